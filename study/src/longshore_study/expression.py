@@ -1,0 +1,392 @@
+"""Conditions over factors, as `exclude` of a study file and `--where` of the command line have them.
+
+    transport == 'threads' and environment != {}
+    1 < nodes <= 4 and mode in ['waitall', 'persistent'] and not (halo == 3)
+
+A small recursive-descent parser of our own: text becomes a tree of the five node types below and nothing of it is
+ever handed to eval or to a shell. A factor that a row does not have equals nothing, is less than nothing and is in
+nothing; so `mode == 'x'` is false and `mode != 'x'` is true for a row without modes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.errors import LongshoreError
+
+USAGE = 64
+DEEPEST_NESTING = 50  # a thousand open parentheses are a mistake, and would end in a RecursionError
+
+
+class ExpressionError(LongshoreError):
+    """A condition that cannot be read, or that cannot be applied to what it is asked about."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, USAGE)
+
+
+@dataclass(frozen=True)
+class Literal:
+    value: Any
+
+
+@dataclass(frozen=True)
+class Name:
+    name: str
+
+
+@dataclass(frozen=True)
+class Chain:
+    """operand (operator operand)*, read as in mathematics: 1 < x <= 4 is 1 < x and x <= 4."""
+
+    operands: tuple[Node, ...]
+    operators: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Logical:
+    operator: str  # "and" | "or"
+    terms: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    term: Node
+
+
+Node = Literal | Name | Chain | Logical | Not
+
+
+class Absent:
+    """The value of a factor that a row does not have."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A parsed condition; `text` is kept for messages."""
+
+    text: str
+    tree: Node
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(node.name for node in _walk(self.tree) if isinstance(node, Name))
+
+    def comparisons(self) -> Iterator[tuple[str, Any]]:
+        """Each (factor, literal) that the condition compares: what a reader of typing mistakes needs to look at."""
+        for node in _walk(self.tree):
+            if not isinstance(node, Chain):
+                continue
+            for left, operator, right in zip(node.operands, node.operators, node.operands[1:], strict=False):
+                if isinstance(right, Name) and isinstance(left, Literal):
+                    left, right = right, left
+                if isinstance(left, Name) and isinstance(right, Literal):
+                    listed = operator in ("in", "not in") and isinstance(right.value, list)
+                    yield from ((left.name, value) for value in (right.value if listed else [right.value]))
+
+    def check_names(self, known: Iterable[str]) -> None:
+        """Raises when the condition speaks of a factor that is not in `known`."""
+        names = sorted({canonical(name) for name in known})
+        for name in sorted(self.names):
+            if name not in names:
+                near = difflib.get_close_matches(name, names, 1, 0.6)
+                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+                raise ExpressionError(f"unknown factor {name!r} in the condition \"{self.text}\"; {hint}")
+
+    def matches(self, values: Mapping[str, Any]) -> bool:
+        """Whether the condition holds for these values of the factors."""
+        found = {canonical(name): value for name, value in values.items()}
+        return _truth(_value(self.tree, found, self.text), self.text)
+
+
+def canonical(name: str) -> str:
+    """Options are typed with hyphens, keys with underscores: task-count and task_count are one factor."""
+    return name.replace("-", "_")
+
+
+def parse(text: str) -> Expression:
+    """Reads a condition; raises ExpressionError that shows where reading stopped."""
+    return Expression(text, _Parser(text).whole())
+
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<number>[-+]?(?:\d[\d_]*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]))
+    | (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    | (?P<word>[A-Za-z_](?:[\w.]|-(?=[A-Za-z]))*)
+    | (?P<mark>==|!=|<=|>=|<|>|[()\[\]{},:=])
+    )""",
+    re.VERBOSE,
+)
+_RELATIONS = ("==", "!=", "<=", ">=", "<", ">")
+_RESERVED = ("and", "or", "not", "in")
+_CONSTANTS = {"true": True, "false": False, "True": True, "False": False}
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    column: int
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = list(self._tokens())
+        self.next = 0
+        self.depth = 0
+
+    def _tokens(self) -> Iterator[_Token]:
+        position = 0
+        while self.text[position:].strip():
+            match = _TOKEN.match(self.text, position)
+            if match is None:
+                position += len(self.text[position:]) - len(self.text[position:].lstrip())
+                self._fail(f"{self.text[position]!r} is not part of a condition", position)
+            yield _Token(str(match.lastgroup), match.group(str(match.lastgroup)), match.start(str(match.lastgroup)))
+            position = match.end()
+
+    def _fail(self, why: str, column: int | None = None) -> Any:
+        if column is None:
+            column = self.tokens[self.next].column if self.next < len(self.tokens) else len(self.text)
+        raise ExpressionError(f"cannot read the condition \"{self.text}\" at column {column + 1}: {why}")
+
+    def _peek(self) -> str:
+        """The next token when it is a word or a mark, else "" (a string or a number is no operator)."""
+        if self.next < len(self.tokens) and self.tokens[self.next].kind in ("word", "mark"):
+            return self.tokens[self.next].text
+        return ""
+
+    def _take(self, *wanted: str) -> bool:
+        if self._peek() in wanted:
+            self.next += 1
+            return True
+        return False
+
+    def _need(self, wanted: str) -> None:
+        if not self._take(wanted):
+            self._fail(f"expected {wanted!r}")
+
+    def whole(self) -> Node:
+        if not self.tokens:
+            self._fail("it is empty")
+        tree = self._logical("or")
+        if self.next < len(self.tokens):
+            hint = "; equality is '=='" if self._peek() == "=" else ""
+            self._fail(f"{self.tokens[self.next].text!r} was not expected here{hint}")
+        return tree
+
+    def _logical(self, operator: str) -> Node:
+        def term() -> Node:
+            return self._logical("and") if operator == "or" else self._negation()
+
+        terms = [term()]
+        while self._take(operator):
+            terms.append(term())
+        return terms[0] if len(terms) == 1 else Logical(operator, tuple(terms))
+
+    def _negation(self) -> Node:
+        self.depth += 1
+        if self.depth > DEEPEST_NESTING:
+            self._fail("it is nested too deeply")
+        term = Not(self._negation()) if self._take("not") else self._chain()
+        self.depth -= 1
+        return term
+
+    def _chain(self) -> Node:
+        operands, operators = [self._operand()], []
+        while (operator := self._relation()) is not None:
+            operators.append(operator)
+            operands.append(self._operand())
+        return Chain(tuple(operands), tuple(operators)) if operators else operands[0]
+
+    def _relation(self) -> str | None:
+        word = self._peek()
+        if word in _RELATIONS or word == "in":
+            self.next += 1
+            return word
+        if word == "not" and self.next + 1 < len(self.tokens) and self.tokens[self.next + 1].text == "in":
+            self.next += 2
+            return "not in"
+        return None
+
+    def _operand(self) -> Node:
+        if self._take("("):
+            inner = self._logical("or")
+            self._need(")")
+            return inner
+        if self._peek() and self._peek() in "[{" or self.next >= len(self.tokens):
+            return Literal(self._constant())
+        token = self.tokens[self.next]
+        if token.kind == "word" and token.text not in _CONSTANTS:
+            if token.text in _RESERVED:
+                self._fail(f"a factor or a value is missing before {token.text!r}")
+            self.next += 1
+            return Name(canonical(token.text))
+        return Literal(self._constant())
+
+    def _constant(self) -> Any:
+        if self.next >= len(self.tokens):
+            self._fail("it ends too early")
+        self.depth += 1
+        if self.depth > DEEPEST_NESTING:
+            self._fail("it is nested too deeply")
+        token = self.tokens[self.next]
+        self.next += 1
+        value: Any
+        if token.kind == "number":
+            plain = token.text.replace("_", "")
+            value = float(plain) if any(mark in plain for mark in ".eE") else int(plain)
+        elif token.kind == "string":
+            value = re.sub(r"\\(.)", r"\1", token.text[1:-1])
+        elif token.text in _CONSTANTS:
+            value = _CONSTANTS[token.text]
+        elif token.text == "[":
+            value = self._list()
+        elif token.text == "{":
+            value = self._table()
+        else:
+            self.next -= 1
+            self._fail(f"{token.text!r} is not a value; text is written in quotes")
+        self.depth -= 1
+        return value
+
+    def _list(self) -> list[Any]:
+        values: list[Any] = []
+        while not self._take("]"):
+            values.append(self._constant())
+            if not self._take(","):
+                self._need("]")
+                break
+        return values
+
+    def _table(self) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        while not self._take("}"):
+            token = self.tokens[self.next] if self.next < len(self.tokens) else None
+            if token is None or token.kind not in ("word", "string"):
+                self._fail("a key of the table was expected")
+                break
+            self.next += 1
+            if not self._take(":", "="):
+                self._fail("expected '=' after the key of the table")
+            values[token.text.strip("'\"")] = self._constant()
+            if not self._take(","):
+                self._need("}")
+                break
+        return values
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    yield node
+    match node:
+        case Not(term):
+            yield from _walk(term)
+        case Logical(_, terms) | Chain(terms, _):
+            for term in terms:
+                yield from _walk(term)
+
+
+def _value(node: Node, values: Mapping[str, Any], text: str) -> Any:
+    match node:
+        case Literal(value):
+            return value
+        case Name(name):
+            value = values.get(name, ABSENT)
+            return ABSENT if value is None else value
+        case Not(term):
+            return not _truth(_value(term, values, text), text)
+        case Logical("and", terms):
+            return all(_truth(_value(term, values, text), text) for term in terms)
+        case Logical(_, terms):
+            return any(_truth(_value(term, values, text), text) for term in terms)
+        case Chain(operands, operators):
+            found = [_value(operand, values, text) for operand in operands]
+            return all(
+                _related(left, operator, right, text)
+                for left, operator, right in zip(found, operators, found[1:], strict=False)
+            )
+
+
+def _truth(value: Any, text: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value is ABSENT:
+        return False
+    raise ExpressionError(f"the condition \"{text}\" asks whether {value!r} is true; compare it with something")
+
+
+def _number(value: Any) -> float | None:
+    """Factors come from TOML and from records, where a number may have become text."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", value):
+        return float(value) if any(mark in value for mark in ".eE") else int(value)
+    return None
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if left is ABSENT or right is ABSENT:
+        return False
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_equal, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_equal(left[key], right[key]) for key in left)
+    numbers = _number(left), _number(right)
+    if numbers[0] is not None and numbers[1] is not None:
+        return numbers[0] == numbers[1]
+    return type(left) is type(right) and bool(left == right)
+
+
+def _related(left: Any, operator: str, right: Any, text: str) -> bool:
+    if operator == "==":
+        return _equal(left, right)
+    if operator == "!=":
+        return not _equal(left, right)
+    if operator in ("in", "not in"):
+        return _contains(left, right, text) is (operator == "in")
+    if left is ABSENT or right is ABSENT:
+        return False
+    low, high = _number(left), _number(right)
+    if low is None or high is None:
+        if not (isinstance(left, str) and isinstance(right, str)):
+            raise ExpressionError(f"the condition \"{text}\" orders {left!r} and {right!r}, which have no order")
+        return _ordered(left, operator, right)
+    return _ordered(low, operator, high)
+
+
+def _ordered(left: Any, operator: str, right: Any) -> bool:
+    match operator:
+        case "<":
+            return bool(left < right)
+        case "<=":
+            return bool(left <= right)
+        case ">":
+            return bool(left > right)
+        case _:
+            return bool(left >= right)
+
+
+def _contains(item: Any, among: Any, text: str) -> bool:
+    if item is ABSENT or among is ABSENT:
+        return False
+    if isinstance(among, list):
+        return any(_equal(item, one) for one in among)
+    if isinstance(among, dict):
+        return item in among
+    if isinstance(among, str) and isinstance(item, str):
+        return item in among
+    raise ExpressionError(f"the condition \"{text}\" looks for {item!r} in {among!r}, which is no list, table or text")

@@ -1,0 +1,85 @@
+"""Records: JSON objects, one per line, as longshore-bench and the importers write them. Here they are parsed,
+checked and built; what a record must have is said once, in REQUIRED."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from longshore_study.errors import LongshoreError
+
+SCHEMA = 1
+"""The newest schema version that this program writes; it reads every version up to it."""
+
+type_names = {dict: "an object", list: "a list", str: "a text", int: "an integer", float: "a number"}
+
+REQUIRED: dict[str, dict[str, type]] = {
+    "study": {"schema": int, "study": str, "tag": str, "session": str, "cell": dict},
+    "launch": {"schema": int},
+    "sample": {"pattern": str, "variant": dict},
+    "result": {"pattern": str, "variant": dict},
+    "end": {"status": str},
+}
+"""Per record kind, the keys without which nothing can be done with it."""
+
+Record = dict[str, Any]
+
+
+class RecordError(LongshoreError):
+    """A record that cannot be used, with file and line."""
+
+
+def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
+    """One checked record from one line.
+
+    Raises RecordError for text that is not JSON, an unknown kind, a missing key, or a schema newer than ours.
+    """
+    place = f"{path}:{line_number}"
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, UnicodeDecodeError) as error:
+        reason = getattr(error, "msg", str(error))
+        raise RecordError(f"{place}: not a JSON record ({reason})") from None
+    if not isinstance(value, dict) or "record" not in value:
+        raise RecordError(f"{place}: not a record (an object with the key 'record' is expected)")
+    check(value, place)
+    return value
+
+
+def check(record: Mapping[str, Any], place: str) -> None:
+    """Raises RecordError, naming `place`, when a record lacks what its kind requires."""
+    kind = record["record"]
+    required = REQUIRED.get(kind) if isinstance(kind, str) else None
+    if required is None:
+        raise RecordError(f"{place}: unknown kind of record {kind!r} (known: {', '.join(REQUIRED)})")
+    for key, expected in required.items():
+        value = record.get(key)
+        if not isinstance(value, expected) or isinstance(value, bool):
+            raise RecordError(f"{place}: record '{kind}' needs '{key}', {type_names[expected]}; found {value!r:.60}")
+    schema = record.get("schema", SCHEMA)
+    if not 1 <= schema <= SCHEMA:
+        raise RecordError(f"{place}: schema {schema} is not known to this version (1 to {SCHEMA}); a newer longshore reads it")
+
+
+def dump(record: Mapping[str, Any]) -> str:
+    """One line, without the newline. Not-a-number is refused: other JSON readers cannot read it."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def result_record(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any], **more: Any) -> Record:
+    """A `result` as longshore-bench writes it; `metrics` maps names to `metric(...)`."""
+    return {"record": "result", "pattern": pattern, "variant": dict(variant), **more, "metrics": dict(metrics)}
+
+
+def metric(value: float, unit: str, better: str = "higher") -> Record:
+    return {"value": value, "unit": unit, "better": better}
+
+
+def end_record(status: str = "ok") -> Record:
+    return {"record": "end", "status": status}
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,273 @@
+"""The store: append-only files, STORE/<study>/<tag>/<session>/<launch>.jsonl, one per launch, each written beside its
+place and renamed into it. No lock and no database: the store lives on parallel file systems, where locks hang. A file
+that cannot be read is yielded with its problem, never dropped."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from longshore_study import records
+from longshore_study.errors import LongshoreError, UsageError
+from longshore_study.records import Record, RecordError
+
+_LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
+_SAMPLE_MARKS = (b'"record":"sample"', b'"record": "sample"')  # cannot occur inside a JSON string, whose quotes are escaped
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One stored launch: what was asked (the envelope), what the program said, and what is wrong with it."""
+
+    study: str
+    tag: str
+    session: str
+    cell: dict[str, Any]
+    """The factors between launches: transport, ranks, environment, ..."""
+    cell_id: str
+    launch_index: int
+    position: int | None
+    """Where in the random order of its session it ran; None for imported figures."""
+    path: Path
+    exit_status: int | None
+    header: Record | None
+    """The program's `launch` record."""
+    results: list[Record] = field(default_factory=list)
+    samples: list[Record] = field(default_factory=list)
+    """Only when asked for."""
+    complete: bool = False
+    """An `end` record was seen."""
+    problem: str | None = None
+    """Why this launch is not to be trusted, with file and line; None when nothing is wrong."""
+    envelope: Record = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        return str(self.envelope.get("source", "longshore-bench"))
+
+    @property
+    def imported(self) -> bool:
+        """Imported figures are aggregates: nothing is known about their repetitions."""
+        return self.source.startswith("import")
+
+
+class Store:
+    """The launches under one folder; the folder need not exist before the first write."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    def session_path(self, study: str, tag: str, session: str) -> Path:
+        return self.path / folder_name(study, "study") / folder_name(tag, "tag") / folder_name(session, "session")
+
+    def write_launch(self, envelope: Mapping[str, Any], lines: Iterable[str]) -> Path:
+        """Stores one launch whole or not at all, and returns its file.
+
+        The envelope needs study, tag, session and cell; `record`, `schema`, `cell_id` and `launch_index` are filled in
+        when absent. The file is named after `launch_id`, else after cell and launch index. A launch that is already
+        stored with the same content is not stored again; a different one (a repeated launch) gets a name of its own.
+        """
+        head = {"record": "study", "schema": records.SCHEMA, "cell_id": cell_id(envelope.get("cell", {})), "launch_index": 0}
+        head.update(envelope)
+        records.check(head, "envelope")
+        folder = self.session_path(head["study"], head["tag"], head["session"])
+        text = "".join(line.rstrip("\n") + "\n" for line in (records.dump(head), *lines))
+        content = text.encode("utf-8", "surrogateescape")
+        stem = folder_name(str(head.get("launch_id") or f"{head['cell_id']}-{head['launch_index']:03d}"), "launch_id")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return _write_beside_and_rename(folder, stem, content)
+        except OSError as error:
+            raise LongshoreError(f"cannot store a launch in {folder}: {error.strerror}; free space or choose another --store") from None
+
+    def launches(
+        self, study: str | None = None, tag: str | None = None, session: str | None = None, *, samples: bool = False
+    ) -> Iterator[Launch]:
+        """The stored launches in the order of their names, of one study, tag or session where given.
+
+        Sample lines are skipped unparsed unless `samples`.
+        """
+        for path in self._files(study, tag, session):
+            yield read_launch(path, samples=samples)
+
+    def cells_done(self, study: str, tag: str, session: str) -> dict[tuple[str, int], bool]:
+        """(cell_id, launch_index) of what is stored, and whether it went well in any of its attempts."""
+        done: dict[tuple[str, int], bool] = {}
+        for launch in self.launches(study, tag, session):
+            key = (launch.cell_id, launch.launch_index)
+            done[key] = done.get(key, False) or launch.problem is None
+        return done
+
+    def names(self) -> list[tuple[str, str, str]]:
+        """(study, tag, session) of what is stored, from the folder names alone."""
+        triples = {path.parent.relative_to(self.path).parts for path in self._files(None, None, None)}
+        return sorted((unquote(study), unquote(tag), unquote(session)) for study, tag, session in triples)
+
+    def _files(self, study: str | None, tag: str | None, session: str | None) -> Iterator[Path]:
+        wanted = [
+            None if name is None else folder_name(name, what)
+            for name, what in ((study, "study"), (tag, "tag"), (session, "session"))
+        ]
+        folders = [self.path]
+        for name in wanted:
+            folders = [inner for folder in folders for inner in _subfolders(folder, name)]
+        for folder in folders:
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in entries if entry.name.endswith(".jsonl") and not entry.name.startswith(".")]
+            yield from (folder / name for name in sorted(names))
+
+
+def folder_name(name: str, what: str) -> str:
+    """A file name that is safe for any text and different for different texts."""
+    if not name:
+        raise UsageError(f"the {what} needs a name; it is empty")
+    quoted = quote(name, safe="+=,@ ", errors="surrogateescape")
+    if quoted.startswith((".", " ")):
+        quoted = f"%{ord(quoted[0]):02X}{quoted[1:]}"
+    if len(quoted) > _LONGEST_NAME:
+        digest = hashlib.sha256(quoted.encode()).hexdigest()[:16]
+        quoted = f"{quoted[: _LONGEST_NAME - 20]}~{digest}"
+    return quoted
+
+
+def cell_id(cell: Mapping[str, Any]) -> str:
+    """A short name of a cell, the same wherever and whenever its factors are the same."""
+    import json  # noqa: PLC0415 - with sorted keys; records.dump keeps the order given
+
+    text = json.dumps(cell, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def read_launch(path: Path, *, samples: bool = False) -> Launch:
+    """One stored file. What is wrong with it is its `problem`; what can be read of it is still there."""
+    session_folder = path.parent
+    names = [unquote(folder.name) for folder in (session_folder.parent.parent, session_folder.parent, session_folder)]
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return _unreadable(path, names, f"{path}: cannot be read ({error.strerror})")
+    lines = content.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    try:
+        envelope = records.parse(lines[0] if lines else b"", path, 1)
+        if envelope["record"] != "study":
+            raise RecordError(f"{path}:1: the first record must be 'study', found '{envelope['record']}'")
+    except RecordError as error:
+        return _unreadable(path, names, str(error))
+    body = _Body()
+    try:
+        body.read(lines, path, samples=samples)
+    except RecordError as error:
+        body.problem = str(error)
+    exit_status = envelope.get("exit_status")
+    return Launch(
+        study=envelope["study"],
+        tag=envelope["tag"],
+        session=envelope["session"],
+        cell=envelope["cell"],
+        cell_id=str(envelope.get("cell_id") or cell_id(envelope["cell"])),
+        launch_index=int(envelope.get("launch_index") or 0),
+        position=envelope.get("position"),
+        path=path,
+        exit_status=exit_status,
+        header=body.header,
+        results=body.results,
+        samples=body.samples,
+        complete=body.end is not None,
+        problem=_first_problem(path, len(lines), envelope, body),
+        envelope=envelope,
+    )
+
+
+class _Body:
+    """The program's records of one file, as far as they could be read."""
+
+    def __init__(self) -> None:
+        self.header: Record | None = None
+        self.results: list[Record] = []
+        self.samples: list[Record] = []
+        self.end: Record | None = None
+        self.problem: str | None = None
+
+    def read(self, lines: list[bytes], path: Path, *, samples: bool) -> None:
+        compact, spaced = _SAMPLE_MARKS
+        for number in range(1, len(lines)):
+            line = lines[number]
+            if not samples and (compact in line or spaced in line) and line.endswith(b"}"):
+                continue
+            if not line:
+                continue
+            record = records.parse(line, path, number + 1)
+            kind = record["record"]
+            if kind == "result":
+                self.results.append(record)
+            elif kind == "sample":
+                self.samples.append(record)
+            elif kind == "launch":
+                self.header = record
+            elif kind == "end":
+                self.end = record
+
+
+def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -> str | None:
+    exit_status = envelope.get("exit_status")
+    if exit_status:
+        tail = envelope.get("stderr_tail") or []
+        last = f": {str(tail[-1]).strip()}" if tail else ""
+        return f"{path}: failed with exit status {exit_status}{last}"
+    if body.problem:
+        return body.problem
+    if body.end is None:
+        return f"{path}:{line_count}: truncated (no 'end' record follows)"
+    if body.end["status"] != "ok":
+        return f"{path}:{line_count}: ended with status '{body.end['status']}'"
+    return None
+
+
+def _unreadable(path: Path, names: list[str], problem: str) -> Launch:
+    study, tag, session = names
+    return Launch(
+        study=study, tag=tag, session=session, cell={}, cell_id=path.stem, launch_index=0, position=None, path=path,
+        exit_status=None, header=None, problem=problem,
+    )  # fmt: skip
+
+
+def _subfolders(folder: Path, name: str | None) -> list[Path]:
+    if name is not None:
+        return [folder / name] if (folder / name).is_dir() else []
+    try:
+        with os.scandir(folder) as entries:
+            return [folder / n for n in sorted(e.name for e in entries if e.is_dir() and not e.name.startswith("."))]
+    except FileNotFoundError:
+        return []
+
+
+def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
+    path = folder / f"{stem}.jsonl"
+    attempt = 1
+    while path.exists():
+        if path.read_bytes() == content:
+            return path
+        attempt += 1
+        path = folder / f"{stem}.{attempt}.jsonl"
+    temporary = folder / f".{stem}.{os.getpid()}.tmp"
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    directory = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(directory)  # the rename itself must survive a crash
+    finally:
+        os.close(directory)
+    return path
