@@ -81,7 +81,9 @@ def usage_text() -> str:
 
 def add_shared_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("options of every verb")
-    group.add_argument("--store", metavar="DIR", help="where results are kept (default: LONGSHORE_STORE, else ./longshore-results)")
+    group.add_argument(
+        "--store", metavar="DIR", help="where results are kept (default: LONGSHORE_STORE, else ./longshore-results)"
+    )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     group.add_argument("-v", "--verbose", action="store_true", help="say more")
     group.add_argument("--no-color", action="store_true", help="plain text")

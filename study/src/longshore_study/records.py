@@ -60,7 +60,9 @@ def check(record: Mapping[str, Any], place: str) -> None:
             raise RecordError(f"{place}: record '{kind}' needs '{key}', {type_names[expected]}; found {value!r:.60}")
     schema = record.get("schema", SCHEMA)
     if not 1 <= schema <= SCHEMA:
-        raise RecordError(f"{place}: schema {schema} is not known to this version (1 to {SCHEMA}); a newer longshore reads it")
+        raise RecordError(
+            f"{place}: schema {schema} is not known to this version (1 to {SCHEMA}); a newer longshore reads it"
+        )
 
 
 def dump(record: Mapping[str, Any]) -> str:

@@ -17,7 +17,10 @@ from longshore_study.errors import LongshoreError, UsageError
 from longshore_study.records import Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
-_SAMPLE_MARKS = (b'"record":"sample"', b'"record": "sample"')  # cannot occur inside a JSON string, whose quotes are escaped
+_SAMPLE_MARKS = (
+    b'"record":"sample"',
+    b'"record": "sample"',
+)  # cannot occur inside a JSON string, whose quotes are escaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,12 @@ class Store:
         when absent. The file is named after `launch_id`, else after cell and launch index. A launch that is already
         stored with the same content is not stored again; a different one (a repeated launch) gets a name of its own.
         """
-        head = {"record": "study", "schema": records.SCHEMA, "cell_id": cell_id(envelope.get("cell", {})), "launch_index": 0}
+        head = {
+            "record": "study",
+            "schema": records.SCHEMA,
+            "cell_id": cell_id(envelope.get("cell", {})),
+            "launch_index": 0,
+        }
         head.update(envelope)
         records.check(head, "envelope")
         folder = self.session_path(head["study"], head["tag"], head["session"])
@@ -83,7 +91,9 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
             return _write_beside_and_rename(folder, stem, content)
         except OSError as error:
-            raise LongshoreError(f"cannot store a launch in {folder}: {error.strerror}; free space or choose another --store") from None
+            raise LongshoreError(
+                f"cannot store a launch in {folder}: {error.strerror}; free space or choose another --store"
+            ) from None
 
     def launches(
         self, study: str | None = None, tag: str | None = None, session: str | None = None, *, samples: bool = False
@@ -118,7 +128,9 @@ class Store:
             folders = [inner for folder in folders for inner in _subfolders(folder, name)]
         for folder in folders:
             with os.scandir(folder) as entries:
-                names = [entry.name for entry in entries if entry.name.endswith(".jsonl") and not entry.name.startswith(".")]
+                names = [
+                    entry.name for entry in entries if entry.name.endswith(".jsonl") and not entry.name.startswith(".")
+                ]
             yield from (folder / name for name in sorted(names))
 
 
