@@ -1,0 +1,163 @@
+"""tools/check_layers.py finds each kind of violation, names file, line and both layers, and passes the repository itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+CHECK = REPOSITORY / "tools" / "check_layers.py"
+
+
+def check(root: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, CHECK, root], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A small tree without violations; each test adds one."""
+    write(tmp_path, "src/longshore/core/error.hpp", "#include <string>")
+    write(tmp_path, "src/longshore/transport/team.hpp", "#include <longshore/core/error.hpp>")
+    write(tmp_path, "src/longshore/transport/mpi/team.cpp", "#include <mpi.h>\n#include <longshore/transport/team.hpp>")
+    write(tmp_path, "src/longshore/transport/threads/team.cpp", '#include "../team.hpp"')
+    write(
+        tmp_path,
+        "src/longshore/transport/launch/run.cpp",
+        "#include <longshore/transport/mpi/team.hpp>\n#include <longshore/transport/threads/team.hpp>",
+    )
+    write(tmp_path, "src/longshore/halo/mpi/modes.cpp", "#include <mpi.h>\n#include <longshore/transport/mpi/team.hpp>")
+    write(tmp_path, "src/longshore/halo/CMakeLists.txt", "longshore_add_layer(halo PUBLIC longshore::array)")
+    write(tmp_path, "src/longshore/transport/mpi_window_test.cpp", "#include <mpi.h>")
+    write(tmp_path, "bench/main.cpp", "#include <longshore/halo/exchange.hpp>\n#include <longshore/longshore.hpp>")
+    return tmp_path
+
+
+def write(root: Path, path: str, text: str) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def test_the_repository_has_no_violation() -> None:
+    result = check(REPOSITORY)
+    assert (0, "") == (result.returncode, result.stderr)
+
+
+def test_a_tree_without_violation_passes_and_says_how_many_files_it_read(tree: Path) -> None:
+    result = check(tree)
+    assert (0, "") == (result.returncode, result.stderr)
+    assert "9 files" in result.stdout
+
+
+VIOLATIONS = {
+    "a layer above": (
+        "src/longshore/core/clock.cpp",
+        "\n#include <longshore/transport/team.hpp>",
+        "src/longshore/core/clock.cpp:2: layer 'core' includes 'transport', a layer above it",
+    ),
+    "a layer above by a relative path": (
+        "src/longshore/machine/topology.cpp",
+        '#  include "../array/block.hpp"',
+        "src/longshore/machine/topology.cpp:1: layer 'machine' includes 'array', a layer above it",
+    ),
+    "a pattern beside": (
+        "src/longshore/gather/agp.cpp",
+        "#include <longshore/bucket/sort.hpp>",
+        "src/longshore/gather/agp.cpp:1: layer 'gather' includes 'bucket', a layer beside it",
+    ),
+    "a transport beside": (
+        "src/longshore/transport/threads/channel.cpp",
+        "#include <longshore/transport/mpi/channel.hpp>",
+        "channel.cpp:1: layer 'transport/threads' includes 'transport/mpi', a transport beside it",
+    ),
+    "one transport from what all share": (
+        "src/longshore/transport/channel.hpp",
+        "#include <longshore/transport/threads/channel.hpp>",
+        "channel.hpp:1: layer 'transport' includes 'transport/threads'",
+    ),
+    "the launcher from a transport": (
+        "src/longshore/transport/mpi/start.cpp",
+        "#include <longshore/transport/launch/run.hpp>",
+        "start.cpp:1: layer 'transport/mpi' includes 'transport/launch'",
+    ),
+    "one transport from a pattern": (
+        "src/longshore/gather/exstack.cpp",
+        "#include <longshore/transport/mpi/team.hpp>",
+        "exstack.cpp:1: layer 'gather' includes 'transport/mpi', one of the transports",
+    ),
+    "another transport's folder from halo/mpi": (
+        "src/longshore/halo/mpi/put.cpp",
+        "#include <longshore/transport/threads/team.hpp>",
+        "put.cpp:1: layer 'halo' includes 'transport/threads', one of the transports",
+    ),
+    "MPI outside its folders": (
+        "src/longshore/array/block.cpp",
+        "#include <mpi.h>",
+        "block.cpp:1: layer 'array' includes <mpi.h>, which is allowed only under transport/mpi/, halo/mpi/",
+    ),
+    "MPI in the threads transport": (
+        "src/longshore/transport/threads/start.cpp",
+        "#include <mpi.h>",
+        "start.cpp:1: layer 'transport' includes <mpi.h>",
+    ),
+    "MPI in the benchmark program": ("bench/launch.cpp", '#include "mpi.h"', "bench/launch.cpp:1: layer 'bench'"),
+    "UCX outside its folder": (
+        "src/longshore/transport/mpi/worker.cpp",
+        "#include <ucp/api/ucp.h>",
+        "worker.cpp:1: layer 'transport' includes <ucp/api/ucp.h>",
+    ),
+    "the benchmark program from the library": (
+        "src/longshore/stream/triad.cpp",
+        '#include "../../../bench/table.hpp"',
+        "triad.cpp:1: layer 'stream' includes 'bench', a layer above it",
+    ),
+    "the collecting header from a layer": (
+        "src/longshore/bucket/sort.cpp",
+        "#include <longshore/longshore.hpp>",
+        "sort.cpp:1: layer 'bucket' includes 'longshore.hpp', a layer above it",
+    ),
+    "a folder that is no layer": (
+        "src/longshore/odds/ends.cpp",
+        "#include <string>",
+        "src/longshore/odds/ends.cpp:1: folder 'odds' is no layer",
+    ),
+    "a layer that does not exist": (
+        "src/longshore/core/bytes.cpp",
+        "#include <longshore/odds/ends.hpp>",
+        "bytes.cpp:1: layer 'core' includes 'odds', which is no layer",
+    ),
+    "a link up": (
+        "src/longshore/array/CMakeLists.txt",
+        "longshore_add_layer(array\n  PRIVATE longshore::gather)",
+        "src/longshore/array/CMakeLists.txt:2: layer 'array' links longshore::gather, of the layer 'gather' above it",
+    ),
+    "a link sideways": (
+        "src/longshore/gather/CMakeLists.txt",
+        "longshore_add_test(agp_test.cpp LINKS longshore::bucket)",
+        "layer 'gather' links longshore::bucket, of the layer 'bucket' beside it",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", VIOLATIONS)
+def test_a_violation_is_found(tree: Path, kind: str) -> None:
+    path, text, message = VIOLATIONS[kind]
+    write(tree, path, text)
+    result = check(tree)
+    assert 1 == result.returncode
+    assert message in result.stderr
+    assert "layers: 1 violations" in result.stderr, "exactly the injected one"
+
+
+def test_an_include_in_a_comment_is_none(tree: Path) -> None:
+    write(tree, "src/longshore/core/clock.cpp", "// #include <longshore/transport/team.hpp>")
+    assert 0 == check(tree).returncode
+
+
+def test_a_tree_without_sources_is_an_error(tmp_path: Path) -> None:
+    result = check(tmp_path)
+    assert 1 == result.returncode
+    assert "found no C++ sources" in result.stderr

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Check that every include and every link of Longshore's C++ goes down the layers of ARCHITECTURE.md, never up or sideways.
+
+Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status 1 if there is any, or if
+no sources were found. Needs nothing but Python.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# From the lowest up; layers of one step are siblings and never include each other. The single header longshore.hpp, which
+# only collects the others, is a step of its own.
+STEPS: tuple[tuple[str, ...], ...] = (
+    ("core",),
+    ("machine",),
+    ("transport",),
+    ("array",),
+    ("aggregate",),
+    ("stream", "gather", "halo", "bucket"),
+    ("longshore.hpp",),
+    ("bench", "bindings"),
+)
+STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
+
+# The folder of transport/ that knows every transport: it chooses one at run time.
+CHOOSER = "launch"
+
+# Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/mpi/.
+FOREIGN_HEADERS = (
+    (re.compile(r"mpi\.h$|mpi-ext\.h$"), "mpi"),
+    (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),
+    (re.compile(r"uc[pstm]/"), "ucx"),
+)
+FOREIGN_FOLDER_PARENTS = ("transport", "halo")
+
+SOURCES = ("src/longshore", "bench", "bindings")
+SUFFIXES = (".hpp", ".cpp", ".h", ".c")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+TARGET = re.compile(r"\blongshore::(\w+)")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file stands: its layer, and the folder within the layer ('' for the layer's own)."""
+
+    layer: str
+    folder: str
+
+    @classmethod
+    def of(cls, path: str) -> Place | None:
+        """The place of a path relative to the repository, or None when it is no source of the project."""
+        parts = path.split("/")
+        if parts[:2] == ["src", "longshore"]:
+            parts = parts[2:]
+        elif parts[0] not in ("bench", "bindings"):
+            return None
+        return cls(layer=parts[0], folder=parts[1] if len(parts) > 2 else "")
+
+
+def violations_of_include(path: str, here: Place, included: str) -> Iterator[str]:
+    """What is wrong with one include of the file at `path`, which stands `here`."""
+    for header, transport in FOREIGN_HEADERS:
+        if header.match(included) and not may_include_foreign(path, here, transport):
+            allowed = ", ".join(f"{layer}/{transport}/" for layer in FOREIGN_FOLDER_PARENTS)
+            yield f"layer '{here.layer}' includes <{included}>, which is allowed only under {allowed}"
+    there = Place.of(resolved(path, included))
+    if there is None:
+        return
+    if there.layer not in STEP_OF:
+        yield f"layer '{here.layer}' includes '{there.layer}', which is no layer ({order()})"
+    elif there.layer == here.layer:
+        if here.layer == "transport":
+            yield from violations_within_transport(here, there)
+    elif STEP_OF[there.layer] > STEP_OF[here.layer]:
+        yield f"layer '{here.layer}' includes '{there.layer}', a layer above it"
+    elif STEP_OF[there.layer] == STEP_OF[here.layer]:
+        yield f"layer '{here.layer}' includes '{there.layer}', a layer beside it"
+    elif there.layer == "transport" and there.folder not in ("", CHOOSER, here.folder):
+        yield (
+            f"layer '{here.layer}' includes '{there.layer}/{there.folder}', one of the transports: above them only "
+            f"transport/*.hpp and transport/{CHOOSER}/ are included"
+        )
+
+
+def violations_within_transport(here: Place, there: Place) -> Iterator[str]:
+    if here.folder == "" and there.folder != "":
+        yield f"layer 'transport' includes 'transport/{there.folder}': what all transports share includes none of them"
+    elif here.folder not in (there.folder, CHOOSER) and there.folder != "":
+        yield f"layer 'transport/{here.folder}' includes 'transport/{there.folder}', a transport beside it"
+
+
+def may_include_foreign(path: str, here: Place, transport: str) -> bool:
+    """True in <layer>/<transport>/, and in a test that is about that transport by its name."""
+    if here.layer in FOREIGN_FOLDER_PARENTS and here.folder == transport:
+        return True
+    stem = posixpath.basename(path).partition(".")[0]
+    return stem.endswith("_test") and transport in stem.split("_")
+
+
+def resolved(path: str, included: str) -> str:
+    """The included file's path relative to the repository; a path outside the project resolves to itself."""
+    if included.startswith("longshore/"):
+        return "src/" + included
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), included))
+    return included if beside.startswith("..") else beside
+
+
+def violations_of_link(here: Place, target: str) -> Iterator[str]:
+    """What is wrong with naming `longshore::target` in the CMakeLists.txt of a layer; target names begin with their layer's."""
+    there = target.partition("_")[0]
+    if there not in STEP_OF or there == here.layer:
+        return
+    if STEP_OF[there] >= STEP_OF[here.layer]:
+        side = "above" if STEP_OF[there] > STEP_OF[here.layer] else "beside"
+        yield f"layer '{here.layer}' links longshore::{target}, of the layer '{there}' {side} it"
+
+
+def order() -> str:
+    return " < ".join("{" + ", ".join(layers) + "}" if len(layers) > 1 else layers[0] for layers in STEPS)
+
+
+def files_to_check(root: Path) -> list[Path]:
+    files = (file for top in SOURCES for file in (root / top).rglob("*"))
+    return sorted(f for f in files if f.is_file() and (f.suffix in SUFFIXES or f.name == "CMakeLists.txt"))
+
+
+def check_file(root: Path, file: Path) -> Iterator[str]:
+    path = file.relative_to(root).as_posix()
+    here = Place.of(path)
+    assert here is not None, path
+    is_cmake = file.name == "CMakeLists.txt"
+    if is_cmake and path == "src/longshore/CMakeLists.txt":
+        return  # it joins the layers into one target
+    if here.layer not in STEP_OF:
+        yield f"{path}:1: folder '{here.layer}' is no layer ({order()})"
+        return
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        if is_cmake:
+            names = TARGET.findall(line.partition("#")[0])
+            found = [text for name in names for text in violations_of_link(here, name)]
+        else:
+            match = INCLUDE.match(line)
+            found = list(violations_of_include(path, here, match[1])) if match else []
+        yield from (f"{path}:{number}: {text}" for text in found)
+
+
+def main(arguments: list[str]) -> int:
+    root = Path(arguments[0] if arguments else Path(__file__).parent.parent).resolve()
+    files = files_to_check(root)
+    if not any(file.suffix in SUFFIXES for file in files):
+        print(f"{root}: found no C++ sources under {', '.join(SOURCES)}", file=sys.stderr)
+        return 1
+    violations = [text for file in files for text in check_file(root, file)]
+    for text in violations:
+        print(text, file=sys.stderr)
+    if violations:
+        print(f"layers: {len(violations)} violations; the order is {order()}", file=sys.stderr)
+        return 1
+    print(f"layers: {len(files)} files include and link only what is below them")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
