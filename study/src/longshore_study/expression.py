@@ -10,23 +10,18 @@ nothing; so `mode == 'x'` is false and `mode != 'x'` is true for a row without m
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-from longshore_study.errors import LongshoreError
+from longshore_study.errors import UsageError, nearest
 
-USAGE = 64
 DEEPEST_NESTING = 50  # a thousand open parentheses are a mistake, and would end in a RecursionError
 
 
-class ExpressionError(LongshoreError):
+class ExpressionError(UsageError):
     """A condition that cannot be read, or that cannot be applied to what it is asked about."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, USAGE)
 
 
 @dataclass(frozen=True)
@@ -88,20 +83,19 @@ class Expression:
             if not isinstance(node, Chain):
                 continue
             for left, operator, right in zip(node.operands, node.operators, node.operands[1:], strict=False):
-                if isinstance(right, Name) and isinstance(left, Literal):
-                    left, right = right, left
-                if isinstance(left, Name) and isinstance(right, Literal):
-                    listed = operator in ("in", "not in") and isinstance(right.value, list)
-                    yield from ((left.name, value) for value in (right.value if listed else [right.value]))
+                match left, right:
+                    case (Name(name), Literal(value)) | (Literal(value), Name(name)):
+                        listed = operator in ("in", "not in") and isinstance(value, list)
+                        yield from ((name, one) for one in (value if listed else [value]))
 
     def check_names(self, known: Iterable[str]) -> None:
         """Raises when the condition speaks of a factor that is not in `known`."""
         names = sorted({canonical(name) for name in known})
         for name in sorted(self.names):
             if name not in names:
-                near = difflib.get_close_matches(name, names, 1, 0.6)
-                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
-                raise ExpressionError(f"unknown factor {name!r} in the condition \"{self.text}\"; {hint}")
+                near = nearest(name, names)
+                hint = f"did you mean '{near}'?" if near else f"known: {', '.join(names)}"
+                raise ExpressionError(f'unknown factor {name!r} in the condition "{self.text}"; {hint}')
 
     def matches(self, values: Mapping[str, Any]) -> bool:
         """Whether the condition holds for these values of the factors."""
@@ -154,13 +148,15 @@ class _Parser:
             if match is None:
                 position += len(self.text[position:]) - len(self.text[position:].lstrip())
                 self._fail(f"{self.text[position]!r} is not part of a condition", position)
-            yield _Token(str(match.lastgroup), match.group(str(match.lastgroup)), match.start(str(match.lastgroup)))
+            kind = str(match.lastgroup)
+            yield _Token(kind, match.group(kind), match.start(kind))
             position = match.end()
 
-    def _fail(self, why: str, column: int | None = None) -> Any:
+    def _fail(self, why: str, column: int | None = None) -> NoReturn:
         if column is None:
             column = self.tokens[self.next].column if self.next < len(self.tokens) else len(self.text)
-        raise ExpressionError(f"cannot read the condition \"{self.text}\" at column {column + 1}: {why}")
+        text = self.text if len(self.text) <= 80 else f"{self.text[:77]}..."
+        raise ExpressionError(f'cannot read the condition "{text}" at column {column + 1}: {why}')
 
     def _peek(self) -> str:
         """The next token when it is a word or a mark, else "" (a string or a number is no operator)."""
@@ -226,7 +222,7 @@ class _Parser:
             inner = self._logical("or")
             self._need(")")
             return inner
-        if self._peek() and self._peek() in "[{" or self.next >= len(self.tokens):
+        if self._peek() in ("[", "{") or self.next >= len(self.tokens):
             return Literal(self._constant())
         token = self.tokens[self.next]
         if token.kind == "word" and token.text not in _CONSTANTS:
@@ -324,7 +320,7 @@ def _truth(value: Any, text: str) -> bool:
         return value
     if value is ABSENT:
         return False
-    raise ExpressionError(f"the condition \"{text}\" asks whether {value!r} is true; compare it with something")
+    raise ExpressionError(f'the condition "{text}" asks whether {value!r} is true; compare it with something')
 
 
 def _number(value: Any) -> float | None:
@@ -363,7 +359,7 @@ def _related(left: Any, operator: str, right: Any, text: str) -> bool:
     low, high = _number(left), _number(right)
     if low is None or high is None:
         if not (isinstance(left, str) and isinstance(right, str)):
-            raise ExpressionError(f"the condition \"{text}\" orders {left!r} and {right!r}, which have no order")
+            raise ExpressionError(f'the condition "{text}" orders {left!r} and {right!r}, which have no order')
         return _ordered(left, operator, right)
     return _ordered(low, operator, high)
 
@@ -389,4 +385,4 @@ def _contains(item: Any, among: Any, text: str) -> bool:
         return item in among
     if isinstance(among, str) and isinstance(item, str):
         return item in among
-    raise ExpressionError(f"the condition \"{text}\" looks for {item!r} in {among!r}, which is no list, table or text")
+    raise ExpressionError(f'the condition "{text}" looks for {item!r} in {among!r}, which is no list, table or text')

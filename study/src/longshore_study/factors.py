@@ -1,0 +1,108 @@
+"""What longshore-bench can be asked: the factors of each pattern and what they may be, as its command line has them.
+
+The one place of the study tool that knows this; the study file is checked against it, so that a mistyped value is
+found before a night of runs and not after it. `longshore-bench --list` says what one build of it can do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LARGEST_COUNT = 2**40  # items per rank: above it a typing error, not a study
+LARGEST_RANKS = 2**20
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What one factor may be. `values` for words, `least`..`most` for integers, `numbers_in_one` integers for a
+    tuple such as a domain, which is written as a list of that many numbers."""
+
+    values: tuple[str, ...] = ()
+    least: int = 1
+    most: int = LARGEST_COUNT
+    numbers_in_one: int = 1
+
+    @property
+    def is_word(self) -> bool:
+        return bool(self.values)
+
+    def allowed(self) -> str:
+        """The rest of a sentence: "... is one of", for error messages."""
+        if self.is_word:
+            return f"one of {', '.join(self.values)}"
+        one = f"an integer from {self.least} to {self.most}"
+        return one if self.numbers_in_one == 1 else f"a list of {self.numbers_in_one} numbers, each {one}"
+
+
+def _words(text: str) -> Factor:
+    return Factor(values=tuple(text.split()))
+
+
+def _count(least: int = 1, most: int = LARGEST_COUNT) -> Factor:
+    return Factor(least=least, most=most)
+
+
+def _triple(least: int, most: int) -> Factor:
+    return Factor(least=least, most=most, numbers_in_one=3)
+
+
+_TASKS = {"tasks": _words("serial threads openmp tbb"), "task_count": _count(1, 4096)}
+_LEVELS = {level: _triple(1, LARGEST_RANKS) for level in ("node", "socket", "numa", "l3", "core")}
+
+FACTORS: dict[str, dict[str, Factor]] = {
+    "stream": {
+        "scope": _words("ep global"),
+        "kernel": _words("copy scale add triad"),
+        "elements": _count(),
+        "type": _words("float double"),
+        **_TASKS,
+        "memory": _words("malloc calloc huge interleave"),
+        "first_touch": _words("serial parallel"),
+        "distribution": _words("block cyclic"),
+    },
+    "gather": {
+        "operation": _words("gather scatter histogram"),
+        "strategy": _words("agp exstack exstack2 conveyor aggregator direct auto"),
+        "requests": _count(),
+        "table": _count(),
+        "distribution": _words("cyclic block"),
+        "buffer_items": _count(),
+        "hops": _count(1, 3),
+    },
+    "halo": {
+        "algorithm": _words("standard staged sequenced staged-sequenced faces auto"),
+        "mode": _words(
+            "channel direct sendrecv redblack isend-recv irecv-send pairwise waitall persistent neighbor partitioned "
+            "subarray rma-fence rma-pscw rma-flush"
+        ),
+        "domain": _triple(1, 2**20),
+        "halo": _count(1, 1024),
+        "fields": _count(1, 4096),
+        "type": _words("float double"),
+        "periodic": _triple(0, 1),
+        "grid": _triple(1, LARGEST_RANKS),
+        "placement": _words("linear cart auto levels"),
+        **_LEVELS,
+        "contiguous": _count(),
+    },
+    "sort": {
+        "exchange": _words("put sendrecv alltoallv rma channel auto"),
+        "order": _words("round-robin random xor incast"),
+        "keys": _count(),
+        "scaling": _words("weak strong weak-iso"),
+        "max_key": _count(2, 2**62),
+        "key_pattern": _words("uniform zipf sorted"),
+        **_TASKS,
+    },
+    "control": {"kernel": _words("copy pingpong")},
+}
+"""By pattern; `control` is measured in every study and is not asked for."""
+
+BETWEEN: dict[str, Factor] = {
+    "transport": _words("threads mpi shmem ucx"),
+    "ranks": _count(1, LARGEST_RANKS),
+    "ranks_per_node": _count(1, LARGEST_RANKS),
+}
+"""What only a new launch can change, besides `environment`; factors of a pattern may vary between launches too."""
+
+PROGRAMS = tuple(name for name in FACTORS if name != "control")

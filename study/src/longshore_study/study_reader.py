@@ -1,0 +1,282 @@
+"""The sections of a study file, checked: from the tables of TOML to the dataclasses of study_file.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from longshore_study.errors import suggestion
+from longshore_study.expression import Expression, ExpressionError, canonical, parse
+from longshore_study.factors import BETWEEN, FACTORS, PROGRAMS, Factor
+from longshore_study.study_file import Amounts, External, Guideline, LauncherChoice, PatternBlock, Study
+from longshore_study.toml_positions import Path as KeyPath
+from longshore_study.toml_positions import line_of
+from longshore_study.toml_values import Values, listed, shown
+
+LAUNCHER_KINDS = ("local", "mpirun", "srun", "slurm-batch", "pbs-batch", "flux")
+_SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline")
+_STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
+_BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
+_LONGEST_LIST = 1000
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class StudyReader(Values):
+    """One document, walked once."""
+
+    def study(self, document: dict[str, Any], text: str) -> Study:
+        self.known_keys(document, (), _SECTIONS, "table")
+        settings = self.table(document, (), "study")
+        self.known_keys(settings, ("study",), (*_STUDY_KEYS, *_BLOCK_KEYS), "key in [study]")
+        general = self.amounts(settings, ("study",), Amounts())
+        patterns = [
+            self.pattern(block, ("pattern", index), general)
+            for index, block in enumerate(self.tables(document, "pattern"))
+        ]
+        externals = [
+            self.external(block, ("external", index), general)
+            for index, block in enumerate(self.tables(document, "external"))
+        ]
+        if not patterns and not externals and "pattern" not in document and "external" not in document:
+            self.problem((), "nothing to run: a study needs at least one [[pattern]]")
+        return Study(
+            path=self.path,
+            text=text,
+            name=self.name(settings, ("study",), "study"),
+            description=self.text(settings, ("study",), "description", ""),
+            seed=self.integer(settings, ("study",), "seed", default=1, least=0, most=2**63 - 1),
+            sessions=self.integer(settings, ("study",), "sessions", default=1, least=1, most=10_000),
+            margin=self.fraction(settings, ("study",), "margin", 0.05),
+            launches=general.launches,
+            timeout_seconds=general.timeout_seconds,
+            patterns=tuple(block for block in patterns if block is not None),
+            externals=tuple(externals),
+            guidelines=tuple(
+                self.guideline(block, ("guideline", index))
+                for index, block in enumerate(self.tables(document, "guideline"))
+            ),
+            launcher=self.launcher(self.table(document, (), "launcher", required=False)),
+            bound=self.bound(self.table(document, (), "bound", required=False)),
+        )
+
+    def pattern(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> PatternBlock | None:
+        keys = ("program", "within", "between", "exclude", *_BLOCK_KEYS)
+        self.known_keys(block, where, keys, "key in [[pattern]]")
+        program = self.word(block, where, "program", PROGRAMS)
+        if program is None:
+            return None
+        factors = FACTORS[program]
+        within = self.factors(block, where, "within", factors, program)
+        between = self.between(block, where, factors, program)
+        for name in sorted(within.keys() & between.keys()):
+            self.problem((*where, "within", name), f"'{name}' is in within and in between; it can vary in one only")
+        return PatternBlock(
+            program=program,
+            within=within,
+            between=between,
+            exclude=self.exclude(block, where, {**within, **between}, {**factors, **BETWEEN}),
+            amounts=self.amounts(block, where, general),
+            line=line_of(self.lines, where),
+        )
+
+    def external(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> External:
+        keys = ("name", "command", "format", "between", "exclude", *_BLOCK_KEYS)
+        self.known_keys(block, where, keys, "key in [[external]]")
+        command = self.texts(block, where, "command", required=True)
+        between = self.external_between(block, where)
+        for index, argument in enumerate(command):
+            for name in _PLACEHOLDER.findall(argument):
+                if name not in between:
+                    self.problem(
+                        (*where, "command", index),
+                        f"'{{{name}}}' in the command is no factor of between{suggestion(name, between)}",
+                    )
+        return External(
+            name=self.name(block, where, "external program"),
+            command=tuple(command),
+            format=self.word(block, where, "format", _import_formats()) or "",
+            between=between,
+            exclude=self.exclude(block, where, between, BETWEEN),
+            amounts=self.amounts(block, where, general),
+        )
+
+    def amounts(self, owner: Mapping[str, Any], where: KeyPath, general: Amounts) -> Amounts:
+        """How often and how long; what a block does not say, [study] says."""
+        million = 1_000_000
+        return Amounts(
+            launches=self.integer(owner, where, "launches", default=general.launches, least=1, most=10_000),
+            repetitions=self.integer(owner, where, "repetitions", default=general.repetitions, least=1, most=million),
+            warmup=self.integer(owner, where, "warmup", default=general.warmup, least=0, most=million),
+            timeout_seconds=self.seconds(owner, where, general.timeout_seconds),
+        )
+
+    def launcher(self, block: dict[str, Any]) -> LauncherChoice:
+        where = ("launcher",)
+        self.known_keys(block, where, ("kind", "command", "arguments"), "key in [launcher]")
+        kind = self.word(block, where, "kind", LAUNCHER_KINDS) if "kind" in block else "local"
+        command = self.text(block, where, "command", "")
+        return LauncherChoice(kind or "local", command or None, tuple(self.texts(block, where, "arguments")))
+
+    def bound(self, block: dict[str, Any]) -> dict[str, float]:
+        keys = ("injection_GBps_per_node", "memory_GBps_per_node")
+        self.known_keys(block, ("bound",), keys, "key in [bound]")
+        values = {}
+        for key in keys:
+            if key in block:
+                values[key] = self.number(block, ("bound",), key, default=1.0, most=1e9, allowed="above 0, in GB/s")
+        return values
+
+    def guideline(self, block: dict[str, Any], where: KeyPath) -> Guideline:
+        self.known_keys(block, where, ("faster", "than", "tolerance", "pattern"), "key in [[guideline]]")
+        pattern = self.word(block, where, "pattern", PROGRAMS) if "pattern" in block else None
+        known: dict[str, list[Factor]] = {}
+        for program in [pattern] if pattern else PROGRAMS:
+            for name, factor in FACTORS[program].items():
+                known.setdefault(name, []).append(factor)
+        sides = []
+        for side in ("faster", "than"):
+            levels = self.table(block, where, side)
+            if side in block and not levels:
+                self.problem((*where, side), f"'{side}' is empty; it names factor levels, as {{ mode = \"waitall\" }}")
+            for name, value in levels.items():
+                self.guideline_level(known, name, value, (*where, side, name))
+            sides.append({canonical(name): value for name, value in levels.items()})
+        return Guideline(sides[0], sides[1], self.fraction(block, where, "tolerance", 0.05), pattern)
+
+    def guideline_level(self, known: dict[str, list[Factor]], name: str, value: Any, where: KeyPath) -> None:
+        if name in BETWEEN:
+            known = {**known, name: [BETWEEN[name]]}
+        if canonical(name) not in known:
+            self.problem(where, f"unknown factor '{name}'{suggestion(name, known) or listed(known)}")
+        elif all(_factor_problem(factor, value) for factor in known[canonical(name)]):
+            self.problem(where, f"{name}: {_factor_problem(known[canonical(name)][0], value)}")
+
+    # Factors
+
+    def factors(
+        self, block: dict[str, Any], where: KeyPath, key: str, known: Mapping[str, Factor], program: str
+    ) -> dict[str, list[Any]]:
+        """The levels of each factor; one level may be written without its list."""
+        found: dict[str, list[Any]] = {}
+        for name, given in self.table(block, where, key, required=False).items():
+            place = (*where, key, name)
+            factor = known.get(canonical(name))
+            if factor is None:
+                misplaced = name in (*BETWEEN, "environment")
+                move = " (it varies between launches: put it into between)" if misplaced else ""
+                hint = move or suggestion(name, known) or listed(known)
+                self.problem(place, f"unknown factor '{name}' of {program}{hint}")
+                continue
+            found[canonical(name)] = self.levels(name, given, factor, place)
+        return found
+
+    def levels(self, name: str, given: Any, factor: Factor, place: KeyPath) -> list[Any]:
+        single = not isinstance(given, list) or (
+            factor.numbers_in_one > 1 and bool(given) and not any(isinstance(item, list) for item in given)
+        )
+        levels = [given] if single else given
+        if not levels:
+            self.problem(place, f"{name} has no levels; give at least one")
+        if len(levels) > _LONGEST_LIST:
+            self.problem(place, f"{name} has {len(levels)} levels; at most {_LONGEST_LIST} are allowed")
+            return levels[:1]
+        for index, level in enumerate(levels):
+            wrong = _factor_problem(factor, level)
+            if wrong:
+                self.problem(place if single else (*place, index), f"{name}: {wrong}")
+            elif level in levels[:index]:
+                self.problem((*place, index), f"{name}: {shown(level)} is given twice")
+        return levels
+
+    def between(
+        self, block: dict[str, Any], where: KeyPath, factors: Mapping[str, Factor], program: str
+    ) -> dict[str, list[Any]]:
+        table = dict(self.table(block, where, "between", required=False))
+        environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
+        found = self.factors({"between": table}, where, "between", {**factors, **BETWEEN}, program)
+        if "ranks" not in found:
+            place = (*where, "between") if "between" in block else where
+            self.problem(place, "the number of ranks is missing; write between = { ranks = [2] }")
+        found.setdefault("transport", ["threads"])
+        return {**found, "environment": environment}
+
+    def external_between(self, block: dict[str, Any], where: KeyPath) -> dict[str, list[Any]]:
+        """Factors of somebody else's program: any name; numbers and texts."""
+        table = dict(self.table(block, where, "between", required=False))
+        environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
+        found: dict[str, list[Any]] = {}
+        for name, given in table.items():
+            place = (*where, "between", name)
+            levels = given if isinstance(given, list) else [given]
+            if name in BETWEEN:
+                levels = self.levels(name, given, BETWEEN[name], place)
+            elif not levels or any(isinstance(level, dict | list) for level in levels):
+                self.problem(place, f"{name} must be a list of numbers or texts, found {shown(given)}")
+            found[canonical(name)] = levels
+        return {**found, "environment": environment}
+
+    def environment(self, given: Any, place: KeyPath) -> list[dict[str, str]]:
+        levels = given if isinstance(given, list) else [given]
+        found: list[dict[str, str]] = []
+        for index, level in enumerate(levels):
+            if not isinstance(level, dict):
+                self.problem((*place, index), f'environment: {shown(level)} is no table, as {{ NAME = "value" }} is')
+                continue
+            for name, value in level.items():
+                if not re.fullmatch(r"[A-Za-z_]\w*", name) or isinstance(value, dict | list):
+                    self.problem((*place, index, name), f"environment: '{name}' must be a name with one value")
+            values = {name: _environment_text(value) for name, value in level.items()}
+            if values in found:
+                self.problem((*place, index), f"environment: {shown(values)} is given twice")
+            found.append(values)
+        if not found and not levels:
+            self.problem(place, "environment has no levels; {} is the environment as it is")
+        return found or [{}]
+
+    def exclude(
+        self, block: dict[str, Any], where: KeyPath, levels: Mapping[str, list[Any]], known: Mapping[str, Factor]
+    ) -> tuple[Expression, ...]:
+        conditions = []
+        for index, text in enumerate(self.texts(block, where, "exclude")):
+            place = (*where, "exclude", index)
+            try:
+                condition = parse(text)
+                condition.check_names(levels)
+            except ExpressionError as error:
+                self.problem(place, str(error))
+                continue
+            for name, value in condition.comparisons():
+                factor = known.get(name)
+                if factor and factor.is_word and value not in levels[name]:
+                    near = suggestion(str(value), levels[name])
+                    wrong = f"the condition compares {name} with {shown(value)}, which is none of its levels"
+                    self.problem(place, f"{wrong}{near or listed(map(str, levels[name]))}")
+            conditions.append(condition)
+        return tuple(conditions)
+
+
+def _factor_problem(factor: Factor, level: Any) -> str | None:
+    """Why `level` is none of this factor, or None."""
+    if factor.is_word:
+        if isinstance(level, str) and level in factor.values:
+            return None
+        near = suggestion(level, factor.values) if isinstance(level, str) else ""
+        return f"{shown(level)} is not {factor.allowed()}{near}"
+    numbers = level if factor.numbers_in_one > 1 and isinstance(level, list) else [level]
+    fits = len(numbers) == factor.numbers_in_one and all(
+        isinstance(number, int) and not isinstance(number, bool) and factor.least <= number <= factor.most
+        for number in numbers
+    )
+    return None if fits else f"{shown(level)} is not {factor.allowed()}"
+
+
+def _environment_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _import_formats() -> list[str]:
+    """The names of the importers, without loading them."""
+    folder = Path(__file__).parent / "importers"
+    return sorted(file.stem.replace("_", "-") for file in folder.glob("[a-z]*.py"))
