@@ -1,4 +1,4 @@
-"""tools/check_layers.py finds each kind of violation, names file, line and both layers, and passes the repository itself."""
+"""tools/check_layers.py finds each kind of violation by file, line and both layers, and passes the repository itself."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def write(root: Path, path: str, text: str) -> None:
 
 def test_the_repository_has_no_violation() -> None:
     result = check(REPOSITORY)
-    assert (0, "") == (result.returncode, result.stderr)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_a_tree_without_violation_passes_and_says_how_many_files_it_read(tree: Path) -> None:
     result = check(tree)
-    assert (0, "") == (result.returncode, result.stderr)
+    assert (result.returncode, result.stderr) == (0, "")
     assert "9 files" in result.stdout
 
 
@@ -147,17 +147,17 @@ def test_a_violation_is_found(tree: Path, kind: str) -> None:
     path, text, message = VIOLATIONS[kind]
     write(tree, path, text)
     result = check(tree)
-    assert 1 == result.returncode
+    assert result.returncode == 1
     assert message in result.stderr
     assert "layers: 1 violations" in result.stderr, "exactly the injected one"
 
 
 def test_an_include_in_a_comment_is_none(tree: Path) -> None:
     write(tree, "src/longshore/core/clock.cpp", "// #include <longshore/transport/team.hpp>")
-    assert 0 == check(tree).returncode
+    assert check(tree).returncode == 0
 
 
 def test_a_tree_without_sources_is_an_error(tmp_path: Path) -> None:
     result = check(tmp_path)
-    assert 1 == result.returncode
+    assert result.returncode == 1
     assert "found no C++ sources" in result.stderr

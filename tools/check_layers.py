@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Check that every include and every link of Longshore's C++ goes down the layers of ARCHITECTURE.md, never up or sideways.
+"""Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md, never up or sideways.
 
-Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status 1 if there is any, or if
-no sources were found. Needs nothing but Python.
+Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status 1 if there is any,
+or if no sources were found. Needs nothing but Python.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# From the lowest up; layers of one step are siblings and never include each other. The single header longshore.hpp, which
-# only collects the others, is a step of its own.
+# From the lowest up; layers of one step are siblings and never include each other. The single header longshore.hpp,
+# which only collects the others, is a step of its own.
 STEPS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("machine",),
@@ -112,7 +112,7 @@ def resolved(path: str, included: str) -> str:
 
 
 def violations_of_link(here: Place, target: str) -> Iterator[str]:
-    """What is wrong with naming `longshore::target` in the CMakeLists.txt of a layer; target names begin with their layer's."""
+    """What is wrong with naming `longshore::target` in a layer's CMakeLists.txt; targets are named after their layer."""
     there = target.partition("_")[0]
     if there not in STEP_OF or there == here.layer:
         return

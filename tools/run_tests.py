@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Run every check and test of Longshore, stage by stage, and end with their counts.
+
+Usage: run_tests.py [STAGE...]; without names all stages run, in an order that finds cheap mistakes first. Everything
+that a stage prints is shown and kept in build/test-logs/. The first stage that fails ends the run with exit status 1;
+so does one that was to run tests and found none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+LOGS = REPOSITORY / "build" / "test-logs"
+CORES = str(os.cpu_count() or 2)
+
+# The closing lines of the two test runners: [tests run, tests failed].
+CTEST_CLOSING = re.compile(r"^\d+% tests passed, (?P<failed>\d+) tests failed out of (?P<run>\d+)")
+PYTEST_CLOSING = re.compile(r"^=+ .*?(?P<run>\d+) passed.* in [\d.]+s.*=+$")
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    closing: re.Pattern[str] | None = None  # of a stage that runs tests
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
+    targets = targets or ("all",)
+    return (
+        ("cmake", "--preset", preset, "-Wno-dev", "--log-level=WARNING"),
+        ("cmake", "--build", "--preset", preset, "--target", *targets),
+    )
+
+
+def ctest(preset: str, *options: str) -> tuple[str, ...]:
+    return ("ctest", "--preset", preset, "--no-tests=error", "--parallel", CORES, *options)
+
+
+def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The command as ThreadSanitizer of gcc 12 needs it: where the kernel randomises 32 bits, it finds no room.
+
+    Some containers do not permit the change; there the kernel's setting has to do.
+    """
+    setarch = ("setarch", os.uname().machine, "-R")
+    if shutil.which("setarch") and subprocess.run((*setarch, "true"), capture_output=True, check=False).returncode == 0:
+        return (*setarch, *command)
+    return command
+
+
+STAGES = (
+    Stage("lint", (("tools/lint",), ("tools/check_layers.py",))),
+    Stage("build", build("release")),
+    Stage("headers", build("release", "all_verify_interface_header_sets")),
+    Stage("library", (ctest("release"),), CTEST_CLOSING),
+    Stage("study", (("python", "-m", "pytest", "study"),), PYTEST_CLOSING),
+    Stage("system", (("python", "-m", "pytest", "tests"),), PYTEST_CLOSING),
+    Stage("asan-build", build("asan")),
+    Stage("asan", (ctest("asan", "--label-exclude", "mpi"),), CTEST_CLOSING),
+    Stage("tsan-build", build("tsan")),
+    Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING),
+)
+
+
+@dataclass
+class Outcome:
+    stage: Stage
+    seconds: float
+    tests: int | None
+    closing: str  # the runner's own closing line
+    problem: str  # empty when the stage passed
+
+
+def run_stage(stage: Stage, show: Callable[[str], object]) -> Outcome:
+    """Run the commands of one stage, show and keep what they print, and judge it."""
+    start = time.monotonic()
+    tests: int | None = None
+    closing = problem = ""
+    with (LOGS / f"{stage.name}.log").open("w", encoding="utf-8") as log:
+        for command in stage.commands:
+            process = subprocess.Popen(
+                command,
+                cwd=REPOSITORY,
+                env=os.environ | stage.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+            )
+            assert process.stdout is not None
+            for line in process.stdout:
+                show(line)
+                log.write(line)
+                if stage.closing and (match := stage.closing.match(line)):
+                    tests = int(match["run"])
+                    closing = line.strip()
+            if process.wait() != 0:
+                problem = f"exit status {process.returncode} of: {' '.join(command)}"
+                break
+    if not problem and stage.closing and not tests:
+        problem = "it ran no tests"
+    return Outcome(stage, time.monotonic() - start, tests, closing, problem)
+
+
+def summary(outcomes: list[Outcome], not_run: list[Stage]) -> list[str]:
+    lines = ["", f"{'stage':<12}{'seconds':>8}  tests"]
+    for outcome in outcomes:
+        judged = outcome.closing or ("passed" if not outcome.problem else "")
+        lines.append(f"{outcome.stage.name:<12}{outcome.seconds:>8.0f}  {judged}")
+        if outcome.problem:
+            lines.append(f"FAILED: stage '{outcome.stage.name}': {outcome.problem}")
+    if not_run:
+        lines.append(f"not run: {', '.join(stage.name for stage in not_run)}")
+    total = sum(outcome.tests or 0 for outcome in outcomes)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    verdict = "failed" if any(outcome.problem for outcome in outcomes) else "all passed"
+    lines.append(f"{total} tests in {len(outcomes)} stages, {seconds:.0f} seconds: {verdict}")
+    return lines
+
+
+def main(names: list[str]) -> int:
+    known = [stage.name for stage in STAGES]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(f"run_tests: unknown stage '{unknown[0]}'; allowed: {', '.join(known)}", file=sys.stderr)
+        return 2
+    chosen = [stage for stage in STAGES if not names or stage.name in names]
+    LOGS.mkdir(parents=True, exist_ok=True)
+    outcomes: list[Outcome] = []
+    for number, stage in enumerate(chosen, start=1):
+        print(f"\n==== {number}/{len(chosen)} {stage.name}", flush=True)
+        outcomes.append(run_stage(stage, lambda line: (sys.stdout.write(line), sys.stdout.flush())))
+        if outcomes[-1].problem:
+            break
+    print("\n".join(summary(outcomes, chosen[len(outcomes) :])), flush=True)
+    return 1 if outcomes[-1].problem else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
