@@ -112,7 +112,7 @@ def resolved(path: str, included: str) -> str:
 
 
 def violations_of_link(here: Place, target: str) -> Iterator[str]:
-    """What is wrong with naming `longshore::target` in a layer's CMakeLists.txt; targets are named after their layer."""
+    """What is wrong with naming a target in a layer's CMakeLists.txt; targets are named after their layer."""
     there = target.partition("_")[0]
     if there not in STEP_OF or there == here.layer:
         return

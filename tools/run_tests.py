@@ -63,7 +63,7 @@ STAGES = (
     Stage("build", build("release")),
     Stage("headers", build("release", "all_verify_interface_header_sets")),
     Stage("library", (ctest("release"),), CTEST_CLOSING),
-    Stage("study", (("python", "-m", "pytest", "study"),), PYTEST_CLOSING),
+    Stage("study", (("python", "-m", "pytest", "study/tests"),), PYTEST_CLOSING),
     Stage("system", (("python", "-m", "pytest", "tests"),), PYTEST_CLOSING),
     Stage("asan-build", build("asan")),
     Stage("asan", (ctest("asan", "--label-exclude", "mpi"),), CTEST_CLOSING),

@@ -1,0 +1,107 @@
+"""tools/setup is quick when nothing is missing, and says what to do when it can not go on."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+BASE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+needs_ensurepip = pytest.mark.skipif(
+    importlib.util.find_spec("ensurepip") is None, reason="this Python cannot make a virtual environment by itself"
+)
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A checkout with what setup reads, without .venv; its `bin` comes first in PATH, with an apt that only fails."""
+    for path in ("tools/setup", "study/pyproject.toml"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        shutil.copy(REPOSITORY / path, tmp_path / path)
+    (tmp_path / "bin").mkdir()
+    for name in ("apt-get", "apt-cache"):
+        replace_program(tmp_path, name, "exit 1")
+    replace_program(tmp_path, "python3.11", f'exec {BASE_PYTHON} "$@"')
+    return tmp_path
+
+
+def replace_program(bare: Path, name: str, script: str) -> None:
+    program = bare / "bin" / name
+    program.write_text("#!/bin/sh\n" + script + "\n", encoding="utf-8")
+    program.chmod(0o755)
+
+
+def setup(bare: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # Without an index no test depends on the network: pip fails at once, which is as far as these tests go.
+    environment = {"PATH": f"{bare}/bin:/usr/local/bin:/usr/bin:/bin", "HOME": str(bare), "PIP_NO_INDEX": "1"}
+    return subprocess.run(
+        [bare / "tools" / "setup", *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_second_setup_takes_less_than_a_second_and_changes_nothing() -> None:
+    stamp = REPOSITORY / ".venv" / "setup-build.stamp"
+    subprocess.run([REPOSITORY / "tools" / "setup"], check=True)
+    before = stamp.stat().st_mtime_ns
+    durations_seconds = []
+    for _ in range(3):
+        start = time.monotonic()
+        done = subprocess.run([REPOSITORY / "tools" / "setup"], check=True, capture_output=True, text=True)
+        durations_seconds.append(time.monotonic() - start)
+        assert done.stdout == "setup: ready\n"
+    assert min(durations_seconds) < 1
+    assert stamp.stat().st_mtime_ns == before
+
+
+def test_an_unknown_goal_is_named_with_what_is_allowed(bare: Path) -> None:
+    done = setup(bare, "tset")
+    assert done.returncode == 1
+    assert done.stderr == "setup: unknown goal 'tset'; allowed: build, test\n"
+
+
+def test_without_root_and_without_packages_setup_lists_all_that_is_missing_and_three_ways_to_get_it(bare: Path) -> None:
+    replace_program(bare, "id", "echo 1000")
+    replace_program(bare, "cmake", "echo cmake version 3.18.4")
+    replace_program(bare, "g++", 'case "$*" in *-E*) echo fmt; echo CLI11;; esac')
+    done = setup(bare)
+    assert done.returncode == 1
+    assert "missing: CMake 3.25, " in done.stdout
+    assert "an administrator installs all of it with: apt-get install cmake " in done.stdout
+    assert "cannot go on without: libfmt-dev, libcli11-dev" in done.stderr
+    for way in ("spack install fmt", "conda install -c conda-forge", "CMAKE_PREFIX_PATH="):
+        assert way in done.stderr
+    assert not (bare / ".venv").exists()
+
+
+@needs_ensurepip
+def test_without_root_cmake_comes_as_a_wheel_and_nothing_is_written_beside_the_virtual_environment(bare: Path) -> None:
+    replace_program(bare, "id", "echo 1000")
+    replace_program(bare, "cmake", "echo cmake version 3.18.4")
+    before = {*bare.iterdir()}
+    done = setup(bare)
+    assert {*bare.iterdir()} - before == {bare / ".venv"}
+    assert "installing in .venv: the study tool cmake>=3.25" in done.stdout
+    assert done.returncode == 1
+    assert "pip could not install" in done.stderr, "there is no index here"
+
+
+@needs_ensurepip
+def test_an_interpreter_that_does_not_run_is_passed_over(bare: Path) -> None:
+    replace_program(bare, "python3", "echo 'pyenv: version 3.12 is not installed' >&2; exit 127")
+    done = setup(bare)
+    assert f"making .venv with Python 3.{sys.version_info.minor}" in done.stdout
+
+
+@needs_ensurepip
+def test_a_virtual_environment_that_was_moved_is_made_anew(bare: Path) -> None:
+    scripts = bare / ".venv" / "bin"
+    scripts.mkdir(parents=True)
+    (scripts / "pip").write_text("#!/elsewhere/.venv/bin/python\n", encoding="utf-8")
+    done = setup(bare)
+    assert "making .venv with Python 3." in done.stdout
