@@ -1,0 +1,136 @@
+"""Student's t distribution for any positive number of degrees of freedom, infinity included, and the derivatives of
+log gamma that the moderated variance needs. Relative errors are below 1e-8 where the tests compare them with scipy.
+"""
+
+from __future__ import annotations
+
+import math
+
+_FRACTION_STEPS = 500
+_NORMAL_FROM = 1e7  # above, t is the normal distribution to 1e-7, and lgamma runs out of digits
+_TINY = 1e-300
+
+
+def upper_tail(t: float, df: float) -> float:
+    """P(T > t)."""
+    if df <= 0:
+        raise ValueError(f"degrees of freedom must be positive, not {df}")
+    if df > _NORMAL_FROM:
+        return 0.5 * math.erfc(t / math.sqrt(2.0))
+    if math.isinf(t):
+        return 0.0 if t > 0 else 1.0
+    # P(|T| > t) is the incomplete beta function at df / (df + t^2); 1 - x is passed on to lose no digits near 0.
+    square = t * t
+    both = _incomplete_beta(df / 2.0, 0.5, df / (df + square), square / (df + square))
+    return both / 2.0 if t >= 0 else 1.0 - both / 2.0
+
+
+def two_sided(t: float, df: float) -> float:
+    """P(|T| > |t|)."""
+    return min(1.0, 2.0 * upper_tail(abs(t), df))
+
+
+def quantile(probability: float, df: float) -> float:
+    """The t with P(T <= t) = probability, by bisection on the tail."""
+    if not 0.0 < probability < 1.0:
+        raise ValueError(f"a probability between 0 and 1 is needed, not {probability}")
+    if probability < 0.5:
+        return -quantile(1.0 - probability, df)
+    tail = 1.0 - probability
+    low, high = 0.0, 1.0
+    while upper_tail(high, df) > tail:
+        low, high = high, 2.0 * high
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        if middle in (low, high):
+            break
+        if upper_tail(middle, df) > tail:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2.0
+
+
+def digamma(x: float) -> float:
+    """Derivative of log gamma, x > 0: recurrence up to 10, then the asymptotic series."""
+    value = 0.0
+    while x < 10.0:
+        value -= 1.0 / x
+        x += 1.0
+    f = 1.0 / (x * x)
+    series = f * (1 / 12 - f * (1 / 120 - f * (1 / 252 - f * (1 / 240 - f * (1 / 132 - f * 691 / 32760)))))
+    return value + math.log(x) - 0.5 / x - series
+
+
+def trigamma(x: float) -> float:
+    """Second derivative of log gamma, x > 0."""
+    value = 0.0
+    while x < 10.0:
+        value += 1.0 / (x * x)
+        x += 1.0
+    f = 1.0 / (x * x)
+    series = f * (1 / 6 - f * (1 / 30 - f * (1 / 42 - f * (1 / 30 - f * (5 / 66 - f * 691 / 2730)))))
+    return value + 1.0 / x + f / 2.0 + series / x
+
+
+def fourth_log_gamma(x: float) -> float:
+    """Fourth derivative of log gamma, x > 0: the fourth cumulant of the log of a gamma variate."""
+    value = 0.0
+    while x < 15.0:
+        value += 6.0 / x**4
+        x += 1.0
+    f = 1.0 / (x * x)
+    return value + (2.0 / x**3) * (1.0 + 1.5 / x + f * (1.0 - f * (1 / 2 - f * (2 / 3 - f * 1.5))))
+
+
+def inverse_trigamma(y: float) -> float:
+    """The x with trigamma(x) = y, by bisection on the logarithm of x."""
+    if y <= 0.0:
+        raise ValueError(f"trigamma takes positive values only, not {y}")
+    if y > 1e7:
+        return 1.0 / math.sqrt(y)
+    if y < 1e-6:
+        return 1.0 / y
+    low, high = 0.5 / math.sqrt(y), 1.0 / y + 1.0  # trigamma(x) lies between 1/x and 1/x + 1/x^2
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        if trigamma(middle) > y:
+            low = middle
+        else:
+            high = middle
+        if high / low < 1.0 + 1e-14:
+            break
+    return math.sqrt(low * high)
+
+
+def _incomplete_beta(a: float, b: float, x: float, complement: float) -> float:
+    """Regularised I_x(a, b), with complement = 1 - x; by Lentz's continued fraction (DLMF 8.17.22)."""
+    if x <= 0.0:
+        return 0.0
+    if complement <= 0.0:
+        return 1.0
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(complement))
+    if x < (a + 1.0) / (a + b + 2.0):
+        return front * _beta_fraction(a, b, x) / a
+    return 1.0 - front * _beta_fraction(b, a, complement) / b
+
+
+def _beta_fraction(a: float, b: float, x: float) -> float:
+    c = 1.0
+    d = 1.0 - (a + b) * x / (a + 1.0)
+    d = 1.0 / (d if abs(d) > _TINY else _TINY)
+    value = d
+    for m in range(1, _FRACTION_STEPS):
+        for numerator in (
+            m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0)),
+        ):
+            d = 1.0 + numerator * d
+            d = 1.0 / (d if abs(d) > _TINY else _TINY)
+            c = 1.0 + numerator / c
+            c = c if abs(c) > _TINY else _TINY
+            step = c * d
+            value *= step
+        if abs(step - 1.0) < 1e-15:
+            break
+    return value
