@@ -131,13 +131,18 @@ VIOLATIONS = {
     ),
     "a link up": (
         "src/longshore/array/CMakeLists.txt",
-        "longshore_add_layer(array\n  PRIVATE longshore::gather)",
-        "src/longshore/array/CMakeLists.txt:2: layer 'array' links longshore::gather, of the layer 'gather' above it",
+        "longshore_add_layer(array\n  PRIVATE longshore::gather_exstack)",
+        "src/longshore/array/CMakeLists.txt:2: layer 'array' links longshore_gather_exstack, of the layer 'gather' above it",
+    ),
+    "a link to the launcher from below": (
+        "src/longshore/machine/CMakeLists.txt",
+        "longshore_add_layer(machine PUBLIC longshore_launch)",
+        "layer 'machine' links longshore_launch, of the layer 'transport' above it",
     ),
     "a link sideways": (
         "src/longshore/gather/CMakeLists.txt",
-        "longshore_add_test(agp_test.cpp LINKS longshore::bucket)",
-        "layer 'gather' links longshore::bucket, of the layer 'bucket' beside it",
+        "longshore_add_test(agp_test.cpp LINKS longshore_bucket)",
+        "layer 'gather' links longshore_bucket, of the layer 'bucket' beside it",
     ),
 }
 
