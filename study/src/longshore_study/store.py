@@ -17,6 +17,7 @@ from longshore_study.errors import LongshoreError, UsageError
 from longshore_study.records import Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
+_NOTHING_COULD_RUN = 2  # longshore-bench: all that was asked is skipped, with reasons; that is an answer
 _SAMPLE_MARKS = (
     b'"record":"sample"',
     b'"record": "sample"',
@@ -72,10 +73,11 @@ class Store:
         """Stores one launch whole or not at all, and returns its file.
 
         The envelope needs study, tag, session and cell; `record`, `schema`, `cell_id` and `launch_index` are filled in
-        when absent. The file is named after `launch_id`, else after cell and launch index. A launch that is already
+        when absent; `bound`, `guidelines` and `margin` of a study file go along, so that `compare` and `guidelines`
+        need no study file. The file is named after `launch_id`, else after cell and launch index. A launch that is already
         stored with the same content is not stored again; a different one (a repeated launch) gets a name of its own.
         """
-        head = {
+        head: dict[str, Any] = {
             "record": "study",
             "schema": records.SCHEMA,
             "cell_id": cell_id(envelope.get("cell", {})),
@@ -229,7 +231,8 @@ class _Body:
 
 def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -> str | None:
     exit_status = envelope.get("exit_status")
-    if exit_status:
+    nothing_could_run = exit_status == _NOTHING_COULD_RUN and body.end and all(r.get("skipped") for r in body.results)
+    if exit_status and not nothing_could_run:
         tail = envelope.get("stderr_tail") or []
         last = f": {str(tail[-1]).strip()}" if tail else ""
         return f"{path}: failed with exit status {exit_status}{last}"

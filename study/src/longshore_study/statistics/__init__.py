@@ -1,4 +1,5 @@
-"""The statistics of a comparison, in plain Python so that a verb starts at once; tested against scipy and by simulation.
+"""The statistics of a comparison, in plain Python so that a verb starts at once; tested against scipy and by
+simulation.
 
 student        the t distribution, digamma and trigamma
 effect         from figures of two sides to an effect on the log scale, its variance and degrees of freedom

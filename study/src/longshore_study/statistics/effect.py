@@ -1,9 +1,9 @@
-"""From the figures of two sides to an effect: the difference of their logarithms, how variable it is, and in which units
-that was seen. Positive means that the new side is better, whatever the metric; the caller turns the sign.
+"""From the figures of two sides to an effect: the difference of their logarithms, how variable it is, and in which
+units that was seen. Positive means that the new side is better, whatever the metric; the caller turns the sign.
 
 Three designs. Paired: both sides were measured in the same sessions, and each session gives one difference. Unpaired: the
-sessions of the two sides are others. Stratified: the sides were measured in turns within a session, so that launches
-are the units, compared within their session.
+sessions of the two sides are others. Stratified: the sides were measured in turns within a session, so launches are
+the units, compared within their session.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Effect:
     units: tuple[int, int]
     """Units of replication on the reference's and on the new side."""
     residuals: tuple[tuple[Hashable, float], ...]
-    """(unit, deviation): cells measured in the same unit may deviate together; their squares add up to variance * df."""
+    """(unit, deviation): cells measured in one unit may deviate together; the squares add up to variance * df."""
     welch_se: float | None = None
     """Standard error and degrees of freedom from this cell's own figures alone, each side with its own variance."""
     welch_df: float | None = None

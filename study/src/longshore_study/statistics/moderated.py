@@ -98,8 +98,8 @@ def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
 
 
 def pooled_df(effects: Sequence[Effect]) -> float:
-    """Effective degrees of freedom of the variance pooled over cells, of which those that share their units count as one
-    family. Independent cells give the sum of theirs; cells that move together give hardly more than one of them."""
+    """Effective degrees of freedom of the variance pooled over cells, of which those that share their units count as
+    one family. Independent cells give the sum of theirs; cells that move together give hardly more than one of them."""
     families: dict[tuple[Hashable, ...], list[Effect]] = defaultdict(list)
     for effect in effects:
         if effect.variance is not None:

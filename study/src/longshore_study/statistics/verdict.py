@@ -1,7 +1,8 @@
 """What a difference means, given a margin below which differences do not matter.
 
-The questions are asked against the margin, not against zero: *regressed* says that the slowdown is larger than the margin,
-*same* that it is smaller in both directions (two one-sided tests, Schuirmann 1987), and what is neither is *inconclusive*.
+The questions are asked against the margin, not against zero: *regressed* says that the slowdown is larger than the
+margin, *same* that it is smaller in both directions (two one-sided tests, Schuirmann 1987), and what is neither is
+*inconclusive*.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def beyond_margin(row: Measured, limit: float) -> float:
 
 
 def within_margin(row: Measured, limit: float) -> float:
-    """p value of the hypothesis that the difference is at least `limit` one way or the other."""
+    """The p value of the hypothesis that the difference is at least `limit` one way or the other."""
     return _tail(limit - abs(row.difference), row)
 
 

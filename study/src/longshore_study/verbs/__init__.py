@@ -1,1 +1,3 @@
-"""One module per verb of the command line: `configure(parser)` declares its options, `run(args)` returns its exit status."""
+"""One module per verb of the command line: `configure(parser)` declares its options, `run(args)` returns its exit
+status.
+"""
