@@ -132,7 +132,7 @@ VIOLATIONS = {
     "a link up": (
         "src/longshore/array/CMakeLists.txt",
         "longshore_add_layer(array\n  PRIVATE longshore::gather_put)",
-        "src/longshore/array/CMakeLists.txt:2: layer 'array' links longshore_gather_put, of the layer 'gather' above it",
+        "array/CMakeLists.txt:2: layer 'array' links longshore_gather_put, of the layer 'gather' above it",
     ),
     "a link to the launcher from below": (
         "src/longshore/machine/CMakeLists.txt",

@@ -43,7 +43,9 @@ SOURCES = ("src/longshore", "bench", "bindings")
 SUFFIXES = (".hpp", ".cpp", ".h", ".c")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
-LAYER_OF_TARGET = {CHOOSER: "transport", "longshore": "longshore.hpp"}  # where a target is not named after its layer
+# Targets that are not named after their layer.
+LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
+LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "threads", "mpi", "shmem", "ucx"), "transport")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,47 @@
+"""What the tests of the whole system share: the repository, and one installed and moved Longshore."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+RELEASE = REPOSITORY / "build" / "release"
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The release build, installed to one folder and then moved to another, where it must work as well."""
+    assert (RELEASE / "build.ninja").exists(), "build first: make build"
+    first = tmp_path_factory.mktemp("install") / "first"
+    subprocess.run(["cmake", "--install", RELEASE, "--prefix", first], check=True, capture_output=True)
+    moved = first.with_name("moved")
+    shutil.move(first, moved)
+    return moved
+
+
+@pytest.fixture
+def build_consumer(installed: Path, tmp_path: Path) -> Callable[[Path], Path]:
+    """Builds the program of one source file against the installed Longshore, and says where it is."""
+
+    def build(source: Path) -> Path:
+        folder = tmp_path / "consumer"
+        configure = ["cmake", "-S", str(REPOSITORY / "tests" / "consumer"), "-B", str(folder), "-G", "Ninja"]
+        definitions = [f"-DCMAKE_PREFIX_PATH={installed}", f"-DCONSUMER_SOURCE={source}", "-DCMAKE_BUILD_TYPE=Debug"]
+        for command in ([*configure, *definitions], ["cmake", "--build", str(folder)]):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
+        return folder / "consumer"
+
+    return build
+
+
+@pytest.fixture
+def quiet_environment() -> dict[str, str]:
+    """The environment without settings of Longshore, unpinned: tests share their cores."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")} | {"LONGSHORE_PIN": "0"}

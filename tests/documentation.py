@@ -1,0 +1,77 @@
+"""Reads what the documentation promises: commands, programs and links. Used by test_documentation.py.
+
+A block marked `sh` holds commands that are run, one by one, in a scratch folder that shows the repository's files. A
+command that is to end with another status than 0 says so: `# exit status 1`. A block is left out where the line above
+it is a comment `<!-- not run: why -->`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FENCE = re.compile(r"^```(\w*)\s*$")
+NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
+EXIT_STATUS = re.compile(r"#.*exit status (\d+)")
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    document: Path
+    line: int  # of the first line inside the block
+    language: str
+    text: str
+    not_run: str  # the reason, or empty
+
+
+@dataclass(frozen=True)
+class Command:
+    text: str
+    line: int
+    exit_status: int
+
+
+def blocks(document: Path) -> Iterator[Block]:
+    """The fenced blocks of a Markdown document."""
+    lines = document.read_text(encoding="utf-8").splitlines()
+    start = 0
+    language = ""
+    for number, line in enumerate(lines, start=1):
+        fence = FENCE.match(line)
+        if not fence:
+            continue
+        if not start:
+            start, language = number + 1, fence[1]
+            continue
+        above = NOT_RUN.match(lines[start - 3]) if start > 2 else None
+        yield Block(document, start, language, "\n".join(lines[start - 1 : number - 1]), above[1] if above else "")
+        start = 0
+    if start:
+        raise ValueError(f"{document}:{start - 1}: this block is never closed")
+
+
+def commands(block: Block) -> Iterator[Command]:
+    """The commands of a block; a line that ends in a backslash goes on in the next."""
+    pending = ""
+    first = 0
+    for number, line in enumerate(block.text.splitlines(), start=block.line):
+        first = first or number
+        pending += line
+        if line.endswith("\\"):
+            pending += "\n"
+            continue
+        if pending.strip() and not pending.lstrip().startswith("#"):
+            status = EXIT_STATUS.search(pending)
+            yield Command(pending.strip(), first, int(status[1]) if status else 0)
+        pending, first = "", 0
+
+
+def links(document: Path) -> Iterator[str]:
+    """Targets of the document's links to files of the repository."""
+    for match in LINK.finditer(document.read_text(encoding="utf-8")):
+        target = match[1].partition("#")[0]
+        if target and "://" not in target and not target.startswith("mailto:"):
+            yield target

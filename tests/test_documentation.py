@@ -1,0 +1,108 @@
+"""What README.md, CONTRIBUTING.md and docs/ tell a reader to type works, and what they link to exists."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from documentation import Block, blocks, commands, links
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
+# Made by builds and studies, or hidden: not part of what a reader has before he types anything.
+NOT_SHOWN = {"build", "longshore-results", "report.html", ".git", ".venv"}
+TIMEOUT_SECONDS = 180
+
+SHELL_BLOCKS = [b for d in DOCUMENTS for b in blocks(d) if b.language == "sh" and not b.not_run]
+PROGRAMS = [b for d in DOCUMENTS for b in blocks(d) if b.language == "cpp" and "int main(" in b.text and not b.not_run]
+
+
+def name(block: Block) -> str:
+    return f"{block.document.relative_to(REPOSITORY)}:{block.line}"
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """For each document one scratch folder with the repository's files: later blocks see what earlier ones left."""
+    folders: dict[Path, Path] = {}
+
+    def folder_of(document: Path) -> Path:
+        if document not in folders:
+            folders[document] = tmp_path_factory.mktemp(document.stem)
+            for entry in REPOSITORY.iterdir():
+                if entry.name not in NOT_SHOWN:
+                    (folders[document] / entry.name).symlink_to(entry)
+        return folders[document]
+
+    return folder_of
+
+
+@pytest.mark.parametrize("block", SHELL_BLOCKS, ids=name)
+def test_commands_of_the_documentation_end_as_it_says(block: Block, reader: Callable[[Path], Path]) -> None:
+    environment = os.environ | {"PATH": f"{REPOSITORY}/.venv/bin:{os.environ['PATH']}", "LONGSHORE_PIN": "0"}
+    to_run = list(commands(block))
+    assert to_run, "a block without commands is not marked sh"
+    for command in to_run:
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command.text],
+            cwd=reader(block.document),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_SECONDS,
+        )
+        where = f"{block.document.name}:{command.line}: {command.text}"
+        assert done.returncode == command.exit_status, f"{where}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+@pytest.mark.parametrize("block", PROGRAMS, ids=name)
+def test_programs_of_the_documentation_compile_and_run(
+    block: Block, build_consumer: Callable[[Path], Path], tmp_path: Path, quiet_environment: dict[str, str]
+) -> None:
+    source = tmp_path / "program.cpp"
+    source.write_text(block.text, encoding="utf-8")
+    environment = quiet_environment | {"LONGSHORE_RANKS": "3", "LONGSHORE_TRANSPORT": "threads"}
+    done = subprocess.run(
+        [build_consumer(source)], env=environment, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_links_of_the_documentation_lead_to_files(document: Path) -> None:
+    missing = [target for target in links(document) if not (document.parent / target).exists()]
+    assert not missing
+
+
+def test_the_first_page_has_commands_and_a_program() -> None:
+    """Proof that the tests above read something."""
+    first_page = REPOSITORY / "README.md"
+    assert first_page in [block.document for block in SHELL_BLOCKS]
+    assert first_page in [block.document for block in PROGRAMS]
+
+
+def test_a_block_is_read_with_its_lines_continuations_and_exit_statuses(tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(
+        "text\n```sh\nfirst \\\n  more\n# a remark\nfalse  # exit status 1: as it should\n```\n"
+        "<!-- not run: for a reason -->\n```sh\nrm -rf everything\n```\n",
+        encoding="utf-8",
+    )
+    run, left_out = blocks(document)
+    assert [(c.text, c.line, c.exit_status) for c in commands(run)] == [
+        ("first \\\n  more", 3, 0),
+        ("false  # exit status 1: as it should", 6, 1),
+    ]
+    assert (run.not_run, left_out.not_run) == ("", "for a reason")
+
+
+def test_a_block_that_is_never_closed_is_an_error(tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    document.write_text("```sh\nls\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"page\.md:1: this block is never closed"):
+        list(blocks(document))
