@@ -87,8 +87,8 @@ class Study:
     seed: int
     sessions: int
     margin: float
-    launches: int
-    timeout_seconds: float
+    amounts: Amounts
+    """What [study] says; a block may say otherwise for itself."""
     patterns: tuple[PatternBlock, ...]
     externals: tuple[External, ...] = ()
     guidelines: tuple[Guideline, ...] = ()
@@ -133,4 +133,7 @@ def _syntax_problem(message: str, path: str) -> str:
     found = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
     if found is None:
         return f"{path}: not valid TOML: {message}"
-    return f"{path}:{found[1]}: not valid TOML at column {found[2]}: {message[: found.start()]}"
+    reason = message[: found.start()]
+    if "Unclosed inline table" in reason or "Invalid initial character for a key part" in reason:
+        reason += "; an inline table { } stays on one line: for a longer one write [pattern.within] below [[pattern]]"
+    return f"{path}:{found[1]}: not valid TOML at column {found[2]}: {reason}"

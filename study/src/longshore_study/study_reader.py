@@ -49,8 +49,7 @@ class StudyReader(Values):
             seed=self.integer(settings, ("study",), "seed", default=1, least=0, most=2**63 - 1),
             sessions=self.integer(settings, ("study",), "sessions", default=1, least=1, most=10_000),
             margin=self.fraction(settings, ("study",), "margin", 0.05),
-            launches=general.launches,
-            timeout_seconds=general.timeout_seconds,
+            amounts=general,
             patterns=tuple(block for block in patterns if block is not None),
             externals=tuple(externals),
             guidelines=tuple(

@@ -1,0 +1,222 @@
+"""One program, run until it ends, until its time is up, or until the user has had enough; and nothing of it left.
+
+The program gets a session of its own (setsid). Ctrl-C in the terminal then reaches longshore alone, which ends the
+program in order; and everything that the program started, also ranks that a launcher has put into process groups of
+their own, can be found by the session and ended.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import IO, Any, Self
+
+_GRACE_SECONDS = 3.0  # between asking to end and ending
+_TICK_SECONDS = 1.0  # of the progress display; a sleeping parent does not disturb what is measured
+_TAIL_BYTES = 16384
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+@dataclass(frozen=True)
+class ChildResult:
+    """How a program ended and what it said."""
+
+    exit_status: int
+    """As a shell has it: 128 + signal when a signal ended it, 124 when its time was up, 127 when it did not start."""
+    seconds: float
+    output: str
+    stderr_tail: list[str]
+    timed_out: bool = False
+    signal_name: str | None = None
+
+
+class Interrupted(Exception):  # noqa: N818 - a decision of the user, not an error
+    """The user, or the batch system, wants the study to stop."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal.Signals(signal_number).name)
+        self.signal_number = signal_number
+
+    @property
+    def exit_status(self) -> int:
+        return 128 + self.signal_number
+
+
+class Signals:
+    """While entered: SIGINT, SIGTERM and SIGHUP are remembered, not raised, so that they cannot cut a launch's
+    record in two; and the end of a child wakes `wait`. A signal that was ignored before stays so (nohup)."""
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._wakeup_before = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+            if number == signal.SIGCHLD or signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._remember)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._wakeup_before)
+        os.close(self._read)
+        os.close(self._write)
+
+    def _remember(self, number: int, _frame: FrameType | None) -> None:
+        if number != signal.SIGCHLD:
+            self.received = self.received or number
+
+    def check(self) -> None:
+        """Raises Interrupted when a signal has come."""
+        if self.received is not None:
+            raise Interrupted(self.received)
+
+    def wait(self, seconds: float) -> None:
+        """Sleeps until a signal comes, at most so long."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._read, selectors.EVENT_READ)
+            if selector.select(max(0.0, seconds)):
+                os.read(self._read, 4096)
+
+
+def run_child(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    timeout_seconds: float,
+    signals: Signals,
+    tick: Callable[[], None] = lambda: None,
+) -> ChildResult:
+    """Runs a program to its end. Raises Interrupted, with everything of the program ended, when a signal comes."""
+    # Files without a name: they cannot fill up like pipes, and vanish with us whatever happens.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        started = time.monotonic()
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the program of the study file, as a list, without a shell
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                env=dict(environment),
+                start_new_session=True,
+                preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509 - no threads here, and it only calls prctl
+            )
+        except OSError as error:
+            reason = f"{argv[0]} cannot be started: {error.strerror}"
+            return ChildResult(127, 0.0, "", [reason])
+        timed_out = False
+        try:
+            while process.poll() is None:
+                signals.check()
+                left = timeout_seconds - (time.monotonic() - started)
+                if left <= 0:
+                    timed_out = True
+                    break
+                signals.wait(min(left, _TICK_SECONDS))
+                tick()
+        finally:
+            seconds = time.monotonic() - started
+            end_session(process)
+        tail = _tail(errors)
+        return _result(process.returncode, seconds, _text(output), tail, timed_out=timed_out, limit=timeout_seconds)
+
+
+def _result(code: int, seconds: float, output: str, tail: list[str], *, timed_out: bool, limit: float) -> ChildResult:
+    name = None
+    if timed_out:
+        tail.append(f"longshore: ended after {limit:g} s (timeout_seconds)")
+        return ChildResult(124, seconds, output, tail, timed_out=True)
+    if code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        tail.append(f"longshore: the program was ended by {name}")
+        code = 128 - code
+    return ChildResult(code, seconds, output, tail, signal_name=name)
+
+
+def end_session(process: subprocess.Popen[bytes]) -> None:
+    """Asks all that is left of the program's session to end, waits a little, then ends it."""
+    session = process.pid
+    if process.poll() is None:
+        # A launcher that is asked ends its ranks itself, and tells those on other nodes; so it is asked first, alone.
+        _signal(session, signal.SIGTERM)
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+    left = members_of_session(session)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for member in left:
+            _signal(member, number)
+        deadline = time.monotonic() + _GRACE_SECONDS / 3
+        while left and time.monotonic() < deadline:
+            process.poll()  # a dead child stays in the table until somebody looks
+            left = members_of_session(session)
+            if left:
+                time.sleep(0.02)
+        if not left:
+            break
+    process.wait()
+
+
+def members_of_session(session: int) -> list[int]:
+    """The living processes of a session, from /proc; where there is none, its leader's group only."""
+    found = []
+    try:
+        names = [path.name for path in Path("/proc").iterdir() if path.name.isdigit()]
+    except OSError:
+        return []
+    for name in names:
+        try:
+            # pid (command) state ppid pgrp session ...; the command may hold spaces and parentheses
+            fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        if len(fields) > 3 and int(fields[3]) == session and fields[0] not in (b"Z", b"X"):
+            found.append(int(name))
+    return found
+
+
+def _signal(process_id: int, number: int) -> None:
+    try:
+        os.kill(process_id, number)
+    except OSError:
+        return
+
+
+def _end_with(parent: int) -> Callable[[], None] | None:
+    """A function for the child, before exec: be asked to end when longshore dies, also by kill -9 (Linux only)."""
+    try:
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+    except (OSError, AttributeError):
+        return None
+
+    def prepare() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        if os.getppid() != parent:  # it died between fork and here
+            os._exit(125)
+
+    return prepare
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
+
+
+def _tail(file: IO[bytes]) -> list[str]:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _TAIL_BYTES))
+    lines = file.read().decode("utf-8", "replace").splitlines()
+    return [line.rstrip()[:500] for line in lines if line.strip()][-30:]

@@ -1,0 +1,56 @@
+"""`longshore check`: everything that is wrong with a study file, and whether this machine could run it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from longshore_study.errors import EXIT_OK, EXIT_USAGE, LongshoreError
+from longshore_study.launchers import find_bench, make_launcher
+from longshore_study.plan import make_plan
+from longshore_study.study_file import StudyFileError, load
+
+EXAMPLES = """examples:
+  longshore check study.toml
+
+exit status: 0 the file is right (a launcher or program that is missing here is only mentioned), 64 it is not"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("study", metavar="STUDY.toml", nargs="+", help="one or more study files")
+
+
+def run(args: argparse.Namespace) -> int:
+    answers = [_check(path) for path in args.study]
+    if args.json:
+        print(json.dumps({"schema": 1, "files": answers}, indent=1))
+    else:
+        for answer in answers:
+            for problem in answer["problems"]:
+                print(problem, file=sys.stderr)
+            if not answer["problems"]:
+                launches = f"{answer['cells']} cells, {answer['launches']} launches per session"
+                print(f"{answer['file']}: correct; {launches} ('longshore plan' says more)")
+            for remark in answer["remarks"]:
+                print(f"{answer['file']}: note: {remark}")
+    return EXIT_USAGE if any(answer["problems"] for answer in answers) else EXIT_OK
+
+
+def _check(path: str) -> dict[str, Any]:
+    answer: dict[str, Any] = {"file": path, "problems": [], "remarks": [], "cells": 0, "launches": 0}
+    try:
+        plan = make_plan(load(path))
+    except StudyFileError as error:
+        return {**answer, "problems": error.problems}
+    except LongshoreError as error:
+        return {**answer, "problems": [str(error)]}
+    remarks = []
+    for look in (find_bench, lambda: make_launcher(plan.study.launcher, plan.cells)):
+        try:
+            look()
+        except LongshoreError as error:
+            remarks.append(str(error))
+    return {**answer, "remarks": remarks, "cells": len(plan.cells), "launches": plan.launches_per_session}

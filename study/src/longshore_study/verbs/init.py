@@ -1,0 +1,38 @@
+"""`longshore init`: writes a study file to start from; an existing one is never touched."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from importlib import resources
+from pathlib import Path
+
+from longshore_study.errors import EXIT_OK, LongshoreError, UsageError
+
+EXAMPLES = """examples:
+  longshore init                writes study.toml
+  longshore init halo.toml      writes halo.toml, a study named "halo" """
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("file", metavar="FILE", nargs="?", default="study.toml", help="default: study.toml")
+
+
+def run(args: argparse.Namespace) -> int:
+    path = Path(args.file)
+    template = resources.files("longshore_study").joinpath("templates/study.toml").read_text(encoding="utf-8")
+    name = path.stem if path.stem.isprintable() and path.stem.strip() else "study"
+    text = template.replace('name = "study"', f"name = {json.dumps(name, ensure_ascii=False)}", 1)
+    try:
+        with path.open("x", encoding="utf-8") as file:  # x: creates or refuses, in one step
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path} exists and is left as it is; name another file") from None
+    except OSError as error:
+        raise LongshoreError(f"cannot write {path}: {error.strerror}") from None
+    if args.json:
+        print(json.dumps({"schema": 1, "file": str(path)}))
+    else:
+        print(f"{path} written; edit it, then: longshore plan {path} ; longshore run {path}")
+    return EXIT_OK

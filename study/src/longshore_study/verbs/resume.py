@@ -1,0 +1,79 @@
+"""`longshore resume`: goes on with the session of a study that was stopped last."""
+
+from __future__ import annotations
+
+import argparse
+
+from longshore_study.errors import LongshoreError
+from longshore_study.plan import make_plan
+from longshore_study.run import Target, kept_study_files, remaining
+from longshore_study.session import add_session_options, run_session
+from longshore_study.store import Store
+from longshore_study.study_file import Study, StudyFileError, load
+
+EXAMPLES = """examples:
+  longshore resume                    the session that was worked on last and is not complete
+  longshore resume study.toml         the same, of this study file
+  longshore resume --session a        this session
+
+Without a study file, the copy that is kept beside the launches is used.
+exit status: as of 'longshore run'"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument(
+        "study", metavar="STUDY.toml", nargs="?", help="the study file; default: the copy kept in the store"
+    )
+    add_session_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    store = Store(args.store)
+    study = load(args.study) if args.study else None
+    target, path = unfinished(store, study, args.tag, args.session, retry_failed=args.retry_failed)
+    args.tag, args.session = target.tag, target.session
+    return run_session(args, path)
+
+
+def unfinished(
+    store: Store, study: Study | None, tag: str | None, session: str | None, *, retry_failed: bool
+) -> tuple[Target, str]:
+    """The session touched last that lacks launches, and the study file to go on with."""
+    candidates: list[tuple[float, Target, str]] = []
+    looked_at = 0
+    for name, a_tag, a_session in session_names(store):
+        if (study and study.name != name) or (tag or a_tag) != a_tag or (session or a_session) != a_session:
+            continue
+        target = Target(store, name, a_tag, a_session)
+        kept = kept_study_files(target)
+        if not kept and study is None:
+            continue  # imported, or of a program that kept no study file
+        looked_at += 1
+        path = study.path if study else kept[0]
+        try:
+            plan = make_plan(study or load(path))
+        except StudyFileError:
+            continue
+        if remaining(plan, target, retry_failed=retry_failed)[0]:
+            folder = store.session_path(name, a_tag, a_session)
+            candidates.append((folder.stat().st_mtime, target, path))
+    if not candidates:
+        what = f"'{study.name}' " if study else ""
+        state = f"all {looked_at} stored sessions are complete" if looked_at else "none is stored"
+        raise LongshoreError(
+            f"no session {what}to resume in {store.path}: {state}; 'longshore run STUDY.toml' starts one"
+        )
+    _, target, path = max(candidates, key=lambda candidate: candidate[0])
+    return target, path
+
+
+def session_names(store: Store) -> list[tuple[str, str, str]]:
+    """(study, tag, session) of every session folder: also of one that was stopped before its first launch."""
+    from urllib.parse import unquote  # noqa: PLC0415
+
+    names = {
+        tuple(unquote(part) for part in p.parent.relative_to(store.path).parts)
+        for p in store.path.glob("*/*/*/study-*.toml")
+    }
+    return sorted({*store.names(), *((a, b, c) for a, b, c in names)})

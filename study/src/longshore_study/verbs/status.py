@@ -1,0 +1,121 @@
+"""`longshore status`: how far the sessions of a study are, what failed, and what is missing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from typing import Any
+
+from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError
+from longshore_study.plan import Plan, make_plan
+from longshore_study.run import Target, kept_study_files
+from longshore_study.store import Launch, Store
+from longshore_study.study_file import Study, load
+from longshore_study.verbs.resume import session_names
+
+EXAMPLES = """examples:
+  longshore status                 all studies of the store
+  longshore status study.toml      one study, against its file as it is now
+  longshore status -v              also the cells that miss launches
+
+exit status: 0, also when something is missing or failed; 3 nothing is stored"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("study", metavar="STUDY", nargs="?", help="a study file, or the name of a study in the store")
+    parser.add_argument("--tag", help="only this tag")
+    parser.add_argument("--session", help="only this session")
+
+
+def run(args: argparse.Namespace) -> int:
+    store = Store(args.store)
+    study = load(args.study) if args.study and args.study.endswith(".toml") else None
+    name = study.name if study else args.study
+    sessions = [
+        _session(Target(store, *names), study)
+        for names in session_names(store)
+        if name in (None, names[0]) and args.tag in (None, names[1]) and args.session in (None, names[2])
+    ]
+    if not sessions and study is None:
+        what = f"of '{name}' " if name else ""
+        raise LongshoreError(
+            f"nothing {what}is stored in {store.path}; 'longshore run STUDY.toml' measures", EXIT_INVALID
+        )
+    if args.json:
+        print(json.dumps({"schema": 1, "sessions": sessions}, indent=1))
+        return EXIT_OK
+    if not sessions and study:
+        print(f"{study.name}: nothing is stored in {store.path} yet; 'longshore run {study.path}' measures")
+    for session in sessions:
+        _print(session, verbose=args.verbose)
+    return EXIT_OK
+
+
+def _session(target: Target, study: Study | None) -> dict[str, Any]:
+    launches = list(target.store.launches(target.study, target.tag, target.session))
+    plan = _plan(target, study)
+    best: dict[tuple[str, int], Launch] = {}
+    for launch in launches:
+        key = (launch.cell_id, launch.launch_index)
+        if key not in best or best[key].problem is not None:
+            best[key] = launch
+    skipped = {key for key, launch in best.items() if nothing_could_run(launch)}
+    failed = [launch for key, launch in best.items() if launch.problem is not None and key not in skipped]
+    answer: dict[str, Any] = {
+        "study": target.study,
+        "tag": target.tag,
+        "session": target.session,
+        "recorded": len(best) - len(failed) - len(skipped),
+        "nothing_to_run": len(skipped),
+        "failed": [{"cell": f.cell, "launch": f.launch_index, "problem": f.problem} for f in failed],
+        "planned": None,
+        "missing": None,
+        "not_in_the_study_file": 0,
+        "missing_cells": [],
+    }
+    if plan is not None:
+        order = plan.order(target.session)
+        planned = {launch.key for launch in order}
+        lacking = Counter(launch.cell.cell_id for launch in order if launch.key not in best)
+        answer["planned"] = len(order)
+        answer["missing"] = lacking.total()
+        answer["not_in_the_study_file"] = len(best.keys() - planned)
+        answer["missing_cells"] = [{"cell": plan.labels[cell], "launches": n} for cell, n in lacking.items()]
+    return answer
+
+
+def nothing_could_run(launch: Launch) -> bool:
+    """The program has answered, for every variant, why it does not exist here: no measurement, and no failure."""
+    return launch.exit_status == 2 and launch.complete and all(result.get("skipped") for result in launch.results)
+
+
+def _plan(target: Target, study: Study | None) -> Plan | None:
+    """The plan of a session: from the file that was named, else from the copy beside the launches."""
+    try:
+        if study is not None:
+            return make_plan(study)
+        kept = kept_study_files(target)
+        return make_plan(load(kept[0])) if kept else None
+    except LongshoreError:
+        return None  # a copy of a version that this program does not read: the launches still count
+
+
+def _print(session: dict[str, Any], *, verbose: bool) -> None:
+    parts = [f"{session['recorded']} recorded"]
+    if session["planned"] is not None:
+        parts[0] += f" of {session['planned']}"
+        parts.append(f"{session['missing']} missing" if session["missing"] else "none missing")
+    if session["nothing_to_run"]:
+        parts.append(f"{session['nothing_to_run']} with nothing to run")
+    if session["failed"]:
+        parts.append(f"{len(session['failed'])} FAILED")
+    if session["not_in_the_study_file"]:
+        parts.append(f"{session['not_in_the_study_file']} that the study file no longer asks for")
+    print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
+    for failure in session["failed"]:
+        print(f"  failed: {failure['problem']}")
+    if verbose:
+        for cell in session["missing_cells"]:
+            print(f"  missing: {cell['launches']} x {cell['cell']}")

@@ -1,0 +1,104 @@
+"""A stand-in for longshore-bench: same options, same records, no measuring; and it misbehaves when told to.
+
+FAKE_BENCH holds rules "program[/transport][@seed]=action", separated by ';': fail, wrong (exit 1, verified false), hang,
+die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_LOG names a file that gets a line per start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+METRICS = {
+    "stream": ("bandwidth", "GB/s", "higher"),
+    "gather": ("injection_bandwidth", "GB/s", "higher"),
+    "halo": ("process_bandwidth", "MiB/s", "higher"),
+    "sort": ("keys_per_second", "1/s", "higher"),
+}
+
+
+def say(record: dict[str, object]) -> None:
+    print(json.dumps(record, separators=(",", ":")), flush=True)
+
+
+def action_for(program: str, transport: str, seed: str) -> str:
+    for rule in filter(None, os.environ.get("FAKE_BENCH", "").split(";")):
+        condition, _, action = rule.partition("=")
+        name, _, wanted_seed = condition.partition("@")
+        if name in (program, f"{program}/{transport}", "*") and wanted_seed in ("", seed):
+            return action
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--json")
+    for name in ("transport", "seed", "ranks", "ranks-per-node"):
+        parser.add_argument(f"--{name}", default="")
+    parser.add_argument("--repetitions", type=int, default=10)
+    parser.add_argument("--warmup", type=int, default=1)
+    args, rest = parser.parse_known_args()
+    factors = {
+        option[2:].replace("-", "_"): [value] if option == "--domain" else value.split(",")
+        for option, value in zip(rest[::2], rest[1::2], strict=True)
+    }
+    action = action_for(args.program, args.transport, args.seed)
+    if log := os.environ.get("FAKE_BENCH_LOG"):
+        with Path(log).open("a", encoding="utf-8") as file:
+            file.write(f"{args.program} {args.transport} {args.seed} {action}\n")
+    time.sleep(float(os.environ.get("FAKE_BENCH_SECONDS", "0")))
+    match action:
+        case "fail":
+            print("longshore-bench: rank 1 waited 5 s for rank 0 in barrier", file=sys.stderr)
+            return 3
+        case "silent":
+            return 0
+        case "garbage":
+            print('{"record" this is not JSON\n{"record":"end","status":"ok"}')
+            return 0
+        case "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "hang":
+            child = os.fork()  # a rank in a process group of its own, as Open MPI starts them
+            if child == 0:
+                os.setpgid(0, 0)
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(600)
+    say({"record": "launch", "schema": 1, "program": {"name": "fake"}, "transport": args.transport, "seed": args.seed})
+    print("a warning of the MPI library on stdout")
+    measure(args.program, factors, args.repetitions, action)
+    if action == "truncate":
+        return 0
+    say({"record": "end", "status": "ok"})
+    return {"skip": 2, "wrong": 1}.get(action, 0)
+
+
+def measure(program: str, factors: dict[str, list[str]], repetitions: int, action: str) -> None:
+    for number, values in enumerate(itertools.product(*factors.values())):
+        variant = dict(zip(factors, values, strict=True))
+        start = {"record": "result", "pattern": program, "variant": variant}
+        if action == "skip":
+            say({**start, "skipped": "not on this transport"})
+            continue
+        seconds = 0.001 * (1 + number)
+        for repetition in range(repetitions):
+            times = {"max": seconds, "median": seconds, "min": seconds}
+            say({**start, "record": "sample", "repetition": repetition, "position": number, "seconds": times})
+        name, unit, better = METRICS.get(program, ("", "", ""))
+        if program == "control":
+            copy = variant["kernel"] == "copy"
+            name, unit, better = ("bandwidth", "GB/s", "higher") if copy else ("latency_us", "us", "lower")
+        metrics = {name: {"value": 10.0 / (1 + number), "unit": unit, "better": better}}
+        spread = {"median": seconds, "p10": seconds, "p90": seconds}
+        say({**start, "verified": action != "wrong", "repetitions": repetitions, "seconds": spread, "metrics": metrics})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
