@@ -1,0 +1,231 @@
+"""Figures over a size factor. Only levels of a numeric factor are joined by lines; the machine's bound is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from longshore_study.report.bounds import Bound, bound_for
+from longshore_study.report.facts import Facts, Figure, median_value
+from longshore_study.report.labels import SPEAKING, level_text, metric_title, name_text, naming
+from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import counted, figure, plain_number, unit_name
+from longshore_study.report.scales import Scale, for_figures
+
+# Sizes that a reader looks for first; any other numeric factor with several levels is drawn too.
+SIZE_FACTORS = (
+    "halo", "contiguous", "message_bytes", "bytes", "requests", "table", "elements", "keys", "buffer_items", "fields",
+    "task_count", "ranks", "ranks_per_node", "nodes",
+)  # fmt: skip
+SIZE_UNITS = {
+    "halo": "halo width, cells", "contiguous": "elements per face", "message_bytes": "message, bytes",
+    "requests": "requests per rank", "table": "table elements per rank", "elements": "elements per rank",
+    "keys": "keys per rank", "buffer_items": "buffer, items", "ranks": "ranks", "nodes": "nodes",
+    "fields": "fields", "task_count": "tasks", "ranks_per_node": "ranks per node",
+}  # fmt: skip
+PANELS_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Point:
+    size: float
+    value: float
+    low: float
+    high: float
+    launches: int
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    tag: str
+    # Which colour and shape; the same name has the same one on every panel.
+    look: int
+    dashed: bool
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    title: str
+    series: tuple[Series, ...]
+
+
+def size_factors(figures: Sequence[Figure]) -> list[str]:
+    """Numeric factors with at least two levels, the best known first."""
+    levels: dict[str, set[float]] = {}
+    spoiled = set()
+    for f in figures:
+        for name, value in f.factors.items():
+            number = _number(value)
+            if number is None or number <= 0:
+                spoiled.add(name)
+            else:
+                levels.setdefault(name, set()).add(number)
+    found = [n for n, values in levels.items() if n not in spoiled and len(values) > 1]
+    return sorted(found, key=lambda n: (SIZE_FACTORS.index(n) if n in SIZE_FACTORS else len(SIZE_FACTORS), n))
+
+
+def curves(facts: Facts, figures: Sequence[Figure]) -> list[Element]:
+    """One block per size factor. REQUIRES: all figures have the same metric and unit."""
+    return [_block(facts, figures, factor) for factor in size_factors(figures)]
+
+
+def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
+    """Small multiples: series by the choice with most levels that shapes can tell apart, panels by the rest."""
+    rest = [{k: v for k, v in f.factors.items() if k != factor} for f in figures]
+    names = naming(rest)
+    series_factor = _series_factor(rest, names.varying)
+    looks = _looks(rest, series_factor)
+    grouped: dict[str, dict[tuple[str, str], list[Figure]]] = {}
+    for f, other in zip(figures, rest, strict=True):
+        title = names.text(other, without=[series_factor] if series_factor else [])
+        name = level_text(series_factor, other[series_factor]) if series_factor in other else "all"
+        grouped.setdefault("" if title == "the only variant" else title, {}).setdefault((name, f.tag), []).append(f)
+    two_sides = len(facts.sides) > 1
+    return [
+        Panel(
+            title,
+            tuple(
+                Series(name, tag, looks.get(name, 0), two_sides and tag == facts.sides[0], _points(members, factor))
+                for (name, tag), members in sorted(series.items(), key=lambda s: (looks.get(s[0][0], 0), s[0][1]))
+            ),
+        )
+        for title, series in grouped.items()
+    ]
+
+
+def _series_factor(rest: Sequence[Mapping[str, object]], varying: Sequence[str]) -> str:
+    """The factor whose levels become series; "" where nothing else varies."""
+    levels = {n: len({str(r.get(n)) for r in rest}) for n in varying}
+    fitting = [n for n in varying if levels[n] <= SERIES_COUNT]
+    speaking = [n for n in fitting if n in SPEAKING]
+    return max(speaking or fitting, key=lambda n: levels[n], default="")
+
+
+def _looks(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int]:
+    names = {level_text(factor, r[factor]) for r in rest if factor in r}
+    return {name: i % SERIES_COUNT for i, name in enumerate(sorted(names))}
+
+
+def _points(members: Sequence[Figure], factor: str) -> tuple[Point, ...]:
+    sized = sorted(((_number(f.factors[factor]) or 0.0, f) for f in members), key=lambda pair: pair[0])
+    points = []
+    for size, group in groupby(sized, key=lambda pair: pair[0]):
+        same = [f for _, f in group]
+        values = [f.value for f in same]
+        points.append(Point(size, median_value(same), min(values), max(values), len(values)))
+    return tuple(points)
+
+
+def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
+    found = panels(facts, figures, factor)
+    bound = bound_for(facts, figures)
+    values = [v for p in found for s in p.series for point in s.points for v in (point.low, point.high)]
+    y = for_figures([*values, bound.value] if bound else values)
+    sizes = sorted({point.size for p in found for s in p.series for point in s.points})
+    x = size_scale(sizes)
+    unit = unit_name(figures[0].unit)
+    axes = Axes(
+        x=x,
+        y=y,
+        x_title=SIZE_UNITS.get(factor, name_text(factor)) + (", log axis" if x.logarithmic else ""),
+        y_title=unit + (", log axis" if y.logarithmic else ""),
+        x_ticks=x.ticks_at(sizes, plain_number),
+        y_ticks=y.ticks(plain_number, 5),
+    )
+    constant = naming({k: v for k, v in f.factors.items() if k != factor} for f in figures).constant_text
+    note = "Median over launches; the upright line spans them."
+    if len(facts.sides) > 1:
+        note += f" Dashed and open: {facts.sides[0]}."
+    note += f" Dashed across: {bound.text}." if bound else " No bound was measured in this unit."
+    if constant:
+        note += f" All: {constant}."
+    drawn = [_panel(axes, panel, bound, metric_title(figures[0].metric)) for panel in found]
+    return element(
+        "div",
+        element("h4", f"{metric_title(figures[0].metric).capitalize()} over {name_text(factor)}"),
+        element("p", note, class_="note"),
+        _legend(found),
+        element("div", drawn[:PANELS_SHOWN], class_="panels" + (" single" if len(found) == 1 else "")),
+        element(
+            "details",
+            element("summary", counted(len(found) - PANELS_SHOWN, "more panel")),
+            element("div", drawn[PANELS_SHOWN:], class_="panels"),
+        )
+        if len(found) > PANELS_SHOWN
+        else None,
+        class_="group",
+    )
+
+
+def size_scale(sizes: Sequence[float]) -> Scale:
+    """Logarithmic for sizes that span more than a factor of six (and no equal steps), with air at both ends."""
+    low, high = min(sizes), max(sizes)
+    if high / low > 6:
+        air = (high / low) ** 0.04
+        return Scale(low / air, high * air, logarithmic=True)
+    air = (high - low) * 0.05 or 0.5
+    return Scale(low - air, high + air)
+
+
+def _panel(axes: Axes, panel: Panel, bound: Bound | None, metric: str) -> Element:
+    marks: list[Child] = []
+    if bound and axes.y.fraction(bound.value) <= 1:
+        at = 1 - axes.y.fraction(bound.value)
+        marks.append(line(0, at, 1, at, "bound"))
+        marks.append(
+            element(
+                "text", bound.short, x="100%", y=f"{100 * at:.2f}%", dy="-5", text_anchor="end", class_="bound-name"
+            )
+        )
+    marks += [_series(axes, series) for series in panel.series]
+    told = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
+    return element(
+        "figure",
+        element("figcaption", panel.title) if panel.title else None,
+        chart(axes, *marks, label=told),
+        class_="panel",
+    )
+
+
+def _series(axes: Axes, series: Series) -> Element:
+    style = f"s{series.look + 1}" + (" open" if series.dashed else "")
+    places = [(axes.x.fraction(p.size), 1 - axes.y.clipped(p.value)) for p in series.points]
+    spans = [
+        line(at[0], 1 - axes.y.clipped(p.low), at[0], 1 - axes.y.clipped(p.high), f"span {style}")
+        for p, at in zip(series.points, places, strict=True)
+        if p.launches > 1
+    ]
+    dots = [
+        mark(SERIES_SHAPES[series.look], *at, style, _told(series, p))
+        for p, at in zip(series.points, places, strict=True)
+    ]
+    return element(
+        "g",
+        polyline(places, style + (" dashed" if series.dashed else "")),
+        spans,
+        dots,
+        class_="series",
+        data_series=style.split(maxsplit=1)[0],
+    )
+
+
+def _told(series: Series, point: Point) -> str:
+    text = f"{series.name}, {series.tag}, at {plain_number(point.size)}: {figure(point.value)}"
+    if point.launches > 1:
+        text += f" ({figure(point.low)} to {figure(point.high)} over {point.launches} launches)"
+    return text
+
+
+def _legend(found: Sequence[Panel]) -> Element | None:
+    names = {s.name: s.look for p in found for s in p.series}
+    if len(names) < 2:
+        return None
+    return legend([(SERIES_SHAPES[look], f"s{look + 1}", name) for name, look in sorted(names.items())])
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

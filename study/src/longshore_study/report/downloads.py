@@ -1,0 +1,126 @@
+"""The data behind the page, as links that carry it: they work without a network and without a script."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+from typing import Any
+
+from longshore_study.report.facts import Facts
+from longshore_study.report.markup import Element, element
+from longshore_study.report.numbers import counted
+
+FIGURE_COLUMNS = (
+    "study", "tag", "session", "cell_id", "launch_index", "position", "pattern", "metric", "value", "unit", "better",
+    "verified", "repetitions", "imported",
+)  # fmt: skip
+
+
+def downloads_section(facts: Facts) -> Element:
+    rows = figure_rows(facts)
+    links = [
+        _link("figures.csv", "text/csv", figures_csv(rows), f"{counted(len(rows), 'figure')}, one per line"),
+        _link("report.json", "application/json", report_json(facts, rows), "everything on this page"),
+    ]
+    if facts.comparison:
+        links.insert(
+            1, _link("comparison.csv", "text/csv", comparison_csv(facts), counted(len(facts.comparison.rows), "ratio"))
+        )
+    return element(
+        "section",
+        element("h2", "Data"),
+        element(
+            "p",
+            "What this page was made from. Repetitions are in the store’s files, which ",
+            element("code", "longshore export"),
+            " also reads.",
+            class_="note",
+        ),
+        element("ul", links, class_="downloads"),
+        id="data",
+    )
+
+
+def figure_rows(facts: Facts) -> list[dict[str, Any]]:
+    """Every metric of every variant of every launch."""
+    return [
+        {
+            "study": f.study, "tag": f.tag, "session": f.session, "cell_id": f.cell_id, "launch_index": f.launch_index,
+            "position": f.position, "pattern": f.pattern, "metric": f.metric, "value": f.value, "unit": f.unit,
+            "better": f.better, "verified": f.verified, "repetitions": f.repetitions, "imported": f.aggregate,
+            "factors": f.factors,
+        }
+        for f in facts.figures
+    ]  # fmt: skip
+
+
+def figures_csv(rows: list[dict[str, Any]]) -> str:
+    """One column per factor, empty where a variant does not have it."""
+    factors = sorted({name for row in rows for name in row["factors"]})
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*FIGURE_COLUMNS, *(f"factor_{name}" for name in factors)])
+    for row in rows:
+        writer.writerow(
+            [*(_cell(row[c]) for c in FIGURE_COLUMNS), *(_cell(row["factors"].get(name)) for name in factors)]
+        )
+    return out.getvalue()
+
+
+def comparison_csv(facts: Facts) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    columns = ("pattern", "metric", "verdict", "ratio", "interval_low", "interval_high", "reference", "new", "unit")
+    writer.writerow([*columns, "variant", "warnings"])
+    for r in facts.comparison.rows if facts.comparison else ():
+        low, high = r.interval or (None, None)
+        values = (r.pattern, r.metric, r.verdict, r.ratio, low, high, r.reference, r.new, r.unit)
+        writer.writerow([*(_cell(v) for v in values), json.dumps(r.factors, ensure_ascii=False), "; ".join(r.warnings)])
+    return out.getvalue()
+
+
+def report_json(facts: Facts, rows: list[dict[str, Any]]) -> str:
+    document = {
+        "schema": 1,
+        "sides": list(facts.sides),
+        "comparison": dict(facts.comparison.raw) if facts.comparison else None,
+        "guidelines": {tag: list(rules) for tag, rules in facts.guidelines.items()},
+        "figures": rows,
+        "skipped": [
+            {
+                "tag": s.launch.tag, "session": s.launch.session, "pattern": s.pattern, "factors": s.factors,
+                "skipped": s.reason,
+            }
+            for s in facts.skipped
+        ],
+        "launches": [
+            {
+                "study": x.study, "tag": x.tag, "session": x.session, "cell": x.cell, "launch_index": x.launch_index,
+                "position": x.position, "exit_status": x.exit_status, "problem": x.problem, "file": x.path.name,
+                "source": x.source, "header": x.header,
+            }
+            for x in facts.launches
+        ],
+    }  # fmt: skip
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
+
+
+def _link(name: str, kind: str, content: str, told: str) -> Element:
+    data = content.encode("utf-8", "replace")
+    size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
+    encoded = base64.b64encode(data).decode("ascii")
+    return element(
+        "li",
+        element("a", name, href=f"data:{kind};charset=utf-8;base64,{encoded}", download=name),
+        f" {told}, {size}",
+    )

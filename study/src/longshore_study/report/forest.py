@@ -1,0 +1,175 @@
+"""Ratios with their intervals against the margin: a table whose middle column is a forest plot.
+
+A table, because a reader wants the numbers beside the marks, and because a table wraps on a phone, breaks over printed
+pages, and can be read aloud.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longshore_study.report.facts import Comparison, Row, pattern_rank
+from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
+from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import counted, figure, plain_number, ratio, share, unit_name
+from longshore_study.report.scales import Scale, log_around
+from longshore_study.report.verdicts import badge, base_name, glyph_list, mark_style, order_of, verdict_of
+
+ROWS_SHOWN = 60
+# An interval from two sessions may span decades; beyond this factor around the ratios it is drawn as an arrow.
+INTERVAL_REACH = 3.0
+
+
+def forest_section(comparison: Comparison) -> Element | None:
+    if not comparison.rows:
+        return None
+    scale = ratio_scale(comparison)
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.pattern)):
+        groups.setdefault((row.pattern, row.metric), []).append(row)
+    present = sorted({base_name(r.verdict) for r in comparison.rows}, key=order_of)
+    return element(
+        "section",
+        element("h2", "Ratios"),
+        element(
+            "p",
+            f"Each row is one figure: {comparison.new} divided by {comparison.reference}, with its 95 % interval "
+            f"on a logarithmic axis. Inside the shaded band, the margin of {share(comparison.margin)}, a difference does not "
+            "matter.",
+            class_="note",
+        ),
+        glyph_list(present),
+        _filter(present, len(comparison.rows)),
+        [_group(comparison, rows, scale) for rows in groups.values()],
+        id="ratios",
+    )
+
+
+def margin_band(margin: float) -> tuple[float, float]:
+    """Symmetric on the logarithmic axis: as much for worse as for better."""
+    return 1 / (1 + margin), 1 + margin
+
+
+def ratio_scale(comparison: Comparison) -> Scale:
+    """One axis for all groups, so that they can be compared by eye."""
+    ratios = [r.ratio for r in comparison.rows if r.ratio and r.ratio > 0]
+    low_margin, high_margin = margin_band(comparison.margin)
+    reach = [*ratios, low_margin, high_margin]
+    limits = (min(reach) / INTERVAL_REACH, max(reach) * INTERVAL_REACH)
+    ends = [min(max(end, limits[0]), limits[1]) for r in comparison.rows if r.interval for end in r.interval if end > 0]
+    return log_around([*reach, *ends])
+
+
+def _filter(present: Sequence[str], count: int) -> Child:
+    """Shown by the script only: without it every row is visible anyway."""
+    if count < 2:
+        return None
+    boxes = [
+        element("label", element("input", type="checkbox", checked=True, value=name), " ", name) for name in present
+    ]
+    return element(
+        "form",
+        element("label", "Find ", element("input", type="search", placeholder="persistent 4 ranks", size=18)),
+        boxes if len(present) > 1 else None,
+        element("output", "", class_="count"),
+        class_="filter scripted",
+        hidden=True,
+        aria_label="filter the rows",
+    )
+
+
+def _group(comparison: Comparison, rows: list[Row], scale: Scale) -> Element:
+    names = naming(row.factors for row in rows)
+    ordered = sorted(rows, key=lambda r: (order_of(r.verdict), r.ratio if r.ratio is not None else 0.0))
+    shown = ordered[:ROWS_SHOWN]
+    hidden = ordered[ROWS_SHOWN:]
+    unit = unit_name(rows[0].unit)
+    metric = metric_title(rows[0].metric)
+    return element(
+        "div",
+        element("h3", f"{pattern_title(rows[0].pattern)}: {metric}" + (f" ({unit})" if unit else "")),
+        element("p", f"All: {names.constant_text}.", class_="note") if names.constant else None,
+        _table(comparison, shown, names, scale),
+        element(
+            "details",
+            element("summary", f"{counted(len(hidden), 'more row')}, the least remarkable"),
+            _table(comparison, hidden, names, scale),
+        )
+        if hidden
+        else None,
+        class_="group",
+    )
+
+
+def _table(comparison: Comparison, rows: Sequence[Row], names: Naming, scale: Scale) -> Element:
+    ticks = scale.ticks(plain_number)
+    heads: list[tuple[str, Child, str]] = [
+        ("name", "Variant", "text"),
+        ("reference number", comparison.reference, "number"),
+        ("new number", comparison.new, "number"),
+        ("plot", [element("span", "ratio, log axis", class_="axis-name"), strip_axis(ticks, below=True)], ""),
+        ("ratio number", "Ratio [95 %]", "number"),
+        ("verdict", "Verdict", "text"),
+    ]
+    return element(
+        "table",
+        element(
+            "thead",
+            element(
+                "tr",
+                [element("th", text, class_=f"c-{style}", scope="col", data_sort=kind) for style, text, kind in heads],
+            ),
+        ),
+        element("tbody", [_row(comparison, row, names, scale) for row in rows]),
+        class_="strips forest sortable",
+    )
+
+
+def _row(comparison: Comparison, row: Row, names: Naming, scale: Scale) -> Element:
+    interval_text = f"[{ratio(row.interval[0])}, {ratio(row.interval[1])}]" if row.interval else ""
+    return element(
+        "tr",
+        element("th", names.markup(row.factors), class_="c-name", scope="row"),
+        element("td", figure(row.reference), class_="c-reference number", data_value=row.reference),
+        element("td", figure(row.new), class_="c-new number", data_value=row.new),
+        element("td", _strip(comparison, row, names, scale), class_="c-plot"),
+        element(
+            "td",
+            element("b", ratio(row.ratio)),
+            " ",
+            element("span", interval_text, class_="interval-text"),
+            class_="c-ratio number",
+            data_value=row.ratio,
+        ),
+        element(
+            "td",
+            badge(row.verdict),
+            [element("span", warning, class_="warning") for warning in row.warnings],
+            class_="c-verdict",
+            data_value=str(order_of(row.verdict)),
+        ),
+        data_verdict=base_name(row.verdict),
+    )
+
+
+def _strip(comparison: Comparison, row: Row, names: Naming, scale: Scale) -> Element:
+    ticks = scale.ticks(plain_number)
+    name = names.text(row.factors)
+    back: list[Child] = [
+        band(scale, *margin_band(comparison.margin), "margin"),
+        grid(ticks),
+        vertical(scale, 1.0, "unity"),
+    ]
+    if row.ratio is None or row.ratio <= 0:
+        return strip(*back, label=f"{name}: {row.verdict}, no ratio")
+    told = f"{name}: ratio {ratio(row.ratio)}"
+    if row.interval:
+        told += f", 95 % interval {ratio(row.interval[0])} to {ratio(row.interval[1])}"
+    told += f", {row.verdict}; sessions {row.sessions[0]} and {row.sessions[1]}"
+    style = mark_style(row.verdict)
+    front: list[Child] = []
+    if row.interval:
+        front += interval(scale, row.interval[0], row.interval[1], 0.5, style)
+    front.append(mark(verdict_of(row.verdict).shape, scale.clipped(row.ratio), 0.5, style, told))
+    return strip(*back, *front, label=told)

@@ -1,0 +1,97 @@
+"""Changes as a table of factors: signs and numbers in every cell, colour only underlines them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+
+from longshore_study.report.facts import Comparison, Row, pattern_rank
+from longshore_study.report.labels import SPEAKING, level_text, metric_title, naming, pattern_title
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import change, ratio
+from longshore_study.report.verdicts import badge, base_name, verdict_of
+
+COLUMNS_MOST = 12
+# Steps of |log ratio|: margin-sized, 15 %, 1.5 times, 3 times.
+STEPS = (log(1.02), log(1.15), log(1.5), log(3))
+
+
+def heat_map_section(comparison: Comparison) -> Element | None:
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.pattern)):
+        groups.setdefault((row.pattern, row.metric), []).append(row)
+    tables = [t for (pattern, metric), rows in groups.items() if (t := _table(pattern, metric, rows))]
+    if not tables:
+        return None
+    return element(
+        "section",
+        element("h2", "Where it changed"),
+        element(
+            "p",
+            "Change of each figure by two factors; ▲ better, ▼ worse, as judged; no glyph where not decided.",
+            class_="note",
+        ),
+        tables,
+        id="changes",
+    )
+
+
+def _table(pattern: str, metric: str, rows: Sequence[Row]) -> Element | None:
+    """None where the rows do not span two factors, or the columns would not fit."""
+    names = naming(row.factors for row in rows)
+    if len(names.varying) < 2:
+        return None
+    down = next((n for n in names.varying if n in SPEAKING), names.varying[0])
+    columns = list(dict.fromkeys(names.text(row.factors, without=[down]) for row in rows))
+    lines = list(dict.fromkeys(level_text(down, row.factors[down]) for row in rows if down in row.factors))
+    if not (2 <= len(columns) <= COLUMNS_MOST and len(lines) >= 2):
+        return None
+    cells = {
+        (level_text(down, row.factors[down]), names.text(row.factors, without=[down])): row
+        for row in rows
+        if down in row.factors
+    }
+    return element(
+        "div",
+        element("h3", f"{pattern_title(pattern)}: {metric_title(metric)}"),
+        element(
+            "div",
+            element(
+                "table",
+                element("thead", element("tr", element("td"), [element("th", c, scope="col") for c in columns])),
+                element(
+                    "tbody",
+                    [
+                        element("tr", element("th", name, scope="row"), [_cell(cells.get((name, c))) for c in columns])
+                        for name in lines
+                    ],
+                ),
+                class_="heat",
+            ),
+            class_="scroll",
+            tabindex="0",
+            role="region",
+            aria_label=f"changes of {pattern_title(pattern)}",
+        ),
+        class_="group",
+    )
+
+
+def _cell(row: Row | None) -> Element:
+    if row is None:
+        return element("td", "not run", class_="absent")
+    if row.ratio is None or row.ratio <= 0:
+        return element("td", badge(row.verdict))
+    glyph: Child = None
+    if base_name(row.verdict) in ("regressed", "improved"):
+        glyph = element("span", verdict_of(row.verdict).glyph, " ", class_="glyph", aria_hidden="true")
+    good = (row.ratio > 1) == (row.better != "lower")
+    size = abs(log(row.ratio))
+    step = sum(1 for limit in STEPS if size >= limit)
+    return element(
+        "td",
+        glyph,
+        change(row.ratio),
+        class_=f"heat-{'better' if good else 'worse'}-{step}" if step else None,
+        title=f"{row.verdict}, ratio {ratio(row.ratio)}",
+    )

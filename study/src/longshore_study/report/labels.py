@@ -1,0 +1,98 @@
+"""Names of variants as short as they can be: what is the same everywhere is said once, what varies names the row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.report.markup import Child, element
+from longshore_study.report.numbers import plain_number
+
+# Factors whose levels speak for themselves ("persistent", "mpi"); the first present names the row, in bold.
+SPEAKING = (
+    "strategy", "mode", "exchange", "kernel", "algorithm", "operation", "scope", "order", "transport",
+    "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",
+)  # fmt: skip
+PATTERN_TITLES = {
+    "stream": "Stream", "gather": "Gather", "halo": "Halo exchange", "sort": "Bucket sort", "control": "Controls",
+}  # fmt: skip
+METRIC_TITLES = {
+    "bandwidth": "bandwidth per node",
+    "best_bandwidth": "best bandwidth per node",
+    "injection_bandwidth": "injection bandwidth per node",
+    "process_bandwidth": "bandwidth per process",
+    "exchange_bandwidth": "exchange bandwidth",
+    "keys_per_second": "keys sorted per second",
+    "latency_us": "latency",
+}
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Which factors name a row within a set, and which are the same throughout it."""
+
+    varying: tuple[str, ...]
+    constant: tuple[tuple[str, Any], ...]
+
+    def parts(self, factors: Mapping[str, Any], without: Sequence[str] = ()) -> list[str]:
+        return [level_text(k, factors[k]) for k in self.varying if k in factors and k not in without]
+
+    def text(self, factors: Mapping[str, Any], without: Sequence[str] = ()) -> str:
+        return ", ".join(self.parts(factors, without)) or "the only variant"
+
+    def markup(self, factors: Mapping[str, Any]) -> Child:
+        first, *rest = self.parts(factors) or [self.text(factors)]
+        return [element("b", first), [element("span", " ", part, class_="part") for part in rest]]
+
+    @property
+    def constant_text(self) -> str:
+        return ", ".join(f"{name_text(k)} {value_text(v)}" for k, v in self.constant)
+
+
+def naming(all_factors: Iterable[Mapping[str, Any]]) -> Naming:
+    rows = list(all_factors)
+    names = sorted({k for row in rows for k in row}, key=_rank)
+    levels = {name: {value_text(row[name]) if name in row else None for row in rows} for name in names}
+    varying = tuple(n for n in names if len(levels[n]) > 1)
+    constant = tuple((n, rows[0][n]) for n in names if len(levels[n]) == 1)
+    return Naming(varying, constant)
+
+
+def name_text(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def value_text(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, (int, float)):
+        return plain_number(value)
+    if isinstance(value, Mapping):
+        return " ".join(f"{k}={v}" for k, v in value.items()) or "default"
+    if isinstance(value, (list, tuple)):
+        return "×".join(value_text(v) for v in value)
+    return str(value)
+
+
+def level_text(name: str, value: object) -> str:
+    text = value_text(value)
+    if name in SPEAKING and isinstance(value, str):
+        return text
+    if name in ("ranks", "nodes"):
+        return f"{text} {name if value != 1 else name[:-1]}"
+    if name == "environment" and isinstance(value, Mapping) and value:
+        return text
+    return f"{name_text(name)} {text}"
+
+
+def pattern_title(pattern: str) -> str:
+    return PATTERN_TITLES.get(pattern, pattern)
+
+
+def metric_title(metric: str) -> str:
+    return METRIC_TITLES.get(metric, name_text(metric))
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (SPEAKING.index(name) if name in SPEAKING else len(SPEAKING), name)

@@ -1,0 +1,197 @@
+"""Every launch a dot, by variant: spread, outliers and two-humped figures show, and nothing hides in a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+
+from longshore_study.report.bounds import Bound, bound_for
+from longshore_study.report.facts import Facts, Figure, by_key, median_value
+from longshore_study.report.labels import Naming, metric_title, naming
+from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import counted, figure, plain_number, share, unit_name
+from longshore_study.report.scales import Scale, for_figures
+
+ROWS_SHOWN = 40
+# Fewer launches have no 95 % interval of the median.
+SIX_LAUNCHES = 6
+SIDE_SHAPES = ("circle", "diamond", "up", "square")
+
+
+def side_style(index: int) -> tuple[str, str]:
+    """(shape, style) of a tag: the first open where it is the reference of several."""
+    return SIDE_SHAPES[index % len(SIDE_SHAPES)], f"s{index % 8 + 1}"
+
+
+def launch_dots(facts: Facts, figures: Sequence[Figure]) -> Element | None:
+    """Rows of one metric of one pattern. REQUIRES: all figures have the same unit."""
+    if not figures:
+        return None
+    bound = bound_for(facts, figures)
+    values = [f.value for f in figures]
+    # The bound belongs on the axis while it does not squeeze the figures into a corner.
+    near = bound is not None and bound.value < 4 * max(values)
+    scale = for_figures([*values, bound.value] if bound and near else values)
+    names = naming(f.factors for f in figures)
+    groups = sorted(by_key(figures).values(), key=median_value, reverse=figures[0].better != "lower")
+    return element(
+        "div",
+        element("h4", "Launches as dots"),
+        element("p", _explanation(figures, names, bound, near=near), class_="note"),
+        _legend(facts) if len(facts.sides) > 1 else None,
+        _table(facts, groups[:ROWS_SHOWN], names, scale, bound),
+        element(
+            "details",
+            element("summary", f"{counted(len(groups) - ROWS_SHOWN, 'slower variant')}"),
+            _table(facts, groups[ROWS_SHOWN:], names, scale, bound),
+        )
+        if len(groups) > ROWS_SHOWN
+        else None,
+        class_="group",
+    )
+
+
+def _explanation(figures: Sequence[Figure], names: Naming, bound: Bound | None, *, near: bool) -> str:
+    text = "One dot per launch, from top to bottom in the order of running; the upright stroke is the median."
+    if any(f.aggregate for f in figures):
+        text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
+    if any(len(g) >= SIX_LAUNCHES for g in by_key(figures).values()):
+        text += " The spread column adds the median’s 95 % interval, by order statistics."
+    if bound:
+        text += f" The dashed line is {bound.text}." if near else f" Off the axis: {bound.text}."
+    if names.constant:
+        text += f" All: {names.constant_text}."
+    return text
+
+
+def _legend(facts: Facts) -> Element:
+    return legend([(*side_style(i), side) for i, side in enumerate(facts.sides)])
+
+
+def _table(
+    facts: Facts, groups: Sequence[Sequence[Figure]], names: Naming, scale: Scale, bound: Bound | None
+) -> Element:
+    ticks = scale.ticks(plain_number)
+    first = groups[0][0]
+    unit = unit_name(first.unit)
+    axis = f"{metric_title(first.metric)}, {unit}" + (", log axis" if scale.logarithmic else "")
+    heads: list[tuple[str, Child, str]] = [
+        ("name", "Variant", "text"),
+        ("plot", [element("span", axis, class_="axis-name"), strip_axis(ticks, below=True)], ""),
+        ("median number", f"Median {unit}", "number"),
+        ("spread number", "Spread", "number"),
+        ("launches number", "Launches", "number"),
+    ]
+    return element(
+        "table",
+        element(
+            "thead",
+            element("tr", [element("th", t, class_=f"c-{s}", scope="col", data_sort=k) for s, t, k in heads]),
+        ),
+        element("tbody", [_row(facts, group, names, scale, bound) for group in groups]),
+        class_="strips dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""),
+    )
+
+
+def _row(facts: Facts, group: Sequence[Figure], names: Naming, scale: Scale, bound: Bound | None) -> Element:
+    sides = [(i, sorted((f for f in group if f.tag == s), key=run_order)) for i, s in enumerate(facts.sides)]
+    present = [(i, figures) for i, figures in sides if figures]
+    name = names.text(group[0].factors)
+    marks: list[Child] = [grid(scale.ticks(plain_number))]
+    if bound:
+        marks.append(vertical(scale, bound.value, "bound"))
+    for index, figures in present:
+        low, high = index / len(sides), (index + 1) / len(sides)
+        marks += _lane(figures, scale, (low, high), side_style(index))
+    label = f"{name}: " + "; ".join(
+        f"{facts.sides[i]} median {figure(median_value(f), f[0].unit)} over {counted(len(f), 'launch', 'launches')}"
+        for i, f in present
+    )
+    return element(
+        "tr",
+        element("th", names.markup(group[0].factors), class_="c-name", scope="row"),
+        element("td", strip(*marks, label=label), class_="c-plot"),
+        _per_side(present, lambda f: figure(median_value(f)), "median", data_value=median_value(present[0][1])),
+        _per_side(present, spread_text, "spread", data_value=_relative_range(present[0][1])),
+        _per_side(present, lambda f: str(len(f)), "launches", data_value=len(present[0][1])),
+    )
+
+
+def _per_side(present: Sequence[tuple[int, list[Figure]]], text: object, column: str, data_value: float) -> Element:
+    assert callable(text)  # noqa: S101 - narrows for the type checker
+    return element(
+        "td",
+        [element("span", str(text(figures)), class_="lane-text") for _, figures in present],
+        class_=f"c-{column} number",
+        data_value=data_value,
+    )
+
+
+def _lane(figures: Sequence[Figure], scale: Scale, lane: tuple[float, float], look: tuple[str, str]) -> list[Element]:
+    """The dots of one side of a row, spread over its lane from top to bottom in run order."""
+    shape, style = look
+    top, bottom = lane[0] + 0.18 * (lane[1] - lane[0]), lane[1] - 0.18 * (lane[1] - lane[0])
+    middle = scale.clipped(median_value(figures))
+    parts = [line(middle, lane[0] + 0.04, middle, lane[1] - 0.04, f"median {style}")] if len(figures) > 1 else []
+    for i, f in enumerate(figures):
+        y = (top + bottom) / 2 if len(figures) == 1 else top + (bottom - top) * i / (len(figures) - 1)
+        parts.append(
+            mark(shape, scale.clipped(f.value), y, f"{style} dot" + (" open" if f.aggregate else ""), tooltip(f))
+        )
+    return parts
+
+
+def tooltip(f: Figure) -> str:
+    text = f"{f.tag}, session {f.session}"
+    if f.position is not None:
+        text += f", run {f.position + 1}"
+    text += f": {figure(f.value, f.unit)}"
+    if f.aggregate:
+        return text + " (imported aggregate)"
+    if f.spread:
+        text += f", repetitions p10–p90 {figure(f.value * f.spread[0])}–{figure(f.value * f.spread[1])}"
+    if f.repetitions:
+        text += f", {counted(f.repetitions, 'repetition')}"
+    return text + ("; WRONG RESULT" if f.verified is False else "")
+
+
+def run_order(f: Figure) -> tuple[str, int, int]:
+    return (f.session, f.position if f.position is not None else f.launch_index, f.launch_index)
+
+
+def spread_text(figures: Sequence[Figure]) -> str:
+    """The range in percent of the median, and the 95 % interval of the median where there are launches enough."""
+    if len(figures) < 2:
+        return "–"
+    text = f"±{share(_relative_range(figures) / 2)}"
+    ends = median_interval(figures)
+    return f"{text}, median {figure(ends[0])} to {figure(ends[1])}" if ends else text
+
+
+def median_interval(figures: Sequence[Figure]) -> tuple[float, float] | None:
+    ranks = median_interval_ranks(len(figures))
+    if ranks is None:
+        return None
+    values = sorted(f.value for f in figures)
+    return values[ranks[0]], values[ranks[1]]
+
+
+def _relative_range(figures: Sequence[Figure]) -> float:
+    values = [f.value for f in figures]
+    middle = median_value(figures)
+    return (max(values) - min(values)) / middle if middle else 0.0
+
+
+def median_interval_ranks(count: int) -> tuple[int, int] | None:
+    """Indices of the order statistics that hold the median with at least 95 %, or None for fewer than six values.
+
+    Conover, Practical Nonparametric Statistics, section 3.2: the count below the median is binomial.
+    """
+    best = None
+    for low in range(count // 2):
+        outside = 2 * sum(comb(count, k) for k in range(low + 1)) / 2**count
+        if outside > 0.05:
+            break
+        best = (low, count - 1 - low)
+    return best

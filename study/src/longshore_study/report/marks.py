@@ -1,0 +1,172 @@
+"""The marks that plots are made of, in SVG.
+
+Positions are percentages of the plot, so a plot is as wide as its reader's page while text and symbols keep their
+size. Nothing is told by colour alone: a series has a shape, a verdict has a glyph and a word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
+
+from longshore_study.report.markup import Child, Element, element, percent
+from longshore_study.report.scales import Scale, Tick
+
+# Drawn around (0, 0); `use` puts them at their place. Areas are about equal.
+SHAPES = {
+    "circle": "M0,-4.4a4.4,4.4 0 1 0 .01,0z",
+    "square": "M-4,-4h8v8h-8z",
+    "diamond": "M0,-5.4l5.4,5.4l-5.4,5.4l-5.4,-5.4z",
+    "up": "M0,-5.2l5.2,8.8h-10.4z",
+    "down": "M0,5.2l5.2,-8.8h-10.4z",
+    "cross": "M-4.4,-2.6l1.8,-1.8l2.6,2.6l2.6,-2.6l1.8,1.8l-2.6,2.6l2.6,2.6l-1.8,1.8l-2.6,-2.6l-2.6,2.6"
+    "l-1.8,-1.8l2.6,-2.6z",
+    "plus": "M-1.4,-5h2.8v3.6h3.6v2.8h-3.6v3.6h-2.8v-3.6h-3.6v-2.8h3.6z",
+    "bar": "M-1.6,-6h3.2v12h-3.2z",
+}
+SERIES_SHAPES = ("circle", "square", "up", "diamond", "down", "plus", "cross", "bar")
+SERIES_COUNT = len(SERIES_SHAPES)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """A chart with two axes; titles name quantity and unit."""
+
+    x: Scale
+    y: Scale
+    x_title: str
+    y_title: str
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+
+
+def symbol_sheet() -> Element:
+    """The shapes, once per page; not drawn itself."""
+    symbols = [element("path", id=f"m-{name}", d=path) for name, path in SHAPES.items()]
+    return element("svg", element("defs", symbols), class_="sheet", aria_hidden="true", focusable="false")
+
+
+def mark(shape: str, x: float, y: float, style: str, title: str) -> Element:
+    """A symbol at fractions x, y (y downwards) that tells its numbers when pointed at."""
+    return element(
+        "use", element("title", title), href=f"#m-{shape}", x=percent(x), y=percent(y), class_=f"mark {style}"
+    )
+
+
+def line(x1: float, y1: float, x2: float, y2: float, style: str) -> Element:
+    return element("line", x1=percent(x1), y1=percent(y1), x2=percent(x2), y2=percent(y2), class_=style)
+
+
+def band(scale: Scale, low: float, high: float, style: str) -> Element:
+    """A vertical band between two values of the horizontal axis, over the whole height."""
+    left, right = scale.clipped(low), scale.clipped(high)
+    return element("rect", x=percent(left), y="0", width=percent(right - left), height="100%", class_=style)
+
+
+def vertical(scale: Scale, value: float, style: str) -> Element | None:
+    at = scale.fraction(value)
+    return line(at, 0, at, 1, style) if 0 <= at <= 1 else None
+
+
+def interval(scale: Scale, low: float, high: float, y: float, style: str) -> list[Element]:
+    """A horizontal interval with end caps; an end beyond the axis gets an arrow head instead."""
+    left, right = scale.fraction(low), scale.fraction(high)
+    parts = [line(max(0.0, left), y, min(1.0, right), y, f"interval {style}")]
+    for end, glyph, anchor in ((left, "‹", "end"), (right, "›", "start")):
+        if 0 <= end <= 1:
+            parts.append(element("path", d="M0,-4v8", class_=f"interval {style}", transform=None))
+            parts[-1] = element(
+                "svg", parts[-1], x=percent(end), y=percent(y), overflow="visible", width="1", height="1"
+            )
+        else:
+            x = 0.0 if end < 0 or (not isfinite(end) and anchor == "end") else 1.0
+            parts.append(
+                element(
+                    "text", glyph, x=percent(x), y=percent(y), dy="5", text_anchor=anchor, class_=f"clipped {style}"
+                )
+            )
+    return parts
+
+
+def grid(ticks: list[Tick]) -> list[Element]:
+    return [line(t.fraction, 0, t.fraction, 1, "grid") for t in ticks]
+
+
+def strip(*marks: Child, label: str) -> Element:
+    """The plot of one table row; fills its cell."""
+    return element("svg", *marks, class_="strip", role="img", aria_label=label)
+
+
+def strip_axis(ticks: list[Tick], *, below: bool) -> Element:
+    """Tick labels for a column of strips, above or below them."""
+    return element(
+        "svg",
+        [
+            element(
+                "text",
+                tick.label,
+                x=percent(tick.fraction),
+                y="14" if below else "11",
+                text_anchor="middle",
+                class_=f"tick {tick.shown}",
+            )
+            for tick in ticks
+            if tick.shown != "never"
+        ],
+        class_="strip-axis",
+        aria_hidden="true",
+    )
+
+
+def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
+    """Grid, labels and titles around marks; `label` is what a screen reader says of it."""
+    horizontal = [line(0, 1 - t.fraction, 1, 1 - t.fraction, "grid") for t in axes.y_ticks]
+    ticks_down = [line(t.fraction, 1, t.fraction, 1.02, "axis") for t in axes.x_ticks]
+    y_labels = [
+        element("text", t.label, x="-8", y=percent(1 - t.fraction), dy="4", text_anchor="end", class_="tick")
+        for t in axes.y_ticks
+        if t.shown != "never"
+    ]
+    x_labels = [
+        element(
+            "text", t.label, x=percent(t.fraction), y="100%", dy="18", text_anchor="middle", class_=f"tick {t.shown}"
+        )
+        for t in axes.x_ticks
+        if t.shown != "never"
+    ]
+    titles = [
+        element("text", axes.y_title, x="-48", y="0", dy="-10", class_="axis-title"),
+        element("text", axes.x_title, x="100%", y="100%", dy="36", text_anchor="end", class_="axis-title"),
+    ]
+    return element(
+        "svg", horizontal, ticks_down, line(0, 1, 1, 1, "axis"), *marks, y_labels, x_labels, titles,
+        class_=f"chart {style}".rstrip(), role="img", aria_label=label,
+    )  # fmt: skip
+
+
+def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
+    """Straight segments through fractions (y downwards): percentages exist for lines, not for paths."""
+    return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
+
+
+def legend(entries: list[tuple[str, str, str]]) -> Element:
+    """(shape, style, name) per series, in the order of the series; `style`'s first word names the series."""
+    return element(
+        "ul",
+        [
+            element(
+                "li",
+                element(
+                    "svg",
+                    element("use", href=f"#m-{shape}", x="8", y="8", class_=f"mark {style}"),
+                    class_="key",
+                    aria_hidden="true",
+                ),
+                name,
+                data_series=style.split()[0],
+            )
+            for shape, style, name in entries
+        ],
+        class_="legend",
+    )

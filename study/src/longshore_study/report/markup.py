@@ -1,0 +1,88 @@
+"""HTML and SVG as a tree of elements. Text and attribute values are escaped when the tree is
+written, so data (a tag named `<script>`, say) can never become markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+# Elements that HTML forbids to close; every other element is closed explicitly.
+VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "wbr"})
+
+AttributeValue = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """Text of our own that must not be escaped: the style sheet, the script, a JSON block.
+
+    REQUIRES: nothing in it comes from data, or the caller has made it inert.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Element:
+    name: str
+    attributes: dict[str, AttributeValue]
+    children: tuple[Node, ...]
+
+    def write(self, out: list[str]) -> None:
+        out.append(f"<{self.name}")
+        for key, value in self.attributes.items():
+            if value is None or value is False:
+                continue
+            out.append(f" {key}" if value is True else f' {key}="{escape(_text(value))}"')
+        out.append(">")
+        if self.name in VOID:
+            return
+        for child in self.children:
+            write_node(child, out)
+        out.append(f"</{self.name}>")
+
+
+Node = Element | Verbatim | str
+# What a caller may pass as a child; None and nested lists spare the callers their if and for.
+Child = Node | None | Iterable["Child"]
+
+
+def element(name: str, /, *children: Child, **attributes: AttributeValue) -> Element:
+    """`class_` becomes `class`; any other underscore becomes a hyphen (`aria_label`)."""
+    named = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
+    return Element(name, named, tuple(_flatten(children)))
+
+
+def write_node(node: Node, out: list[str]) -> None:
+    if isinstance(node, Element):
+        node.write(out)
+    elif isinstance(node, Verbatim):
+        out.append(node.text)
+    else:
+        out.append(escape(node, quote=False))
+
+
+def to_text(node: Node) -> str:
+    out: list[str] = []
+    write_node(node, out)
+    return "".join(out)
+
+
+def percent(fraction: float) -> str:
+    """A coordinate along the fluid axis of a plot: 0.3421 -> "34.21%"."""
+    return f"{100 * fraction:.2f}%"
+
+
+def _text(value: str | float) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _flatten(children: Iterable[Child]) -> Iterable[Node]:
+    for child in children:
+        if child is None:
+            continue
+        if isinstance(child, (str, Element, Verbatim)):
+            yield child
+        else:
+            yield from _flatten(child)

@@ -1,0 +1,178 @@
+"""The page: all sections in the order in which a reader asks, in one file without references to anything outside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
+
+from longshore_study import __version__
+from longshore_study.report.coverage import coverage_section
+from longshore_study.report.curves import curves
+from longshore_study.report.downloads import downloads_section
+from longshore_study.report.drift import drift_section
+from longshore_study.report.facts import Facts, Figure
+from longshore_study.report.forest import forest_section
+from longshore_study.report.guideline_table import guidelines_section
+from longshore_study.report.heat_map import heat_map_section
+from longshore_study.report.labels import pattern_title
+from longshore_study.report.launch_dots import launch_dots
+from longshore_study.report.marks import symbol_sheet
+from longshore_study.report.markup import Child, Element, Verbatim, element, to_text
+from longshore_study.report.provenance import provenance_section
+from longshore_study.report.rules import rules_section
+from longshore_study.report.verdicts import verdict_section
+from longshore_study.report.winners import winners_section
+
+Section = Callable[[Facts], Element | None]
+
+
+def build_page(facts: Facts, now: datetime | None = None) -> str:
+    """The whole file as text. `now` dates it; given by tests."""
+    sections = [section for build in SECTIONS if (section := build(facts)) is not None]
+    style, script = _ours("page.css"), _ours("page.js")
+    title = _title(facts)
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        # Nothing may be loaded, and no script but ours may run, whatever the data contain.
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
+        element("title", title),
+        element("style", Verbatim(style)),
+    )
+    body = element(
+        "body",
+        element("a", "Skip to the verdict", href="#verdict", class_="skip"),
+        symbol_sheet(),
+        element("header", element("p", "Longshore report", class_="kind"), element("h1", title), _subtitle(facts)),
+        _contents(sections),
+        element("main", sections),
+        _footer(now or datetime.now(UTC)),
+        element("script", Verbatim(script)),
+    )
+    return "<!DOCTYPE html>\n" + to_text(element("html", head, body, lang="en")) + "\n"
+
+
+def _title(facts: Facts) -> str:
+    studies = list(dict.fromkeys(launch.study for launch in facts.launches))
+    if facts.comparison:
+        return f"{facts.comparison.new} against {facts.comparison.reference}"
+    tags = [s for s in facts.sides if s not in studies]
+    return ": ".join(part for part in (", ".join(studies), ", ".join(tags)) if part) or "No data"
+
+
+def _subtitle(facts: Facts) -> Element:
+    """The machine in a line, as far as it is known and the same for all launches."""
+    known: list[str] = []
+    for key in ("host", "hostname", "cpu", "cpu_model", "kernel"):
+        values = {_system(launch.header, key) for launch in facts.launches if launch.header}
+        if len(values) == 1 and (value := next(iter(values))):
+            known.append(value)
+    sources = sorted({launch.source for launch in facts.launches if launch.imported})
+    if sources:
+        known.append(f"imported figures ({', '.join(sources)}): aggregates only")
+    studies = sorted({launch.study for launch in facts.launches})
+    return element("p", " · ".join([f"study {', '.join(studies)}", *known]), class_="subtitle")
+
+
+def _system(header: dict[str, object] | None, key: str) -> str:
+    system = (header or {}).get("system")
+    value = system.get(key) if isinstance(system, dict) else None
+    if isinstance(value, dict):
+        value = value.get("model") or value.get("name")
+    return value if isinstance(value, str) else ""
+
+
+def _contents(sections: Sequence[Element]) -> Element:
+    entries = []
+    for section in sections:
+        heading = next((c for c in section.children if isinstance(c, Element) and c.name == "h2"), None)
+        if heading is not None:
+            entries.append(element("li", element("a", heading.children, href=f"#{section.attributes['id']}")))
+    return element("nav", element("ul", entries), aria_label="Contents")
+
+
+def patterns_section(facts: Facts) -> Element | None:
+    blocks = [_pattern(facts, p) for p in facts.patterns]
+    return element("section", element("h2", "Figures"), blocks, id="figures") if blocks else None
+
+
+def _pattern(facts: Facts, pattern: str) -> Element:
+    """Curves and dots, per metric and unit: controls have two."""
+    kinds: dict[tuple[str, str], list[Figure]] = {}
+    for f in facts.of_pattern(pattern):
+        kinds.setdefault((f.metric, f.unit), []).append(f)
+    drawn: list[Child] = [[*curves(facts, figures), launch_dots(facts, figures)] for figures in kinds.values()]
+    return element("div", element("h3", pattern_title(pattern)), drawn, class_="pattern", id=f"pattern-{pattern}")
+
+
+def methods_section(facts: Facts) -> Element:
+    imported = any(launch.imported for launch in facts.launches)
+    own = not all(launch.imported for launch in facts.launches)
+    lines = []
+    if own:
+        lines += [
+            "All ranks start a repetition from a barrier. Its time is the largest over the ranks.",
+            "A launch gives the median over repetitions, and the rate that follows from it. No outlier is deleted.",
+            "Within a launch the variants run in an order shuffled anew in each round; launches run in random order.",
+            "Bandwidths in GB/s (10⁹ bytes) are per node, in MiB/s (2²⁰ bytes) per process; every result is verified.",
+        ]
+    if imported:
+        lines.append(
+            "Imported figures are what the other program printed, under the same names where they mean the same."
+        )
+    if facts.comparison:
+        lines.append(
+            "The unit of replication is the session when the sides differ in time. Differences are tested on the "
+            "logarithm with variances shrunk across cells (Smyth 2004), corrected for the number of rows "
+            "(Benjamini-Hochberg)."
+        )
+    return element(
+        "section",
+        element("h2", "How the figures are made"),
+        element("ul", [element("li", text) for text in lines]),
+        id="methods",
+    )
+
+
+def _forest(facts: Facts) -> Element | None:
+    return forest_section(facts.comparison) if facts.comparison else None
+
+
+def _heat_map(facts: Facts) -> Element | None:
+    return heat_map_section(facts.comparison) if facts.comparison else None
+
+
+SECTIONS: tuple[Section, ...] = (
+    verdict_section,
+    _forest,
+    _heat_map,
+    winners_section,
+    patterns_section,
+    guidelines_section,
+    drift_section,
+    coverage_section,
+    provenance_section,
+    methods_section,
+    rules_section,
+    downloads_section,
+)
+
+
+def _footer(now: datetime) -> Element:
+    stamp = now.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return element("footer", element("p", f"Written by longshore {__version__}, {stamp}. This file needs no network."))
+
+
+def _ours(name: str) -> str:
+    return files("longshore_study.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(script: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    rules = ("default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{digest}'", "form-action 'none'")
+    return "; ".join((*rules, "base-uri 'none'"))

@@ -1,0 +1,170 @@
+"""Where figures come from: host, CPU, kernel, compiler, MPI, binding; and what of it differs between the two sides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.report.facts import Facts
+from longshore_study.report.labels import name_text
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import counted
+from longshore_study.store import Launch
+
+# Different in every launch by design: no provenance.
+PER_LAUNCH = frozenset(
+    {"record", "schema", "launch", "seed", "start", "started", "argv", "pid", "time", "date", "end", "seconds"}
+)
+LONGEST_TEXT = 120
+VALUES_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One property and the values it had per side, each as text."""
+
+    key: str
+    values: tuple[tuple[str, ...], ...]
+
+    @property
+    def differs(self) -> bool:
+        return len({frozenset(v) for v in self.values}) > 1
+
+
+def entries(facts: Facts) -> list[Entry]:
+    """All properties that any launch recorded, in the order in which they were met."""
+    per_side = [_values(launch for launch in facts.launches if launch.tag == side) for side in facts.sides]
+    keys = list(dict.fromkeys(key for side in per_side for key in side))
+    return [Entry(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
+
+
+def provenance_section(facts: Facts) -> Element:
+    found = entries(facts)
+    differing = [e for e in found if e.differs]
+    parts: list[Child] = [element("h2", "Provenance")]
+    if not found:
+        parts.append(element("p", "Nothing is recorded about where these figures come from.", class_="empty"))
+    elif len(facts.sides) > 1:
+        parts.append(element("h3", "What differs between the sides"))
+        parts.append(
+            [
+                element("p", "Each of these is a candidate for the cause of a change.", class_="note"),
+                _table(facts.sides, differing, "what differs"),
+            ]
+            if differing
+            else element("p", "Nothing that was recorded differs between the sides.")
+        )
+        parts.append(
+            element(
+                "details",
+                element("summary", f"Everything recorded ({counted(len(found), 'property', 'properties')})"),
+                _table(facts.sides, found, "everything recorded"),
+            )
+        )
+    else:
+        parts.append(_table(facts.sides, found, "everything recorded"))
+    return element("section", parts, _commands(facts), id="provenance")
+
+
+def _table(sides: Sequence[str], rows: Sequence[Entry], label: str) -> Element:
+    return element(
+        "div",
+        element(
+            "table",
+            element(
+                "thead",
+                element(
+                    "tr",
+                    [element("th", h, scope="col") for h in ("Property", *(sides if len(sides) > 1 else ["Value"]))],
+                ),
+            ),
+            element(
+                "tbody",
+                [
+                    element(
+                        "tr",
+                        element("th", e.key, scope="row"),
+                        [element("td", _shown(values)) for values in e.values],
+                    )
+                    for e in rows
+                ],
+            ),
+            class_="plain provenance",
+        ),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label=label,
+    )
+
+
+def _shown(values: Sequence[str]) -> Child:
+    if not values:
+        return element("span", "not recorded", class_="absent")
+    return [element("div", _long(v)) for v in values[:VALUES_SHOWN]] + (
+        [element("div", f"and {len(values) - VALUES_SHOWN} more", class_="absent")]
+        if len(values) > VALUES_SHOWN
+        else []
+    )
+
+
+def _long(text: str) -> Child:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return element("details", element("summary", text[: LONGEST_TEXT - 20], "…"), element("code", text))
+
+
+def _values(launches: Iterable[Launch]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for launch in launches:
+        properties = [("source", launch.source), *_flat(launch.header or {})]
+        for key, value in properties:
+            known = found.setdefault(key, [])
+            if value not in known:
+                known.append(value)
+    return found
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Nested objects become "system: cpu"; lists stay together."""
+    for key, inner in value.items():
+        if key in PER_LAUNCH:
+            continue
+        name = f"{prefix}{name_text(str(key))}"
+        if isinstance(inner, Mapping):
+            if name == "environment" or not inner:
+                yield name, _environment(inner)
+            else:
+                yield from _flat(inner, f"{name}: ")
+        elif inner is not None:
+            yield name, _text(inner)
+
+
+def _environment(values: Mapping[str, Any]) -> str:
+    return " ".join(f"{k}={v}" for k, v in sorted(values.items())) or "none set"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(v, (str, int, float)) for v in value):
+        return ", ".join(str(v) for v in value) or "none"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)
+
+
+def _commands(facts: Facts) -> Element | None:
+    """The command line per cell, so that a reader can repeat it."""
+    seen: dict[str, None] = {}
+    for launch in facts.launches:
+        command = launch.envelope.get("command")
+        if isinstance(command, list) and command:
+            seen[" ".join(str(word) for word in command)] = None
+    if not seen:
+        return None
+    return element(
+        "details",
+        element("summary", f"Command lines ({len(seen)})"),
+        element("ul", [element("li", element("code", text)) for text in seen], class_="commands"),
+    )

@@ -1,0 +1,276 @@
+"""The twelve rules of Hoefler and Belli (Scientific Benchmarking of Parallel Computing Systems, SC15), each judged from
+the data of this page: met, not met and why, or without object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.report.bounds import bound_for
+from longshore_study.report.coverage import absences
+from longshore_study.report.facts import Facts, by_key
+from longshore_study.report.labels import pattern_title
+from longshore_study.report.launch_dots import median_interval_ranks
+from longshore_study.report.markup import Element, element
+from longshore_study.report.numbers import counted
+from longshore_study.report.winners import winners
+
+MET, NOT_MET, NO_OBJECT = "met", "not met", "without object"
+GLYPHS = {MET: "✓", NOT_MET: "✕", NO_OBJECT: "–"}
+STYLES = {MET: "same", NOT_MET: "regressed", NO_OBJECT: "untestable"}
+
+# What a reader needs to repeat a measurement, and words by which a recorded property answers it.
+SETUP = {
+    "host": ("host",),
+    "CPU": ("cpu",),
+    "kernel": ("kernel",),
+    "compiler": ("compiler",),
+    "communication library and its version": ("library", "mpi version", "transport version", "mpi library"),
+    "binding of ranks to cores": ("map", "binding", "placement", "core", "affinity"),
+}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    state: str
+    why: str
+
+
+def judgements(facts: Facts) -> list[tuple[str, Judgement]]:
+    return [(text, judge(facts)) for text, judge in RULES]
+
+
+def rules_section(facts: Facts) -> Element:
+    judged = judgements(facts)
+    met = sum(1 for _, j in judged if j.state == MET)
+    missed = sum(1 for _, j in judged if j.state == NOT_MET)
+    return element(
+        "section",
+        element("h2", "Rules of good reporting"),
+        element(
+            "p",
+            f"{met} of the twelve rules of Hoefler and Belli (SC15) are met, {missed} not; "
+            f"{len(judged) - met - missed} have no object here.",
+            class_="note",
+        ),
+        element(
+            "ol",
+            [
+                element(
+                    "li",
+                    element(
+                        "span",
+                        element("span", GLYPHS[j.state], class_="glyph", aria_hidden="true"),
+                        f" {j.state}",
+                        class_=f"badge v-{STYLES[j.state]}",
+                    ),
+                    element("b", f"{text}"),
+                    element("span", j.why, class_="why"),
+                    data_state=j.state,
+                )
+                for text, j in judged
+            ],
+            class_="rules",
+        ),
+        id="rules",
+    )
+
+
+def _speedup(facts: Facts) -> Judgement:
+    if facts.comparison is None:
+        return Judgement(NO_OBJECT, "No speed-up is shown, only absolute figures.")
+    bare = sum(1 for r in facts.comparison.rows if r.ratio is not None and None in (r.reference, r.new))
+    if bare:
+        return Judgement(NOT_MET, f"{counted(bare, 'ratio')} without the two figures.")
+    return Judgement(MET, "Every ratio stands beside the two absolute figures that it compares.")
+
+
+def _subsets(facts: Facts) -> Judgement:
+    if not facts.figures:
+        return Judgement(NO_OBJECT, "Nothing was measured.")
+    if all(launch.imported for launch in facts.launches):
+        return Judgement(NOT_MET, "Imported output does not say what was left out, nor why.")
+    idle = _idle_cores(facts)
+    if idle:
+        return Judgement(NOT_MET, f"{idle}; the study does not say why.")
+    count = len(absences(facts))
+    if count:
+        return Judgement(
+            MET, f"All cells are shown; {counted(count, 'line')} under “What is missing” give the reasons."
+        )
+    return Judgement(MET, "All cells of the study are shown.")
+
+
+def _idle_cores(facts: Facts) -> str:
+    """A sentence where no cell uses all cores that the header reports, else ""."""
+    best = 0
+    cores = 0
+    for launch in facts.launches:
+        found = _search(launch.header or {}, "cores")
+        ranks = launch.cell.get("ranks") or (launch.header or {}).get("ranks")
+        if isinstance(found, int) and isinstance(ranks, int):
+            tasks = max((_integer(r["variant"].get("task_count")) for r in launch.results), default=1)
+            nodes = _integer(_search(launch.header or {}, "nodes"))
+            cores = max(cores, found * nodes)
+            best = max(best, ranks * tasks)
+    return f"At most {best} of {cores} cores are used" if 0 < best < cores else ""
+
+
+def _integer(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 1
+
+
+def _means(facts: Facts) -> Judgement:
+    imported = sorted({launch.source for launch in facts.launches if launch.imported})
+    if imported:
+        return Judgement(
+            NOT_MET, f"How {', '.join(imported)} averaged over repetitions and ranks is its own affair and not shown."
+        )
+    return Judgement(MET, "Times are summarised by their median and rates derived from it; no rate is averaged.")
+
+
+def _ratios(facts: Facts) -> Judgement:
+    if facts.comparison is None:
+        return Judgement(NO_OBJECT, "No ratios are summarised.")
+    return Judgement(MET, "Ratios of different figures are never averaged; over sessions the logarithms are.")
+
+
+def _intervals(facts: Facts) -> Judgement:
+    if facts.comparison is not None:
+        bare = [r for r in facts.comparison.rows if r.interval is None]
+        if bare:
+            return Judgement(
+                NOT_MET, f"{len(bare)} of {counted(len(facts.comparison.rows), 'ratio')} without an interval."
+            )
+        return Judgement(MET, "Every ratio has its 95 % interval.")
+    groups = list(by_key(facts.main_figures).values())
+    without = sum(1 for g in groups if median_interval_ranks(len(g)) is None)
+    if not groups:
+        return Judgement(NO_OBJECT, "Nothing was measured.")
+    if without:
+        return Judgement(
+            NOT_MET,
+            f"{without} of {counted(len(groups), 'figure')} have fewer than six launches, too few for a 95 % interval "
+            "of the median; all launches are shown as dots instead.",
+        )
+    return Judgement(MET, "Every figure has the 95 % interval of its median over launches.")
+
+
+def _normality(facts: Facts) -> Judgement:
+    if facts.comparison is None:
+        return Judgement(MET, "Medians and order statistics assume no distribution.")
+    fewest = min((min(r.sessions) for r in facts.comparison.rows if r.sessions != (0, 0)), default=0)
+    return Judgement(
+        NOT_MET,
+        f"The intervals take the logarithms of session medians as normal; {counted(fewest, 'session')} per side are "
+        "too few to check that. The dots let a reader judge.",
+    )
+
+
+def _soundness(facts: Facts) -> Judgement:
+    if facts.comparison is not None:
+        weak = sum(1 for r in facts.comparison.rows if r.verdict == "untestable")
+        if weak or not facts.comparison.rows:
+            return Judgement(NOT_MET, f"{counted(weak, 'ratio')} could not be tested: a side has only one session.")
+        return Judgement(MET, "Verdicts come from intervals over sessions, corrected for their number.")
+    contested = [w for w in winners(facts) if w.runner_up is not None]
+    if not contested:
+        return Judgement(NO_OBJECT, "Nothing is compared.")
+    close = sum(1 for w in contested if not w.separated)
+    alone = sum(1 for w in contested if w.runner_up and min(len(w.best.figures), len(w.runner_up.figures)) < 2)
+    if alone:
+        return Judgement(NOT_MET, f"{alone} of {counted(len(contested), 'winner')} rest on a single launch.")
+    return Judgement(
+        NOT_MET,
+        f"Winners are by median, without a test; {close} of {len(contested)} whose launches overlap with the "
+        "runner-up’s are marked “close”.",
+    )
+
+
+def _central_tendency(facts: Facts) -> Judgement:
+    bare = sum(1 for f in facts.main_figures if f.spread is None)
+    if bare:
+        return Judgement(
+            NOT_MET, f"{bare} of {counted(len(facts.main_figures), 'figure')} are aggregates without percentiles."
+        )
+    return Judgement(MET, "Median with the 10th and 90th percentile of repetitions, and every launch as a dot.")
+
+
+def _setup(facts: Facts) -> Judgement:
+    lacking = [what for what, words in SETUP.items() if not all(_recorded(side, words) for side in _headers(facts))]
+    if lacking:
+        return Judgement(NOT_MET, f"Not recorded: {', '.join(lacking)}.")
+    return Judgement(MET, "All factors with their levels, the machine, the software and the binding are on this page.")
+
+
+def _headers(facts: Facts) -> Iterator[set[str]]:
+    """Per launch, the names of what is known (not null), in lower case."""
+    for launch in facts.launches:
+        if launch.problem is None:
+            yield set(_known_names(launch.header or {}))
+
+
+def _known_names(value: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, inner in value.items():
+        name = f"{prefix} {key}".strip().lower().replace("_", " ")
+        if isinstance(inner, dict):
+            yield from _known_names(inner, name)
+        elif inner not in (None, "", []):
+            yield name
+
+
+def _recorded(names: set[str], words: tuple[str, ...]) -> bool:
+    return any(word in name for word in words for name in names)
+
+
+def _search(value: dict[str, Any], key: str) -> object:
+    if key in value:
+        return value[key]
+    return next((found for v in value.values() if isinstance(v, dict) and (found := _search(v, key)) is not None), None)
+
+
+def _method(facts: Facts) -> Judgement:
+    imported = sorted({launch.source for launch in facts.launches if launch.imported})
+    if imported:
+        return Judgement(
+            NOT_MET, f"What {', '.join(imported)} timed, and how ranks were synchronised, is not in its output."
+        )
+    return Judgement(
+        MET, "“How the figures are made”, below, says what is timed, how ranks start together and how it is summarised."
+    )
+
+
+def _bounds(facts: Facts) -> Judgement:
+    lacking = [
+        pattern_title(p).lower()
+        for p in facts.patterns
+        if p != "control" and bound_for(facts, facts.of_pattern(p)) is None
+    ]
+    if lacking:
+        return Judgement(NOT_MET, f"No bound is known for: {', '.join(lacking)}.")
+    if not facts.main_figures:
+        return Judgement(NO_OBJECT, "Nothing was measured.")
+    return Judgement(MET, "The measured memory copy is drawn with every pattern.")
+
+
+def _plots(facts: Facts) -> Judgement:
+    if any(f.aggregate for f in facts.figures):
+        return Judgement(NOT_MET, "Imported aggregates are one dot per run: their repetitions cannot be shown.")
+    return Judgement(MET, "Every launch is drawn; only levels of a numeric factor are joined by lines.")
+
+
+RULES: tuple[tuple[str, Callable[[Facts], Judgement]], ...] = (
+    ("Speed-ups name their base case and its absolute performance", _speedup),
+    ("Reasons are given for what was left out or not used", _subsets),
+    ("Arithmetic means only for costs, harmonic for rates", _means),
+    ("Ratios are not averaged", _ratios),
+    ("Figures that vary have confidence intervals", _intervals),
+    ("Normality is checked where it is assumed", _normality),
+    ("Comparisons are statistically sound", _soundness),
+    ("The summary fits the question: percentiles beside the median", _central_tendency),
+    ("All factors and the whole set-up are documented", _setup),
+    ("Measurement, synchronisation and summary are described", _method),
+    ("Upper bounds are shown", _bounds),
+    ("Plots show what is needed, and lines only where they mean something", _plots),
+)

@@ -1,0 +1,140 @@
+"""Axes: from a value to a fraction of the axis, and the ticks that can be labelled without overlap.
+
+Plots are fluid (their width is the reader's), so a tick also knows whether its label still has room
+on a phone; the style sheet hides the others there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from longshore_study.report.numbers import plain_number
+
+# Plot widths the labels are thinned for, and the mean advance of a digit at the labels' font size.
+NARROW_PIXELS = 250.0
+WIDE_PIXELS = 560.0
+DIGIT_PIXELS = 7.0
+GAP_PIXELS = 10.0
+# Labels nearer than this to an end of the axis stay inside the plot by their anchor.
+MARGIN_FRACTION = 0.04
+
+
+@dataclass(frozen=True)
+class Tick:
+    fraction: float
+    label: str
+    # "always", "wide" (only where the plot is wide) or "never" (the line alone is drawn)
+    shown: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Invariant: low < high; both positive when logarithmic."""
+
+    low: float
+    high: float
+    logarithmic: bool = False
+
+    def fraction(self, value: float) -> float:
+        """0 at low, 1 at high; outside [0, 1] where the value lies off the axis."""
+        if not self.logarithmic:
+            return (value - self.low) / (self.high - self.low)
+        if value <= 0:
+            return -math.inf
+        return math.log(value / self.low) / math.log(self.high / self.low)
+
+    def clipped(self, value: float) -> float:
+        return min(1.0, max(0.0, self.fraction(value)))
+
+    def ticks(self, label: Callable[[float], str] = plain_number, count: int = 6) -> list[Tick]:
+        return self.ticks_at(self.tick_values(count), label)
+
+    def tick_values(self, count: int = 6) -> list[float]:
+        if self.logarithmic and self.high / self.low >= 4:
+            return _log_values(self.low, self.high)
+        return _linear_values(self.low, self.high, count)
+
+    def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:
+        """Ticks at these values; labels that would touch an earlier one are dropped, the roundest kept."""
+        inside = [v for v in values if -1e-9 <= self.fraction(v) <= 1 + 1e-9]
+        spots = [(self.fraction(v), label(v), _roundness(v)) for v in inside]
+        wide = _without_overlap(spots, WIDE_PIXELS)
+        narrow = _without_overlap([s for i, s in enumerate(spots) if i in wide], NARROW_PIXELS)
+        kept = [sorted(wide)[i] for i in narrow]
+        return [
+            Tick(
+                fraction,
+                text,
+                "always" if i in kept else "wide" if i in wide else "never",
+            )
+            for i, (fraction, text, _) in enumerate(spots)
+        ]
+
+
+def linear_from_zero(values: Iterable[float]) -> Scale:
+    """For figures where zero means something: 0 to a little above the largest."""
+    top = max((v for v in values if math.isfinite(v)), default=1.0)
+    return Scale(0.0, _nice_above(top if top > 0 else 1.0))
+
+
+def log_around(values: Iterable[float], padding: float = 1.12) -> Scale:
+    """Covers the positive values with some air; at least a factor of `padding` squared wide."""
+    positive = [v for v in values if v > 0 and math.isfinite(v)]
+    low, high = (min(positive), max(positive)) if positive else (1.0, 10.0)
+    return Scale(low / padding, high * padding, logarithmic=True)
+
+
+def for_figures(values: Sequence[float]) -> Scale:
+    """Linear from zero while the small values stay readable on it, else logarithmic."""
+    positive = [v for v in values if v > 0 and math.isfinite(v)]
+    if positive and max(positive) / min(positive) > 12:
+        return log_around(positive, 1.25)
+    return linear_from_zero(positive)
+
+
+def _log_values(low: float, high: float) -> list[float]:
+    decades = math.log10(high / low)
+    steps = (1, 2, 5) if decades < 4 else (1,)
+    stride = max(1, math.ceil(decades / 8))
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    powers = [p for p in range(first, last + 1) if p % stride == 0]
+    return [m * 10.0**p for p in powers for m in steps if low <= m * 10.0**p <= high]
+
+
+def _linear_values(low: float, high: float, count: int) -> list[float]:
+    raw = (high - low) / max(1, count)
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _nice_above(top: float) -> float:
+    # An axis that ends a little above the data; its last tick need not be its end.
+    return top * 1.08
+
+
+def _roundness(value: float) -> int:
+    """The rounder the smaller: powers of ten, then 1 itself, then 5 and 2, then the rest."""
+    if value in (0, 1):
+        return 0
+    mantissa = abs(value) / 10.0 ** math.floor(math.log10(abs(value)) + 1e-12)
+    for rank, round_mantissa in enumerate((1.0, 5.0, 2.0), start=1):
+        if math.isclose(mantissa, round_mantissa, rel_tol=1e-9):
+            return rank
+    return 4
+
+
+def _without_overlap(spots: Sequence[tuple[float, str, int]], pixels: float) -> set[int]:
+    """Indices of the labels that fit on an axis of this width, the roundest chosen first."""
+    kept: dict[int, tuple[float, float]] = {}
+    for index in sorted(range(len(spots)), key=lambda i: (spots[i][2], i)):
+        fraction, text, _ = spots[index]
+        half = len(text) * DIGIT_PIXELS / 2
+        centre = fraction * pixels
+        if all(centre + half + GAP_PIXELS <= low or centre - half - GAP_PIXELS >= high for low, high in kept.values()):
+            kept[index] = (centre - half, centre + half)
+    return set(kept)
