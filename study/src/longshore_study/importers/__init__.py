@@ -1,0 +1,126 @@
+"""Outputs of other benchmarks, read into our records, so that published figures and one's own stand in one table.
+
+An importer is a module with `read(source, options) -> list[Imported]`: one Imported for each run that the text holds.
+To add one: write the module, name it in FORMATS, and say in SIGNATURES how its output is recognised.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longshore_study import records
+from longshore_study.errors import LongshoreError, UsageError, suggestion
+from longshore_study.records import Record
+
+FORMATS = {
+    "halobench": "longshore_study.importers.halobench",
+    "bale": "longshore_study.importers.bale",
+    "chapel-ig": "longshore_study.importers.chapel_ig",
+}
+ALIASES = {"chapel_ig": "chapel-ig", "chapel": "chapel-ig"}
+
+SIGNATURES = (
+    ("halobench", re.compile(r"haloswap benchmark", re.IGNORECASE), "halobench"),
+    ("bale", re.compile(r"Bale Version|GB/s injection bandwidth", re.IGNORECASE), "bale"),
+    ("chapel-ig", re.compile(r"GB/s/node|-nl[ =]?\d+", re.IGNORECASE), "Chapel's ig"),
+    (None, re.compile(r'^\{"record"', re.MULTILINE), "longshore-bench (it is stored by 'longshore run')"),
+    (None, re.compile(r"STREAM version|Best Rate MB/s"), "STREAM"),
+    (None, re.compile(r"^# OSU ", re.MULTILINE), "OSU micro-benchmarks"),
+    (None, re.compile(r"Intel\(R\) MPI Benchmarks"), "IMB"),
+    (None, re.compile(r"ISx"), "ISx"),
+)
+"""(our format or None, what its output contains, whose output that is), the first match counts."""
+
+_LARGEST_BYTES = 64 * 2**20  # outputs are pages of text; anything larger is another file
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the file does not say and the user may add."""
+
+    partial: bool = False
+    """Take an output that was cut short, and mark it."""
+    ranks_per_node: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text with its name for messages."""
+
+    name: str
+    text: str
+
+    def line_of(self, offset: int) -> int:
+        return self.text.count("\n", 0, offset) + 1
+
+    def error(self, offset: int, message: str) -> LongshoreError:
+        return LongshoreError(f"{self.name}:{self.line_of(offset)}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One run: its cell, its records without the envelope, and what is to be said about it."""
+
+    cell: dict[str, Any]
+    lines: list[str]
+    warnings: list[str] = field(default_factory=list)
+    partial: str | None = None
+    """Why the run is not whole; None when it is."""
+
+
+def format_name(name: str) -> str:
+    name = ALIASES.get(name.lower(), name.lower())
+    if name not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(f"unknown format '{name}'{suggestion(name, FORMATS)} (known: {known})")
+    return name
+
+
+def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
+    """The runs in a file. Raises LongshoreError, naming file and line, for what is not this format's output."""
+    try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            raise LongshoreError(f"{path}: larger than {_LARGEST_BYTES >> 20} MiB; not an output of {name}")
+        content = path.read_bytes()
+    except OSError as error:
+        raise LongshoreError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        byte = content[error.start]
+        raise LongshoreError(f"{path}:{line}: byte 0x{byte:02x} is not UTF-8 text; not an output of {name}") from None
+    return read_text(name, str(path), text, options)
+
+
+def read_text(name: str, source_name: str, text: str, options: Options | None = None) -> list[Imported]:
+    """As read_file, for a text at hand, such as the output of a program that just ran."""
+    name = format_name(name)
+    if not text.strip():
+        raise LongshoreError(f"{source_name}: empty; the run wrote nothing")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    _refuse_wrong_program(name, source_name, text)
+    found = importlib.import_module(FORMATS[name]).read(Source(source_name, text), options or Options())
+    return list(found)
+
+
+def whole_records(header: Record, results: list[Record]) -> list[str]:
+    """The lines of one run: `launch`, `result` for each, `end`."""
+    launch = {"record": "launch", "schema": records.SCHEMA, **header}
+    return [records.dump(record) for record in (launch, *results, records.end_record())]
+
+
+def _refuse_wrong_program(name: str, source_name: str, text: str) -> None:
+    found = [(known, whose) for known, pattern, whose in SIGNATURES if pattern.search(text)]
+    if any(known == name for known, _ in found):
+        return
+    ours = {known: whose for known, _, whose in SIGNATURES if known}
+    if not found:
+        raise LongshoreError(f"{source_name}: not an output of {ours[name]}; nothing in it looks like one")
+    known, whose = found[0]
+    hint = f"use 'longshore import {known} {source_name} ...'" if known else f"there is no importer '{name}' for it"
+    raise LongshoreError(f"{source_name}: this is the output of {whose}, not of {ours[name]}; {hint}")

@@ -1,0 +1,142 @@
+"""bale's index-gather and histogram apps in text form: each strategy ("model") with its seconds and GB/s per node.
+
+    GB/s per node = bytes per request (ig 16: index and answer; histo 8) x requests per PE x PEs per node / seconds
+
+Without -c, PEs per node, bale prints a bandwidth of 0; then --ranks-per-node must say it. Tables are cyclic.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study import records
+from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.records import Record
+
+MODELS = {"AGP": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4), "Conveyor": ("conveyor", 8)}
+"""As printed: our strategy, and its bit in the models mask."""
+
+APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "num_updates_per_pe")}
+"""Our operation, bytes that one request moves, and the line that says how many there are."""
+
+_COMMAND = re.compile(r"Running command on\s+(\d+)\s+PEs?:\s*(\S+)(.*)")
+_VERSION = re.compile(r"Bale Version\s+([\d.]+)\s*\(([^)]*)\)")
+_FIGURE = re.compile(r"^[ \t]*(\w+):[ \t]+([\d.]+)[ \t]+seconds[ \t]+([\d.]+|inf|nan|-nan)[ \t]+GB/s", re.MULTILINE)
+_FAILED = re.compile(r"YOU FAILED|FAILED!!!!")
+_NUMBERS = {
+    "requests": re.compile(r"^\s*num_(?:requests|updates)_per_pe:\s*(\d+)", re.MULTILINE),
+    "table": re.compile(r"^\s*table_size_per_pe:\s*(\d+)", re.MULTILINE),
+    "buffer_items": re.compile(r"^buf_cnt.*:\s*(\d+)\s*$", re.MULTILINE),
+    "cores_per_node": re.compile(r"^cores_per_node.*:\s*(\d+)\s*$", re.MULTILINE),
+    "mask": re.compile(r"^Models Mask.*:\s*(\d+)\s*$", re.MULTILINE),
+}
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    commands = list(_COMMAND.finditer(source.text))
+    if not commands:
+        raise source.error(
+            len(source.text.rstrip()), "no line 'Running command on N PEs: ...': not a whole bale output"
+        )
+    ends = [match.start() for match in commands[1:]] + [len(source.text)]
+    return [_imported(source, options, command, end) for command, end in zip(commands, ends, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run says of itself before its figures."""
+
+    operation: str
+    request_bytes: int
+    ranks: int
+    ranks_per_node: int
+    numbers: dict[str, int]
+
+
+def _imported(source: Source, options: Options, command: re.Match[str], end: int) -> Imported:
+    run = _described(source, options, command, end)
+    text = source.text[:end]
+    figures = list(_FIGURE.finditer(text, command.end()))
+    wanted = [strategy for strategy, bit in MODELS.values() if bit & run.numbers.get("mask", 15)]
+    seen = [MODELS[match[1]][0] for match in figures if match[1] in MODELS]
+    lacking = [strategy for strategy in wanted if strategy not in seen]
+    partial = f"bale's output ends without {', '.join(lacking)}" if lacking else None
+    last = len(text.rstrip())
+    if partial and not options.partial:
+        raise source.error(last, f"{partial}; --partial takes what is there, and marks it")
+    if not seen:
+        raise source.error(last, "bale printed no figure before its output ends")
+    verified = _FAILED.search(text, command.end()) is None
+    results = [_result(source, run, match, verified) for match in figures if match[1] in MODELS]
+    nodes = -(-run.ranks // run.ranks_per_node)
+    version = _VERSION.search(source.text)
+    cell: dict[str, Any] = {"program": "bale", "transport": _library(version)}
+    cell |= {"nodes": nodes, "ranks": run.ranks, "ranks_per_node": run.ranks_per_node}
+    header = {
+        "program": {"name": "bale", "version": version[1] if version else None},
+        "transport": {"name": cell["transport"], "library": version[2] if version else None},
+        "ranks": run.ranks, "nodes": nodes, "argv": [command[2], *command[3].split()],
+    }  # fmt: skip
+    warnings = [] if verified else [f"{source.name}: bale says that its results were wrong"]
+    return Imported(cell, whole_records(header, results), warnings, partial)
+
+
+def _described(source: Source, options: Options, command: re.Match[str], end: int) -> _Run:
+    app = re.split(r"[/\\]", command[2])[-1].removesuffix(".exe").removesuffix("_conveyor")
+    if app not in APPS:
+        raise source.error(command.start(), f"bale's app '{app}' has no importer (known: {', '.join(APPS)})")
+    operation, request_bytes, requests_line = APPS[app]
+    numbers = {}
+    for what, pattern in _NUMBERS.items():
+        match = pattern.search(source.text, command.end(), end)
+        if match:
+            numbers[what] = int(match[1])
+    if "requests" not in numbers:
+        raise source.error(len(source.text[:end].rstrip()), f"bale's output ends without '{requests_line}'")
+    ranks = int(command[1])
+    per_node = options.ranks_per_node or numbers.get("cores_per_node", 0)
+    if per_node < 1:
+        raise source.error(
+            command.start(), "bale ran without -c, so nothing says how many PEs a node had; give --ranks-per-node N"
+        )
+    return _Run(operation, request_bytes, ranks, per_node, numbers)
+
+
+def _result(source: Source, run: _Run, match: re.Match[str], verified: bool) -> Record:
+    seconds = float(match[2])
+    if seconds <= 0.0:
+        raise source.error(
+            match.start(), f"{match[2]} seconds is no time to compute a bandwidth from; use more requests"
+        )
+    bytes_per_node = run.request_bytes * run.numbers["requests"] * run.ranks_per_node
+    computed = bytes_per_node / seconds / 1e9
+    printed = float(match[3])
+    if run.numbers.get("cores_per_node") == run.ranks_per_node:
+        # Three decimals of both are printed; more disagreement than that is not rounding.
+        tolerance = 0.0006 + computed * (0.0006 / seconds + 1e-3)
+        if not abs(computed - printed) <= tolerance:
+            raise source.error(
+                match.start(),
+                f"{printed} GB/s does not agree with its seconds, which give {computed:.3f}; was it edited?",
+            )
+        bandwidth = printed if printed > 0.0 else computed
+    else:
+        bandwidth = computed
+    variant = {"operation": run.operation, "strategy": MODELS[match[1]][0], "distribution": "cyclic"}
+    sizes = {key: run.numbers[key] for key in ("requests", "table", "buffer_items") if key in run.numbers}
+    return records.result_record(
+        "gather",
+        variant | sizes,
+        {"injection_bandwidth": records.metric(bandwidth, "GB/s")},
+        verified=verified,
+        aggregate=True,
+        repetitions=1,
+        seconds={"median": seconds},
+        traffic={"payload_bytes": bytes_per_node},
+    )
+
+
+def _library(version: re.Match[str] | None) -> str:
+    return "upc" if version and "upc" in version[2].lower() else "shmem"

@@ -1,0 +1,93 @@
+"""Chapel's index-gather: one task per core asks for N elements; AGP reads each by itself, AGG through an aggregator.
+
+    ./ig-block -nl 16 --N=10000000
+           AGP:     6.823 seconds   0.844 GB/s/node
+
+The name of the program says how the table is distributed: ig cyclic, ig-block block, ig-block-rad block with the
+arithmetic of finding a block's owner optimised (radical). Tasks per node follow from 16 bytes per request.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from longshore_study import records
+from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.records import Record
+
+STRATEGIES = {"AGP": "agp", "AGG": "aggregator"}
+TABLES: dict[str, dict[str, str]] = {
+    "ig": {"distribution": "cyclic"},
+    "ig-block": {"distribution": "block"},
+    "ig-block-rad": {"distribution": "block", "indexing": "optimised"},
+}
+REQUEST_BYTES = 16  # an index there, an element back
+
+_COMMAND = re.compile(r"^[ \t$>]*((?:\S*/)?(ig[\w-]*?)(?:_real)?)([ \t]+-.*)$", re.MULTILINE)
+_LOCALES = re.compile(r"(?:-nl|--numLocales)[ =]?(\d+)")
+_REQUESTS = re.compile(r"(?:--N=|-sN=|--N )(\d+)")
+_FIGURE = re.compile(r"^[ \t]*(\w+):[ \t]+([\d.]+)[ \t]+seconds[ \t]+([\d.]+)[ \t]+GB/s/node[ \t]*$", re.MULTILINE)
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    commands = list(_COMMAND.finditer(source.text))
+    if not commands:
+        raise source.error(0, "no command line such as './ig -nl 16 --N=10000000': it says what the figures are of")
+    ends = [match.start() for match in commands[1:]] + [len(source.text)]
+    return [_imported(source, options, command, end) for command, end in zip(commands, ends, strict=True)]
+
+
+def _imported(source: Source, options: Options, command: re.Match[str], end: int) -> Imported:
+    program = command[2]
+    table = TABLES.get(program)
+    if table is None:
+        raise source.error(command.start(), f"unknown program '{program}' (known: {', '.join(TABLES)})")
+    locales = _LOCALES.search(command[3])
+    if locales is None:
+        raise source.error(command.start(), "the command line lacks -nl, the number of nodes")
+    requests = _REQUESTS.search(command[3])
+    figures = [match for match in _FIGURE.finditer(source.text, command.end(), end) if match[1] in STRATEGIES]
+    lacking = [name for name in STRATEGIES if name not in {match[1] for match in figures}]
+    partial = f"the output of Chapel's ig ends without {', '.join(lacking)}" if lacking else None
+    last = len(source.text[:end].rstrip())
+    if partial and not options.partial:
+        raise source.error(last, f"{partial}; --partial takes what is there, and marks it")
+    if not figures:
+        raise source.error(last, "Chapel's ig printed no figure before its output ends")
+    nodes = int(locales[1])
+    cell: dict[str, Any] = {"program": "chapel-ig", "transport": "chapel", "nodes": nodes}
+    tasks = _tasks_per_node(figures, int(requests[1])) if requests else None
+    if tasks:
+        cell["tasks_per_node"] = tasks
+    results = [_result(source, table, requests and int(requests[1]), match) for match in figures]
+    header = {
+        "program": {"name": program}, "transport": {"name": "chapel"}, "nodes": nodes,
+        "argv": [command[1], *command[3].split()],
+    }  # fmt: skip
+    return Imported(cell, whole_records(header, results), partial=partial)
+
+
+def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
+    """How many tasks asked for `requests` each, by the printed seconds and GB/s; None when no whole number fits."""
+    counts = [float(match[2]) * float(match[3]) * 1e9 / (REQUEST_BYTES * requests) for match in figures]
+    nearest = [round(count) for count in counts]
+    fits = all(abs(count - near) < 0.01 * near + 0.05 for count, near in zip(counts, nearest, strict=True))
+    return nearest[0] if fits and len(set(nearest)) == 1 and nearest[0] >= 1 else None
+
+
+def _result(source: Source, table: dict[str, str], requests: int | None, match: re.Match[str]) -> Record:
+    seconds, bandwidth = float(match[2]), float(match[3])
+    if seconds <= 0.0 or bandwidth <= 0.0:
+        raise source.error(match.start(), "a figure of 0 says nothing; use more requests")
+    variant: dict[str, Any] = {"operation": "gather", "strategy": STRATEGIES[match[1]], **table}
+    if requests is not None:
+        variant["requests"] = requests
+    return records.result_record(
+        "gather",
+        variant,
+        {"injection_bandwidth": records.metric(bandwidth, "GB/s")},
+        aggregate=True,
+        repetitions=1,
+        seconds={"median": seconds},
+    )

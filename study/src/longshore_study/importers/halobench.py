@@ -1,0 +1,173 @@
+"""halobench: eight ways to swap the halos of a periodic grid of processes, each message one contiguous buffer.
+
+It prints, for each way, the seconds of all repetitions and the MiB/s sent by one process. Newer versions go through all
+ways three times; then the median of the runs is the figure and each run is kept as a sample.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from longshore_study import records
+from longshore_study.importers import Imported, Options, Source, fortran, whole_records
+from longshore_study.records import Record
+
+MODES = {
+    "Sendrecv": "sendrecv",
+    "Redblack": "redblack",
+    "Isend / Recv / Wait": "isend-recv",
+    "Irecv / Send / Wait": "irecv-send",
+    "Irecv / Isend / Wait (pairwise)": "pairwise",
+    "Irecv / Isend / Waitall": "waitall",
+    "Persistent / Startall / Waitall": "persistent",
+    "Neighbourhood Collective": "neighbor",
+}
+
+FACES = 6  # two in each of three dimensions
+_DOUBLE_BYTES = 8
+_MIB = 2**20
+_AGREEMENT = 1e-4  # the program computes the MiB in single precision
+
+_START = re.compile(r"^.*haloswap benchmark", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(rf"^[ \t]*({'|'.join(re.escape(title) for title in MODES)})[ \t]*$", re.MULTILINE)
+# \s+ also spans the line break that compilers put into long records.
+_FIGURE = re.compile(r"Secs\s*=\s*(\S+?)\s*,\s*bwidth\s*=\s*(\S+)\s+MiB/s")
+_FINISHED = re.compile(r"^[ \t]*Finished[ \t]*$", re.MULTILINE)
+_LAYOUT = {
+    "ranks": re.compile(r"Running on\s+(\d+)\s+process"),
+    "grid": re.compile(r"Process grid is\s*\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)"),
+    "contiguous": re.compile(r"Each halo contains\s+(\d+)\s+doubles"),
+    "repetitions": re.compile(r"Number of repetitions\s*=\s*(\d+)"),
+}
+_RUNS = re.compile(r"Benchmark run\s+\d+\s+out of\s+(\d+)")
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    starts = [match.start() for match in _START.finditer(source.text)]
+    return [
+        _Run(source, begin, end, options).imported()
+        for begin, end in zip(starts, [*starts[1:], len(source.text)], strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The part of a text that one start of the program printed."""
+
+    source: Source
+    begin: int
+    end: int
+    options: Options
+
+    def imported(self) -> Imported:
+        ranks, grid, contiguous, repetitions = self.layout()
+        partial = self.partial()
+        if partial and not self.options.partial:
+            raise self.source.error(self.end_of_text(), f"{partial}; --partial takes what is there, and marks it")
+        results = list(self.results(contiguous, repetitions))
+        if not any("metrics" in result for result in results):
+            raise self.source.error(self.end_of_text(), "halobench printed no figure before its output ends")
+        header = {
+            "program": {"name": "halobench"},
+            "transport": {"name": "mpi"},
+            "ranks": ranks,
+            "grid": grid,
+            "type": "double",
+            "clock_resolution_seconds": self.clock_resolution(),
+        }
+        cell = {"program": "halobench", "transport": "mpi", "ranks": ranks, "grid": grid}
+        return Imported(cell, whole_records(header, results), partial=partial)
+
+    def layout(self) -> tuple[int, list[int], int, int]:
+        found: dict[str, list[int]] = {}
+        for what, pattern in _LAYOUT.items():
+            match = pattern.search(self.source.text, self.begin, self.end)
+            if match is None:
+                raise self.source.error(self.end_of_text(), f"halobench's output ends without its {what}")
+            found[what] = [int(number) for number in match.groups()]
+        ranks, grid = found["ranks"][0], found["grid"]
+        if math.prod(grid) != ranks:
+            raise self.source.error(
+                self.begin, f"a process grid of {grid} does not have the {ranks} processes it names"
+            )
+        return ranks, grid, found["contiguous"][0], found["repetitions"][0]
+
+    def partial(self) -> str | None:
+        if _FINISHED.search(self.source.text, self.begin, self.end):
+            return None
+        seen = len(set(_HEADING.findall(self.source.text[self.begin : self.end])))
+        return f"halobench's output ends without 'Finished', after {seen} of {len(MODES)} ways"
+
+    def results(self, contiguous: int, repetitions: int) -> Iterator[Record]:
+        """One result per mode, and before it one sample per run when there are several."""
+        payload_bytes = FACES * contiguous * _DOUBLE_BYTES
+        sections: dict[str, list[tuple[int, int]]] = {}
+        headings = list(_HEADING.finditer(self.source.text, self.begin, self.end))
+        for place, heading in enumerate(headings):
+            end = headings[place + 1].start() if place + 1 < len(headings) else self.end
+            sections.setdefault(MODES[heading[1]], []).append((heading.end(), end))
+        for mode, spans in sections.items():
+            variant = {"mode": mode, "algorithm": "faces", "contiguous": contiguous}
+            texts = [self.source.text[begin:end] for begin, end in spans]
+            skipped = [text for text in texts if "Skipping this test" in text]
+            if skipped:
+                reason = " ".join(skipped[0].split("Skipping")[0].strip(" -\n").split())
+                yield {"record": "result", "pattern": "halo", "variant": variant, "skipped": reason}
+                continue
+            figures = [f for begin, end in spans if (f := self.figure(begin, end, payload_bytes, repetitions))]
+            if not figures:
+                continue
+            verified = not any("Error on process" in text or "did not verify" in text for text in texts)
+            times = [seconds / repetitions for seconds, _ in figures]
+            if len(figures) > 1:
+                for run, time in enumerate(times):
+                    yield {
+                        "record": "sample", "pattern": "halo", "variant": variant, "repetition": run,
+                        "seconds": {"max": time},
+                    }  # fmt: skip
+            yield records.result_record(
+                "halo",
+                variant,
+                {"process_bandwidth": records.metric(median(bandwidth for _, bandwidth in figures), "MiB/s")},
+                verified=verified,
+                aggregate=True,
+                repetitions=repetitions,
+                runs=len(figures),
+                seconds={"median": median(times)},
+                traffic={"messages": FACES, "payload_bytes": payload_bytes},
+            )
+
+    def figure(self, begin: int, end: int, payload_bytes: int, repetitions: int) -> tuple[float, float] | None:
+        """Seconds of all repetitions and MiB/s, which must agree with each other."""
+        match = _FIGURE.search(self.source.text, begin, end)
+        if match is None:
+            if self.options.partial:
+                return None
+            raise self.source.error(begin, "no line 'Secs = ..., bwidth = ... MiB/s' follows this heading")
+        try:
+            seconds, bandwidth = fortran.value(match[1]), fortran.value(match[2])
+        except ValueError as error:
+            raise self.source.error(match.start(), str(error)) from None
+        if seconds <= 0.0:
+            raise self.source.error(match.start(), f"{match[1]} seconds cannot be a time")
+        computed = repetitions * payload_bytes / _MIB / seconds
+        if not math.isclose(computed, bandwidth, rel_tol=_AGREEMENT):
+            raise self.source.error(
+                match.start(),
+                f"bwidth = {bandwidth:.6g} MiB/s does not agree with its seconds and halo, which give {computed:.6g};"
+                " was the file edited?",
+            )
+        return seconds, bandwidth
+
+    def clock_resolution(self) -> float | None:
+        match = re.search(rf"Clock resolution is\s+({fortran.NUMBER})", self.source.text[self.begin : self.end])
+        return fortran.value(match[1]) * 1e-6 if match else None
+
+    def end_of_text(self) -> int:
+        """Where the last line that is not blank begins to end: what a message about a missing end points to."""
+        return self.begin + len(self.source.text[self.begin : self.end].rstrip())
+

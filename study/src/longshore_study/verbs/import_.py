@@ -1,0 +1,101 @@
+"""`longshore import`: the output of another benchmark becomes a launch in the store."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from longshore_study import importers
+from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.store import Store
+
+EXAMPLES = """\
+examples:
+  longshore import halobench production.out --tag reference --session production
+  longshore import bale ig-16-nodes.out ig-256-nodes.out --tag cray
+  longshore import chapel-ig ig-block-16-nodes.out --tag cray
+
+Files of one call are launches of one session. What was measured on another day, or in another job, is another session:
+sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("format", metavar="FORMAT", help=", ".join(importers.FORMATS))
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="what the program printed")
+    parser.add_argument(
+        "--tag", required=True, help="what is measured, such as an image of the system: compare takes two"
+    )
+    parser.add_argument("--session", help="the day or job in which it was measured (default: today)")
+    parser.add_argument("--study", help="under which name it is stored (default: the format)")
+    parser.add_argument("--partial", action="store_true", help="take an output that was cut short, and mark it")
+    parser.add_argument("--ranks-per-node", type=int, metavar="N", help="where the output does not say")
+
+
+def run(args: argparse.Namespace) -> int:
+    """All files are read before any is stored: a mistake in the last one leaves nothing half done."""
+    name = importers.format_name(args.format)
+    if args.ranks_per_node is not None and args.ranks_per_node < 1:
+        raise UsageError(f"--ranks-per-node must be at least 1, not {args.ranks_per_node}")
+    options = importers.Options(partial=args.partial, ranks_per_node=args.ranks_per_node)
+    session = args.session or dt.datetime.now().astimezone().date().isoformat()
+    study = args.study or name
+    store = Store(args.store)
+    stored_before = {launch.envelope.get("launch_id"): launch.session for launch in store.launches(study, args.tag)}
+    read = [(path, importers.read_file(name, path, options)) for path in args.files]
+    seen: dict[str, int] = {}
+    report: list[dict[str, Any]] = []
+    for path, runs in read:
+        for number, imported in enumerate(runs):
+            launch_id = _launch_id(path, number)
+            row: dict[str, Any] = {"file": str(path), "figures": _figures(imported), "warnings": list(imported.warnings)}
+            report.append(row)
+            if imported.partial:
+                row["warnings"].append(f"{path}: {imported.partial}; stored as partial")
+            if launch_id in stored_before:
+                row["stored"] = False
+                row["warnings"].append(
+                    f"{path}: already stored, in session '{stored_before[launch_id]}'; not stored again"
+                )
+                continue
+            key = json.dumps(imported.cell, sort_keys=True)
+            envelope = {
+                "study": study, "tag": args.tag, "session": session, "cell": imported.cell, "launch_id": launch_id,
+                "launch_index": seen.setdefault(key, 0), "exit_status": 0, "source": f"import {name}",
+                "imported_from": path.name, "partial": imported.partial,
+            }  # fmt: skip
+            seen[key] += 1
+            store.write_launch(envelope, imported.lines)
+            stored_before[launch_id] = session
+            row["stored"] = True
+    _print(args, report, f"{study}, tag {args.tag}, session {session}")
+    return EXIT_OK
+
+
+def _launch_id(path: Path, number: int) -> str:
+    """The same for the same run of the same content, so that importing twice does not count twice."""
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise LongshoreError(f"{path}: cannot be read ({error.strerror})", EXIT_INVALID) from None
+    return f"import-{digest}-{number}"
+
+
+def _figures(imported: importers.Imported) -> int:
+    return sum(1 for line in imported.lines if '"metrics"' in line)
+
+
+def _print(args: argparse.Namespace, report: list[dict[str, Any]], where: str) -> None:
+    if args.json:
+        print(json.dumps({"schema": 1, "study_tag_session": where, "rows": report}, indent=1))
+        return
+    for row in report:
+        if row["stored"]:
+            print(f"{row['file']}: {row['figures']} figures stored in {where}")
+        for warning in row["warnings"]:
+            print(f"warning: {warning}")
