@@ -1,0 +1,92 @@
+// What a pattern tells the benchmark program about itself. The harness knows nothing else of it: options, cross product, order,
+// timing and records are the same for all.
+#pragma once
+
+#include <longshore/transport/team.hpp>
+#include <longshore/transport/traffic.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace longshore::bench {
+
+using json = nlohmann::ordered_json;
+
+/// One factor of a pattern: an option --name that takes a comma-separated list of levels.
+struct factor {
+  enum class kind { word, integer, triple };  ///< triple: X,Y,Z as one level (not a list), "64,64,64"
+  std::string name;                           ///< as typed, without dashes: "task-count"; the record has underscores: "task_count"
+  kind type = kind::word;
+  std::vector<std::string> allowed = {};  ///< words only: every level that record.md has, also those that this build cannot do yet
+  std::vector<std::string> defaults;      ///< one level each; empty: not given, and then not part of the variant
+  std::string help;
+  long low = 0, high = 0;  ///< integers: the range that makes sense
+};
+
+/// One level of each factor, with the names of the record: {"kernel":"triad","elements":1000000,...}.
+using variant = json;
+
+/// Statistics of the timed repetitions, in seconds of one operation: over repetitions of the maximum over ranks.
+struct summary {
+  double median = 0, p10 = 0, p90 = 0, best = 0;
+  double mean_over_ranks_median = 0;  ///< median over repetitions of the mean over ranks (what bale and ISx report)
+  std::vector<std::pair<std::string, double>> phases;  ///< median over repetitions of the maximum over ranks, by phase
+};
+
+struct metric {
+  std::string name;
+  double value;
+  std::string unit;
+  bool higher_is_better = true;
+};
+
+/// One variant, made ready on one rank. Every call is collective.
+class measurement {
+ public:
+  virtual ~measurement() = default;
+  /// Untimed, before each timed repetition: fresh input where the operation destroys its input.
+  virtual void reset() {}
+  /// Whether operations may follow each other without reset; then short ones are repeated within a repetition.
+  [[nodiscard]] virtual bool repeatable() const { return true; }
+  /// One operation; this is what is timed.
+  virtual void run() = 0;
+  /// Seconds of each phase of the last run on this rank, always the same names in the same order; empty: no phases.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, double>> phases() const { return {}; }
+  /// Whether the result of the last run is right, on this rank; compares with an oracle computed another way.
+  [[nodiscard]] virtual bool verify() = 0;
+  /// What this rank moved in one operation.
+  [[nodiscard]] virtual traffic moved() const { return {}; }
+  /// The figures of docs/figures.md. Called on all ranks with the same summary; the values of rank 0 count.
+  [[nodiscard]] virtual std::vector<metric> metrics(const summary& seconds) = 0;
+};
+
+/// Facts about a launch by which a pattern decides whether it can do a variant.
+struct launch_facts {
+  std::string transport;
+  int ranks = 1, nodes = 1, largest_node = 1;
+  std::uint64_t seed = 122222;
+};
+
+struct pattern {
+  std::string name, help;
+  std::vector<factor> factors;
+  std::vector<std::string> examples;  ///< command lines for --help
+  /// Why this variant cannot be run here, or nothing. Must answer the same on all ranks.
+  std::function<std::optional<std::string>(const variant&, const launch_facts&)> why_not;
+  /// Collective. Throws longshore::error when the variant makes no sense or memory does not suffice.
+  std::function<std::unique_ptr<measurement>(team&, const variant&, const launch_facts&)> make;
+};
+
+// One file each: stream.cpp, gather.cpp, halo.cpp, sort.cpp, control.cpp.
+[[nodiscard]] pattern stream_pattern();
+[[nodiscard]] pattern gather_pattern();
+[[nodiscard]] pattern halo_pattern();
+[[nodiscard]] pattern sort_pattern();
+[[nodiscard]] pattern control_pattern();
+
+}  // namespace longshore::bench

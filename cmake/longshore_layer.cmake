@@ -1,0 +1,90 @@
+# The two functions by which a layer says what it is made of: longshore_add_layer and longshore_add_test.
+
+add_library(longshore_flags INTERFACE) # what every own source is compiled with; never exported
+target_compile_options(
+  longshore_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+                            $<$<BOOL:${LONGSHORE_WERROR}>:-Werror>)
+if(LONGSHORE_SANITIZE)
+  target_compile_options(longshore_flags INTERFACE -fsanitize=${LONGSHORE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(longshore_flags INTERFACE -fsanitize=${LONGSHORE_SANITIZE})
+endif()
+
+# longshore_add_layer(NAME HEADERS a.hpp... [SOURCES a.cpp...] [PUBLIC targets...] [PRIVATE targets...])
+#
+# Makes target longshore_NAME, alias longshore::NAME, from files of the current folder. HEADERS are the public ones: installed
+# under include/longshore/<folder>, each verified to compile alone. A layer without sources is an interface library.
+function(longshore_add_layer name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "longshore_add_layer(${name}): unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  set(target longshore_${name})
+  if(ARG_SOURCES)
+    set(scope PUBLIC)
+    add_library(${target} STATIC ${ARG_SOURCES})
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:longshore_flags> ${ARG_PRIVATE})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
+  add_library(longshore::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_link_libraries(${target} ${scope} ${ARG_PUBLIC})
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src" FILES ${ARG_HEADERS})
+  install(TARGETS ${target} EXPORT longshore FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endfunction()
+
+# longshore_add_test(FILE LINKS targets... [RANKS n...] [RANKS_PER_NODE k...] [LABELS l...])
+#
+# A GoogleTest program named after its file. Without RANKS it is run once. With RANKS it is an SPMD test (its main is that of
+# longshore_spmd_test_main) and is run on every transport of this build at each number of ranks, also on virtual nodes of k ranks.
+function(longshore_add_test file)
+  if(NOT LONGSHORE_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "LINKS;RANKS;RANKS_PER_NODE;LABELS" ${ARGN})
+  cmake_path(GET file STEM name)
+  add_executable(${name} ${file})
+  target_link_libraries(${name} PRIVATE longshore_flags ${ARG_LINKS})
+  if(NOT ARG_RANKS)
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+    return()
+  endif()
+  target_link_libraries(${name} PRIVATE longshore_spmd_test_main)
+  foreach(per_node 0 ${ARG_RANKS_PER_NODE})
+    foreach(ranks ${ARG_RANKS})
+      if(per_node GREATER_EQUAL ranks)
+        continue()
+      endif()
+      set(suffix ${ranks})
+      if(per_node)
+        string(APPEND suffix ".per_node_${per_node}")
+      endif()
+      add_test(NAME ${name}.threads.${suffix} COMMAND ${name} --transport threads --ranks ${ranks} --ranks-per-node ${per_node})
+      set(tests ${name}.threads.${suffix})
+      if(LONGSHORE_MPI)
+        add_test(NAME ${name}.mpi.${suffix}
+                 COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${LONGSHORE_MPIEXEC_FLAGS} $<TARGET_FILE:${name}>
+                         --transport mpi --ranks-per-node ${per_node})
+        list(APPEND tests ${name}.mpi.${suffix})
+        set_tests_properties(${name}.mpi.${suffix} PROPERTIES LABELS "mpi;${ARG_LABELS}")
+      endif()
+      set_tests_properties(
+        ${tests} PROPERTIES TIMEOUT 300 PROCESSORS 2
+                            ENVIRONMENT "LONGSHORE_PIN=0;LONGSHORE_TIMEOUT=60;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+    endforeach()
+  endforeach()
+endfunction()
+
+# Open MPI refuses more ranks than cores, and binds two launches that run side by side to the same cores; other launchers do neither.
+if(LONGSHORE_MPI AND LONGSHORE_TESTS)
+  find_package(MPI 3.1 REQUIRED COMPONENTS CXX)
+  execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE launcher_version ERROR_QUIET)
+  if(launcher_version MATCHES "Open MPI|OpenRTE|PRRTE")
+    set(LONGSHORE_MPIEXEC_FLAGS --oversubscribe --bind-to none)
+  endif()
+endif()

@@ -1,0 +1,85 @@
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/clock.hpp>
+#include <longshore/core/environment.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+#include <vector>
+
+namespace longshore {
+namespace {
+
+TEST(Environment, a_value_that_does_not_parse_names_variable_value_and_range) {
+  for (const char* bad : {"ten", "1e", "-1", "1000001", "3 "}) {
+    ::setenv("LONGSHORE_TEST_VALUE", bad, 1);
+    try {
+      (void)environment_number("LONGSHORE_TEST_VALUE", 0, 1e6);
+      FAIL() << bad << " was taken";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage);
+      EXPECT_NE(std::string(e.what()).find("LONGSHORE_TEST_VALUE='" + std::string(bad) + "'"), std::string::npos) << e.what();
+    }
+  }
+  ::setenv("LONGSHORE_TEST_VALUE", "2.5", 1);
+  EXPECT_EQ(environment_number("LONGSHORE_TEST_VALUE", 0, 10), 2.5);
+  EXPECT_THROW((void)environment_integer("LONGSHORE_TEST_VALUE", 0, 10), error);
+  ::setenv("LONGSHORE_TEST_VALUE", "", 1);
+  EXPECT_EQ(environment_integer("LONGSHORE_TEST_VALUE", 0, 10), std::nullopt);
+}
+
+TEST(Random, streams_of_one_seed_differ_and_repeat) {
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t stream = 0; stream < 100; ++stream) {
+    random_stream a(122222, stream), b(122222, stream);
+    const auto first = a();
+    EXPECT_EQ(first, b());
+    seen.insert(first);
+  }
+  EXPECT_EQ(seen.size(), 100u);
+}
+
+TEST(Random, below_fills_its_range_evenly) {
+  random_stream random(7);
+  std::array<int, 10> counts{};
+  for (int i = 0; i < 100000; ++i) ++counts[random.below(10)];
+  // Chi-square with 9 degrees of freedom: 27.9 is its 99.9 % point.
+  double chi = 0;
+  for (int n : counts) chi += (n - 10000.0) * (n - 10000.0) / 10000.0;
+  EXPECT_LT(chi, 27.9);
+}
+
+TEST(Random, shuffle_permutes) {
+  std::vector<int> items(1000);
+  std::iota(items.begin(), items.end(), 0);
+  random_stream random(1);
+  shuffle(std::span<int>(items), random);
+  EXPECT_FALSE(std::is_sorted(items.begin(), items.end()));
+  std::sort(items.begin(), items.end());
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(items[i], i);
+}
+
+TEST(Bytes, round_up_reaches_the_next_multiple) {
+  EXPECT_EQ(round_up(0, 64), 0u);
+  EXPECT_EQ(round_up(1, 64), 64u);
+  EXPECT_EQ(round_up(64, 64), 64u);
+  EXPECT_EQ(round_up(65, 24), 72u);
+}
+
+TEST(Clock, never_goes_back) {
+  double last = monotonic_seconds();
+  for (int i = 0; i < 1000; ++i) {
+    const double now = monotonic_seconds();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+}
+
+}  // namespace
+}  // namespace longshore

@@ -1,0 +1,60 @@
+// Random numbers that are the same on every machine, compiler and transport: the standard library's distributions are not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace longshore {
+
+/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014): turns any seed, also 0, 1, 2, ..., into well mixed bits.
+[[nodiscard]] constexpr std::uint64_t mix_bits(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// xoshiro256** (Blackman, Vigna, TOMS 2021), seeded through splitmix64. `stream` separates ranks: same seed, independent streams.
+class random_stream {
+ public:
+  explicit constexpr random_stream(std::uint64_t seed, std::uint64_t stream = 0) noexcept {
+    std::uint64_t x = mix_bits(seed) ^ mix_bits(~stream);
+    for (auto& word : state_) word = x = mix_bits(x);
+  }
+
+  /// 64 random bits.
+  constexpr std::uint64_t operator()() noexcept {
+    const std::uint64_t result = rotate(state_[1] * 5, 7) * 9;
+    const std::uint64_t t = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= t;
+    state_[3] = rotate(state_[3], 45);
+    return result;
+  }
+
+  /// A number in [0, bound), bound > 0. Lemire's multiplication (TOMACS 2019) without its rejection step: the bias is below bound / 2^64.
+  constexpr std::uint64_t below(std::uint64_t bound) noexcept {
+    __extension__ using uint128 = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<uint128>((*this)()) * bound) >> 64);
+  }
+
+  /// A number in [0, 1), all 53 bits used.
+  constexpr double uniform() noexcept { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
+
+ private:
+  static constexpr std::uint64_t rotate(std::uint64_t x, int k) noexcept { return (x << k) | (x >> (64 - k)); }
+  std::uint64_t state_[4] = {};
+};
+
+/// Fisher-Yates shuffle in place; the same for the same stream everywhere.
+template <class T>
+constexpr void shuffle(std::span<T> items, random_stream& random) noexcept {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[static_cast<std::size_t>(random.below(i))]);
+}
+
+}  // namespace longshore

@@ -1,0 +1,71 @@
+#include <longshore/machine/affinity.hpp>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+
+namespace longshore {
+namespace {
+
+// A CPU set large enough for any machine of today, without the allocation dance of CPU_ALLOC.
+constexpr int most_cpus = 8192;
+struct cpu_mask {
+  cpu_set_t words[most_cpus / CPU_SETSIZE];
+};
+
+bool bind(const std::vector<int>& cpus) noexcept {
+  cpu_mask mask{};
+  for (const int cpu : cpus) CPU_SET_S(cpu, sizeof(mask), mask.words);
+  return sched_setaffinity(0, sizeof(mask), mask.words) == 0;
+}
+
+// Cores that the control group (version 2, else version 1) grants, or a large number when there is no quota.
+double quota_cores() {
+  std::string quota;
+  double period = 0;
+  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period && quota != "max" && period > 0) return std::stod(quota) / period;
+  double microseconds = -1;
+  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota_file >> microseconds && period_file >> period && microseconds > 0 && period > 0) return microseconds / period;
+  return most_cpus;
+}
+
+}  // namespace
+
+std::vector<int> allowed_cpus() {
+  cpu_mask mask{};
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof(mask), mask.words) == 0)
+    for (int cpu = 0; cpu < most_cpus; ++cpu)
+      if (CPU_ISSET_S(cpu, sizeof(mask), mask.words)) cpus.push_back(cpu);
+  if (cpus.empty()) cpus.push_back(0);
+  return cpus;
+}
+
+int usable_cores() {
+  const int allowed = static_cast<int>(allowed_cpus().size());
+  return std::clamp(static_cast<int>(std::ceil(quota_cores())), 1, allowed);
+}
+
+bool pin_this_thread(int cpu) noexcept {
+  if (cpu < 0 || cpu >= most_cpus) return false;
+  return bind({cpu});
+}
+
+int current_cpu() noexcept { return sched_getcpu(); }
+
+pinned::pinned(int cpu) {
+  if (cpu < 0) return;
+  before_ = allowed_cpus();
+  pin_this_thread(cpu);
+}
+
+pinned::~pinned() {
+  if (!before_.empty()) bind(before_);
+}
+
+}  // namespace longshore

@@ -1,0 +1,33 @@
+// Which cores this process may use, and binding a thread to one of them.
+#pragma once
+
+#include <vector>
+
+namespace longshore {
+
+/// Logical CPUs that the calling thread may run on, ascending. Never empty.
+[[nodiscard]] std::vector<int> allowed_cpus();
+
+/// Cores' worth of time that this process can really have: allowed CPUs, less where a control group's quota says so. At least 1.
+[[nodiscard]] int usable_cores();
+
+/// Binds the calling thread to one CPU. False when the kernel refuses: a hint, not a need.
+bool pin_this_thread(int cpu) noexcept;
+
+/// The CPU the calling thread runs on now, or -1 when unknown.
+[[nodiscard]] int current_cpu() noexcept;
+
+/// Binds the calling thread for as long as the object lives, then gives it back the CPUs it had.
+class pinned {
+ public:
+  /// Binds to `cpu`; a negative number binds nothing.
+  explicit pinned(int cpu);
+  ~pinned();
+  pinned(const pinned&) = delete;
+  pinned& operator=(const pinned&) = delete;
+
+ private:
+  std::vector<int> before_;
+};
+
+}  // namespace longshore

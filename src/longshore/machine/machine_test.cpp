@@ -1,0 +1,63 @@
+#include <longshore/core/error.hpp>
+#include <longshore/machine/affinity.hpp>
+#include <longshore/machine/memory.hpp>
+#include <longshore/machine/pages.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace longshore {
+namespace {
+
+TEST(Affinity, a_pinned_thread_runs_where_it_was_told_and_is_free_again_after) {
+  const auto before = allowed_cpus();
+  ASSERT_FALSE(before.empty());
+  {
+    const pinned here(before.back());
+    EXPECT_EQ(allowed_cpus(), std::vector<int>{before.back()});
+    EXPECT_EQ(current_cpu(), before.back());
+  }
+  EXPECT_EQ(allowed_cpus(), before);
+}
+
+TEST(Affinity, usable_cores_are_among_the_allowed) {
+  EXPECT_GE(usable_cores(), 1);
+  EXPECT_LE(usable_cores(), static_cast<int>(allowed_cpus().size()));
+}
+
+TEST(Pages, are_zero_and_aligned) {
+  for (const bool huge : {false, true}) {
+    const pages memory(5 << 20, huge);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % (huge ? huge_page_bytes() : page_bytes()), 0u);
+    for (std::size_t i = 0; i < memory.size_bytes(); i += 4096) ASSERT_EQ(memory.data()[i], std::byte{0});
+    memory.data()[memory.size_bytes() - 1] = std::byte{1};
+  }
+}
+
+TEST(Pages, more_than_there_is_is_refused_with_both_numbers) {
+  try {
+    const pages memory(std::size_t{1} << 50);
+    FAIL() << "a pebibyte was granted";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::out_of_memory);
+    EXPECT_NE(std::string(e.what()).find("1125899906842624"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Pages, move_leaves_one_owner) {
+  pages a(4096);
+  const auto* data = a.data();
+  pages b(std::move(a));
+  EXPECT_EQ(b.data(), data);
+  EXPECT_EQ(a.data(), nullptr);
+}
+
+TEST(Memory, what_is_said_is_plausible) {
+  EXPECT_GT(available_memory_bytes(), std::size_t{1} << 26);
+  EXPECT_GT(last_level_cache_bytes(), std::size_t{1} << 18);
+  EXPECT_GT(available_shared_memory_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace longshore

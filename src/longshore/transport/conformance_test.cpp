@@ -1,0 +1,367 @@
+// What every transport promises, checked on each at several numbers of ranks, on real and on virtual nodes.
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/transport/spmd_test.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+std::byte* wait_reserve(team& team, channel_sender& sender) {
+  std::byte* slot = nullptr;
+  for (waiter wait(team, "a free slot", sender.peer()); (slot = sender.reserve()) == nullptr; wait.pause()) {}
+  return slot;
+}
+
+std::span<const std::byte> wait_front(team& team, channel_receiver& receiver) {
+  std::optional<std::span<const std::byte>> message;
+  for (waiter wait(team, "a message", receiver.peer()); !(message = receiver.front()); wait.pause()) {}
+  return *message;
+}
+
+std::vector<channel_end> ends_to_all(const team& team, std::size_t slot_bytes) {
+  std::vector<channel_end> ends;
+  for (int rank = 0; rank < team.size(); ++rank) ends.push_back({rank, slot_bytes});
+  return ends;
+}
+
+TEST(Team, ranks_and_nodes_agree_everywhere) {
+  spmd([](team& team) {
+    ASSERT_GE(team.rank(), 0);
+    ASSERT_LT(team.rank(), team.size());
+    const auto ranks = team.allgather_value(team.rank());
+    for (int rank = 0; rank < team.size(); ++rank) EXPECT_EQ(ranks[rank], rank);
+    for (int rank = 0; rank < team.size(); ++rank) {
+      const int node = team.broadcast_value(team.nodes().my_node(), rank);
+      EXPECT_EQ(node, team.nodes().node_of(rank));
+    }
+    EXPECT_EQ(team.nodes().my_ranks()[team.nodes().local_index(team.rank())], team.rank());
+    EXPECT_FALSE(team.cpus().empty());
+  });
+}
+
+TEST(Team, a_barrier_lets_nobody_pass_before_all_have_come) {
+  spmd([](team& team) {
+    const auto counter = team.allocate(sizeof(std::int64_t));
+    for (int round = 0; round < 200; ++round) {
+      counter->fetch_add(0, 0, 1);
+      counter->quiet();
+      team.barrier();
+      const auto seen = counter->fetch_add(0, 0, 0);
+      EXPECT_EQ(seen, static_cast<std::int64_t>(team.size()) * (round + 1));
+      team.barrier();
+    }
+  });
+}
+
+TEST(Team, collectives_give_what_a_loop_over_ranks_would) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    for (int root = 0; root < size; ++root) {
+      std::array<int, 5> data{};
+      if (rank == root) data.fill(1000 + root);
+      team.broadcast(std::as_writable_bytes(std::span(data)), root);
+      for (int value : data) EXPECT_EQ(value, 1000 + root);
+    }
+    std::vector<std::int64_t> sums = {rank, -rank, 7};
+    team.allreduce(sums, reduction::sum);
+    const std::int64_t total = static_cast<std::int64_t>(size) * (size - 1) / 2;
+    EXPECT_EQ(sums, (std::vector<std::int64_t>{total, -total, 7 * size}));
+    EXPECT_EQ(team.allreduce_value(rank * 0.5, reduction::max), (size - 1) * 0.5);
+    EXPECT_EQ(team.allreduce_value(rank + 3, reduction::min), 3);
+
+    std::vector<int> out(size * 2), in(size * 2, -1);
+    for (int peer = 0; peer < size; ++peer) out[2 * peer] = rank * 100 + peer, out[2 * peer + 1] = -peer;
+    team.alltoall(std::as_bytes(std::span(out)), std::as_writable_bytes(std::span(in)));
+    for (int peer = 0; peer < size; ++peer) {
+      EXPECT_EQ(in[2 * peer], peer * 100 + rank);
+      EXPECT_EQ(in[2 * peer + 1], -rank);
+    }
+  });
+}
+
+TEST(Team, alltoallv_moves_uneven_and_empty_blocks) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    const auto block = [](int from, int to) { return static_cast<std::size_t>((from * 3 + to * 5) % 4); };  // 0 to 3 elements
+    std::vector<std::size_t> out_counts(size), in_counts(size);
+    std::vector<std::array<int, 3>> out, expected;
+    for (int peer = 0; peer < size; ++peer) {
+      out_counts[peer] = block(rank, peer);
+      in_counts[peer] = block(peer, rank);
+      for (std::size_t i = 0; i < out_counts[peer]; ++i) out.push_back({rank, peer, static_cast<int>(i)});
+      for (std::size_t i = 0; i < in_counts[peer]; ++i) expected.push_back({peer, rank, static_cast<int>(i)});
+    }
+    std::vector<std::array<int, 3>> in(expected.size());
+    team.alltoallv(std::as_bytes(std::span(out)).data(), out_counts, std::as_writable_bytes(std::span(in)).data(), in_counts, sizeof(in[0]));
+    EXPECT_EQ(in, expected);
+    EXPECT_GT(team.allreduce_value(out.size(), reduction::sum) + (size == 1 ? 1 : 0), 0u);
+  });
+}
+
+TEST(Segment, is_zero_at_first_and_aligned) {
+  spmd([](team& team) {
+    const auto memory = team.allocate(10000);
+    EXPECT_EQ(memory->size_bytes(), 10000u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory->local()) % 4096, 0u);
+    for (std::size_t i = 0; i < 10000; ++i) ASSERT_EQ(memory->local()[i], std::byte{0});
+    const auto nothing = team.allocate(0);
+    EXPECT_EQ(nothing->size_bytes(), 0u);
+  });
+}
+
+TEST(Segment, put_and_get_reach_every_rank) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    const std::size_t line = 40;
+    const auto memory = team.allocate(line * size);
+    for (int step = 0; step < size; ++step) {
+      const int peer = (rank + step) % size;
+      std::array<std::int64_t, 5> mine{};
+      mine.fill(rank * 1000 + peer);
+      memory->put(peer, rank * line, mine.data(), line);
+      mine.fill(-1);  // reusable at once
+    }
+    memory->quiet();
+    team.barrier();
+    const auto* lines = reinterpret_cast<const std::int64_t*>(memory->local());
+    for (int peer = 0; peer < size; ++peer)
+      for (int i = 0; i < 5; ++i) EXPECT_EQ(lines[peer * 5 + i], peer * 1000 + rank);
+    for (int peer = 0; peer < size; ++peer) {
+      std::array<std::int64_t, 5> theirs{};
+      memory->get(peer, rank * line, theirs.data(), line);
+      for (auto value : theirs) EXPECT_EQ(value, rank * 1000 + peer);
+    }
+    team.barrier();
+  });
+}
+
+TEST(Segment, started_puts_and_gets_are_complete_after_quiet) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    constexpr int items = 300;
+    const auto memory = team.allocate(sizeof(std::int64_t) * items * size);
+    std::vector<std::int64_t> mine(items * size), theirs(items * size, -1);
+    for (int i = 0; i < items * size; ++i) mine[i] = rank * 1'000'000 + i;
+    for (int peer = 0; peer < size; ++peer)
+      for (int i = 0; i < items; ++i)
+        memory->put_start(peer, sizeof(std::int64_t) * (rank * items + i), &mine[peer * items + i], sizeof(std::int64_t));
+    memory->quiet();
+    team.barrier();
+    for (int peer = 0; peer < size; ++peer)
+      for (int i = 0; i < items; ++i)
+        memory->get_start(peer, sizeof(std::int64_t) * (rank * items + i), &theirs[peer * items + i], sizeof(std::int64_t));
+    memory->quiet();
+    EXPECT_EQ(theirs, mine);
+    team.barrier();
+  });
+}
+
+TEST(Segment, direct_is_the_same_memory_and_only_within_the_node) {
+  spmd([](team& team) {
+    const auto memory = team.allocate(64 * team.size());
+    EXPECT_EQ(memory->direct(team.rank()), memory->local());
+    for (int peer = 0; peer < team.size(); ++peer) {
+      std::byte* there = memory->direct(peer);
+      EXPECT_EQ(there != nullptr, team.nodes().is_local(peer));
+      if (there != nullptr) there[64 * team.rank()] = std::byte(team.rank() + 1);
+    }
+    memory->quiet();
+    team.barrier();
+    for (int peer = 0; peer < team.size(); ++peer)
+      EXPECT_EQ(memory->local()[64 * peer], std::byte(team.nodes().is_local(peer) ? peer + 1 : 0)) << peer;
+  });
+}
+
+TEST(Segment, fetch_add_loses_nothing_and_gives_every_value_once) {
+  spmd([](team& team) {
+    constexpr int adds = 500;
+    const auto memory = team.allocate(2 * sizeof(std::int64_t));
+    std::vector<std::int64_t> seen;
+    for (int i = 0; i < adds; ++i) seen.push_back(memory->fetch_add(team.size() - 1, 8, 3));
+    EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+    team.barrier();
+    std::vector<std::int64_t> all(seen.size() * team.size());
+    team.allgather(std::as_bytes(std::span(seen)), std::as_writable_bytes(std::span(all)));
+    std::sort(all.begin(), all.end());
+    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], static_cast<std::int64_t>(3 * i));
+  });
+}
+
+TEST(Segment, what_lies_outside_is_refused) {
+  spmd([](team& team) {
+    const auto memory = team.allocate(100);
+    std::array<std::byte, 16> buffer{};
+    const auto code_of = [&](auto&& call) {
+      try {
+        call();
+      } catch (const error& e) {
+        return e.code();
+      }
+      return errc{};
+    };
+    EXPECT_EQ(code_of([&] { memory->put(0, 90, buffer.data(), 16); }), errc::usage);
+    EXPECT_EQ(code_of([&] { memory->get(0, 101, buffer.data(), 0); }), errc::usage);
+    EXPECT_EQ(code_of([&] { memory->get(team.size(), 0, buffer.data(), 1); }), errc::usage);
+    EXPECT_EQ(code_of([&] { memory->get(-1, 0, buffer.data(), 1); }), errc::usage);
+    EXPECT_EQ(code_of([&] { memory->fetch_add(0, 4, 1); }), errc::usage);
+    EXPECT_EQ(code_of([&] { memory->put(0, std::size_t(-8), buffer.data(), 16); }), errc::usage);
+    team.barrier();
+  });
+}
+
+TEST(Segment, more_memory_than_there_is_is_refused_on_all_ranks) {
+  spmd([](team& team) {
+    try {
+      const auto memory = team.allocate(std::size_t{1} << 46);
+      ADD_FAILURE() << "64 TiB were granted";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
+    }
+    team.barrier();
+  });
+}
+
+TEST(Segment, unequal_sizes_are_refused_on_all_ranks) {
+  spmd([](team& team) {
+    if (team.size() == 1) return;
+    try {
+      const auto memory = team.allocate(64 + static_cast<std::size_t>(team.rank()));
+      ADD_FAILURE();
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage) << e.what();
+    }
+    team.barrier();
+  });
+}
+
+TEST(Channel, messages_of_one_pair_arrive_whole_and_in_order) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    constexpr int messages = 300;
+    constexpr std::size_t slot_bytes = 1000;
+    const auto ends = ends_to_all(team, slot_bytes);
+    const auto channels = team.open_channels(ends, ends, 3);
+    ASSERT_EQ(channels->sender_count(), static_cast<std::size_t>(size));
+    std::vector<int> sent(size, 0), received(size, 0);
+    const auto length = [](int from, int n) { return static_cast<std::size_t>((from + n * 37) % 1001); };  // 0 to slot_bytes
+    waiter wait(team, "messages");
+    for (int left = 2 * size * messages; left > 0;) {
+      bool moved = false;
+      for (int peer = 0; peer < size; ++peer) {
+        if (sent[peer] < messages) {
+          if (std::byte* slot = channels->sender(peer).reserve()) {
+            const std::size_t bytes = length(rank, sent[peer]);
+            std::memset(slot, (rank * 7 + sent[peer]) & 0xff, bytes);
+            channels->sender(peer).commit(bytes);
+            ++sent[peer], --left, moved = true;
+          }
+        }
+        if (const auto message = channels->receiver(peer).front()) {
+          ASSERT_EQ(message->size(), length(peer, received[peer]));
+          for (std::byte b : *message) ASSERT_EQ(b, std::byte((peer * 7 + received[peer]) & 0xff));
+          channels->receiver(peer).release();
+          ++received[peer], --left, moved = true;
+        }
+      }
+      if (!moved) wait.pause();
+    }
+    for (int peer = 0; peer < size; ++peer) {
+      EXPECT_EQ(received[peer], messages);
+      EXPECT_FALSE(channels->receiver(peer).front());
+    }
+  });
+}
+
+TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    constexpr int slots = 2;
+    const std::array<channel_end, 1> to{{{(rank + 1) % size, 64}}}, from{{{(rank + size - 1) % size, 64}}};
+    const auto channels = team.open_channels(to, from, slots);
+    auto& sender = channels->sender(0);
+    int sent = 0;
+    // Nobody receives. Messages between nodes may fill the slots of both ends, never more.
+    for (int attempt = 0; attempt < 2000; ++attempt) {
+      if (sender.reserve() == nullptr) {
+        team.attend();
+        continue;
+      }
+      std::memcpy(sender.reserve(), &sent, sizeof(sent));
+      sender.commit(sizeof(sent));
+      ++sent;
+    }
+    EXPECT_GE(sent, slots);
+    EXPECT_LE(sent, team.nodes().is_local(to[0].peer) ? slots : 2 * slots);
+    team.barrier();
+    const int expected = team.allgather_value(sent)[from[0].peer];
+    for (int n = 0; n < expected; ++n) {
+      int got = -1;
+      std::memcpy(&got, wait_front(team, channels->receiver(0)).data(), sizeof(got));
+      EXPECT_EQ(got, n);
+      channels->receiver(0).release();
+    }
+    (void)wait_reserve(team, sender);  // and it goes on again
+    team.barrier();
+  });
+}
+
+TEST(Channel, several_channels_of_one_pair_are_matched_in_order_also_to_oneself) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    // As in a periodic halo exchange: down and up, which are the same rank when there are one or two of them.
+    const int down = (rank + size - 1) % size, up = (rank + 1) % size;
+    const std::array<channel_end, 2> to{{{down, 100}, {up, 200}}}, from{{{up, 100}, {down, 200}}};
+    const auto channels = team.open_channels(to, from, 2);
+    for (int round = 0; round < 20; ++round) {
+      for (int way = 0; way < 2; ++way) {
+        const int value = rank * 10 + way;
+        std::memcpy(wait_reserve(team, channels->sender(way)), &value, sizeof(value));
+        channels->sender(way).commit(sizeof(value));
+      }
+      for (int way = 0; way < 2; ++way) {
+        int value = -1;
+        std::memcpy(&value, wait_front(team, channels->receiver(way)).data(), sizeof(value));
+        EXPECT_EQ(value, from[way].peer * 10 + way);
+        channels->receiver(way).release();
+      }
+    }
+  });
+}
+
+TEST(Channel, what_is_not_received_is_dropped_when_the_set_is_closed) {
+  spmd([](team& team) {
+    for (int round = 0; round < 5; ++round) {
+      const auto ends = ends_to_all(team, 64);
+      const auto channels = team.open_channels(ends, ends, 2);
+      for (int peer = 0; peer < team.size(); ++peer)
+        if (channels->sender(peer).reserve() != nullptr) channels->sender(peer).commit(8);
+      if (round % 2 == 0)
+        for (int peer = 0; peer < team.size(); ++peer) (void)wait_front(team, channels->receiver(peer));
+    }
+  });
+}
+
+TEST(Channel, ends_that_do_not_fit_are_refused) {
+  spmd([](team& team) {
+    // Only within shared memory can both sides be compared at once; elsewhere MPI itself notices a message that is too long.
+    if (team.size() != 1) return;
+    const std::array<channel_end, 1> small{{{0, 64}}}, large{{{0, 128}}};
+    EXPECT_THROW((void)team.open_channels(small, large, 2), error);
+    EXPECT_THROW((void)team.open_channels(small, small, 0), error);
+    EXPECT_THROW((void)team.open_channels({}, small, 2), error);
+  });
+}
+
+}  // namespace
+}  // namespace longshore

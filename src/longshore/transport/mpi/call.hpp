@@ -1,0 +1,28 @@
+// Calling MPI: every return code is looked at, and lengths that do not fit an int are refused instead of wrapped.
+#pragma once
+
+#include <longshore/core/error.hpp>
+
+#include <mpi.h>
+
+#include <climits>
+#include <cstddef>
+
+namespace longshore::mpi {
+
+/// Throws errc::transport, with MPI's own text, unless `code` is MPI_SUCCESS. `call` names the MPI call.
+inline void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  fail(errc::transport, "{} failed: {}", call, text);
+}
+
+/// `n` as the int that MPI counts in. Throws errc::usage when it does not fit.
+inline int count(std::size_t n, const char* call) {
+  if (n > INT_MAX) fail(errc::usage, "{}: {} elements, but this MPI counts to {}: split the data over more ranks or calls", call, n, INT_MAX);
+  return static_cast<int>(n);
+}
+
+}  // namespace longshore::mpi

@@ -1,0 +1,82 @@
+#include <longshore/core/environment.hpp>
+#include <longshore/machine/affinity.hpp>
+#include <longshore/transport/cpu_share.hpp>
+#include <longshore/transport/mpi/layout.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace longshore::mpi {
+namespace {
+
+constexpr int most_cpus = 8192;
+
+communicator split_by_host(const communicator& ranks) {
+  MPI_Comm host = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(ranks.get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  MPI_Comm_set_errhandler(host, MPI_ERRORS_RETURN);
+  return communicator(host);
+}
+
+// Memory for host_state and a barrier for each rank's possible node; null where the library cannot share.
+std::unique_ptr<node_memory> try_share(const communicator& host) {
+  try {
+    const std::size_t bytes = round_up(sizeof(host_state), interference_bytes) + static_cast<std::size_t>(host.size()) * sizeof(node_barrier_state);
+    return std::make_unique<node_memory>(host, bytes);
+  } catch (const error& e) {
+    if (e.code() != errc::transport) throw;
+    return nullptr;
+  }
+}
+
+bool all(const communicator& ranks, bool mine) {
+  int value = mine ? 1 : 0;
+  check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, ranks.get()), "MPI_Allreduce");
+  return value != 0;
+}
+
+// CPUs that any rank of the host may use: launchers bind ranks to different ones.
+std::vector<int> cpus_of_host(const communicator& host) {
+  std::array<unsigned char, most_cpus / 8> mask{};
+  for (const int cpu : allowed_cpus()) mask[cpu / 8] = static_cast<unsigned char>(mask[cpu / 8] | (1 << cpu % 8));
+  check(MPI_Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_BYTE, MPI_BOR, host.get()), "MPI_Allreduce");
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < most_cpus; ++cpu)
+    if ((mask[cpu / 8] >> cpu % 8 & 1) != 0) cpus.push_back(cpu);
+  return cpus;
+}
+
+}  // namespace
+
+team::layout::layout(const communicator& ranks, int ranks_per_node) {
+  const int rank = ranks.rank();
+  const bool wanted = environment_integer("LONGSHORE_MPI_SHARED", 0, 1).value_or(1) != 0;
+  communicator physical_host = split_by_host(ranks);
+  host_memory = wanted ? try_share(physical_host) : nullptr;
+
+  const std::vector<int> host_cpus = cpus_of_host(physical_host), mine = allowed_cpus();
+  const int local_ranks = physical_host.size();
+  // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
+  cpus = mine.size() < host_cpus.size() ? mine : cpu_share(host_cpus, physical_host.rank(), local_ranks);
+  enough_cores = local_ranks <= static_cast<int>(host_cpus.size()) && (usable_cores() == static_cast<int>(mine.size()) || local_ranks <= usable_cores());
+
+  if (all(ranks, host_memory != nullptr)) {
+    host = std::move(physical_host);
+  } else {
+    if (rank == 0) fmt::print(stderr, "longshore: no memory shared between ranks (MPI_Win_allocate_shared is missing or off): all data goes by messages\n");
+    host_memory.reset();
+    host = communicator::split(ranks.get(), rank);
+    host_memory = try_share(host);
+  }
+
+  int host_id = rank;  // of the host's first rank
+  check(MPI_Bcast(&host_id, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
+  std::vector<int> host_of(static_cast<std::size_t>(ranks.size()));
+  check(MPI_Allgather(&host_id, 1, MPI_INT, host_of.data(), 1, MPI_INT, ranks.get()), "MPI_Allgather");
+  nodes = node_map(host_of, rank, ranks_per_node);
+}
+
+}  // namespace longshore::mpi

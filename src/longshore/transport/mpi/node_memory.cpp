@@ -1,0 +1,44 @@
+#include <longshore/core/bytes.hpp>
+#include <longshore/machine/memory.hpp>
+#include <longshore/transport/mpi/node_memory.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+
+namespace longshore::mpi {
+
+node_memory::node_memory(const communicator& node, std::size_t part_bytes)
+    : stride_bytes_(round_up(std::max<std::size_t>(part_bytes, 1), page_bytes())), unwinding_(std::uncaught_exceptions()) {
+  const auto ranks = static_cast<std::size_t>(node.size());
+  if (ranks == 1) {
+    private_ = pages(stride_bytes_);
+    base_ = private_.data();
+    return;
+  }
+  // The window's file system has no more than its free blocks, and a page that cannot be had there kills with a bus error: ask before.
+  unsigned long long available = std::min(available_memory_bytes(), available_shared_memory_bytes());
+  check(MPI_Bcast(&available, 1, MPI_UNSIGNED_LONG_LONG, 0, node.get()), "MPI_Bcast");
+  if (part_bytes > available / ranks)
+    fail(errc::out_of_memory, "{} ranks of a node ask for {} bytes of shared memory each, {} bytes are available: use smaller arrays or fewer ranks per node",
+         ranks, part_bytes, available);
+
+  const std::size_t bytes = node.rank() == 0 ? ranks * stride_bytes_ + page_bytes() : 0;
+  void* mine = nullptr;
+  check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(), &mine, &window_), "MPI_Win_allocate_shared");
+  MPI_Aint size = 0;
+  int unit = 0;
+  void* first = nullptr;
+  check(MPI_Win_shared_query(window_, 0, &size, &unit, &first), "MPI_Win_shared_query");
+  base_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(first), page_bytes()));
+  check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+}
+
+node_memory::~node_memory() {
+  // After a failure the other ranks may never come to free it: the run is being aborted, and the window goes with it.
+  if (window_ == MPI_WIN_NULL || std::uncaught_exceptions() > unwinding_) return;
+  MPI_Win_unlock_all(window_);
+  MPI_Win_free(&window_);
+}
+
+}  // namespace longshore::mpi

@@ -1,0 +1,45 @@
+#include <longshore/machine/affinity.hpp>
+#include <longshore/transport/mpi/run.hpp>
+#include <longshore/transport/mpi/team.hpp>
+
+#include <cstdlib>
+
+namespace longshore::mpi {
+
+environment::environment() : own_(false) {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised != 0) return;
+  int provided = 0;  // anything will do: only the rank's own thread calls MPI
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  own_ = true;
+}
+
+environment::~environment() {
+  if (own_) MPI_Finalize();
+}
+
+bool is_launched() noexcept {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALRANKID", "SMPI_GLOBAL_SIZE"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+void run(const run_options& options, const std::function<void(longshore::team&)>& body) {
+  const environment mpi;
+  const auto mine = team::make(MPI_COMM_WORLD, options.ranks_per_node, options.timeout_seconds);
+  try {
+    if (options.ranks > 0 && options.ranks != mine->size())
+      fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher (mpirun -n {})", options.ranks, mine->size(),
+           options.ranks);
+    const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
+    body(*mine);
+    mine->barrier();
+  } catch (const error& e) {
+    mine->end_run(e);
+  } catch (const std::exception& e) {
+    mine->end_run(error(errc::transport, e.what()));
+  }
+}
+
+}  // namespace longshore::mpi

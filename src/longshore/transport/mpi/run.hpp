@@ -1,0 +1,30 @@
+// Starting and ending a run whose ranks are MPI processes.
+#pragma once
+
+#include <longshore/transport/run_options.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <functional>
+
+namespace longshore::mpi {
+
+/// Initialises MPI unless the program has done so, and finalises it if it did.
+class environment {
+ public:
+  environment();
+  ~environment();
+  environment(const environment&) = delete;
+  environment& operator=(const environment&) = delete;
+
+ private:
+  bool own_;
+};
+
+/// Whether an MPI launcher started this process.
+[[nodiscard]] bool is_launched() noexcept;
+
+/// Collective over MPI_COMM_WORLD. Runs `body` with the team of this process. An exception ends all processes with exit status 3 and
+/// one message per host; it does not return.
+void run(const run_options& options, const std::function<void(longshore::team&)>& body);
+
+}  // namespace longshore::mpi

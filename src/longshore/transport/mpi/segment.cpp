@@ -1,0 +1,107 @@
+#include <longshore/transport/mpi/segment.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+
+namespace longshore::mpi {
+namespace {
+
+// Longest piece handed to one MPI call: its count is an int.
+constexpr std::size_t piece_bytes = std::size_t{1} << 30;
+
+template <class Call>
+void in_pieces(std::size_t bytes, const Call& call) {
+  for (std::size_t done = 0; done < bytes; done += piece_bytes) call(done, static_cast<int>(std::min(piece_bytes, bytes - done)));
+}
+
+std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory) {
+  std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
+  for (const int rank : team.nodes().my_ranks()) parts[rank] = memory.part(team.nodes().local_index(rank));
+  return parts;
+}
+
+}  // namespace
+
+segment::segment(const longshore::team& team, const communicator& ranks, std::unique_ptr<node_memory> memory, std::size_t bytes, watchdog& dog)
+    : longshore::segment(bytes, memory->part(team.nodes().local_index(team.rank())), direct_parts(team, *memory)),
+      memory_(std::move(memory)),
+      dog_(dog),
+      unwinding_(std::uncaught_exceptions()) {
+  if (team.nodes().node_count() == 1) return;
+  check(MPI_Win_create(local(), static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, ranks.get(), &window_), "MPI_Win_create");
+  MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+  check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+}
+
+segment::~segment() {
+  if (window_ == MPI_WIN_NULL || std::uncaught_exceptions() > unwinding_) return;
+  const watchdog::section limit(dog_, "freeing a segment");
+  MPI_Win_unlock_all(window_);
+  MPI_Win_free(&window_);
+}
+
+void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+  check_range(peer, offset, bytes);
+  if (bytes == 0) return;
+  if (std::byte* there = direct(peer)) {
+    std::memcpy(there + offset, from, bytes);
+    return;
+  }
+  in_pieces(bytes, [&](std::size_t done, int n) {
+    check(MPI_Put(static_cast<const std::byte*>(from) + done, n, MPI_BYTE, peer, static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_),
+          "MPI_Put");
+  });
+  pending_ = true;
+}
+
+void segment::get_start(int peer, std::size_t offset, void* to, std::size_t bytes) {
+  check_range(peer, offset, bytes);
+  if (bytes == 0) return;
+  if (const std::byte* there = direct(peer)) {
+    std::memcpy(to, there + offset, bytes);
+    return;
+  }
+  in_pieces(bytes, [&](std::size_t done, int n) {
+    check(MPI_Get(static_cast<std::byte*>(to) + done, n, MPI_BYTE, peer, static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_), "MPI_Get");
+  });
+  pending_ = true;
+}
+
+void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+  put_start(peer, offset, from, bytes);
+  if (direct(peer) != nullptr) return;
+  const watchdog::section limit(dog_, "MPI_Win_flush_local");
+  check(MPI_Win_flush_local(peer, window_), "MPI_Win_flush_local");
+}
+
+void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
+  get_start(peer, offset, to, bytes);
+  if (direct(peer) != nullptr) return;
+  const watchdog::section limit(dog_, "MPI_Win_flush");
+  check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
+}
+
+std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+  check_range(peer, offset, sizeof(std::int64_t));
+  if (offset % sizeof(std::int64_t) != 0) fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
+  // One way for all ranks: processor atomics and MPI's are not atomic among each other.
+  if (window_ == MPI_WIN_NULL)
+    return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset)).fetch_add(amount, std::memory_order_acq_rel);
+  std::int64_t before = 0;
+  const watchdog::section limit(dog_, "MPI_Fetch_and_op");
+  check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset), MPI_SUM, window_), "MPI_Fetch_and_op");
+  check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
+  return before;
+}
+
+void segment::quiet() {
+  std::atomic_thread_fence(std::memory_order_release);
+  if (!pending_) return;
+  const watchdog::section limit(dog_, "MPI_Win_flush_all");
+  check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
+  pending_ = false;
+}
+
+}  // namespace longshore::mpi

@@ -1,0 +1,197 @@
+#include <longshore/transport/mpi/channels.hpp>
+#include <longshore/transport/mpi/layout.hpp>
+#include <longshore/transport/mpi/segment.hpp>
+#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <numeric>
+
+namespace longshore::mpi {
+namespace {
+
+constexpr int runtime_failure_status = 3;
+constexpr std::size_t tag_block_count = 511;
+
+MPI_Op op_of(reduction operation) {
+  switch (operation) {
+    case reduction::sum: return MPI_SUM;
+    case reduction::min: return MPI_MIN;
+    case reduction::max: return MPI_MAX;
+  }
+  return MPI_OP_NULL;
+}
+
+// Counts and displacements of one side of an alltoallv, in MPI's ints.
+struct block_list {
+  block_list(std::span<const std::size_t> sizes) : counts(sizes.size()), starts(sizes.size()) {
+    std::size_t start = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      counts[i] = count(sizes[i], "MPI_Alltoallv");
+      starts[i] = count(start, "MPI_Alltoallv");
+      start += sizes[i];
+    }
+  }
+  std::vector<int> counts, starts;
+};
+
+}  // namespace
+
+MPI_Comm communicator_of(const longshore::team& team) noexcept {
+  const auto* over_mpi = dynamic_cast<const mpi::team*>(&team);
+  return over_mpi == nullptr ? MPI_COMM_NULL : over_mpi->comm();
+}
+
+std::unique_ptr<team> team::make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds) {
+  communicator own = communicator::duplicate(ranks);
+  layout found(own, ranks_per_node);
+  return std::unique_ptr<team>(new team(std::move(own), std::move(found), timeout_seconds));
+}
+
+team::team(communicator ranks, layout found, double timeout_seconds)
+    : longshore::team(ranks.rank(), ranks.size(), std::move(found.nodes), {timeout_seconds, found.enough_cores}, std::move(found.cpus)),
+      ranks_(std::move(ranks)),
+      channel_comm_(communicator::duplicate(ranks_.get())),
+      host_(std::move(found.host)),
+      node_(communicator::split(ranks_.get(), nodes().my_node())),
+      host_memory_(std::move(found.host_memory)),
+      dog_(rank(), timeout_seconds),
+      tag_blocks_(tag_block_count, false) {
+  // The host's page starts zeroed, which is the initial state of all that lies in it.
+  std::byte* const page = host_memory_->part(0);
+  host_state_ = reinterpret_cast<host_state*>(page);
+  int leader_index = host_.rank();
+  check(MPI_Bcast(&leader_index, 1, MPI_INT, 0, node_.get()), "MPI_Bcast");
+  auto* const barriers = reinterpret_cast<node_barrier_state*>(page + round_up(sizeof(host_state), interference_bytes));
+  barrier_.emplace(&barriers[leader_index], nodes().my_rank_count());
+}
+
+team::~team() = default;
+
+std::string team::library_version() const {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string_view whole(text);
+  return std::string(whole.substr(0, whole.find_first_of(",\n\r\0")));
+}
+
+void team::attend() {
+  // Between nodes everything may depend on this rank's calling MPI, also what a peer waits for while this one waits in memory.
+  if (nodes().node_count() == 1) return;
+  int flag = 0;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, ranks_.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
+void team::complete(MPI_Request& request, const char* operation) {
+  waiter wait(*this, operation);
+  for (int done = 0;; wait.pause()) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), operation);
+    if (done != 0) return;
+  }
+}
+
+void team::barrier() {
+  barrier_->wait(*this, nodes().local_index(rank()) == 0, [this] {
+    if (nodes().node_count() > 1) barrier_between_nodes();
+  });
+}
+
+// Dissemination (Hensgen, Finkel, Manber 1988) among the nodes' first ranks: in round k node i tells node i + 2^k. Own, because MPI_Ibarrier is
+// wrong in one simulator that this transport must run under, and MPI_Barrier has no deadline.
+void team::barrier_between_nodes() {
+  const auto leaders = nodes().leaders();
+  const int node_count = nodes().node_count(), mine = nodes().my_node();
+  for (int distance = 1, round = 0; distance < node_count; distance *= 2, ++round) {
+    MPI_Request told = MPI_REQUEST_NULL, heard = MPI_REQUEST_NULL;
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, leaders[(mine - distance + node_count) % node_count], round, ranks_.get(), &heard), "MPI_Irecv");
+    check(MPI_Isend(nullptr, 0, MPI_BYTE, leaders[(mine + distance) % node_count], round, ranks_.get(), &told), "MPI_Isend");
+    complete(heard, "a barrier");
+    complete(told, "a barrier");
+  }
+}
+
+void team::broadcast(std::span<std::byte> data, int root) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibcast(data.data(), count(data.size(), "MPI_Ibcast"), MPI_BYTE, root, ranks_.get(), &request), "MPI_Ibcast");
+  complete(request, "a broadcast");
+}
+
+void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int bytes = count(mine.size(), "MPI_Iallgather");
+  check(MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, ranks_.get(), &request), "MPI_Iallgather");
+  complete(request, "an allgather");
+}
+
+void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int bytes = count(outgoing.size() / static_cast<std::size_t>(size()), "MPI_Ialltoall");
+  check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE, ranks_.get(), &request), "MPI_Ialltoall");
+  complete(request, "an alltoall");
+}
+
+void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
+                     std::span<const std::size_t> incoming_counts, std::size_t element_bytes) {
+  const block_list out(outgoing_counts), in(incoming_counts);
+  MPI_Datatype element = MPI_DATATYPE_NULL;
+  check(MPI_Type_contiguous(count(element_bytes, "MPI_Type_contiguous"), MPI_BYTE, &element), "MPI_Type_contiguous");
+  check(MPI_Type_commit(&element), "MPI_Type_commit");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ialltoallv(outgoing, out.counts.data(), out.starts.data(), element, incoming, in.counts.data(), in.starts.data(), element, ranks_.get(),
+                       &request),
+        "MPI_Ialltoallv");
+  complete(request, "an alltoallv");
+  MPI_Type_free(&element);
+}
+
+void team::allreduce(std::span<std::int64_t> values, reduction operation) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), MPI_INT64_T, op_of(operation), ranks_.get(), &request),
+        "MPI_Iallreduce");
+  complete(request, "an allreduce");
+}
+
+void team::allreduce(std::span<double> values, reduction operation) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), MPI_DOUBLE, op_of(operation), ranks_.get(), &request),
+        "MPI_Iallreduce");
+  complete(request, "an allreduce");
+}
+
+std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
+  const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
+  if (smallest != largest)
+    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(), bytes, smallest,
+         largest);
+  auto memory = std::make_unique<node_memory>(node_, bytes);
+  return std::make_unique<segment>(*this, ranks_, std::move(memory), bytes, dog_);
+}
+
+std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
+  if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+  return std::make_unique<channels>(*this, to, from, slots);
+}
+
+int team::take_tag_block() {
+  for (std::size_t block = 0; block < tag_blocks_.size(); ++block) {
+    if (tag_blocks_[block]) continue;
+    tag_blocks_[block] = true;
+    return static_cast<int>(block);
+  }
+  fail(errc::unsupported, "{} sets of channels are open: close some first", tag_blocks_.size());
+}
+
+void team::end_run(const error& why) {
+  if (host_state_->failure_reported.exchange(1) == 0)
+    fmt::print(stderr, "longshore: rank {} of {}: {}: {}\n", rank(), size(), name_of(why.code()), why.what());
+  std::fflush(nullptr);
+  MPI_Abort(ranks_.get(), runtime_failure_status);
+  std::_Exit(runtime_failure_status);
+}
+
+}  // namespace longshore::mpi

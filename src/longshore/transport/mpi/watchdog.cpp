@@ -1,0 +1,53 @@
+#include <longshore/core/clock.hpp>
+#include <longshore/transport/mpi/watchdog.hpp>
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+namespace longshore::mpi {
+namespace {
+
+constexpr int runtime_failure_status = 3;
+
+}  // namespace
+
+watchdog::~watchdog() {
+  if (!thread_.joinable()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void watchdog::enter(const char* operation) {
+  if (timeout_seconds_ <= 0) return;
+  if (!thread_.joinable()) thread_ = std::thread([this] { watch(); });
+  sections_.fetch_add(1, std::memory_order_relaxed);
+  operation_.store(operation, std::memory_order_relaxed);
+}
+
+void watchdog::watch() {
+  unsigned long seen = 0;
+  double since = monotonic_seconds();
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, std::chrono::milliseconds(500), [this] { return stop_; })) {
+    const char* operation = operation_.load(std::memory_order_relaxed);
+    const unsigned long current = sections_.load(std::memory_order_relaxed);
+    const double now = monotonic_seconds();
+    if (operation == nullptr || current != seen) {
+      seen = current;
+      since = now;
+    } else if (now - since > timeout_seconds_) {
+      fmt::print(stderr, "longshore: rank {}: {} did not return within {} s: a peer is stuck or gone (LONGSHORE_TIMEOUT)\n", rank_, operation,
+                 timeout_seconds_);
+      std::_Exit(runtime_failure_status);
+    }
+  }
+}
+
+}  // namespace longshore::mpi

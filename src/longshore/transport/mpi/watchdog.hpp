@@ -1,0 +1,47 @@
+// The deadline of blocking MPI calls: a call that never returns cannot throw, so a thread ends the process instead.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace longshore::mpi {
+
+/// Watches one rank. The thread is started by the first section, and calls no MPI.
+class watchdog {
+ public:
+  /// timeout_seconds 0: never starts.
+  watchdog(int rank, double timeout_seconds) : rank_(rank), timeout_seconds_(timeout_seconds) {}
+  ~watchdog();
+  watchdog(const watchdog&) = delete;
+  watchdog& operator=(const watchdog&) = delete;
+
+  /// For as long as one lives, the deadline runs. Costs two stores. Sections do not nest.
+  class section {
+   public:
+    section(watchdog& dog, const char* operation) : dog_(dog) { dog_.enter(operation); }
+    ~section() { dog_.leave(); }
+    section(const section&) = delete;
+    section& operator=(const section&) = delete;
+
+   private:
+    watchdog& dog_;
+  };
+
+ private:
+  void enter(const char* operation);
+  void leave() { operation_.store(nullptr, std::memory_order_relaxed); }
+  void watch();
+
+  int rank_;
+  double timeout_seconds_;
+  std::atomic<const char*> operation_{nullptr};
+  std::atomic<unsigned long> sections_{0};
+  bool stop_ = false;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread thread_;
+};
+
+}  // namespace longshore::mpi

@@ -1,0 +1,46 @@
+#include <longshore/core/error.hpp>
+#include <longshore/transport/threads/segment.hpp>
+
+#include <atomic>
+#include <cstring>
+
+namespace longshore::threads {
+namespace {
+
+// Parts this large hold data that is walked or drawn from at random: huge pages save most of the TLB misses.
+constexpr std::size_t huge_from_bytes = std::size_t{4} << 20;
+
+std::vector<std::byte*> direct_parts(const team& team, const shared_block& block) {
+  std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
+  for (const int rank : team.nodes().my_ranks()) parts[rank] = block.part(rank);
+  return parts;
+}
+
+}  // namespace
+
+shared_block::shared_block(std::size_t part_bytes, int parts)
+    : stride_bytes(round_up(part_bytes, part_bytes >= huge_from_bytes ? huge_page_bytes() : page_bytes())),
+      memory(stride_bytes * static_cast<std::size_t>(parts), part_bytes >= huge_from_bytes) {}
+
+segment::segment(const team& team, std::shared_ptr<shared_block> block, std::size_t bytes)
+    : longshore::segment(bytes, block->part(team.rank()), direct_parts(team, *block)), block_(std::move(block)) {}
+
+void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+  check_range(peer, offset, bytes);
+  if (bytes > 0) std::memcpy(block_->part(peer) + offset, from, bytes);
+}
+
+void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
+  check_range(peer, offset, bytes);
+  if (bytes > 0) std::memcpy(to, block_->part(peer) + offset, bytes);
+}
+
+std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+  check_range(peer, offset, sizeof(std::int64_t));
+  if (offset % sizeof(std::int64_t) != 0) fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
+  return std::atomic_ref(*reinterpret_cast<std::int64_t*>(block_->part(peer) + offset)).fetch_add(amount, std::memory_order_acq_rel);
+}
+
+void segment::quiet() { std::atomic_thread_fence(std::memory_order_release); }
+
+}  // namespace longshore::threads

@@ -1,0 +1,34 @@
+// Segments among threads: one mapping, cut into parts. Every part can be reached; direct() is offered within a node only.
+#pragma once
+
+#include <longshore/machine/pages.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <memory>
+
+namespace longshore::threads {
+
+/// The mapping behind a segment, kept alive by the last rank that lets go of it.
+struct shared_block {
+  shared_block(std::size_t part_bytes, int parts);
+  [[nodiscard]] std::byte* part(int rank) const noexcept { return memory.data() + static_cast<std::size_t>(rank) * stride_bytes; }
+  std::size_t stride_bytes;
+  pages memory;
+};
+
+class segment final : public longshore::segment {
+ public:
+  segment(const team& team, std::shared_ptr<shared_block> block, std::size_t bytes);
+
+  void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
+  void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
+  void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override { put(peer, offset, from, bytes); }
+  void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) override { get(peer, offset, to, bytes); }
+  std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
+  void quiet() override;
+
+ private:
+  std::shared_ptr<shared_block> block_;
+};
+
+}  // namespace longshore::threads

@@ -1,0 +1,149 @@
+#include <longshore/core/error.hpp>
+#include <longshore/transport/ring_channels.hpp>
+#include <longshore/transport/threads/segment.hpp>
+#include <longshore/transport/threads/team.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace longshore::threads {
+namespace {
+
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+template <class T>
+T combine(T a, T b, reduction operation) {
+  switch (operation) {
+    case reduction::sum: return a + b;
+    case reduction::min: return std::min(a, b);
+    case reduction::max: return std::max(a, b);
+  }
+  return a;
+}
+
+class channels final : public channel_set {
+ public:
+  channels(std::shared_ptr<shared_block> memory, std::unique_ptr<ring_channels> rings) : memory_(std::move(memory)), rings_(std::move(rings)) {
+    for (auto& sender : rings_->senders) senders_.push_back(&sender);
+    for (auto& receiver : rings_->receivers) receivers_.push_back(&receiver);
+  }
+
+ private:
+  std::shared_ptr<shared_block> memory_;
+  std::unique_ptr<ring_channels> rings_;
+};
+
+}  // namespace
+
+team::team(world& world, int rank, node_map nodes, wait_policy waiting, std::vector<int> cpus)
+    : longshore::team(rank, world.ranks(), std::move(nodes), waiting, std::move(cpus)), world_(world), barrier_(&world.barrier, world.ranks()) {}
+
+void team::barrier() {
+  barrier_.wait(*this, rank() == 0, [] {});
+}
+
+template <class T, class Read>
+void team::show(const T& mine, const Read& read) {
+  world_.board[rank()] = &mine;
+  barrier();
+  for (int peer = 0; peer < size(); ++peer) read(peer, *static_cast<const T*>(world_.board[peer]));
+  barrier();
+}
+
+void team::broadcast(std::span<std::byte> data, int root) {
+  show(data, [&](int peer, const std::span<std::byte>& theirs) {
+    if (peer == root && peer != rank()) copy_bytes(data.data(), theirs.data(), data.size());
+  });
+}
+
+void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  show(mine, [&](int peer, const std::span<const std::byte>& theirs) {
+    copy_bytes(all.data() + static_cast<std::size_t>(peer) * mine.size(), theirs.data(), theirs.size());
+  });
+}
+
+void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
+  const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
+  show(outgoing, [&](int peer, const std::span<const std::byte>& theirs) {
+    copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block, theirs.data() + static_cast<std::size_t>(rank()) * block, block);
+  });
+}
+
+void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
+                     std::span<const std::size_t> incoming_counts, std::size_t element_bytes) {
+  struct blocks {
+    const std::byte* data;
+    std::vector<std::size_t> starts;
+  } mine{outgoing, std::vector<std::size_t>(outgoing_counts.size())};
+  std::exclusive_scan(outgoing_counts.begin(), outgoing_counts.end(), mine.starts.begin(), std::size_t{0});
+  show(mine, [&](int peer, const blocks& theirs) {
+    const std::size_t bytes = incoming_counts[peer] * element_bytes;
+    copy_bytes(incoming, theirs.data + theirs.starts[rank()] * element_bytes, bytes);
+    incoming += bytes;
+  });
+}
+
+template <class T>
+void team::allreduce_values(std::span<T> values, reduction operation) {
+  std::vector<T> result;
+  show(values, [&](int, const std::span<T>& theirs) {
+    if (result.empty())
+      result.assign(theirs.begin(), theirs.end());
+    else
+      std::transform(result.begin(), result.end(), theirs.begin(), result.begin(), [&](T a, T b) { return combine(a, b, operation); });
+  });
+  std::copy(result.begin(), result.end(), values.begin());
+}
+
+void team::allreduce(std::span<std::int64_t> values, reduction operation) { allreduce_values(values, operation); }
+void team::allreduce(std::span<double> values, reduction operation) { allreduce_values(values, operation); }
+
+namespace {
+
+// Rank 0 makes what all share; its failure is everybody's.
+template <class T, class Make>
+std::shared_ptr<T> make_together(longshore::team& team, world& world, const Make& make) {
+  struct offer {
+    std::shared_ptr<T> object;
+    std::exception_ptr failure;
+  } mine;
+  if (team.rank() == 0) {
+    try {
+      mine.object = make();
+    } catch (...) {
+      mine.failure = std::current_exception();
+    }
+    world.board[0] = &mine;
+  }
+  team.barrier();
+  const offer theirs = *static_cast<const offer*>(world.board[0]);
+  team.barrier();
+  if (theirs.failure) std::rethrow_exception(theirs.failure);
+  return theirs.object;
+}
+
+}  // namespace
+
+std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
+  const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
+  if (smallest != largest)
+    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(), bytes, smallest,
+         largest);
+  auto block = make_together<shared_block>(*this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
+  return std::make_unique<segment>(*this, std::move(block), bytes);
+}
+
+std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
+  if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+  const std::size_t bytes = allreduce_value(ring_channels::needed_bytes(to, slots), reduction::max);
+  auto block = make_together<shared_block>(*this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
+  auto rings = std::make_unique<ring_channels>(
+      to, from, slots, rank(), [&](int peer) { return block->part(peer); }, [&] { barrier(); });
+  barrier();  // nobody writes into a ring before its reader has found it
+  return std::make_unique<channels>(std::move(block), std::move(rings));
+}
+
+}  // namespace longshore::threads

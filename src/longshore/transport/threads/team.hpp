@@ -1,0 +1,41 @@
+// The threads transport: ranks are threads of one process, everything is a copy in memory.
+#pragma once
+
+#include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/team.hpp>
+#include <longshore/transport/threads/world.hpp>
+
+namespace longshore::threads {
+
+class team final : public longshore::team {
+ public:
+  team(world& world, int rank, node_map nodes, wait_policy waiting, std::vector<int> cpus);
+
+  [[nodiscard]] std::string_view transport_name() const noexcept override { return "threads"; }
+  [[nodiscard]] std::string library_version() const override { return ""; }
+
+  void barrier() override;
+  void broadcast(std::span<std::byte> data, int root) override;
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
+  void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
+                 std::span<const std::size_t> incoming_counts, std::size_t element_bytes) override;
+  void allreduce(std::span<std::int64_t> values, reduction operation) override;
+  void allreduce(std::span<double> values, reduction operation) override;
+  [[nodiscard]] std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
+  [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to, std::span<const channel_end> from,
+                                                           int slots) override;
+  void attend() override { world_.check(rank()); }
+
+ private:
+  // Shows `mine` to the others, lets `read(rank, theirs)` look at what each rank shows, and returns when all have looked.
+  template <class T, class Read>
+  void show(const T& mine, const Read& read);
+  template <class T>
+  void allreduce_values(std::span<T> values, reduction operation);
+
+  world& world_;
+  node_barrier barrier_;
+};
+
+}  // namespace longshore::threads

@@ -1,0 +1,22 @@
+#include <longshore/core/error.hpp>
+#include <longshore/transport/threads/world.hpp>
+
+namespace longshore::threads {
+
+void world::fail(int rank, std::exception_ptr why) {
+  const std::scoped_lock lock(mutex_);
+  if (failure_) return;
+  failure_ = std::move(why);
+  failed_rank_.store(rank, std::memory_order_release);
+}
+
+void world::check(int rank) const {
+  const int failed = failed_rank_.load(std::memory_order_acquire);
+  if (failed >= 0 && failed != rank) longshore::fail(errc::peer_failed, "rank {} failed first", failed);
+}
+
+void world::rethrow() const {
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace longshore::threads
