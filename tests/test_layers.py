@@ -30,7 +30,8 @@ def tree(tmp_path: Path) -> Path:
     )
     write(tmp_path, "src/longshore/halo/mpi/modes.cpp", "#include <mpi.h>\n#include <longshore/transport/mpi/team.hpp>")
     write(tmp_path, "src/longshore/halo/CMakeLists.txt", "longshore_add_layer(halo PUBLIC longshore::array)")
-    write(tmp_path, "src/longshore/transport/mpi_window_test.cpp", "#include <mpi.h>")
+    write(tmp_path, "src/longshore/transport/mpi_window_test.cpp", "#include <mpi.h>\n#include <gtest/gtest.h>")
+    write(tmp_path, "src/longshore/transport/spmd_test_main.cpp", "#include <longshore/transport/launch/run.hpp>")
     write(tmp_path, "bench/main.cpp", "#include <longshore/halo/exchange.hpp>\n#include <longshore/longshore.hpp>")
     return tmp_path
 
@@ -49,7 +50,7 @@ def test_the_repository_has_no_violation() -> None:
 def test_a_tree_without_violation_passes_and_says_how_many_files_it_read(tree: Path) -> None:
     result = check(tree)
     assert (result.returncode, result.stderr) == (0, "")
-    assert "9 files" in result.stdout
+    assert "10 files" in result.stdout
 
 
 VIOLATIONS = {
@@ -77,6 +78,16 @@ VIOLATIONS = {
         "src/longshore/transport/channel.hpp",
         "#include <longshore/transport/threads/channel.hpp>",
         "channel.hpp:1: layer 'transport' includes 'transport/threads'",
+    ),
+    "one transport from a test of what all share": (
+        "src/longshore/transport/conformance_test.cpp",
+        "#include <longshore/transport/threads/channel.hpp>",
+        "conformance_test.cpp:1: layer 'transport' includes 'transport/threads'",
+    ),
+    "the launcher from what all transports share": (
+        "src/longshore/transport/channel.hpp",
+        "#include <longshore/transport/launch/run.hpp>",
+        "channel.hpp:1: layer 'transport' includes 'transport/launch'",
     ),
     "the launcher from a transport": (
         "src/longshore/transport/mpi/start.cpp",

@@ -41,7 +41,7 @@ FOREIGN_FOLDER_PARENTS = ("transport", "halo")
 
 SOURCES = ("src/longshore", "bench", "bindings")
 SUFFIXES = (".hpp", ".cpp", ".h", ".c")
-INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
@@ -66,20 +66,20 @@ class Place:
         return cls(layer=parts[0], folder=parts[1] if len(parts) > 2 else "")
 
 
-def violations_of_include(path: str, here: Place, included: str) -> Iterator[str]:
+def violations_of_include(path: str, here: Place, included: str, *, quoted: bool) -> Iterator[str]:
     """What is wrong with one include of the file at `path`, which stands `here`."""
     for header, transport in FOREIGN_HEADERS:
         if header.match(included) and not may_include_foreign(path, here, transport):
             allowed = ", ".join(f"{layer}/{transport}/" for layer in FOREIGN_FOLDER_PARENTS)
             yield f"layer '{here.layer}' includes <{included}>, which is allowed only under {allowed}"
-    there = Place.of(resolved(path, included))
+    there = Place.of(resolved(path, included, quoted=quoted))
     if there is None:
         return
     if there.layer not in STEP_OF:
         yield f"layer '{here.layer}' includes '{there.layer}', which is no layer ({order()})"
     elif there.layer == here.layer:
         if here.layer == "transport":
-            yield from violations_within_transport(here, there)
+            yield from violations_within_transport(path, here, there)
     elif STEP_OF[there.layer] > STEP_OF[here.layer]:
         yield f"layer '{here.layer}' includes '{there.layer}', a layer above it"
     elif STEP_OF[there.layer] == STEP_OF[here.layer]:
@@ -91,7 +91,9 @@ def violations_of_include(path: str, here: Place, included: str) -> Iterator[str
         )
 
 
-def violations_within_transport(here: Place, there: Place) -> Iterator[str]:
+def violations_within_transport(path: str, here: Place, there: Place) -> Iterator[str]:
+    if there.folder == CHOOSER and is_test(path):
+        return  # tests of what all transports share are run on each
     if here.folder == "" and there.folder != "":
         yield f"layer 'transport' includes 'transport/{there.folder}': what all transports share includes none of them"
     elif here.folder not in (there.folder, CHOOSER) and there.folder != "":
@@ -102,14 +104,24 @@ def may_include_foreign(path: str, here: Place, transport: str) -> bool:
     """True in <layer>/<transport>/, and in a test that is about that transport by its name."""
     if here.layer in FOREIGN_FOLDER_PARENTS and here.folder == transport:
         return True
-    stem = posixpath.basename(path).partition(".")[0]
-    return stem.endswith("_test") and transport in stem.split("_")
+    return is_test(path) and transport in words_of(path)
 
 
-def resolved(path: str, included: str) -> str:
+def is_test(path: str) -> bool:
+    """True of x_test.cpp and of the main programs that tests share, by their names."""
+    return "test" in words_of(path)
+
+
+def words_of(path: str) -> list[str]:
+    return posixpath.basename(path).partition(".")[0].split("_")
+
+
+def resolved(path: str, included: str, *, quoted: bool) -> str:
     """The included file's path relative to the repository; a path outside the project resolves to itself."""
     if included.startswith("longshore/"):
         return "src/" + included
+    if not quoted:
+        return "<" + included
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), included))
     return included if beside.startswith("..") else beside
 
@@ -150,7 +162,7 @@ def check_file(root: Path, file: Path) -> Iterator[str]:
             found = [text for name in names for text in violations_of_link(here, name)]
         else:
             match = INCLUDE.match(line)
-            found = list(violations_of_include(path, here, match[1])) if match else []
+            found = list(violations_of_include(path, here, match[2], quoted=match[1] == '"')) if match else []
         yield from (f"{path}:{number}: {text}" for text in found)
 
 
