@@ -4,48 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from longshore_study.report.facts import Facts, Figure, by_key, frozen, pattern_rank
-from longshore_study.report.labels import level_text, naming, pattern_title
+from longshore_study.report.facts import Facts, Figure, Skipped, by_key, frozen
+from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted
 
 ROWS_SHOWN = 30
+NUMBERS = ("Launches", "Failed", "Variants")
 
 
 @dataclass(frozen=True)
 class Absence:
-    """One line of the table; equal ones are counted together."""
+    """One line of the table, of one or several variants."""
 
     what: str
     pattern: str
     variant: str
     tag: str
     reason: str
+    variants: int = 1
 
 
-def absences(facts: Facts) -> dict[Absence, int]:
-    """Everything missing, in the order failed, wrong, skipped, missing, with how often."""
-    counts: dict[Absence, int] = {}
-    for absence in (*_failed(facts), *_wrong(facts), *_skipped(facts), *_missing(facts)):
-        counts[absence] = counts.get(absence, 0) + 1
-    return counts
+def absences(facts: Facts) -> list[Absence]:
+    """Everything missing, in the order failed, wrong, skipped, missing; equal lines once."""
+    return list(dict.fromkeys((*_failed(facts), *_wrong(facts), *_skipped(facts), *_missing(facts))))
 
 
 def coverage_section(facts: Facts) -> Element:
-    counts = absences(facts)
-    lines = list(counts.items())
+    lines = absences(facts)
     return element(
         "section",
         element("h2", "What is missing"),
         _sessions(facts),
-        _table(lines[:ROWS_SHOWN], len(facts.sides) > 1)
+        _table(lines[:ROWS_SHOWN], several=len(facts.sides) > 1)
         if lines
         else element("p", "Nothing failed, was skipped or is missing on one side."),
         element(
             "details",
             element("summary", counted(len(lines) - ROWS_SHOWN, "more line")),
-            _table(lines[ROWS_SHOWN:], len(facts.sides) > 1),
+            _table(lines[ROWS_SHOWN:], several=len(facts.sides) > 1),
         )
         if len(lines) > ROWS_SHOWN
         else None,
@@ -69,13 +68,26 @@ def _wrong(facts: Facts) -> Iterable[Absence]:
 
 
 def _skipped(facts: Facts) -> Iterable[Absence]:
-    names = {p: naming(s.factors for s in facts.skipped if s.pattern == p) for p in {s.pattern for s in facts.skipped}}
+    """Variants of one pattern with the same reason are one line: twenty lines that say the same hide the others."""
+    groups: dict[tuple[str, str, str], list[Skipped]] = {}
     for s in facts.skipped:
-        variant = ", ".join(level_text(k, v) for k, v in s.factors.items()) if len(names) == 0 else ""
-        variant = names[s.pattern].text(s.factors) if names[s.pattern].varying else variant
-        if not variant:
-            variant = ", ".join(level_text(k, v) for k, v in s.factors.items())
-        yield Absence("skipped", s.pattern, variant, s.launch.tag, s.reason)
+        groups.setdefault((s.pattern, s.launch.tag, s.reason), []).append(s)
+    for (pattern, tag, reason), group in groups.items():
+        variants = {frozen(s.factors): s.factors for s in group}
+        yield Absence("skipped", pattern, _levels(list(variants.values())), tag, reason, len(variants))
+
+
+def _levels(variants: Sequence[dict[str, Any]]) -> str:
+    """Such as "waitall, persistent × halo 1, 2": every level that occurs, per factor."""
+    names = naming(variants)
+    if not names.varying:
+        return ", ".join(level_text(k, v) for k, v in variants[0].items())
+    parts = []
+    for name in names.varying:
+        levels = list(dict.fromkeys(value_text(v[name]) for v in variants if name in v))
+        first = level_text(name, next(v[name] for v in variants if name in v))
+        parts.append(", ".join([first, *levels[1:]]))
+    return " × ".join(parts)
 
 
 def _missing(facts: Facts) -> Iterable[Absence]:
@@ -111,12 +123,17 @@ def _sessions(facts: Facts) -> Element:
         failed = sum(1 for x in launches if x.problem)
         started = sorted(str(x.envelope["started"]) for x in launches if x.envelope.get("started"))
         rows.append((tag, session, study, started[0] if started else "–", len(launches), failed, len(variants)))
-    heads = ("Tag", "Session", "Study", "Started", "Launches", "Failed", "Variants")
+    heads = ("Tag", "Session", "Study", "Started", *NUMBERS[:3])
     return element(
         "div",
         element(
             "table",
-            element("thead", element("tr", [element("th", h, scope="col") for h in heads])),
+            element(
+                "thead",
+                element(
+                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
+                ),
+            ),
             element(
                 "tbody",
                 [
@@ -133,17 +150,18 @@ def _sessions(facts: Facts) -> Element:
     )
 
 
-def _table(lines: Sequence[tuple[Absence, int]], several: bool) -> Child:
-    ordered = sorted(
-        lines,
-        key=lambda line: (["failed", "wrong", "skipped", "missing"].index(line[0].what), pattern_rank(line[0].pattern)),
-    )
-    heads = ("What", "Pattern", "Variant", *(("Tag",) if several else ()), "Times", "Why")
+def _table(lines: Sequence[Absence], *, several: bool) -> Child:
+    heads = ("What", "Pattern", "Variant", *(("Tag",) if several else ()), "Variants", "Why")
     return element(
         "div",
         element(
             "table",
-            element("thead", element("tr", [element("th", h, scope="col") for h in heads])),
+            element(
+                "thead",
+                element(
+                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
+                ),
+            ),
             element(
                 "tbody",
                 [
@@ -153,10 +171,10 @@ def _table(lines: Sequence[tuple[Absence, int]], several: bool) -> Child:
                         element("td", pattern_title(a.pattern)),
                         element("td", a.variant),
                         element("td", a.tag) if several else None,
-                        element("td", str(times), class_="number"),
+                        element("td", str(a.variants), class_="number"),
                         element("td", a.reason),
                     )
-                    for a, times in ordered
+                    for a in lines
                 ],
             ),
             class_="plain",

@@ -89,7 +89,7 @@ def _pattern(facts: Facts, pattern: str, margin: float) -> Element | None:
     if not sessions:
         return None
     every = [d for found in sessions.values() for d in found]
-    y = log_around([*(d.ratio for d in every), 1 / (1 + 2 * margin), 1 + 2 * margin], 1.01)
+    y = log_around([*(d.ratio for d in every), 1 / (1 + 2.4 * margin), 1 + 2.4 * margin], 1.01)
     last = max(d.position for d in every) + 1
     x = Scale(0.5, last + 0.5)
     axes = Axes(

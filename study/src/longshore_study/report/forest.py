@@ -35,7 +35,7 @@ def forest_section(comparison: Comparison) -> Element | None:
         element(
             "p",
             f"Each row is one figure: {comparison.new} divided by {comparison.reference}, with its 95 % interval "
-            f"on a logarithmic axis. Inside the shaded band, the margin of {share(comparison.margin)}, a difference does not "
+            f"on a logarithmic axis. Inside the band, the margin of {share(comparison.margin)}, a difference does not "
             "matter.",
             class_="note",
         ),
@@ -108,7 +108,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], names: Naming, scale: Sc
         ("name", "Variant", "text"),
         ("reference number", comparison.reference, "number"),
         ("new number", comparison.new, "number"),
-        ("plot", [element("span", "ratio, log axis", class_="axis-name"), strip_axis(ticks, below=True)], ""),
+        ("plot", [element("span", "ratio, log axis", class_="axis-name"), strip_axis(ticks)], ""),
         ("ratio number", "Ratio [95 %]", "number"),
         ("verdict", "Verdict", "text"),
     ]

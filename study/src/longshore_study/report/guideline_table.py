@@ -58,7 +58,13 @@ def _table(tag: str, rows: Sequence[Mapping[str, Any]]) -> Element:
         "div",
         element(
             "table",
-            element("thead", element("tr", [element("th", h, scope="col") for h in heads])),
+            element(
+                "thead",
+                element(
+                    "tr",
+                    [element("th", h, scope="col", class_="number" if h.startswith("Speed") else None) for h in heads],
+                ),
+            ),
             element("tbody", [_row(r) for r in rows]),
             class_="plain",
         ),

@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from math import log
 
 from longshore_study.report.facts import Comparison, Row, pattern_rank
-from longshore_study.report.labels import SPEAKING, level_text, metric_title, naming, pattern_title
+from longshore_study.report.labels import NO_BREAK, SPEAKING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import change, ratio
 from longshore_study.report.verdicts import badge, base_name, verdict_of
 
 COLUMNS_MOST = 12
-# Steps of |log ratio|: margin-sized, 15 %, 1.5 times, 3 times.
-STEPS = (log(1.02), log(1.15), log(1.5), log(3))
+# Steps of |log ratio| beyond the margin: 15 %, 1.5 times, 3 times.
+STEPS = (log(1.15), log(1.5), log(3))
 
 
 def heat_map_section(comparison: Comparison) -> Element | None:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.pattern)):
         groups.setdefault((row.pattern, row.metric), []).append(row)
-    tables = [t for (pattern, metric), rows in groups.items() if (t := _table(pattern, metric, rows))]
+    tables = [
+        t for (pattern, metric), rows in groups.items() if (t := _table(pattern, metric, rows, comparison.margin))
+    ]
     if not tables:
         return None
     return element(
@@ -36,7 +38,7 @@ def heat_map_section(comparison: Comparison) -> Element | None:
     )
 
 
-def _table(pattern: str, metric: str, rows: Sequence[Row]) -> Element | None:
+def _table(pattern: str, metric: str, rows: Sequence[Row], margin: float) -> Element | None:
     """None where the rows do not span two factors, or the columns would not fit."""
     names = naming(row.factors for row in rows)
     if len(names.varying) < 2:
@@ -58,11 +60,17 @@ def _table(pattern: str, metric: str, rows: Sequence[Row]) -> Element | None:
             "div",
             element(
                 "table",
-                element("thead", element("tr", element("td"), [element("th", c, scope="col") for c in columns])),
+                element(
+                    "thead", element("tr", element("td"), [element("th", _lines(c), scope="col") for c in columns])
+                ),
                 element(
                     "tbody",
                     [
-                        element("tr", element("th", name, scope="row"), [_cell(cells.get((name, c))) for c in columns])
+                        element(
+                            "tr",
+                            element("th", name, scope="row"),
+                            [_cell(cells.get((name, c)), margin) for c in columns],
+                        )
                         for name in lines
                     ],
                 ),
@@ -77,7 +85,12 @@ def _table(pattern: str, metric: str, rows: Sequence[Row]) -> Element | None:
     )
 
 
-def _cell(row: Row | None) -> Element:
+def _lines(text: str) -> Child:
+    """A factor per line: columns stay narrow."""
+    return [[part.replace(" ", NO_BREAK), element("br")] for part in text.split(", ")]
+
+
+def _cell(row: Row | None, margin: float) -> Element:
     if row is None:
         return element("td", "not run", class_="absent")
     if row.ratio is None or row.ratio <= 0:
@@ -87,7 +100,7 @@ def _cell(row: Row | None) -> Element:
         glyph = element("span", verdict_of(row.verdict).glyph, " ", class_="glyph", aria_hidden="true")
     good = (row.ratio > 1) == (row.better != "lower")
     size = abs(log(row.ratio))
-    step = sum(1 for limit in STEPS if size >= limit)
+    step = sum(1 for limit in (log(1 + margin), *STEPS) if size >= limit)
     return element(
         "td",
         glyph,

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.report.markup import Child, element
-from longshore_study.report.numbers import plain_number
+from longshore_study.report.numbers import plain_number, whole_number
 
 # Factors whose levels speak for themselves ("persistent", "mpi"); the first present names the row, in bold.
 SPEAKING = (
     "strategy", "mode", "exchange", "kernel", "algorithm", "operation", "scope", "order", "transport",
     "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",
 )  # fmt: skip
+NO_BREAK = "\u00a0"
 PATTERN_TITLES = {
     "stream": "Stream", "gather": "Gather", "halo": "Halo exchange", "sort": "Bucket sort", "control": "Controls",
 }  # fmt: skip
@@ -43,7 +44,11 @@ class Naming:
 
     def markup(self, factors: Mapping[str, Any]) -> Child:
         first, *rest = self.parts(factors) or [self.text(factors)]
-        return [element("b", first), [element("span", " ", part, class_="part") for part in rest]]
+        parts = [
+            [" " if i == 0 else " · ", element("span", part.replace(" ", NO_BREAK), class_="part")]
+            for i, part in enumerate(rest)
+        ]
+        return [element("b", first), parts]
 
     @property
     def constant_text(self) -> str:
@@ -66,7 +71,9 @@ def name_text(name: str) -> str:
 def value_text(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
-    if isinstance(value, (int, float)):
+    if isinstance(value, int):
+        return whole_number(value)
+    if isinstance(value, float):
         return plain_number(value)
     if isinstance(value, Mapping):
         return " ".join(f"{k}={v}" for k, v in value.items()) or "default"

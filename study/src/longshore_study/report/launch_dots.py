@@ -28,7 +28,7 @@ def launch_dots(facts: Facts, figures: Sequence[Figure]) -> Element | None:
     """Rows of one metric of one pattern. REQUIRES: all figures have the same unit."""
     if not figures:
         return None
-    bound = bound_for(facts, figures)
+    bound = bound_for(facts, figures) if figures[0].pattern != "control" else None
     values = [f.value for f in figures]
     # The bound belongs on the axis while it does not squeeze the figures into a corner.
     near = bound is not None and bound.value < 4 * max(values)
@@ -57,7 +57,7 @@ def _explanation(figures: Sequence[Figure], names: Naming, bound: Bound | None, 
     if any(f.aggregate for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
     if any(len(g) >= SIX_LAUNCHES for g in by_key(figures).values()):
-        text += " The spread column adds the median’s 95 % interval, by order statistics."
+        text += " The lying stroke is the 95 % interval of the median, by order statistics."
     if bound:
         text += f" The dashed line is {bound.text}." if near else f" Off the axis: {bound.text}."
     if names.constant:
@@ -78,7 +78,7 @@ def _table(
     axis = f"{metric_title(first.metric)}, {unit}" + (", log axis" if scale.logarithmic else "")
     heads: list[tuple[str, Child, str]] = [
         ("name", "Variant", "text"),
-        ("plot", [element("span", axis, class_="axis-name"), strip_axis(ticks, below=True)], ""),
+        ("plot", [element("span", axis, class_="axis-name"), strip_axis(ticks)], ""),
         ("median number", f"Median {unit}", "number"),
         ("spread number", "Spread", "number"),
         ("launches number", "Launches", "number"),
@@ -105,7 +105,8 @@ def _row(facts: Facts, group: Sequence[Figure], names: Naming, scale: Scale, bou
         low, high = index / len(sides), (index + 1) / len(sides)
         marks += _lane(figures, scale, (low, high), side_style(index))
     label = f"{name}: " + "; ".join(
-        f"{facts.sides[i]} median {figure(median_value(f), f[0].unit)} over {counted(len(f), 'launch', 'launches')}"
+        f"{facts.sides[i]} median {figure(median_value(f), f[0].unit)}{_interval_text(f)} over "
+        + counted(len(f), "launch", "launches")
         for i, f in present
     )
     return element(
@@ -131,9 +132,14 @@ def _per_side(present: Sequence[tuple[int, list[Figure]]], text: object, column:
 def _lane(figures: Sequence[Figure], scale: Scale, lane: tuple[float, float], look: tuple[str, str]) -> list[Element]:
     """The dots of one side of a row, spread over its lane from top to bottom in run order."""
     shape, style = look
-    top, bottom = lane[0] + 0.18 * (lane[1] - lane[0]), lane[1] - 0.18 * (lane[1] - lane[0])
+    top, bottom = lane[0] + 0.25 * (lane[1] - lane[0]), lane[1] - 0.25 * (lane[1] - lane[0])
     middle = scale.clipped(median_value(figures))
     parts = [line(middle, lane[0] + 0.04, middle, lane[1] - 0.04, f"median {style}")] if len(figures) > 1 else []
+    ends = median_interval(figures)
+    if ends:
+        y = (lane[0] + lane[1]) / 2
+        left, right = (scale.clipped(end) for end in ends)
+        parts.append(line(left, y, right, y, f"median {style}"))
     for i, f in enumerate(figures):
         y = (top + bottom) / 2 if len(figures) == 1 else top + (bottom - top) * i / (len(figures) - 1)
         parts.append(
@@ -161,12 +167,13 @@ def run_order(f: Figure) -> tuple[str, int, int]:
 
 
 def spread_text(figures: Sequence[Figure]) -> str:
-    """The range in percent of the median, and the 95 % interval of the median where there are launches enough."""
-    if len(figures) < 2:
-        return "–"
-    text = f"±{share(_relative_range(figures) / 2)}"
+    """Half the range, in percent of the median."""
+    return "–" if len(figures) < 2 else f"±{share(_relative_range(figures) / 2)}"
+
+
+def _interval_text(figures: Sequence[Figure]) -> str:
     ends = median_interval(figures)
-    return f"{text}, median {figure(ends[0])} to {figure(ends[1])}" if ends else text
+    return f" (95 % interval {figure(ends[0])} to {figure(ends[1])})" if ends else ""
 
 
 def median_interval(figures: Sequence[Figure]) -> tuple[float, float] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isfinite
 
 from longshore_study.report.markup import Child, Element, element, percent
 from longshore_study.report.scales import Scale, Tick
@@ -70,20 +69,14 @@ def vertical(scale: Scale, value: float, style: str) -> Element | None:
 
 
 def interval(scale: Scale, low: float, high: float, y: float, style: str) -> list[Element]:
-    """A horizontal interval with end caps; an end beyond the axis gets an arrow head instead."""
+    """A horizontal interval; an end beyond the axis gets an arrow head."""
     left, right = scale.fraction(low), scale.fraction(high)
     parts = [line(max(0.0, left), y, min(1.0, right), y, f"interval {style}")]
-    for end, glyph, anchor in ((left, "‹", "end"), (right, "›", "start")):
-        if 0 <= end <= 1:
-            parts.append(element("path", d="M0,-4v8", class_=f"interval {style}", transform=None))
-            parts[-1] = element(
-                "svg", parts[-1], x=percent(end), y=percent(y), overflow="visible", width="1", height="1"
-            )
-        else:
-            x = 0.0 if end < 0 or (not isfinite(end) and anchor == "end") else 1.0
+    for end, beyond, glyph, anchor in ((0.0, left < 0, "‹", "end"), (1.0, right > 1, "›", "start")):
+        if beyond:
             parts.append(
                 element(
-                    "text", glyph, x=percent(x), y=percent(y), dy="5", text_anchor=anchor, class_=f"clipped {style}"
+                    "text", glyph, x=percent(end), y=percent(y), dy="5", text_anchor=anchor, class_=f"clipped {style}"
                 )
             )
     return parts
@@ -98,8 +91,8 @@ def strip(*marks: Child, label: str) -> Element:
     return element("svg", *marks, class_="strip", role="img", aria_label=label)
 
 
-def strip_axis(ticks: list[Tick], *, below: bool) -> Element:
-    """Tick labels for a column of strips, above or below them."""
+def strip_axis(ticks: list[Tick]) -> Element:
+    """Tick labels above a column of strips."""
     return element(
         "svg",
         [
@@ -107,7 +100,7 @@ def strip_axis(ticks: list[Tick], *, below: bool) -> Element:
                 "text",
                 tick.label,
                 x=percent(tick.fraction),
-                y="14" if below else "11",
+                y="14",
                 text_anchor="middle",
                 class_=f"tick {tick.shown}",
             )

@@ -9,6 +9,11 @@ _THIN_SPACE = "\u2009"
 UNIT_NAMES = {"keys/s": "keys/s", "us": "µs", "seconds": "s", "": ""}
 
 
+def whole_number(value: int) -> str:
+    """All digits, in groups: two sizes that differ must not look the same."""
+    return _grouped(str(value))
+
+
 def plain_number(value: float) -> str:
     """At most four significant digits, never an exponent where a person would not write one."""
     if not math.isfinite(value):
@@ -60,16 +65,18 @@ def change(value: float | None) -> str:
     """Signed: 0.94 -> "−6.0 %", 17.5 -> "×17.5", 0.057 -> "÷17.5"."""
     if value is None or not math.isfinite(value) or value <= 0:
         return "–"
-    if value >= 2:
+    if value >= 3:
         return f"×{_significant(value)}"
-    if value <= 0.5:
+    if value <= 1 / 3:
         return f"÷{_significant(1 / value)}"
-    return f"{'+' if value >= 1 else '−'}{abs(value - 1) * 100:.1f}{_THIN_SPACE}%"
+    size = f"{abs(value - 1) * 100:.1f}"
+    sign = "" if size == "0.0" else "+" if value > 1 else "−"
+    return f"{sign}{size}{_THIN_SPACE}%"
 
 
 def share(part: float) -> str:
     """0.873 -> "87 %"."""
-    text = f"{part * 100:.0f}" if part >= 0.1 else f"{part * 100:.1f}"
+    text = f"{part * 100:.0f}" if part >= 0.1 else f"{part * 100:.1f}".removesuffix(".0")
     return f"{text}{_THIN_SPACE}%"
 
 

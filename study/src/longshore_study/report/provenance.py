@@ -21,6 +21,17 @@ LONGEST_TEXT = 120
 VALUES_SHOWN = 4
 
 
+# What a reader needs to repeat a measurement, and words by which a recorded property answers it.
+SETUP = {
+    "host": ("host",),
+    "CPU": ("cpu",),
+    "kernel": ("kernel",),
+    "compiler": ("compiler",),
+    "communication library and its version": ("library", "mpi version", "transport version", "mpi library"),
+    "binding of ranks to cores": ("map", "binding", "placement", "core", "affinity"),
+}
+
+
 @dataclass(frozen=True)
 class Entry:
     """One property and the values it had per side, each as text."""
@@ -38,6 +49,16 @@ def entries(facts: Facts) -> list[Entry]:
     per_side = [_values(launch for launch in facts.launches if launch.tag == side) for side in facts.sides]
     keys = list(dict.fromkeys(key for side in per_side for key in side))
     return [Entry(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
+
+
+def unrecorded(facts: Facts) -> list[str]:
+    """What of the set-up any launch does not tell, in words; failed launches are not asked."""
+    known = [{key.lower() for key, _ in _properties(launch)} for launch in facts.launches if launch.problem is None]
+    return [
+        what
+        for what, words in SETUP.items()
+        if not all(any(word in key for word in words for key in keys) for keys in known)
+    ]
 
 
 def provenance_section(facts: Facts) -> Element:
@@ -65,6 +86,9 @@ def provenance_section(facts: Facts) -> Element:
         )
     else:
         parts.append(_table(facts.sides, found, "everything recorded"))
+    lacking = unrecorded(facts)
+    if lacking:
+        parts.append(element("p", f"Not recorded: {', '.join(lacking)}.", class_="note"))
     return element("section", parts, _commands(facts), id="provenance")
 
 
@@ -119,12 +143,15 @@ def _long(text: str) -> Child:
 def _values(launches: Iterable[Launch]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for launch in launches:
-        properties = [("source", launch.source), *_flat(launch.header or {})]
-        for key, value in properties:
+        for key, value in _properties(launch):
             known = found.setdefault(key, [])
             if value not in known:
                 known.append(value)
     return found
+
+
+def _properties(launch: Launch) -> list[tuple[str, str]]:
+    return [("source", launch.source), *_flat(launch.header or {})]
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

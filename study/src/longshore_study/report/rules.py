@@ -3,7 +3,7 @@ the data of this page: met, not met and why, or without object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,21 +14,12 @@ from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import median_interval_ranks
 from longshore_study.report.markup import Element, element
 from longshore_study.report.numbers import counted
+from longshore_study.report.provenance import unrecorded
 from longshore_study.report.winners import winners
 
 MET, NOT_MET, NO_OBJECT = "met", "not met", "without object"
 GLYPHS = {MET: "✓", NOT_MET: "✕", NO_OBJECT: "–"}
 STYLES = {MET: "same", NOT_MET: "regressed", NO_OBJECT: "untestable"}
-
-# What a reader needs to repeat a measurement, and words by which a recorded property answers it.
-SETUP = {
-    "host": ("host",),
-    "CPU": ("cpu",),
-    "kernel": ("kernel",),
-    "compiler": ("compiler",),
-    "communication library and its version": ("library", "mpi version", "transport version", "mpi library"),
-    "binding of ranks to cores": ("map", "binding", "placement", "core", "affinity"),
-}
 
 
 @dataclass(frozen=True)
@@ -198,30 +189,10 @@ def _central_tendency(facts: Facts) -> Judgement:
 
 
 def _setup(facts: Facts) -> Judgement:
-    lacking = [what for what, words in SETUP.items() if not all(_recorded(side, words) for side in _headers(facts))]
+    lacking = unrecorded(facts)
     if lacking:
         return Judgement(NOT_MET, f"Not recorded: {', '.join(lacking)}.")
     return Judgement(MET, "All factors with their levels, the machine, the software and the binding are on this page.")
-
-
-def _headers(facts: Facts) -> Iterator[set[str]]:
-    """Per launch, the names of what is known (not null), in lower case."""
-    for launch in facts.launches:
-        if launch.problem is None:
-            yield set(_known_names(launch.header or {}))
-
-
-def _known_names(value: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, inner in value.items():
-        name = f"{prefix} {key}".strip().lower().replace("_", " ")
-        if isinstance(inner, dict):
-            yield from _known_names(inner, name)
-        elif inner not in (None, "", []):
-            yield name
-
-
-def _recorded(names: set[str], words: tuple[str, ...]) -> bool:
-    return any(word in name for word in words for name in names)
 
 
 def _search(value: dict[str, Any], key: str) -> object:

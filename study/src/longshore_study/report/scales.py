@@ -54,7 +54,8 @@ class Scale:
     def tick_values(self, count: int = 6) -> list[float]:
         if self.logarithmic and self.high / self.low >= 4:
             return _log_values(self.low, self.high)
-        return _linear_values(self.low, self.high, count)
+        # A short logarithmic axis is read like a linear one, but its ticks crowd towards the end: more of them.
+        return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
 
     def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:
         """Ticks at these values; labels that would touch an earlier one are dropped, the roundest kept."""

@@ -18,7 +18,10 @@ CHOICES = frozenset(
         "distribution", "first_touch", "placement", "environment", "task_count", "grid",
     }
 )  # fmt: skip
-ROWS_SHOWN = 24
+ROWS_SHOWN = 20
+NUMBERS = ("Figure", "Lead", "Of bound")
+# A share of the bound that is noise no longer.
+ABOVE = 1.05
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,10 @@ class Winner:
         return self.best.low > self.runner_up.high
 
     @property
+    def above_bound(self) -> bool:
+        return self.share_of_bound is not None and self.share_of_bound > ABOVE
+
+    @property
     def share_of_bound(self) -> float | None:
         return self.best.value / self.bound.value if self.bound else None
 
@@ -79,7 +86,9 @@ def winners(facts: Facts) -> list[Winner]:
             figures = [f for f in facts.of_pattern(pattern) if f.tag == tag]
             if figures and pattern != "control":
                 found += _of_pattern(facts, tag, figures)
-    return sorted(found, key=lambda w: pattern_rank(w.best.pattern))
+    # The sides of one problem stand together.
+    problems = list(dict.fromkeys((w.best.pattern, w.problem) for w in found))
+    return sorted(found, key=lambda w: (pattern_rank(w.best.pattern), problems.index((w.best.pattern, w.problem))))
 
 
 def _of_pattern(facts: Facts, tag: str, figures: Sequence[Figure]) -> list[Winner]:
@@ -109,7 +118,7 @@ def _winner(facts: Facts, tag: str, contestants: Sequence[Contestant], chosen: N
         runner_up=second,
         name=_choice(chosen, best),
         runner_up_name=_choice(chosen, second) if second else "",
-        problem=given.text({k: v for k, v in best.figures[0].factors.items() if k not in CHOICES}),
+        problem=", ".join(given.parts(best.figures[0].factors)),
         contestants=len(ranked),
         bound=bound_for(facts, best.figures),
         tag=tag,
@@ -117,7 +126,7 @@ def _winner(facts: Facts, tag: str, contestants: Sequence[Contestant], chosen: N
 
 
 def _choice(chosen: Naming, contestant: Contestant) -> str:
-    return chosen.text(contestant.figures[0].factors)
+    return ", ".join(chosen.parts(contestant.figures[0].factors))
 
 
 def winners_section(facts: Facts) -> Element | None:
@@ -152,7 +161,12 @@ def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
         "div",
         element(
             "table",
-            element("thead", element("tr", [element("th", h, scope="col") for h in heads])),
+            element(
+                "thead",
+                element(
+                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
+                ),
+            ),
             element("tbody", [_row(w, several=several) for w in rows]),
             class_="plain",
         ),
@@ -170,9 +184,9 @@ def _row(winner: Winner, *, several: bool) -> Element:
     return element(
         "tr",
         element("td", pattern_title(winner.best.pattern)),
-        element("td", winner.problem),
+        element("td", winner.problem or "–"),
         element("td", winner.tag) if several else None,
-        element("td", element("b", winner.name)),
+        element("td", element("b", winner.name) if winner.name else "the only choice"),
         element(
             "td",
             f"{figure(winner.best.value)} {unit}",
@@ -190,6 +204,7 @@ def _row(winner: Winner, *, several: bool) -> Element:
         element(
             "td",
             share(winner.share_of_bound or 0) if bound else "–",
+            [" ", element("span", "in cache?", class_="close")] if winner.above_bound else None,
             class_="number",
             title=f"of {bound.text}" if bound else "no bound is known in this unit",
         ),
