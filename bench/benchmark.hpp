@@ -20,10 +20,11 @@ using json = nlohmann::ordered_json;
 /// One factor of a pattern: an option --name that takes a comma-separated list of levels.
 struct factor {
   enum class kind { word, integer, triple };  ///< triple: X,Y,Z as one level (not a list), "64,64,64"
-  std::string name;                           ///< as typed, without dashes: "task-count"; the record has underscores: "task_count"
+  std::string name;  ///< as typed, without dashes: "task-count"; the record has underscores: "task_count"
   kind type = kind::word;
-  std::vector<std::string> allowed = {};  ///< words only: every level that record.md has, also those that this build cannot do yet
-  std::vector<std::string> defaults;      ///< one level each; empty: not given, and then not part of the variant
+  std::vector<std::string> allowed =
+      {};                             ///< words only: every level that record.md has, also those that this build cannot do yet
+  std::vector<std::string> defaults;  ///< one level each; empty: not given, and then not part of the variant
   std::string help;
   long low = 0, high = 0;  ///< integers: the range that makes sense
 };

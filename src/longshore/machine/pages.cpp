@@ -23,7 +23,8 @@ pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
   if (bytes == 0) return;
   const std::size_t available = available_memory_bytes();
   if (bytes > available)
-    fail(errc::out_of_memory, "{} bytes of memory asked for, {} are available: use smaller arrays or fewer ranks per node", bytes, available);
+    fail(errc::out_of_memory, "{} bytes of memory asked for, {} are available: use smaller arrays or fewer ranks per node", bytes,
+         available);
   const std::size_t alignment = huge ? huge_page_bytes() : page_bytes();
   mapping_bytes_ = round_up(bytes, page_bytes()) + (huge ? alignment : 0);
   mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

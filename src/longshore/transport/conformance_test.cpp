@@ -19,13 +19,15 @@ using testing::spmd;
 
 std::byte* wait_reserve(team& team, channel_sender& sender) {
   std::byte* slot = nullptr;
-  for (waiter wait(team, "a free slot", sender.peer()); (slot = sender.reserve()) == nullptr; wait.pause()) {}
+  for (waiter wait(team, "a free slot", sender.peer()); (slot = sender.reserve()) == nullptr; wait.pause()) {
+  }
   return slot;
 }
 
 std::span<const std::byte> wait_front(team& team, channel_receiver& receiver) {
   std::optional<std::span<const std::byte>> message;
-  for (waiter wait(team, "a message", receiver.peer()); !(message = receiver.front()); wait.pause()) {}
+  for (waiter wait(team, "a message", receiver.peer()); !(message = receiver.front()); wait.pause()) {
+  }
   return *message;
 }
 
@@ -103,7 +105,8 @@ TEST(Team, alltoallv_moves_uneven_and_empty_blocks) {
       for (std::size_t i = 0; i < in_counts[peer]; ++i) expected.push_back({peer, rank, static_cast<int>(i)});
     }
     std::vector<std::array<int, 3>> in(expected.size());
-    team.alltoallv(std::as_bytes(std::span(out)).data(), out_counts, std::as_writable_bytes(std::span(in)).data(), in_counts, sizeof(in[0]));
+    team.alltoallv(std::as_bytes(std::span(out)).data(), out_counts, std::as_writable_bytes(std::span(in)).data(), in_counts,
+                   sizeof(in[0]));
     EXPECT_EQ(in, expected);
     EXPECT_GT(team.allreduce_value(out.size(), reduction::sum) + (size == 1 ? 1 : 0), 0u);
   });

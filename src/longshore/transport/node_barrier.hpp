@@ -28,12 +28,14 @@ class node_barrier {
     const std::uint32_t mine = state_->generation.load(std::memory_order_relaxed);
     state_->arrived.fetch_add(1, std::memory_order_acq_rel);
     if (leader) {
-      for (waiter wait(team, "a barrier"); state_->arrived.load(std::memory_order_acquire) != ranks_; wait.pause()) {}
+      for (waiter wait(team, "a barrier"); state_->arrived.load(std::memory_order_acquire) != ranks_; wait.pause()) {
+      }
       between_nodes();
       state_->arrived.store(0, std::memory_order_relaxed);
       state_->generation.store(mine + 1, std::memory_order_release);
     } else {
-      for (waiter wait(team, "a barrier"); state_->generation.load(std::memory_order_acquire) == mine; wait.pause()) {}
+      for (waiter wait(team, "a barrier"); state_->generation.load(std::memory_order_acquire) == mine; wait.pause()) {
+      }
     }
   }
 

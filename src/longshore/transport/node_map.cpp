@@ -6,7 +6,8 @@
 
 namespace longshore {
 
-node_map::node_map(std::span<const int> host_of, int my_rank, int ranks_per_node) : node_of_(host_of.size()), local_index_(host_of.size()) {
+node_map::node_map(std::span<const int> host_of, int my_rank, int ranks_per_node)
+    : node_of_(host_of.size()), local_index_(host_of.size()) {
   struct open_node {
     int id, ranks;
   };

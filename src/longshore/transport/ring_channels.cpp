@@ -19,7 +19,8 @@ std::size_t directory_bytes(std::size_t entries) {
 
 struct directory {
   explicit directory(std::byte* memory)
-      : count(reinterpret_cast<std::uint64_t*>(memory)), entries(reinterpret_cast<directory_entry*>(memory + sizeof(std::uint64_t))) {}
+      : count(reinterpret_cast<std::uint64_t*>(memory)),
+        entries(reinterpret_cast<directory_entry*>(memory + sizeof(std::uint64_t))) {}
   std::uint64_t* count;
   directory_entry* entries;
 };
@@ -35,7 +36,8 @@ const directory_entry* find_ring(const directory& of_sender, int receiver, int n
 
 ring_layout::ring_layout(std::size_t slot_bytes, int slots)
     : slot_stride(round_up(slot_bytes, cache_line_bytes)),
-      first_slot(round_up(offsetof(ring_header, length_bytes) + static_cast<std::size_t>(slots) * sizeof(std::uint64_t), interference_bytes)),
+      first_slot(round_up(offsetof(ring_header, length_bytes) + static_cast<std::size_t>(slots) * sizeof(std::uint64_t),
+                          interference_bytes)),
       total_bytes(round_up(first_slot + static_cast<std::size_t>(slots) * slot_stride, interference_bytes)) {}
 
 ring_sender::ring_sender(channel_end end, int slots, std::byte* ring)
@@ -107,8 +109,8 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
     if (entry == nullptr)
       fail(errc::usage, "rank {} opens channel {} from rank {}, which opens no such channel to it", my_rank, nth, end.peer);
     if (entry->slot_bytes != end.slot_bytes || entry->slots != static_cast<std::uint64_t>(slots))
-      fail(errc::usage, "channel {} from rank {} to rank {}: the sender has {} slots of {} bytes, the receiver {} of {}", nth, end.peer, my_rank,
-           entry->slots, entry->slot_bytes, slots, end.slot_bytes);
+      fail(errc::usage, "channel {} from rank {} to rank {}: the sender has {} slots of {} bytes, the receiver {} of {}", nth,
+           end.peer, my_rank, entry->slots, entry->slot_bytes, slots, end.slot_bytes);
     receivers.emplace_back(end, slots, theirs + entry->offset);
   }
 }

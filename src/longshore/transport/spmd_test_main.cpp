@@ -20,8 +20,8 @@ class failure_printer final : public ::testing::EmptyTestEventListener {
   explicit failure_printer(int rank) : rank_(rank) {}
   void OnTestPartResult(const ::testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_, result.file_name() == nullptr ? "?" : result.file_name(), result.line_number(),
-                 result.message());
+    std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_, result.file_name() == nullptr ? "?" : result.file_name(),
+                 result.line_number(), result.message());
   }
 
  private:

@@ -71,8 +71,8 @@ class team {
 
   /// Collective. Opens a channel to each of `to` and from each of `from`, with `slots` messages in flight per channel. The k-th
   /// end towards rank b that rank a names is joined with the k-th end from a that b names; their slot_bytes must be equal.
-  [[nodiscard]] virtual std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to, std::span<const channel_end> from,
-                                                                   int slots) = 0;
+  [[nodiscard]] virtual std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
+                                                                   std::span<const channel_end> from, int slots) = 0;
 
   /// Called by waits now and then: lets the library underneath make progress, throws errc::peer_failed when another rank failed.
   virtual void attend() = 0;
@@ -92,7 +92,7 @@ class team {
     return all;
   }
   template <class T>
-    requires std::integral<T> || std::floating_point<T>
+  requires std::integral<T> || std::floating_point<T>
   [[nodiscard]] T allreduce_value(T value, reduction operation) {
     if constexpr (std::integral<T>) {
       auto wide = static_cast<std::int64_t>(value);

@@ -6,9 +6,10 @@
 namespace longshore {
 
 struct traffic {
-  std::uint64_t messages = 0;       ///< sent by this rank, also within its node; what is copied by direct loads and stores is no message
+  std::uint64_t messages =
+      0;  ///< sent by this rank, also within its node; what is copied by direct loads and stores is no message
   std::uint64_t payload_bytes = 0;  ///< what the user asked this rank to move
-  std::uint64_t wire_bytes = 0;     ///< what the messages carried: payload with headers and padding, and requests that answers need
+  std::uint64_t wire_bytes = 0;  ///< what the messages carried: payload with headers and padding, and requests that answers need
   std::uint64_t offnode_bytes = 0;  ///< of the wire bytes, those to another node
 
   traffic& operator+=(const traffic& other) noexcept {

@@ -74,7 +74,8 @@ void channels::make_messages(std::span<const channel_end> to, std::span<const ch
     return buffer;
   };
   tag_counter outgoing(tag_block_), incoming(tag_block_);
-  for (const auto& end : from) message_receivers_.emplace_back(end, slots, take(end), team_.channel_comm(), incoming.next(end.peer));
+  for (const auto& end : from)
+    message_receivers_.emplace_back(end, slots, take(end), team_.channel_comm(), incoming.next(end.peer));
   for (const auto& end : to) message_senders_.emplace_back(end, slots, take(end), team_.channel_comm(), outgoing.next(end.peer));
 }
 

@@ -24,7 +24,8 @@ communicator split_by_host(const communicator& ranks) {
 // Memory for host_state and a barrier for each rank's possible node; null where the library cannot share.
 std::unique_ptr<node_memory> try_share(const communicator& host) {
   try {
-    const std::size_t bytes = round_up(sizeof(host_state), interference_bytes) + static_cast<std::size_t>(host.size()) * sizeof(node_barrier_state);
+    const std::size_t bytes =
+        round_up(sizeof(host_state), interference_bytes) + static_cast<std::size_t>(host.size()) * sizeof(node_barrier_state);
     return std::make_unique<node_memory>(host, bytes);
   } catch (const error& e) {
     if (e.code() != errc::transport) throw;
@@ -61,12 +62,16 @@ team::layout::layout(const communicator& ranks, int ranks_per_node) {
   const int local_ranks = physical_host.size();
   // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
   cpus = mine.size() < host_cpus.size() ? mine : cpu_share(host_cpus, physical_host.rank(), local_ranks);
-  enough_cores = local_ranks <= static_cast<int>(host_cpus.size()) && (usable_cores() == static_cast<int>(mine.size()) || local_ranks <= usable_cores());
+  enough_cores = local_ranks <= static_cast<int>(host_cpus.size()) &&
+                 (usable_cores() == static_cast<int>(mine.size()) || local_ranks <= usable_cores());
 
   if (all(ranks, host_memory != nullptr)) {
     host = std::move(physical_host);
   } else {
-    if (rank == 0) fmt::print(stderr, "longshore: no memory shared between ranks (MPI_Win_allocate_shared is missing or off): all data goes by messages\n");
+    if (rank == 0)
+      fmt::print(
+          stderr,
+          "longshore: no memory shared between ranks (MPI_Win_allocate_shared is missing or off): all data goes by messages\n");
     host_memory.reset();
     host = communicator::split(ranks.get(), rank);
     host_memory = try_share(host);

@@ -13,7 +13,9 @@ std::size_t stride_bytes(std::size_t slot_bytes) { return round_up(closing_bytes
 
 }  // namespace
 
-std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots) { return static_cast<std::size_t>(slots) * stride_bytes(slot_bytes); }
+std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots) {
+  return static_cast<std::size_t>(slots) * stride_bytes(slot_bytes);
+}
 
 message_sender::message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag)
     : channel_sender(end), buffer_(buffer), comm_(comm), tag_(tag), requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {
@@ -35,7 +37,8 @@ void message_sender::commit(std::size_t bytes) {
 }
 
 void message_sender::send(std::size_t bytes) {
-  check(MPI_Issend(buffer_ + slot_ * stride_bytes(slot_bytes()), static_cast<int>(bytes), MPI_BYTE, peer(), tag_, comm_, &requests_[slot_]),
+  check(MPI_Issend(buffer_ + slot_ * stride_bytes(slot_bytes()), static_cast<int>(bytes), MPI_BYTE, peer(), tag_, comm_,
+                   &requests_[slot_]),
         "MPI_Issend");
   slot_ = slot_ + 1 == requests_.size() ? 0 : slot_ + 1;
 }
@@ -52,23 +55,32 @@ bool message_sender::try_close() {
 }
 
 message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag)
-    : channel_receiver(end), buffer_(buffer), comm_(comm), tag_(tag), requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {
+    : channel_receiver(end),
+      buffer_(buffer),
+      comm_(comm),
+      tag_(tag),
+      requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {
   for (std::size_t slot = 0; slot < requests_.size(); ++slot) post(slot);
 }
 
 void message_receiver::post(std::size_t slot) {
-  check(MPI_Irecv(buffer_ + slot * stride_bytes(slot_bytes()), static_cast<int>(closing_bytes(slot_bytes())), MPI_BYTE, peer(), tag_, comm_,
-                  &requests_[slot]),
+  check(MPI_Irecv(buffer_ + slot * stride_bytes(slot_bytes()), static_cast<int>(closing_bytes(slot_bytes())), MPI_BYTE, peer(),
+                  tag_, comm_, &requests_[slot]),
         "MPI_Irecv");
 }
 
 std::optional<std::span<const std::byte>> message_receiver::front() {
+  if (closed_) return std::nullopt;
   if (!arrived_) {
     int done = 0;
     MPI_Status status;
     check(MPI_Test(&requests_[slot_], &done, &status), "MPI_Test");
     if (done == 0) return std::nullopt;
     check(MPI_Get_count(&status, MPI_BYTE, &length_bytes_), "MPI_Get_count");
+    if (static_cast<std::size_t>(length_bytes_) == closing_bytes(slot_bytes())) {
+      closed_ = true;
+      return std::nullopt;
+    }
     arrived_ = true;
   }
   return std::span<const std::byte>(buffer_ + slot_ * stride_bytes(slot_bytes()), static_cast<std::size_t>(length_bytes_));
@@ -82,19 +94,12 @@ void message_receiver::release() {
 }
 
 bool message_receiver::try_close() {
-  while (!closed_) {
-    const auto message = front();
-    if (!message) return false;
-    if (message->size() != closing_bytes(slot_bytes())) {
-      release();
-      continue;
-    }
-    closed_ = true;
-    for (auto& request : requests_) {
-      if (request == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&request);
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
+  while (front()) release();
+  if (!closed_) return false;
+  for (auto& request : requests_) {
+    if (request == MPI_REQUEST_NULL) continue;
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   return true;
 }

@@ -20,12 +20,15 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
   unsigned long long available = std::min(available_memory_bytes(), available_shared_memory_bytes());
   check(MPI_Bcast(&available, 1, MPI_UNSIGNED_LONG_LONG, 0, node.get()), "MPI_Bcast");
   if (part_bytes > available / ranks)
-    fail(errc::out_of_memory, "{} ranks of a node ask for {} bytes of shared memory each, {} bytes are available: use smaller arrays or fewer ranks per node",
+    fail(errc::out_of_memory,
+         "{} ranks of a node ask for {} bytes of shared memory each, {} bytes are available: use smaller arrays or fewer ranks "
+         "per node",
          ranks, part_bytes, available);
 
   const std::size_t bytes = node.rank() == 0 ? ranks * stride_bytes_ + page_bytes() : 0;
   void* mine = nullptr;
-  check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(), &mine, &window_), "MPI_Win_allocate_shared");
+  check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(), &mine, &window_),
+        "MPI_Win_allocate_shared");
   MPI_Aint size = 0;
   int unit = 0;
   void* first = nullptr;

@@ -21,7 +21,9 @@ class node_memory {
   node_memory& operator=(const node_memory&) = delete;
 
   /// The part of the rank at `local_index` in the node; aligned to a page, zero before the first write.
-  [[nodiscard]] std::byte* part(int local_index) const noexcept { return base_ + static_cast<std::size_t>(local_index) * stride_bytes_; }
+  [[nodiscard]] std::byte* part(int local_index) const noexcept {
+    return base_ + static_cast<std::size_t>(local_index) * stride_bytes_;
+  }
 
  private:
   std::size_t stride_bytes_;

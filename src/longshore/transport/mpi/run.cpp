@@ -30,8 +30,8 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   const auto mine = team::make(MPI_COMM_WORLD, options.ranks_per_node, options.timeout_seconds);
   try {
     if (options.ranks > 0 && options.ranks != mine->size())
-      fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher (mpirun -n {})", options.ranks, mine->size(),
-           options.ranks);
+      fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher (mpirun -n {})",
+           options.ranks, mine->size(), options.ranks);
     const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
     body(*mine);
     mine->barrier();

@@ -24,7 +24,8 @@ std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory
 
 }  // namespace
 
-segment::segment(const longshore::team& team, const communicator& ranks, std::unique_ptr<node_memory> memory, std::size_t bytes, watchdog& dog)
+segment::segment(const longshore::team& team, const communicator& ranks, std::unique_ptr<node_memory> memory, std::size_t bytes,
+                 watchdog& dog)
     : longshore::segment(bytes, memory->part(team.nodes().local_index(team.rank())), direct_parts(team, *memory)),
       memory_(std::move(memory)),
       dog_(dog),
@@ -50,7 +51,8 @@ void segment::put_start(int peer, std::size_t offset, const void* from, std::siz
     return;
   }
   in_pieces(bytes, [&](std::size_t done, int n) {
-    check(MPI_Put(static_cast<const std::byte*>(from) + done, n, MPI_BYTE, peer, static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_),
+    check(MPI_Put(static_cast<const std::byte*>(from) + done, n, MPI_BYTE, peer, static_cast<MPI_Aint>(offset + done), n,
+                  MPI_BYTE, window_),
           "MPI_Put");
   });
   pending_ = true;
@@ -64,7 +66,9 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
     return;
   }
   in_pieces(bytes, [&](std::size_t done, int n) {
-    check(MPI_Get(static_cast<std::byte*>(to) + done, n, MPI_BYTE, peer, static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_), "MPI_Get");
+    check(MPI_Get(static_cast<std::byte*>(to) + done, n, MPI_BYTE, peer, static_cast<MPI_Aint>(offset + done), n, MPI_BYTE,
+                  window_),
+          "MPI_Get");
   });
   pending_ = true;
 }
@@ -91,7 +95,8 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
     return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset)).fetch_add(amount, std::memory_order_acq_rel);
   std::int64_t before = 0;
   const watchdog::section limit(dog_, "MPI_Fetch_and_op");
-  check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset), MPI_SUM, window_), "MPI_Fetch_and_op");
+  check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset), MPI_SUM, window_),
+        "MPI_Fetch_and_op");
   check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
   return before;
 }

@@ -13,7 +13,8 @@ namespace longshore::mpi {
 class segment final : public longshore::segment {
  public:
   /// Collective over `ranks`.
-  segment(const longshore::team& team, const communicator& ranks, std::unique_ptr<node_memory> memory, std::size_t bytes, watchdog& dog);
+  segment(const longshore::team& team, const communicator& ranks, std::unique_ptr<node_memory> memory, std::size_t bytes,
+          watchdog& dog);
   ~segment() override;
 
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;

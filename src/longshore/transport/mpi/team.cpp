@@ -16,6 +16,7 @@ namespace {
 
 constexpr int runtime_failure_status = 3;
 constexpr std::size_t tag_block_count = 511;
+constexpr int silent_tag = 32767;  // on the communicator of barriers
 
 MPI_Op op_of(reduction operation) {
   switch (operation) {
@@ -53,7 +54,8 @@ std::unique_ptr<team> team::make(MPI_Comm ranks, int ranks_per_node, double time
 }
 
 team::team(communicator ranks, layout found, double timeout_seconds)
-    : longshore::team(ranks.rank(), ranks.size(), std::move(found.nodes), {timeout_seconds, found.enough_cores}, std::move(found.cpus)),
+    : longshore::team(ranks.rank(), ranks.size(), std::move(found.nodes), {timeout_seconds, found.enough_cores},
+                      std::move(found.cpus)),
       ranks_(std::move(ranks)),
       channel_comm_(communicator::duplicate(ranks_.get())),
       host_(std::move(found.host)),
@@ -83,8 +85,9 @@ std::string team::library_version() const {
 void team::attend() {
   // Between nodes everything may depend on this rank's calling MPI, also what a peer waits for while this one waits in memory.
   if (nodes().node_count() == 1) return;
+  // The tag is one that nobody sends: a probe that finds a message returns at once, without making progress.
   int flag = 0;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, ranks_.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  check(MPI_Iprobe(MPI_ANY_SOURCE, silent_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 void team::complete(MPI_Request& request, const char* operation) {
@@ -108,7 +111,8 @@ void team::barrier_between_nodes() {
   const int node_count = nodes().node_count(), mine = nodes().my_node();
   for (int distance = 1, round = 0; distance < node_count; distance *= 2, ++round) {
     MPI_Request told = MPI_REQUEST_NULL, heard = MPI_REQUEST_NULL;
-    check(MPI_Irecv(nullptr, 0, MPI_BYTE, leaders[(mine - distance + node_count) % node_count], round, ranks_.get(), &heard), "MPI_Irecv");
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, leaders[(mine - distance + node_count) % node_count], round, ranks_.get(), &heard),
+          "MPI_Irecv");
     check(MPI_Isend(nullptr, 0, MPI_BYTE, leaders[(mine + distance) % node_count], round, ranks_.get(), &told), "MPI_Isend");
     complete(heard, "a barrier");
     complete(told, "a barrier");
@@ -131,7 +135,8 @@ void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = count(outgoing.size() / static_cast<std::size_t>(size()), "MPI_Ialltoall");
-  check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE, ranks_.get(), &request), "MPI_Ialltoall");
+  check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE, ranks_.get(), &request),
+        "MPI_Ialltoall");
   complete(request, "an alltoall");
 }
 
@@ -142,8 +147,8 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
   check(MPI_Type_contiguous(count(element_bytes, "MPI_Type_contiguous"), MPI_BYTE, &element), "MPI_Type_contiguous");
   check(MPI_Type_commit(&element), "MPI_Type_commit");
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ialltoallv(outgoing, out.counts.data(), out.starts.data(), element, incoming, in.counts.data(), in.starts.data(), element, ranks_.get(),
-                       &request),
+  check(MPI_Ialltoallv(outgoing, out.counts.data(), out.starts.data(), element, incoming, in.counts.data(), in.starts.data(),
+                       element, ranks_.get(), &request),
         "MPI_Ialltoallv");
   complete(request, "an alltoallv");
   MPI_Type_free(&element);
@@ -151,14 +156,16 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
 
 void team::allreduce(std::span<std::int64_t> values, reduction operation) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), MPI_INT64_T, op_of(operation), ranks_.get(), &request),
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), MPI_INT64_T, op_of(operation),
+                       ranks_.get(), &request),
         "MPI_Iallreduce");
   complete(request, "an allreduce");
 }
 
 void team::allreduce(std::span<double> values, reduction operation) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), MPI_DOUBLE, op_of(operation), ranks_.get(), &request),
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), MPI_DOUBLE, op_of(operation),
+                       ranks_.get(), &request),
         "MPI_Iallreduce");
   complete(request, "an allreduce");
 }
@@ -166,8 +173,8 @@ void team::allreduce(std::span<double> values, reduction operation) {
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
   if (smallest != largest)
-    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(), bytes, smallest,
-         largest);
+    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
+         bytes, smallest, largest);
   auto memory = std::make_unique<node_memory>(node_, bytes);
   return std::make_unique<segment>(*this, ranks_, std::move(memory), bytes, dog_);
 }

@@ -43,8 +43,8 @@ void watchdog::watch() {
       seen = current;
       since = now;
     } else if (now - since > timeout_seconds_) {
-      fmt::print(stderr, "longshore: rank {}: {} did not return within {} s: a peer is stuck or gone (LONGSHORE_TIMEOUT)\n", rank_, operation,
-                 timeout_seconds_);
+      fmt::print(stderr, "longshore: rank {}: {} did not return within {} s: a peer is stuck or gone (LONGSHORE_TIMEOUT)\n",
+                 rank_, operation, timeout_seconds_);
       std::_Exit(runtime_failure_status);
     }
   }

@@ -40,7 +40,8 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   try {
     for (int rank = 1; rank < ranks; ++rank) others.emplace_back(run_rank, rank);
   } catch (const std::system_error& e) {
-    world.fail(0, std::make_exception_ptr(error(errc::out_of_memory, fmt::format("could not start {} threads: {}", ranks, e.what()))));
+    world.fail(
+        0, std::make_exception_ptr(error(errc::out_of_memory, fmt::format("could not start {} threads: {}", ranks, e.what()))));
   }
   if (static_cast<int>(others.size()) == ranks - 1) run_rank(0);
   others.clear();  // joins

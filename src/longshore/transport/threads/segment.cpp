@@ -38,7 +38,8 @@ void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
   check_range(peer, offset, sizeof(std::int64_t));
   if (offset % sizeof(std::int64_t) != 0) fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
-  return std::atomic_ref(*reinterpret_cast<std::int64_t*>(block_->part(peer) + offset)).fetch_add(amount, std::memory_order_acq_rel);
+  return std::atomic_ref(*reinterpret_cast<std::int64_t*>(block_->part(peer) + offset))
+      .fetch_add(amount, std::memory_order_acq_rel);
 }
 
 void segment::quiet() { std::atomic_thread_fence(std::memory_order_release); }

@@ -26,7 +26,8 @@ T combine(T a, T b, reduction operation) {
 
 class channels final : public channel_set {
  public:
-  channels(std::shared_ptr<shared_block> memory, std::unique_ptr<ring_channels> rings) : memory_(std::move(memory)), rings_(std::move(rings)) {
+  channels(std::shared_ptr<shared_block> memory, std::unique_ptr<ring_channels> rings)
+      : memory_(std::move(memory)), rings_(std::move(rings)) {
     for (auto& sender : rings_->senders) senders_.push_back(&sender);
     for (auto& receiver : rings_->receivers) receivers_.push_back(&receiver);
   }
@@ -39,7 +40,9 @@ class channels final : public channel_set {
 }  // namespace
 
 team::team(world& world, int rank, node_map nodes, wait_policy waiting, std::vector<int> cpus)
-    : longshore::team(rank, world.ranks(), std::move(nodes), waiting, std::move(cpus)), world_(world), barrier_(&world.barrier, world.ranks()) {}
+    : longshore::team(rank, world.ranks(), std::move(nodes), waiting, std::move(cpus)),
+      world_(world),
+      barrier_(&world.barrier, world.ranks()) {}
 
 void team::barrier() {
   barrier_.wait(*this, rank() == 0, [] {});
@@ -68,7 +71,8 @@ void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
   const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
   show(outgoing, [&](int peer, const std::span<const std::byte>& theirs) {
-    copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block, theirs.data() + static_cast<std::size_t>(rank()) * block, block);
+    copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block, theirs.data() + static_cast<std::size_t>(rank()) * block,
+               block);
   });
 }
 
@@ -93,7 +97,8 @@ void team::allreduce_values(std::span<T> values, reduction operation) {
     if (result.empty())
       result.assign(theirs.begin(), theirs.end());
     else
-      std::transform(result.begin(), result.end(), theirs.begin(), result.begin(), [&](T a, T b) { return combine(a, b, operation); });
+      std::transform(result.begin(), result.end(), theirs.begin(), result.begin(),
+                     [&](T a, T b) { return combine(a, b, operation); });
   });
   std::copy(result.begin(), result.end(), values.begin());
 }
@@ -130,8 +135,8 @@ std::shared_ptr<T> make_together(longshore::team& team, world& world, const Make
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
   if (smallest != largest)
-    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(), bytes, smallest,
-         largest);
+    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
+         bytes, smallest, largest);
   auto block = make_together<shared_block>(*this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
   return std::make_unique<segment>(*this, std::move(block), bytes);
 }
