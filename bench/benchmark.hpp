@@ -26,10 +26,12 @@ struct factor {
       {};                             ///< words only: every level that record.md has, also those that this build cannot do yet
   std::vector<std::string> defaults;  ///< one level each; empty: not given, and then not part of the variant
   std::string help;
-  long low = 0, high = 0;  ///< integers: the range that makes sense
+  long low = 0, high = 0;  ///< integers, and each number of a triple: the range that makes sense; both 0: 1 to 2^40
 };
 
-/// One level of each factor, with the names of the record: {"kernel":"triad","elements":1000000,...}.
+/// One level of each factor, with the names of the record: words as strings, integers as numbers, triples as arrays of three
+/// numbers: {"kernel":"triad","elements":1000000,...}, {"domain":[64,64,64],...}. A factor that was not given and has no default
+/// is not in it.
 using variant = json;
 
 /// Statistics of the timed repetitions, in seconds of one operation: over repetitions of the maximum over ranks.
@@ -79,7 +81,8 @@ struct pattern {
   std::vector<std::string> examples;  ///< command lines for --help
   /// Why this variant cannot be run here, or nothing. Must answer the same on all ranks.
   std::function<std::optional<std::string>(const variant&, const launch_facts&)> why_not;
-  /// Collective. Throws longshore::error when the variant makes no sense or memory does not suffice.
+  /// Collective. errc::usage and errc::unsupported say that the variant makes no sense here: thrown on all ranks alike; it is then
+  /// skipped with that reason. Any other error, such as errc::out_of_memory, ends the run. May be called more than once per variant.
   std::function<std::unique_ptr<measurement>(team&, const variant&, const launch_facts&)> make;
 };
 
