@@ -1,6 +1,6 @@
 """A stand-in for longshore-bench: same options, same records, no measuring; and it misbehaves when told to.
 
-FAKE_BENCH holds rules "program[/transport][@seed]=action", separated by ';': fail, wrong (exit 1, verified false), hang,
+FAKE_BENCH holds rules "program[/transport][@seed]=action", separated by ";": fail, wrong (exit 1, not verified), hang,
 die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_LOG names a file that gets a line per start.
 """
 
@@ -23,8 +23,12 @@ METRICS = {
 }
 
 
+RANK = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK") or "0"
+SAID: list[str] = []
+
+
 def say(record: dict[str, object]) -> None:
-    print(json.dumps(record, separators=(",", ":")), flush=True)
+    SAID.append(json.dumps(record, separators=(",", ":")) + "\n")
 
 
 def action_for(program: str, transport: str, seed: str) -> str:
@@ -61,7 +65,7 @@ def main() -> int:
         case "silent":
             return 0
         case "garbage":
-            print('{"record" this is not JSON\n{"record":"end","status":"ok"}')
+            SAID.append('{"record" this is not JSON\n{"record":"end","status":"ok"}\n')
             return 0
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -75,6 +79,7 @@ def main() -> int:
     print("a warning of the MPI library on stdout")
     measure(args.program, factors, args.repetitions, action)
     if action == "truncate":
+        SAID.append('{"record":"resu')
         return 0
     say({"record": "end", "status": "ok"})
     return {"skip": 2, "wrong": 1}.get(action, 0)
@@ -101,4 +106,7 @@ def measure(program: str, factors: dict[str, list[str]], repetitions: int, actio
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    STATUS = main()
+    if RANK == "0" and SAID:
+        Path(sys.argv[sys.argv.index("--json") + 1]).write_text("".join(SAID), encoding="utf-8")
+    sys.exit(STATUS)

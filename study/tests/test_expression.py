@@ -118,5 +118,10 @@ def test_an_unknown_factor_is_named_with_its_nearest() -> None:
 
 def test_comparisons_lists_what_was_compared() -> None:
     condition = parse("mode in ['a', 'b'] or 'mpi' == transport and not ranks < 3")
-    assert sorted(condition.comparisons(), key=str) == [("mode", "a"), ("mode", "b"), ("ranks", 3), ("transport", "mpi")]
+    assert sorted(condition.comparisons(), key=str) == [
+        ("mode", "a"),
+        ("mode", "b"),
+        ("ranks", 3),
+        ("transport", "mpi"),
+    ]
     assert condition.names == {"mode", "transport", "ranks"}

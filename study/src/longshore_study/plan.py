@@ -79,7 +79,7 @@ class Cell:
         single = {name: levels[0] for name, levels in self.within.items() if len(levels) == 1}
         return " ".join(f"{name.replace('_', '-')}={_option_text(level)}" for name, level in single.items())
 
-    def options(self, seed: int) -> list[str]:
+    def options(self, seed: int, json_file: str = "-") -> list[str]:
         """The command line after the name of longshore-bench, without what belongs to the launcher."""
         words = [self.program, "--transport", str(self.between["transport"])]
         if self.between["transport"] == "threads":
@@ -94,7 +94,7 @@ class Cell:
         amounts = {"repetitions": self.amounts.repetitions, "warmup": self.amounts.warmup, "seed": seed}
         for name, value in amounts.items():
             words += [_option_name(name), str(value)]
-        return [*words, "--json", "-"]
+        return [*words, "--json", json_file]
 
 
 @dataclass(frozen=True)

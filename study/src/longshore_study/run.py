@@ -13,6 +13,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from longshore_study.child import ChildResult, Signals, run_child
@@ -20,9 +21,9 @@ from longshore_study.errors import LongshoreError
 from longshore_study.launchers import Command, Launcher
 from longshore_study.plan import Cell, Plan, PlannedLaunch
 from longshore_study.store import Store
+from longshore_study.study_file import External
 
 EXIT_LAUNCH_FAILED = 1
-_RECORD_START = '{"record"'
 NOTHING_COULD_RUN = 2  # longshore-bench: all variants were skipped, or a usage error
 
 
@@ -109,39 +110,33 @@ class Runner:
 
     def one(self, launch: PlannedLaunch, signals: Signals) -> Outcome:
         cell = launch.cell
-        command = self.launcher.command(cell, self.program(launch))
+        # Not through stdout: a launcher mixes what several ranks print there, also in the middle of a line.
+        written = scratch_file(self.target)
+        command = self.launcher.command(cell, program_of(self.plan, launch, self.bench, str(written)))
         started = dt.datetime.now(dt.UTC)
-        result = run_child(
-            command.argv,
-            {**os.environ, **command.environment},
-            cell.amounts.timeout_seconds,
-            signals,
-            self.progress.tick,
-        )
-        lines, stray = _records(cell, result)
+        try:
+            result = run_child(
+                command.argv,
+                {**os.environ, **command.environment},
+                cell.amounts.timeout_seconds,
+                signals,
+                self.progress.tick,
+            )
+            lines, unreadable = _imported(cell.external, result) if cell.external else (_lines(written), None)
+        finally:
+            written.unlink(missing_ok=True)
         failure, skipped = _judge(cell, result, lines)
-        stderr_tail = [*(f"on stdout: {line}" for line in stray[-5:]), *result.stderr_tail]
-        if result.exit_status and stderr_tail:
-            stderr_tail.append(telling_line(stderr_tail))  # readers show the last line
+        failure = unreadable if unreadable and not result.exit_status else failure
+        tail = result.stderr_tail or result.output.splitlines()[-10:]
+        if result.exit_status and tail:
+            tail = [*tail, telling_line(tail)]  # readers show the last line
         envelope = self.envelope(launch, command, result) | {
             "started": started.isoformat(timespec="milliseconds"),
-            "stderr_tail": stderr_tail,
+            "stderr_tail": tail,
             "exit_status": result.exit_status,
         }
         self.target.store.write_launch(envelope, lines)
         return Outcome(launch, result.seconds, failure, skipped)
-
-    def program(self, launch: PlannedLaunch) -> list[str]:
-        """The program with its options, before a launcher is put in front."""
-        if launch.cell.external is not None:
-            return self.external_program(launch.cell)
-        return [self.bench, *launch.cell.options(self.plan.seed_of(launch.launch_index))]
-
-    @staticmethod
-    def external_program(cell: Cell) -> list[str]:
-        """Somebody else's command line, its placeholders filled."""
-        command = cell.external.command if cell.external else ()
-        return [_filled(argument, cell.between) for argument in command]
 
     def envelope(self, launch: PlannedLaunch, command: Command, result: ChildResult) -> dict[str, Any]:
         cell = launch.cell
@@ -171,19 +166,33 @@ class Runner:
         }
 
 
-def _records(cell: Cell, result: ChildResult) -> tuple[list[str], list[str]]:
-    """The record lines of what a program printed, and the other lines: MPI libraries print warnings to stdout."""
+def program_of(plan: Plan, launch: PlannedLaunch, bench: str, json_file: str = "-") -> list[str]:
+    """The program of a launch with its options, before a launcher is put in front."""
+    cell = launch.cell
     if cell.external is not None:
-        return _imported(cell, result), []
-    lines = [line for line in result.output.splitlines() if line.strip()]
-    return (
-        [line for line in lines if line.startswith(_RECORD_START)],
-        [line[:500] for line in lines if not line.startswith(_RECORD_START)],
-    )
+        return [_filled(argument, cell.between) for argument in cell.external.command]
+    return [bench, *cell.options(plan.seed_of(launch.launch_index), json_file)]
 
 
-def _imported(cell: Cell, result: ChildResult) -> list[str]:
-    raise LongshoreError(f"[[external]] {cell.program}: format not available")
+def _lines(path: Path) -> list[str]:
+    """What the program wrote, as far as it came; nothing when it did not get that far."""
+    try:
+        return [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    except FileNotFoundError:
+        return []
+
+
+def _imported(external: External, result: ChildResult) -> tuple[list[str], str | None]:
+    """The records in what somebody else's program printed, or why there are none."""
+    from longshore_study import importers  # noqa: PLC0415 - few studies need them
+
+    try:
+        runs = importers.read_text(external.format, external.name, result.output)
+    except LongshoreError as error:
+        return [], str(error)
+    if len(runs) != 1 or runs[0].partial:
+        return [], (runs[0].partial if runs else None) or f"its output holds {len(runs)} runs; one launch is one run"
+    return runs[0].lines, None
 
 
 def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | None, str | None]:
@@ -201,6 +210,8 @@ def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | Non
         failure = f"exit status {result.exit_status}{last}"
     elif not lines:
         failure = "it wrote no records; is this a longshore-bench?"
+    elif kinds[-1] is None and "end" not in kinds:
+        failure = "its records are cut short (the last line is not complete)"
     elif None in kinds:
         failure = "it wrote a line that is no record"
     elif kinds[-1] != "end":
@@ -236,8 +247,24 @@ def _filled(argument: str, factors: Mapping[str, Any]) -> str:
     return argument
 
 
+def scratch_file(target: Target) -> Path:
+    """A name, hidden from readers of the store, for the records of the launch at hand: on the store's file system,
+    which the node that runs rank 0 sees too."""
+    folder = target.store.session_path(target.study, target.tag, target.session)
+    return (folder / f".launch.{os.uname().nodename}.{os.getpid()}.tmp").absolute()
+
+
+def remove_stale_scratch(target: Target) -> None:
+    """What a run on this machine left when it was ended by kill -9."""
+    folder = target.store.session_path(target.study, target.tag, target.session)
+    for path in folder.glob(f".launch.{os.uname().nodename}.*.tmp"):
+        process_id = path.name.split(".")[-2]
+        if not Path("/proc", process_id).exists():
+            path.unlink(missing_ok=True)
+
+
 def keep_study_file(plan: Plan, target: Target) -> None:
-    """A copy of the study file beside its launches, so that `resume` and `status` need nothing else. Versions are kept."""
+    """A copy of the study file beside its launches: `resume` and `status` need nothing else. Versions are kept."""
     folder = target.store.session_path(target.study, target.tag, target.session)
     path = folder / f"study-{plan.study.digest}.toml"
     if path.exists():
@@ -251,9 +278,8 @@ def keep_study_file(plan: Plan, target: Target) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise LongshoreError(
-            f"cannot write to {folder}: {error.strerror}; free space or choose another --store"
-        ) from None
+        reason = f"cannot write to {folder}: {error.strerror}; free space or choose another --store"
+        raise LongshoreError(reason) from None
 
 
 def kept_study_files(target: Target) -> list[str]:

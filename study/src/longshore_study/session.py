@@ -12,10 +12,19 @@ from typing import Any
 from longshore_study.child import Interrupted, Signals
 from longshore_study.errors import LongshoreError
 from longshore_study.forecast import Forecast
-from longshore_study.launchers import Launcher, find_bench, make_launcher
+from longshore_study.launchers import Command, Launcher, find_bench, make_launcher
 from longshore_study.plan import Plan, PlannedLaunch, make_plan
 from longshore_study.progress import duration, make_progress
-from longshore_study.run import Runner, Summary, Target, default_session, keep_study_file, remaining
+from longshore_study.run import (
+    Runner,
+    Summary,
+    Target,
+    default_session,
+    keep_study_file,
+    program_of,
+    remaining,
+    remove_stale_scratch,
+)
 from longshore_study.store import Store, folder_name
 from longshore_study.study_file import load
 
@@ -47,7 +56,9 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
     bench = find_bench(args.bench) if any(cell.external is None for cell in plan.cells) else ""
     launcher = make_launcher(study.launcher, plan.cells, args.mpirun)
     if args.dry_run:
-        return _dry_run(plan, launches, launcher, bench)
+        for launch in launches:
+            _print_command(launcher.command(launch.cell, program_of(plan, launch, bench)))
+        return 0
     if launches:
         status = _run(plan, target, launches, summary, launcher=launcher, bench=bench)
         if status is not None:
@@ -61,6 +72,7 @@ def _run(
 ) -> int | None:
     """Runs `launches`; the exit status when the user stopped it, else None."""
     keep_study_file(plan, target)
+    remove_stale_scratch(target)
     forecast = Forecast(target.store.launches(target.study))
     _announce(plan, target, launches, summary, forecast)
     progress = make_progress(plan, launches, forecast)
@@ -140,12 +152,6 @@ def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> Non
     print(f"{', '.join(words)}; stored in {folder}")
 
 
-def _dry_run(plan: Plan, launches: list[PlannedLaunch], launcher: Launcher, bench: str) -> int:
-    for launch in launches:
-        program = [bench, *launch.cell.options(plan.seed_of(launch.launch_index))]
-        if launch.cell.external is not None:
-            program = Runner.external_program(launch.cell)
-        command = launcher.command(launch.cell, program)
-        assignments = [f"{name}={shlex.quote(value)}" for name, value in command.environment.items()]
-        print(" ".join([*assignments, shlex.join(command.argv)]))
-    return 0
+def _print_command(command: Command) -> None:
+    assignments = [f"{name}={shlex.quote(value)}" for name, value in command.environment.items()]
+    print(" ".join([*assignments, shlex.join(command.argv)]))

@@ -65,17 +65,23 @@ class _Scanner:
             before, line = self.position, self.line()
             if self.take("[["):
                 table = self._header(self.key(), new_element=True)
-                self.lines[table] = line
+                self._note(table, line)
                 self.take("]]")
             elif self.take("["):
                 table = self._header(self.key(), new_element=False)
-                self.lines[table] = line
+                self._note(table, line)
                 self.take("]")
             else:
                 self.pair(table)
             self.skip_space()
             if self.position == before:  # nothing that this scanner knows: give up rather than hang
                 return
+
+    def _note(self, table: Path, line: int) -> None:
+        """A header stands for itself, and for what is around it when nothing did before."""
+        self.lines[table] = line
+        for depth in range(1, len(table)):
+            self.lines.setdefault(table[:depth], line)
 
     def _header(self, name: Path, *, new_element: bool) -> Path:
         """The path of a table header, with the index of the current element after each array of tables."""

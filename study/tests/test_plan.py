@@ -1,0 +1,153 @@
+"""From a study to launches: which cells, in which order, with which command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from longshore_study.errors import UsageError
+from longshore_study.forecast import Forecast, Spread, smallest_difference, smallest_difference_of_variants
+from longshore_study.plan import Plan, make_plan
+from longshore_study.study_file import loads
+
+
+def plan_of(blocks: str, settings: str = "") -> Plan:
+    return make_plan(loads(f'[study]\nname = "x"\nlaunches = 3\n{settings}\n{blocks}', "s.toml"))
+
+
+GATHER = """[[pattern]]
+program = "gather"
+within = { strategy = ["agp", "exstack"], buffer-items = [64, 1024] }
+between = { transport = ["threads", "mpi"], ranks = [1, 2], environment = [{}, { A = "1" }] }
+"""
+
+
+def test_cells_are_the_cross_product_and_every_way_of_launching_has_its_control() -> None:
+    plan = plan_of(GATHER)
+    programs = Counter(cell.program for cell in plan.cells)
+    assert programs == {"gather": 8, "control": 8}
+    assert plan.launches_per_session == 48
+    launching = {"gather": set[str](), "control": set[str]()}
+    for cell in plan.cells:
+        launching[cell.program].add(str(sorted(cell.between.items())))
+    assert launching["gather"] == launching["control"]
+
+
+def test_one_rank_has_nobody_to_play_ping_pong_with() -> None:
+    kernels = {cell.ranks: cell.within["kernel"] for cell in plan_of(GATHER).cells if cell.program == "control"}
+    assert kernels == {1: ["copy"], 2: ["copy", "pingpong"]}
+
+
+def test_excluded_cells_are_not_run() -> None:
+    plan = plan_of(GATHER + 'exclude = ["transport == \'threads\' and environment != {}", "ranks == 1"]\n')
+    cells = [cell for cell in plan.cells if cell.program == "gather"]
+    assert [(cell.between["transport"], cell.environment) for cell in cells] == [
+        ("threads", {}),
+        ("mpi", {}),
+        ("mpi", {"A": "1"}),
+    ]
+
+
+def test_a_condition_on_inner_factors_shortens_what_a_launch_walks() -> None:
+    plan = plan_of(GATHER + "exclude = [\"transport == 'mpi' and strategy == 'agp'\"]\n")
+    walked = {cell.between["transport"]: cell.within["strategy"] for cell in plan.cells if cell.program == "gather"}
+    assert walked == {"threads": ["agp", "exstack"], "mpi": ["exstack"]}
+
+
+def test_a_condition_that_leaves_holes_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"s.toml:5: .*two \[\[pattern\]\] blocks"):
+        plan_of(GATHER + "exclude = [\"strategy == 'agp' and buffer-items == 64\"]\n")
+
+
+def test_a_study_of_which_nothing_is_left_is_refused() -> None:
+    with pytest.raises(UsageError, match="leave nothing to run"):
+        plan_of(GATHER + 'exclude = ["ranks < 5"]\n')
+
+
+def test_absurd_sizes_are_refused_before_they_are_built() -> None:
+    many = ", ".join(map(str, range(1, 1001)))
+    with pytest.raises(UsageError, match="1000000000 variants"):
+        plan_of(
+            f'[[pattern]]\nprogram="gather"\nbetween={{ranks=2}}\n[pattern.within]\nrequests=[{many}]\ntable=[{many}]\nbuffer-items=[{many}]\n'
+        )
+    with pytest.raises(UsageError, match="1000000 cells|launches"):
+        plan_of(
+            f'[[pattern]]\nprogram="gather"\n[pattern.between]\nranks=[{many}]\nranks_per_node=[{many}]\nrequests=[{many}]\n'
+        )
+    with pytest.raises(UsageError, match="launches in all"):
+        plan_of('[[pattern]]\nprogram="gather"\nbetween={ranks=2}\nlaunches=10000', "sessions = 10000")
+
+
+def test_the_order_is_random_reproducible_and_by_rounds() -> None:
+    plan = plan_of(GATHER)
+    order = [launch.key for launch in plan.order("a")]
+    assert order == [launch.key for launch in plan.order("a")]
+    assert order != [launch.key for launch in plan.order("b")]
+    assert order != [launch.key for launch in plan_of(GATHER, "seed = 2").order("a")]
+    assert len(set(order)) == plan.launches_per_session
+    cells = {cell.cell_id for cell in plan.cells}
+    rounds = [order[start : start + len(cells)] for start in range(0, len(order), len(cells))]
+    for index, launches in enumerate(rounds):
+        assert {cell for cell, _ in launches} == cells
+        assert {number for _, number in launches} == {index}
+    assert [cell for cell, _ in rounds[0]] != [cell for cell, _ in rounds[1]]
+
+
+def test_a_cell_keeps_its_identity_until_what_it_measures_changes() -> None:
+    first = {cell.cell_id for cell in plan_of(GATHER).cells}
+    assert first == {cell.cell_id for cell in plan_of(GATHER, "repetitions = 99\nseed = 5").cells}
+    other = {cell.cell_id for cell in plan_of(GATHER.replace("1024", "2048")).cells}
+    assert len(first & other) == 8  # the controls
+
+
+def test_the_command_line_has_every_factor() -> None:
+    plan = plan_of(GATHER, "repetitions = 4\nwarmup = 0\nseed = 10")
+    threads = next(cell for cell in plan.cells if cell.program == "gather" and cell.between["transport"] == "threads")
+    words = " ".join(threads.options(plan.seed_of(2)))
+    assert words == (
+        "gather --transport threads --ranks 1 --strategy agp,exstack --buffer-items 64,1024 "
+        "--repetitions 4 --warmup 0 --seed 12 --json -"
+    )
+    mpi = next(cell for cell in plan.cells if cell.between["transport"] == "mpi")
+    assert "--ranks" not in mpi.options(1)
+
+
+def test_tuples_are_walked_by_launches() -> None:
+    plan = plan_of('[[pattern]]\nprogram="halo"\nbetween={ranks=2}\nwithin={domain=[[8,8,8],[16,8,4]], halo=[1,2]}\n')
+    halos = [cell for cell in plan.cells if cell.program == "halo"]
+    assert ["16,8,4" in cell.options(1) for cell in halos] == [False, True]
+    assert len({cell.cell_id for cell in halos}) == 2
+    assert len(set(plan.labels.values())) == len(plan.cells)
+
+
+def test_a_pattern_s_own_factor_may_vary_between_launches() -> None:
+    plan = plan_of('[[pattern]]\nprogram="sort"\nbetween={ranks=2, exchange=["put", "rma"], ranks_per_node=1}\n')
+    sorts = [cell.options(1) for cell in plan.cells if cell.program == "sort"]
+    assert [words[words.index("--exchange") + 1] for words in sorts] == ["put", "rma"]
+    assert all(words[words.index("--ranks-per-node") + 1] == "1" for words in sorts)
+    assert len([cell for cell in plan.cells if cell.program == "control"]) == 1
+
+
+def test_a_forecast_learns_from_what_it_sees() -> None:
+    plan = plan_of(GATHER)
+    forecast = Forecast()
+    guess = forecast.total(plan.cells)
+    for cell in plan.cells:
+        for seconds in (1.0, 2.0, 30.0):
+            forecast.observe(cell.cell_id, seconds)
+    assert guess > 0
+    assert forecast.total(plan.cells) == 2.0 * len(plan.cells)
+
+
+def test_more_sessions_find_smaller_differences() -> None:
+    plan = plan_of(GATHER)
+    spread = Spread(0.03, 0.02, "assumed")
+    assert smallest_difference(plan, 1, spread) is None
+    found = [smallest_difference(plan, sessions, spread) or 0.0 for sessions in (2, 3, 5, 8)]
+    assert found == sorted(found, reverse=True)
+    # 2.8 standard errors of the difference, nearly normal with so many rows: sqrt(2 (0.02^2 + 0.03^2 / 3) / 5) = 1.67 %
+    assert found[2] == pytest.approx(0.048, abs=0.002)
+    variants = smallest_difference_of_variants(plan, spread)
+    assert variants is not None
+    assert variants < found[0] * 1.2

@@ -1,0 +1,420 @@
+"""Sessions as a user runs them: the real `longshore` process, a stand-in for longshore-bench, real signals.
+
+Each test says what must hold after something went wrong: what is recorded, what is run again, which exit status.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from longshore_study.launchers import find_mpi
+from longshore_study.plan import make_plan
+from longshore_study.store import Launch, Store
+from longshore_study.study_file import load
+
+STUDY = """
+[study]
+name = "small"
+launches = 3
+repetitions = 2
+timeout_seconds = 30
+
+[[pattern]]
+program = "sort"
+within = { exchange = ["put", "alltoallv"] }
+between = { transport = "threads", ranks = [1, 2] }
+
+[[pattern]]
+program = "stream"
+between = { transport = "threads", ranks = 2 }
+"""
+PLANNED = 15  # (2 sort + 1 stream + 2 control cells) x 3 launches
+
+
+@dataclass
+class Place:
+    """A folder with a study, a stand-in program, and a log of each of its starts."""
+
+    folder: Path
+    study: Path
+    bench: Path
+    log: Path
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "longshore-results")
+
+    def environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        mine = {"LONGSHORE_BENCH": str(self.bench), "FAKE_BENCH_LOG": str(self.log), **more}
+        return {**{k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "FAKE"))}, **mine}
+
+    def start(self, *words: str, **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "longshore_study", *words],
+            cwd=self.folder,
+            env=self.environment(more),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def call(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        process = self.start(*words, **more)
+        out, err = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return self.call("run", "study.toml", "--session", "s", *words, **more)
+
+    def launches(self) -> list[Launch]:
+        return list(self.store.launches("small", "small", "s"))
+
+    def started(self) -> list[str]:
+        return self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    bench = tmp_path / "bin" / "longshore-bench"
+    bench.parent.mkdir()
+    fake = Path(__file__).with_name("fake_bench.py")
+    bench.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{fake}" "$@"\n', encoding="utf-8")
+    bench.chmod(0o755)
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY, encoding="utf-8")
+    return Place(tmp_path, study, bench, tmp_path / "starts.log")
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def processes_naming(text: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode() if entry.name.isdigit() else ""
+        except OSError:
+            continue
+        if text in words and "fake_bench" in words:
+            found.append(words)
+    return found
+
+
+def test_a_session_records_every_launch_once_in_the_planned_order(place: Place) -> None:
+    done = place.run()
+    assert done.returncode == 0, done.stderr
+    launches = place.launches()
+    assert len(launches) == PLANNED
+    assert all(launch.problem is None and launch.complete for launch in launches)
+    order = [launch.key for launch in make_plan(load(place.study)).order("s")]
+    by_position = sorted(launches, key=lambda launch: launch.position or 0)
+    assert [(launch.cell_id, launch.launch_index) for launch in by_position] == order
+    starts = [launch.envelope["started"] for launch in by_position]
+    assert starts == sorted(starts)
+    assert {launch.cell["program"] for launch in launches} == {"sort", "stream", "control"}
+    envelope = launches[0].envelope
+    assert envelope["command"][0] == str(place.bench)
+    assert {"seconds", "binding", "study_file", "margin", "within"} <= envelope.keys()
+    again = place.run()
+    assert (again.returncode, "nothing to do" in again.stdout) == (0, True)
+    assert len(place.started()) == PLANNED
+    assert not list(place.folder.glob("longshore-results/*/*/*/.*"))  # no scratch files are left
+
+
+def test_a_log_gets_a_line_per_launch(place: Place) -> None:
+    lines = place.run().stderr.splitlines()
+    assert lines[0].startswith("small, tag small, session s: 15 launches to run")
+    assert len(lines) == 1 + PLANNED
+    assert all("recorded" in line and line.endswith(" left") for line in lines[1:])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_launch_at_hand_and_loses_nothing(place: Place, number: signal.Signals) -> None:
+    process = place.start("run", "study.toml", "--session", "s", FAKE_BENCH="sort@2=hang")
+    wait_for(lambda: any("hang" in line for line in place.started()))
+    time.sleep(0.2)  # until its rank has a process group of its own and ignores SIGTERM
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    last = err.splitlines()[-1]
+    recorded = len(place.launches())
+    assert last == (
+        f"longshore: stopped by {number.name}; {recorded} launches recorded, {PLANNED - recorded} left; "
+        "go on with: longshore run study.toml --tag small --session s"
+    )
+    assert "Traceback" not in out + err
+    assert not processes_naming(str(place.folder))
+    assert 0 < recorded < PLANNED
+    assert all(launch.problem is None for launch in place.launches())
+    assert place.run().returncode == 0
+    assert len(place.launches()) == PLANNED
+    assert len(place.started()) == PLANNED + 1  # the one that was ended ran twice, no other
+
+
+def test_a_second_signal_changes_nothing(place: Place) -> None:
+    process = place.start("run", "study.toml", "--session", "s", FAKE_BENCH="*@1=hang")
+    wait_for(lambda: bool(place.started()))
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert len(err.splitlines()) == 2
+    assert not processes_naming(str(place.folder))
+
+
+def test_after_kill_9_the_program_is_gone_and_the_session_goes_on(place: Place) -> None:
+    process = place.start("run", "study.toml", "--session", "s", FAKE_BENCH="stream@2=hang")
+    wait_for(lambda: any("hang" in line for line in place.started()))
+    process.kill()
+    process.communicate(timeout=20)
+    # The program itself is told by the kernel; a rank of it that ignores this is the test's to end.
+    wait_for(lambda: len(processes_naming(str(place.folder))) <= 1)
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and str(place.folder) in _command_line(entry):
+            os.kill(int(entry.name), signal.SIGKILL)
+    recorded = len(place.launches())
+    assert 0 < recorded < PLANNED
+    resumed = place.call("resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"{PLANNED - recorded} launches to run, {recorded} recorded before" in resumed.stderr
+    assert len(place.launches()) == PLANNED
+    assert not list(place.folder.glob("longshore-results/*/*/*/.*"))
+
+
+def _command_line(entry: Path) -> str:
+    try:
+        words = (entry / "cmdline").read_bytes().decode()
+    except OSError:
+        return ""
+    return words if "fake_bench" in words else ""
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "words"),
+    [
+        ("fail", 3, "rank 1 waited 5 s for rank 0 in barrier"),
+        ("die", 137, "SIGKILL"),
+        ("wrong", 1, "exit status 1"),
+        ("truncate", 0, "cut short"),
+        ("garbage", 0, "no record"),
+        ("silent", 0, "no records"),
+    ],
+)
+def test_a_failed_launch_is_a_record_and_the_study_goes_on(place: Place, action: str, status: int, words: str) -> None:
+    done = place.run(FAKE_BENCH=f"sort@2={action}")
+    assert done.returncode == 1
+    assert len(place.started()) == PLANNED
+    bad = [launch for launch in place.launches() if launch.problem]
+    assert len(place.launches()) == PLANNED
+    assert [launch.cell["program"] for launch in bad] == ["sort", "sort"]
+    assert {launch.exit_status for launch in bad} == {status}
+    failures = [line for line in done.stderr.splitlines() if "FAILED" in line]
+    assert len(failures) == 2
+    assert all(words in line for line in failures)
+    assert "2 FAILED" in done.stdout
+    left_alone = place.run()
+    assert (left_alone.returncode, len(place.started())) == (1, PLANNED)
+    assert "2 failed before" in left_alone.stdout
+    retried = place.run("--retry-failed")
+    assert (retried.returncode, len(place.started())) == (0, PLANNED + 2)
+    assert len(place.launches()) == PLANNED + 2  # the failures stay recorded
+    assert place.run().returncode == 0
+
+
+def test_a_launch_that_hangs_is_ended_when_its_time_is_up(place: Place) -> None:
+    place.study.write_text(STUDY.replace("timeout_seconds = 30", "timeout_seconds = 1"), encoding="utf-8")
+    done = place.run(FAKE_BENCH="stream@2=hang")
+    assert done.returncode == 1
+    assert "FAILED, ended after 1 s (timeout_seconds)" in done.stderr
+    bad = [launch for launch in place.launches() if launch.problem]
+    assert [(launch.exit_status, launch.envelope["timed_out"]) for launch in bad] == [(124, True)]
+    assert not processes_naming(str(place.folder))
+
+
+def test_nothing_to_run_in_a_cell_is_said_and_is_no_failure(place: Place) -> None:
+    done = place.run(FAKE_BENCH="sort=skip")
+    assert done.returncode == 0, done.stderr
+    assert "nothing to run here (not on this transport)" in done.stderr
+    status = place.call("status")
+    assert "6 with nothing to run" in status.stdout
+    assert "FAILED" not in status.stdout
+
+
+def test_a_full_disk_is_one_line_and_the_session_goes_on_afterwards(place: Place) -> None:
+    (place.folder / "longshore-results").write_text("in the way", encoding="utf-8")
+    done = place.run()
+    assert done.returncode == 3
+    assert len(done.stderr.splitlines()) == 1
+    (place.folder / "longshore-results").unlink()
+    code = (
+        "import sys, errno\n"
+        "from longshore_study import cli, store\n"
+        "write, count = store._write_beside_and_rename, []\n"
+        "def full(folder, stem, content):\n"
+        "    count.append(1)\n"
+        "    if len(count) > 4:\n"
+        "        (folder / ('.' + stem + '.tmp')).write_bytes(content[:10])\n"
+        "        (folder / ('.' + stem + '.tmp')).unlink()\n"
+        "        raise OSError(errno.ENOSPC, 'No space left on device')\n"
+        "    return write(folder, stem, content)\n"
+        "store._write_beside_and_rename = full\n"
+        "sys.exit(cli.main(['run', 'study.toml', '--session', 's']))\n"
+    )
+    stopped = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=place.folder,
+        env=place.environment({}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert stopped.returncode == 3
+    last = stopped.stderr.splitlines()[-1]
+    assert "No space left on device" in last
+    assert "then go on with: longshore run study.toml --tag small --session s" in last
+    assert len(place.launches()) == 4
+    assert place.run().returncode == 0
+    assert len(place.launches()) == PLANNED
+
+
+def test_launches_are_added_when_the_study_asks_for_more(place: Place) -> None:
+    assert place.run().returncode == 0
+    place.study.write_text(STUDY.replace("launches = 3", "launches = 4"), encoding="utf-8")
+    status = place.call("status", "study.toml", "-v")
+    assert "15 recorded of 20, 5 missing" in status.stdout
+    assert place.run().returncode == 0
+    assert len(place.launches()) == 20
+    place.study.write_text(STUDY.replace('"put", "alltoallv"', '"put"'), encoding="utf-8")
+    assert "that the study file no longer asks for" in place.call("status", "study.toml").stdout
+
+
+def test_what_cannot_run_is_one_line(place: Place) -> None:
+    cases = {
+        ("run", "study.toml", "--bench", "/nowhere/bench"): (3, "'/nowhere/bench'"),
+        ("run", "stduy.toml"): (64, "cannot read the study file stduy.toml"),
+        ("run", "study.toml", "--tag", ""): (64, "the tag needs a name"),
+        ("run", "study.toml", "--sesion", "a"): (64, "--session"),
+        ("resume",): (3, "no session to resume"),
+        ("status",): (3, "nothing is stored"),
+        ("check", "stduy.toml"): (64, "stduy.toml"),
+        ("plan", "stduy.toml"): (64, "stduy.toml"),
+    }
+    for words, (status, text) in cases.items():
+        done = place.call(*words)
+        assert (done.returncode, len(done.stderr.splitlines())) == (status, 1), (words, done.stderr)
+        assert text in done.stderr
+    assert not place.started()
+    mpi = STUDY.replace('transport = "threads", ranks = [1, 2]', 'transport = "mpi", ranks = 2')
+    place.study.write_text(mpi, encoding="utf-8")
+    done = place.run("--mpirun", "/nowhere/mpirun")
+    assert (done.returncode, "/nowhere/mpirun" in done.stderr, place.started()) == (3, True, [])
+    place.study.write_text(mpi + '[launcher]\nkind = "srun"\n', encoding="utf-8")
+    done = place.run()
+    assert (done.returncode, "cannot be used yet" in done.stderr) == (64, True)
+
+
+def test_a_wrong_program_is_recognised(place: Place) -> None:
+    done = place.run("--bench", "/bin/true")
+    assert done.returncode == 1
+    assert done.stderr.count("it wrote no records; is this a longshore-bench?") == PLANNED
+
+
+def test_a_dry_run_prints_the_commands_and_runs_none(place: Place) -> None:
+    done = place.run("--dry-run")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert len(lines) == PLANNED
+    assert all(line.startswith(str(place.bench)) for line in lines)
+    assert not place.started()
+    assert not (place.folder / "longshore-results").exists()
+
+
+def test_run_and_status_speak_json(place: Place) -> None:
+    answer = json.loads(place.run("--json", FAKE_BENCH="stream@1=fail").stdout)
+    assert (answer["planned"], answer["recorded"], len(answer["failed"])) == (PLANNED, 14, 1)
+    status = json.loads(place.call("status", "--json").stdout)["sessions"]
+    assert [(s["recorded"], s["missing"], len(s["failed"])) for s in status] == [(14, 0, 1)]
+    checked = json.loads(place.call("check", "study.toml", "--json").stdout)["files"]
+    assert [(f["problems"], f["launches"]) for f in checked] == [([], PLANNED)]
+    plan = json.loads(place.call("plan", "study.toml", "--json").stdout)
+    assert plan["cells_with_known_seconds"] == 5
+    assert plan["launches_per_session"] == PLANNED
+
+
+def test_resume_takes_the_session_that_was_worked_on_last(place: Place) -> None:
+    assert place.run().returncode == 0
+    for session in ("older", "newer"):
+        done = place.call("run", "study.toml", "--session", session, FAKE_BENCH="sort=fail")
+        assert done.returncode == 1
+        time.sleep(0.02)
+    complete = place.call("resume")
+    assert (complete.returncode, "all 3 stored sessions are complete" in complete.stderr) == (3, True)
+    resumed = place.call("resume", "--retry-failed")
+    assert resumed.returncode == 0
+    assert "session newer: 6 launches to run" in resumed.stderr
+    assert place.call("resume", "--session", "older", "--retry-failed").returncode == 0
+
+
+def test_init_writes_a_study_and_never_overwrites(place: Place) -> None:
+    done = place.call("init", "mine.toml")
+    assert done.returncode == 0
+    assert load(place.folder / "mine.toml").name == "mine"
+    before = (place.folder / "mine.toml").read_bytes()
+    again = place.call("init", "mine.toml")
+    assert (again.returncode, len(again.stderr.splitlines())) == (64, 1)
+    assert (place.folder / "mine.toml").read_bytes() == before
+    assert place.call("check", "mine.toml").returncode == 0
+
+
+def test_check_lists_every_mistake(place: Place) -> None:
+    place.study.write_text(STUDY.replace("launches", "lanches").replace('"put"', '"putt"'), encoding="utf-8")
+    done = place.call("check", "study.toml")
+    assert done.returncode == 64
+    assert [line.split(" ")[0] for line in done.stderr.splitlines()] == ["study.toml:4:", "study.toml:10:"]
+
+
+@pytest.mark.skipif(find_mpi() is None, reason="no MPI launcher")
+def test_mpi_ranks_are_launched_and_a_killed_one_is_a_failed_launch(place: Place) -> None:
+    text = STUDY.replace('transport = "threads", ranks = [1, 2]', 'transport = "mpi", ranks = [2, 9]')
+    place.study.write_text(text.replace("launches = 3", "launches = 1"), encoding="utf-8")
+    done = place.run(FAKE_BENCH="sort/mpi=die")
+    assert done.returncode == 1, done.stderr
+    launches = place.launches()
+    bad = [launch for launch in launches if launch.problem]
+    assert len(launches) == 6
+    assert {launch.cell["program"] for launch in bad} == {"sort"}
+    assert not processes_naming(str(place.folder))
+    controls = [
+        launch for launch in launches if launch.cell == {**launch.cell, "program": "control", "transport": "mpi"}
+    ]
+    assert len(controls) == 2
+    assert all(launch.problem is None for launch in controls)
+
+
+@pytest.mark.skipif(find_mpi() is None, reason="no MPI launcher")
+def test_ctrl_c_ends_all_ranks_of_an_mpi_launch(place: Place) -> None:
+    text = STUDY.replace('transport = "threads", ranks = [1, 2]', 'transport = "mpi", ranks = 2')
+    place.study.write_text(text, encoding="utf-8")
+    process = place.start("run", "study.toml", "--session", "s", FAKE_BENCH="sort/mpi=hang")
+    wait_for(lambda: sum("hang" in line for line in place.started()) == 2)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "stopped by SIGINT" in err.splitlines()[-1]
+    assert not processes_naming(str(place.folder))
