@@ -170,4 +170,3 @@ class _Run:
     def end_of_text(self) -> int:
         """Where the last line that is not blank begins to end: what a message about a missing end points to."""
         return self.begin + len(self.source.text[self.begin : self.end].rstrip())
-

@@ -76,3 +76,13 @@ def _tail(distance: float, row: Measured) -> float:
     if row.se == 0.0:
         return 0.0 if distance > 0.0 else 1.0
     return student.upper_tail(distance / row.se, row.df)
+
+
+def slower_than(row: Measured, limit: float) -> float:
+    """The one-sided p value of the hypothesis that the difference is not below -`limit`."""
+    return _tail(-row.difference - limit, row)
+
+
+def not_slower_than(row: Measured, limit: float) -> float:
+    """The one-sided p value of the hypothesis that the difference is below -`limit`."""
+    return _tail(row.difference + limit, row)

@@ -53,7 +53,11 @@ def run(args: argparse.Namespace) -> int:
     for path, runs in read:
         for number, imported in enumerate(runs):
             launch_id = _launch_id(path, number)
-            row: dict[str, Any] = {"file": str(path), "figures": _figures(imported), "warnings": list(imported.warnings)}
+            row: dict[str, Any] = {
+                "file": str(path),
+                "figures": _figures(imported),
+                "warnings": list(imported.warnings),
+            }
             report.append(row)
             if imported.partial:
                 row["warnings"].append(f"{path}: {imported.partial}; stored as partial")

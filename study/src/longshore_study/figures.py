@@ -1,0 +1,224 @@
+"""What launches measured, as figures: one metric of one variant in one launch. Comparison, guidelines and tables are
+built from figures; which figure stands for a pattern is said here once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from longshore_study.records import Record
+from longshore_study.store import Launch
+
+MAIN_METRICS = {
+    "stream": "bandwidth",
+    "gather": "injection_bandwidth",
+    "halo": "process_bandwidth",
+    "sort": "keys_per_second",
+}
+CONTROL = "control"
+CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
+PATTERN_ORDER = ("stream", "gather", "halo", "sort")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is measured, the same on both sides of a comparison. Mappings are JSON texts, to be compared as a whole."""
+
+    study: str
+    pattern: str
+    metric: str
+    variant_text: str
+    cell_text: str
+
+    @property
+    def variant(self) -> dict[str, Any]:
+        return dict(json.loads(self.variant_text))
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        return dict(json.loads(self.cell_text))
+
+    @property
+    def factors(self) -> dict[str, Any]:
+        return {"pattern": self.pattern, **self.cell, **self.variant}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    key: Key
+    tag: str
+    session: str
+    launch: str
+    """The launch's file: launches are what this tells apart."""
+    started: str | None
+    position: int | None
+    value: float
+    unit: str
+    better: str
+    above: str | None = None
+    """Why the value cannot be: it is above a bound."""
+
+    @property
+    def goodness(self) -> float:
+        """The logarithm, with the sign that makes more better."""
+        return math.log(self.value) if self.better != "lower" else -math.log(self.value)
+
+
+@dataclass(slots=True)
+class Measured:
+    """The figures of some launches, and all that did not become a figure."""
+
+    figures: list[Figure] = field(default_factory=list)
+    absent: dict[Key, str] = field(default_factory=dict)
+    """Results without a figure: skipped, or wrong, with the reason."""
+    failed: list[Launch] = field(default_factory=list)
+    """Launches that are not to be trusted and have not been repeated with success."""
+    damaged: list[Launch] = field(default_factory=list)
+    """Those of them whose records are cut short or unreadable: data is missing."""
+    partial: list[Launch] = field(default_factory=list)
+    """Imported on purpose although cut short."""
+    launches: int = 0
+
+    @property
+    def problems(self) -> list[str]:
+        return [launch.problem for launch in self.failed if launch.problem]
+
+    def failed_cells(self) -> dict[str, str]:
+        """The cells with a failed launch, and why the last of them failed."""
+        return {canonical(launch.cell): launch.problem or "" for launch in self.failed}
+
+
+def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measured:
+    """The main figures of launches, and other metrics by name ("all" for all of them).
+
+    `with_study`: whether figures of two studies are different things, or the studies are what is compared.
+    """
+    measured = Measured()
+    kept = list(launches)
+    measured.launches = len(kept)
+    succeeded = {_attempt(launch) for launch in kept if launch.problem is None}
+    wanted = frozenset(metrics)
+    for launch in kept:
+        if launch.problem is not None:
+            if _attempt(launch) not in succeeded:
+                measured.failed.append(launch)
+                if not launch.complete and not launch.exit_status:
+                    measured.damaged.append(launch)
+            continue
+        if launch.envelope.get("partial"):
+            measured.partial.append(launch)
+        for figure_or_reason in _of_launch(launch, wanted, with_study=with_study):
+            if isinstance(figure_or_reason, Figure):
+                measured.figures.append(figure_or_reason)
+            else:
+                key, reason = figure_or_reason
+                measured.absent[key] = reason
+    return measured
+
+
+def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
+    """The metric a pattern is judged by; for patterns unknown to us the first of the record."""
+    wanted = CONTROL_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else MAIN_METRICS.get(pattern)
+    return wanted if wanted in metrics else next(iter(metrics), None)
+
+
+def canonical(factors: Mapping[str, Any]) -> str:
+    """The same text for the same factors, whatever their order."""
+    return json.dumps(factors, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def pattern_rank(pattern: str) -> tuple[int, str]:
+    """Ours in our order, then others by name, the controls last."""
+    if pattern == CONTROL:
+        return (len(PATTERN_ORDER) + 1, pattern)
+    return (PATTERN_ORDER.index(pattern) if pattern in PATTERN_ORDER else len(PATTERN_ORDER), pattern)
+
+
+def _attempt(launch: Launch) -> tuple[str, str, str, str, int]:
+    return (launch.study, launch.tag, launch.session, launch.cell_id, launch.launch_index)
+
+
+def _of_launch(launch: Launch, wanted: frozenset[str], *, with_study: bool) -> Iterator[Figure | tuple[Key, str]]:
+    cell_text = canonical(launch.cell)
+    started = launch.envelope.get("started")
+    copy = _memory_copy(launch.results)
+    for result in launch.results:
+        pattern, variant, metrics = result["pattern"], result["variant"], result.get("metrics") or {}
+        main = main_metric(pattern, variant, metrics)
+        names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [MAIN_METRICS.get(pattern, "")]
+        for name in names:
+            key = Key(launch.study if with_study else "", pattern, name, canonical(variant), cell_text)
+            reason = _why_no_figure(result, name)
+            if reason is not None:
+                yield key, reason
+                continue
+            metric = metrics[name]
+            yield Figure(
+                key, launch.tag, launch.session, str(launch.path), started, launch.position, float(metric["value"]),
+                str(metric.get("unit", "")), str(metric.get("better", "higher")),
+                _above_bound(launch, result, name, copy),
+            )  # fmt: skip
+
+
+def _why_no_figure(result: Record, name: str) -> str | None:
+    if result.get("skipped"):
+        return f"skipped: {result['skipped']}"
+    if result.get("verified") is False:
+        return "failed: its result was wrong"
+    metric = (result.get("metrics") or {}).get(name)
+    value = metric.get("value") if isinstance(metric, dict) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "failed: it has no figure"
+    if not (math.isfinite(value) and value > 0):
+        return f"failed: a figure of {value} cannot be"
+    return None
+
+
+# STREAM's copy counts two words for each element where a cache moves three: no kernel can be faster than 3/2 of it.
+_COPY_ALLOWANCE = 1.5
+
+
+def _memory_copy(results: Iterable[Record]) -> float | None:
+    for result in results:
+        if result["pattern"] == CONTROL and result["variant"].get("kernel") == "copy":
+            value = ((result.get("metrics") or {}).get("bandwidth") or {}).get("value")
+            return float(value) if isinstance(value, int | float) and value > 0 else None
+    return None
+
+
+def _above_bound(launch: Launch, result: Record, name: str, copy: float | None) -> str | None:
+    """Why this figure cannot be, by what the study file gives as bound or by the memory copy of the same launch."""
+    bound = launch.envelope.get("bound") or {}
+    value = float(result["metrics"][name]["value"])
+    pattern = result["pattern"]
+    if pattern == "stream" and name in ("bandwidth", "best_bandwidth"):
+        given = bound.get("memory_GBps_per_node")
+        if given is not None:
+            return f"above the memory bandwidth given, {given:g} GB/s per node" if value > given else None
+        if copy is not None and value > _COPY_ALLOWANCE * copy:
+            return f"more than {_COPY_ALLOWANCE:g} times the memory copy of the same launch, {copy:.3g} GB/s"
+    given = bound.get("injection_GBps_per_node")
+    if given is not None:
+        injected = _injected(launch, result, name, value)
+        if injected is not None and injected > given:
+            return f"{injected:.3g} GB/s per node leave the node, more than the {given:g} given as its bound"
+    return None
+
+
+def _injected(launch: Launch, result: Record, name: str, value: float) -> float | None:
+    """GB/s that leave a node, as far as the records tell."""
+    nodes = (launch.header or {}).get("nodes") or launch.cell.get("nodes")
+    nodes = nodes if isinstance(nodes, int) else len(nodes) if isinstance(nodes, list) else None
+    if not nodes or nodes < 2:
+        return None
+    offnode = (result.get("traffic") or {}).get("offnode_bytes")
+    seconds = (result.get("seconds") or {}).get("median")
+    if isinstance(offnode, int | float) and isinstance(seconds, int | float) and seconds > 0:
+        return float(offnode) / nodes / seconds / 1e9
+    if name == "injection_bandwidth":
+        return value * (nodes - 1) / nodes  # of evenly spread requests
+    return None

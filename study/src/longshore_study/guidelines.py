@@ -1,0 +1,275 @@
+"""What must hold on any machine, without history: a way that the library could always fall back on must not be faster
+than the one it offers for the purpose (self-consistent performance guidelines, Traeff, Gropp and Thakur 2010).
+
+Both variants of a guideline are compared within the launch that measured both, so the launch is the unit. A guideline
+is *broken* when the slowdown is larger than the tolerance, *holds* when it is smaller, both at 5 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
+from longshore_study.figures import Figure, Measured, canonical, measure, pattern_rank
+from longshore_study.selection import Side
+from longshore_study.statistics import effect, moderated, multiplicity, verdict
+from longshore_study.statistics.effect import Effect
+
+SCHEMA = 1
+BROKEN, HOLDS = "broken", "holds"
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """Variants with the factors `faster` are not slower than those with `than`, all other factors equal."""
+
+    faster: Mapping[str, Any]
+    than: Mapping[str, Any]
+    tolerance: float = 0.05
+    pattern: str | None = None
+    why: str = ""
+
+
+BUILT_IN = (
+    Guideline(
+        {"mode": "persistent"}, {"mode": "waitall"}, 0.05, "halo",
+        "a persistent request saves set-up; it could always be run as Isend and Irecv",
+    ),
+    Guideline(
+        {"mode": "neighbor"}, {"mode": "waitall"}, 0.05, "halo",
+        "a neighbourhood collective knows all messages; it could always post them one by one",
+    ),
+    Guideline(
+        {"mode": "waitall"}, {"mode": "sendrecv"}, 0.05, "halo",
+        "messages in flight together may be sent one after the other, not the reverse",
+    ),
+    Guideline(
+        {"strategy": "direct"}, {"strategy": "agp"}, 0.05, "gather",
+        "loads from shared memory are what a one-sided get within a node does, without its call",
+    ),
+    Guideline(
+        {"scope": "global"}, {"scope": "ep"}, 0.05, "stream",
+        "a global array touched by its owners is local memory",
+    ),
+)  # fmt: skip
+"""Few, and each with its reason; a study file adds its own."""
+
+
+@dataclass(slots=True)
+class Row:
+    guideline: Guideline
+    study: str
+    pattern: str
+    metric: str
+    context: dict[str, Any]
+    """The factors in which both variants agree."""
+    unit: str
+    values: tuple[float, float]
+    """Of `faster` and `than`: geometric means over the launches that have both."""
+    effect: Effect
+    better: str
+    verdict: str = verdict.UNTESTABLE
+    interval: tuple[float, float] | None = None
+    p: float | None = None
+    adjusted_p: float | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float:
+        """Of the metric, `faster` over `than`, as a reader would compute it from the two values."""
+        return math.exp(self.effect.difference * (-1.0 if self.better == "lower" else 1.0))
+
+    @property
+    def holds(self) -> bool | None:
+        """None where it cannot be told."""
+        return {HOLDS: True, BROKEN: False}.get(self.verdict)
+
+
+@dataclass(frozen=True)
+class Findings:
+    side: Side
+    rows: list[Row]
+    problems: list[str]
+    damaged: int
+
+    @property
+    def exit_status(self) -> int:
+        found = {row.verdict for row in self.rows}
+        if BROKEN in found:
+            return EXIT_REGRESSED
+        if self.damaged:
+            return EXIT_INVALID
+        return EXIT_UNDECIDED if found & {verdict.INCONCLUSIVE, verdict.UNTESTABLE} else EXIT_OK
+
+
+def check(side: Side, guidelines: Iterable[Guideline] | None = None) -> Findings:
+    """Every guideline on every pair of variants that it speaks of; by default the built-in ones and the study's own."""
+    warnings: list[str] = []
+    chosen = list(guidelines) if guidelines is not None else [*BUILT_IN, *of_study_files(side, warnings)]
+    measured = measure(side.launches)
+    if not measured.figures:
+        raise LongshoreError(f"'{side.name}' has no usable figure" + "".join(f"; {p}" for p in measured.problems[:1]))
+    rows = [row for guideline in _last_of_each(chosen) for row in _rows(guideline, measured)]
+    _judge(rows)
+    rank = {BROKEN: 0, verdict.UNTESTABLE: 1, verdict.INCONCLUSIVE: 2, HOLDS: 3}
+    rows.sort(key=lambda row: (pattern_rank(row.pattern), rank[row.verdict], row.effect.difference))
+    return Findings(side, rows, warnings + measured.problems, len(measured.damaged))
+
+
+def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
+    """The guidelines that came with the launches: in their envelopes, or in the study file kept in their session."""
+    found: list[Guideline] = []
+    files: dict[Path, None] = {}
+    for launch in side.launches:
+        found += [
+            Guideline(one["faster"], one["than"], float(one.get("tolerance", 0.05)), one.get("pattern"))
+            for one in launch.envelope.get("guidelines") or ()
+        ]
+        digest = (launch.envelope.get("study_file") or {}).get("digest")
+        if digest:
+            files[launch.path.parent / f"study-{digest}.toml"] = None
+    for path in files:
+        if not path.exists():
+            continue
+        from longshore_study import study_file  # noqa: PLC0415 - imported launches have none
+
+        try:
+            study = study_file.load(path)
+        except LongshoreError as error:
+            warnings.append(f"the guidelines of {path} are not used: {error}")
+            continue
+        found += [Guideline(g.faster, g.than, g.tolerance, g.pattern) for g in study.guidelines]
+    return found
+
+
+def _last_of_each(guidelines: Iterable[Guideline]) -> list[Guideline]:
+    """A study's guideline replaces the built-in one about the same two variants, for its tolerance may be another."""
+    chosen: dict[tuple[str, str], Guideline] = {}
+    for one in guidelines:
+        key = (canonical(one.faster), canonical(one.than))
+        before = chosen.get(key)
+        if before is not None and not one.why:
+            one = Guideline(one.faster, one.than, one.tolerance, one.pattern, before.why)  # noqa: PLW2901
+        chosen[key] = one
+    return list(chosen.values())
+
+
+def _rows(guideline: Guideline, measured: Measured) -> list[Row]:
+    named = set(guideline.faster) | set(guideline.than)
+    groups: dict[tuple[str, str, str, str], tuple[list[Figure], list[Figure]]] = defaultdict(lambda: ([], []))
+    for figure in measured.figures:
+        key = figure.key
+        if guideline.pattern not in (None, key.pattern):
+            continue
+        factors = key.factors
+        for side, wanted in enumerate((guideline.faster, guideline.than)):
+            if all(name in factors and factors[name] == value for name, value in wanted.items()):
+                context = canonical({name: value for name, value in factors.items() if name not in named})
+                groups[key.study, key.pattern, key.metric, context][side].append(figure)
+    return [
+        row
+        for (study, _, _, _), (faster, than) in groups.items()
+        if faster and than and (row := _row(guideline, study, faster, than))
+    ]
+
+
+def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Sequence[Figure]) -> Row | None:
+    """By launch where launches measured both; by session where the two variants need launches of their own."""
+    warnings = []
+    sides = [_means(figures, by_launch=True) for figures in (faster, than)]
+    shared = sides[0].keys() & sides[1].keys()
+    if not shared:
+        sides = [_means(figures, by_launch=False) for figures in (faster, than)]
+        shared = sides[0].keys() & sides[1].keys()
+        warnings.append("measured in launches of their own: sessions are compared")
+    if not shared:
+        return None
+    found = effect.paired({k: sides[1][k] for k in shared}, {k: sides[0][k] for k in shared})
+    named = set(guideline.faster) | set(guideline.than)
+    context = {name: value for name, value in faster[0].key.factors.items() if name not in named and name != "pattern"}
+    better = faster[0].better
+    sign = -1.0 if better == "lower" else 1.0
+    values = [math.exp(sign * math.fsum(side[k] for k in shared) / len(shared)) for side in sides]
+    row = Row(
+        guideline,
+        study,
+        faster[0].key.pattern,
+        faster[0].key.metric,
+        context,
+        faster[0].unit,
+        (values[0], values[1]),
+        found,
+        better,
+    )
+    row.warnings = warnings
+    return row
+
+
+def _means(figures: Iterable[Figure], *, by_launch: bool) -> dict[str, float]:
+    groups: dict[str, list[float]] = defaultdict(list)
+    for figure in figures:
+        groups[figure.launch if by_launch else figure.session].append(figure.goodness)
+    return {key: math.fsum(values) / len(values) for key, values in groups.items()}
+
+
+def _judge(rows: Sequence[Row]) -> None:
+    judged: list[tuple[Row, verdict.Measured]] = []
+    shrunk = moderated.moderate([row.effect for row in rows])
+    for row, result in zip(rows, shrunk, strict=True):
+        if result is None:
+            row.warnings.append("one launch: nothing says how much launches differ")
+        elif result.variance == 0.0:
+            row.warnings.append("figures do not vary at all between launches: was one file stored twice?")
+        else:
+            judged.append((row, verdict.Measured(row.effect.difference, result.se, result.df)))
+    p_values = [verdict.slower_than(one, math.log1p(row.guideline.tolerance)) for row, one in judged]
+    adjusted = multiplicity.benjamini_hochberg([min(1.0, 2.0 * p) for p in p_values])
+    for (row, one), p, adjusted_p in zip(judged, p_values, adjusted, strict=True):
+        row.p, row.adjusted_p = min(1.0, 2.0 * p), adjusted_p
+        row.interval = effect.interval(one.difference, one.se, one.df)
+        if adjusted_p <= verdict.LEVEL:
+            row.verdict = BROKEN
+        else:
+            holds_p = verdict.not_slower_than(one, math.log1p(row.guideline.tolerance))
+            row.verdict = HOLDS if holds_p <= verdict.LEVEL else verdict.INCONCLUSIVE
+
+
+def document(findings: Findings) -> dict[str, Any]:
+    """The findings as `guidelines --json` prints them."""
+    return {
+        "schema": SCHEMA,
+        "tag": findings.side.name,
+        "rows": [_row_document(row) for row in findings.rows],
+        "problems": findings.problems,
+    }
+
+
+def _row_document(row: Row) -> dict[str, Any]:
+    sign = -1.0 if row.better == "lower" else 1.0
+    bounds = row.interval and sorted(math.exp(sign * bound) for bound in row.interval)
+    return {
+        "faster": dict(row.guideline.faster),
+        "than": dict(row.guideline.than),
+        "pattern": row.pattern,
+        "ratio": row.ratio,
+        "holds": row.holds,
+        "verdict": row.verdict,
+        "times_slower": math.exp(-row.effect.difference),
+        "interval": bounds,
+        "tolerance": row.guideline.tolerance,
+        "metric": row.metric,
+        "unit": row.unit,
+        "values": list(row.values),
+        "study": row.study,
+        "context": row.context,
+        "launches": row.effect.units[0],
+        "p": row.p,
+        "adjusted_p": row.adjusted_p,
+        "why": row.guideline.why,
+        "warnings": row.warnings,
+    }

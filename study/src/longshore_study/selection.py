@@ -1,0 +1,49 @@
+"""Which launches a name on the command line means: a tag, or a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from longshore_study.errors import LongshoreError, UsageError, suggestion
+from longshore_study.store import Launch, Store
+
+
+@dataclass(frozen=True)
+class Side:
+    name: str
+    launches: list[Launch]
+    is_tag: bool = True
+
+
+def sides(store: Store, names: list[str], study: str | None = None) -> list[Side]:
+    """Each name as a tag when all of them are tags, else each as a study. Raises UsageError with the known names."""
+    stored = stored_names(store)
+    if study is not None:
+        require_known(study, {s for s, _, _ in stored}, "study")
+        stored = [triple for triple in stored if triple[0] == study]
+    tags, studies = {tag for _, tag, _ in stored}, {s for s, _, _ in stored}
+    if all(name in tags for name in names):
+        return [Side(name, list(store.launches(study, name)), is_tag=True) for name in names]
+    if all(name in studies for name in names):
+        return [Side(name, list(store.launches(name)), is_tag=False) for name in names]
+    unknown = [name for name in names if name not in tags]
+    within = f" of study '{study}'" if study else ""
+    raise UsageError(
+        f"unknown tag '{unknown[0]}'{suggestion(unknown[0], tags)} (tags{within}: {', '.join(sorted(tags))};"
+        f" studies: {', '.join(sorted(studies))})"
+    )
+
+
+def stored_names(store: Store) -> list[tuple[str, str, str]]:
+    """(study, tag, session) of what is stored; raises LongshoreError when nothing is."""
+    names = store.names()
+    if not names:
+        raise LongshoreError(
+            f"nothing is stored in {store.path}; 'longshore run' and 'longshore import' store, --store DIR looks elsewhere"
+        )
+    return names
+
+
+def require_known(name: str, known: set[str], what: str) -> None:
+    if name not in known:
+        raise UsageError(f"unknown {what} '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")

@@ -1,0 +1,149 @@
+"""Tables, numbers and words for people: colour and box lines on a terminal, aligned plain text in a log. Verdicts are
+always words, never colour alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+LOG_WIDTH = 200  # of lines that go to a file or a pipe, where nothing wraps them
+
+STYLES = {
+    "regressed": "bold red",
+    "broken": "bold red",
+    "failed": "bold red",
+    "invalid?": "bold magenta",
+    "invalid": "bold magenta",
+    "missing": "bold yellow",
+    "inconclusive": "yellow",
+    "untestable": "yellow",
+    "improved": "bold green",
+    "same": "green",
+    "holds": "green",
+    "best": "bold",
+}
+
+
+def number(value: float | None) -> str:
+    """Three to five significant digits; `-` for no number."""
+    if value is None:
+        return "-"
+    magnitude = abs(value)
+    if magnitude != 0 and not 1e-3 <= magnitude < 1e7:
+        return f"{value:.3e}"
+    for least, digits in ((1000.0, 0), (100.0, 1), (0.1, 3), (0.01, 4)):
+        if magnitude >= least:
+            return f"{value:.{digits}f}"
+    return f"{value:.5f}" if value else "0"
+
+
+def ratio(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if value < 10 else f"{value:.4g}"
+
+
+def interval(bounds: Sequence[float] | None) -> str:
+    return "-" if bounds is None else f"{ratio(bounds[0])} to {ratio(bounds[1])}"
+
+
+def times(value: float, more: str = "faster", less: str = "slower") -> str:
+    """A ratio of goodness in words: 0.057 is `17.5 times slower`, 1.03 is `3 % faster`."""
+    word, factor = (more, value) if value >= 1.0 else (less, 1.0 / value)
+    if factor >= 1.5:
+        return f"{factor:.3g} times {word}"
+    return f"{100.0 * (factor - 1.0):.2g} % {word}"
+
+
+def count(amount: int, noun: str) -> str:
+    """`1 launch`, `2 launches`."""
+    if amount == 1:
+        return f"1 {noun}"
+    return f"{amount} {noun}{'es' if noun.endswith(('ch', 's')) else 's'}"
+
+
+def factor(value: Any) -> str:
+    """The value of a factor, as short as it can be read."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return "x".join(factor(one) for one in value)
+    if isinstance(value, Mapping):
+        return " ".join(f"{k}={factor(v)}" for k, v in value.items()) or "{}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "-" if value is None else str(value)
+
+
+def factors(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {factor(value)}" for name, value in values.items())
+
+
+def varying(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
+    """What all rows share, and the names of what tells them apart, in the order in which they are first met."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    shared = {
+        name: rows[0][name] for name in names if all(name in row and row[name] == rows[0].get(name) for row in rows)
+    }
+    return shared, [name for name in names if name not in shared]
+
+
+def wants_color(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def print_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Iterable[str] = (),
+    styles: Sequence[str | None] | None = None,
+    stream: TextIO | None = None,
+) -> None:
+    """A table with a title. `right`: columns to align right. `styles`: per row, a key of STYLES or None."""
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - seventy milliseconds that JSON output does not need
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    stream = stream or sys.stdout
+    on_terminal = stream.isatty()
+    kept = [list(row) for row in rows]
+    widths = [max(len(text) for text in column) for column in zip(columns, *kept, strict=True)]
+    needed = sum(widths) + 3 * len(widths) + 2
+    console = Console(
+        file=stream,
+        width=shutil.get_terminal_size().columns if on_terminal else max(LOG_WIDTH, needed),
+        no_color=not wants_color(stream),
+        highlight=False,
+        emoji=False,
+        soft_wrap=False,
+    )
+    table = Table(box=SIMPLE_HEAD if on_terminal else None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
+    aligned = set(right)
+    for name in columns:
+        table.add_column(
+            Text(name), justify="right" if name in aligned else "left", overflow="fold", no_wrap=not on_terminal
+        )
+    for place, row in enumerate(kept):
+        style = STYLES.get((styles[place] if styles else None) or "", "")
+        table.add_row(*(Text(text) for text in row), style=style if wants_color(stream) else "")
+    console.print(Text(title, style="bold"))
+    console.print(table)
+
+
+def print_line(text: str = "", style: str | None = None, stream: TextIO | None = None) -> None:
+    """One line, coloured where colour is wanted."""
+    stream = stream or sys.stdout
+    if style is None or not wants_color(stream):
+        print(text, file=stream)
+        return
+    from rich.console import Console  # noqa: PLC0415 - see print_table
+    from rich.text import Text  # noqa: PLC0415
+
+    Console(file=stream, highlight=False, emoji=False).print(Text(text, style=STYLES.get(style, style)), soft_wrap=True)

@@ -1,0 +1,164 @@
+"""`longshore compare`: two tags or two studies, one verdict per row, an exit status for a script."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections import defaultdict
+from typing import Any
+
+from longshore_study import compare, expression, selection, terminal
+from longshore_study.compare import Comparison, Row
+from longshore_study.errors import UsageError, suggestion
+from longshore_study.statistics import verdict
+from longshore_study.store import Store
+
+EXAMPLES = """\
+examples:
+  longshore compare reference new
+  longshore compare reference new --where 'nodes > 1' --margin 3%
+  longshore compare before after --row mode --col ranks
+
+The ratio is new / reference of the metric. Sessions of the same name are pairs. A row is 'regressed' when the slowdown
+is larger than the margin beyond doubt (95 %), 'same' when a difference larger than the margin is ruled out, and
+'untestable' with one session per side, for then nothing says how much sessions differ.
+
+exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or missing data, 64 usage
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("reference", metavar="REF", help="a tag, or a study")
+    parser.add_argument("new", metavar="NEW", help="a tag, or a study")
+    parser.add_argument("--study", help="only this study of the two tags")
+    parser.add_argument(
+        "--margin", metavar="M", help="differences below it do not matter: 5%% or 0.05 (default: the study's)"
+    )
+    parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
+    parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="also this metric; 'all' for all")
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="FACTOR", help="rows that differ in it only are one"
+    )
+    parser.add_argument("--row", metavar="FACTOR", help="a table of ratios with this factor down")
+    parser.add_argument("--col", metavar="FACTOR", help="a table of ratios with this factor across")
+
+
+def run(args: argparse.Namespace) -> int:
+    options = compare.Options(
+        margin=compare.parse_margin(args.margin) if args.margin is not None else None,
+        where=expression.parse(args.where) if args.where is not None else None,
+        metrics=tuple(args.metric),
+        ignore=tuple(args.ignore),
+    )
+    reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study)
+    comparison = compare.compare(reference, new, options)
+    for name in (args.row, args.col):
+        _require_factor(name, comparison)
+    if args.json:
+        print(json.dumps(compare.document(comparison), indent=1, ensure_ascii=False))
+    elif args.row or args.col:
+        _print_pivot(comparison, args.row, args.col)
+        _print_summary(comparison)
+    else:
+        _print_rows(comparison)
+        _print_summary(comparison)
+    return comparison.exit_status
+
+
+def _require_factor(name: str | None, comparison: Comparison) -> None:
+    known = sorted({factor for row in comparison.rows for factor in compare.known_factors(row.key)})
+    if name is not None and name not in known:
+        raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(known)})")
+
+
+def _print_rows(comparison: Comparison) -> None:
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in comparison.rows:
+        groups[row.key.pattern, row.key.metric].append(row)
+    for (pattern, metric), rows in groups.items():
+        described = [{"study": row.key.study, **row.key.cell, **row.key.variant} for row in rows]
+        shared, names = terminal.varying(described)
+        documents = [compare.row_document(row) for row in rows]
+        unit = next((d["unit"] for d in documents if d["unit"]), "")
+        shown = {k: v for k, v in shared.items() if v not in ("", {})}
+        title = f"{pattern}: {metric} in {unit} ({terminal.factors(shown)})"
+        columns = [*names, comparison.reference.name, comparison.new.name, "ratio", "95 % interval", "verdict"]
+        body = [
+            [
+                *(terminal.factor(factors.get(name)) for name in names),
+                terminal.number(d["reference"]), terminal.number(d["new"]), terminal.ratio(d["ratio"]),
+                terminal.interval((d.get("without_shift") or d)["interval"]), d["verdict"],
+            ]
+            for factors, d in zip(described, documents, strict=True)
+        ]  # fmt: skip
+        terminal.print_table(title, columns, body, right=columns[len(names) : -2], styles=[row.verdict for row in rows])
+        _print_warnings(rows, names)
+        print()
+
+
+def _print_warnings(rows: list[Row], names: list[str]) -> None:
+    grouped: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
+        label = " ".join(terminal.factor(factors[name]) for name in names if name in factors)
+        for warning in row.warnings:
+            grouped[warning].append(label)
+    for warning, labels in grouped.items():
+        which = "all rows" if len(labels) == len(rows) else ", ".join(labels[:4]) + (" ..." if len(labels) > 4 else "")
+        print(f"warning: {which}: {warning}")
+
+
+def _print_pivot(comparison: Comparison, down: str | None, across: str | None) -> None:
+    """Ratios by two factors; where several rows meet, the gravest of them and how many there are."""
+    cells: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in comparison.rows:
+        factors = compare.known_factors(row.key)
+        cells[_level(factors, down), _level(factors, across)].append(row)
+    lines = list(dict.fromkeys(line for line, _ in cells))
+    columns = list(dict.fromkeys(column for _, column in cells))
+    body = [[line, *(_cell(cells.get((line, column), [])) for column in columns)] for line in lines]
+    title = f"{comparison.new.name} / {comparison.reference.name}" + (f" by {across} across" if across else "")
+    terminal.print_table(title, [down or "", *columns], body)
+    print()
+
+
+def _level(factors: dict[str, Any], name: str | None) -> str:
+    return terminal.factor(factors.get(name)) if name else "all"
+
+
+def _cell(rows: list[Row]) -> str:
+    if not rows:
+        return ""
+    gravest = min(rows, key=lambda row: verdict.VERDICTS.index(row.verdict))
+    ratio = terminal.ratio(compare.row_document(gravest)["ratio"])
+    more = f" (gravest of {len(rows)})" if len(rows) > 1 else ""
+    return f"{ratio} {gravest.verdict}{more}"
+
+
+def _print_summary(comparison: Comparison) -> None:
+    shift = comparison.shift
+    if shift.measured is not None:
+        document = shift.document()
+        how = terminal.times(math.exp(shift.measured.difference))
+        print(f"common shift: {how} (95 % interval {terminal.interval(document['interval'])}); {shift.reason}")
+    for problem in comparison.problems:
+        print(f"warning: {problem}")
+    counts = [
+        f"{sum(row.verdict == name for row in comparison.rows)} {name}"
+        for name in verdict.VERDICTS
+        if any(row.verdict == name for row in comparison.rows)
+    ]
+    word = comparison.verdict
+    terminal.print_line(
+        f"{comparison.new.name} against {comparison.reference.name}: {word} ({', '.join(counts)};"
+        f" margin {100 * comparison.margin:g} %)",
+        word,
+    )
+    worst = [row for row in comparison.rows if row.verdict == verdict.REGRESSED and row.effect]
+    if worst and worst[0].effect:
+        row = min(worst, key=lambda r: r.effect.difference if r.effect else 0.0)
+        assert row.effect is not None  # noqa: S101 - chosen above
+        how = terminal.times(math.exp(row.effect.difference))
+        print(f"worst: {row.key.pattern} {terminal.factors(row.key.variant)} is {how}")

@@ -1,0 +1,64 @@
+"""`longshore guidelines`: what must hold on any machine, checked on one tag, without history."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+
+from longshore_study import guidelines, selection, terminal
+from longshore_study.guidelines import BROKEN, Findings, Row
+from longshore_study.store import Store
+
+EXAMPLES = """\
+examples:
+  longshore guidelines new
+  longshore guidelines new --json
+
+Guidelines come with longshore (persistent requests are not slower than Isend and Irecv, and a few more) and from the
+[[guideline]] tables of study files.
+
+exit status: 0 all hold, 1 one is broken, 2 something is inconclusive or untestable, 3 data is missing, 64 usage
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("tag", metavar="TAG", help="a tag, or a study")
+    parser.add_argument("--study", help="only this study of the tag")
+
+
+def run(args: argparse.Namespace) -> int:
+    side = selection.sides(Store(args.store), [args.tag], args.study)[0]
+    findings = guidelines.check(side)
+    if args.json:
+        print(json.dumps(guidelines.document(findings), indent=1, ensure_ascii=False))
+    else:
+        _print(findings)
+    return findings.exit_status
+
+
+def _print(findings: Findings) -> None:
+    if not findings.rows:
+        print(f"no guideline speaks of two variants that '{findings.side.name}' has measured")
+    for row in findings.rows:
+        terminal.print_line(sentence(row), row.verdict)
+        if row.verdict == BROKEN and row.guideline.why:
+            print(f"    {row.guideline.why}")
+        for warning in row.warnings:
+            print(f"    warning: {warning}")
+    for problem in findings.problems:
+        print(f"warning: {problem}")
+
+
+def sentence(row: Row) -> str:
+    """`broken: halo mode persistent is 31 times slower than mode waitall (401 against 12095 MiB/s; ...)`."""
+    faster, than = (terminal.factors(variant) for variant in (row.guideline.faster, row.guideline.than))
+    values = f"{terminal.number(row.values[0])} against {terminal.number(row.values[1])} {row.unit}"
+    bounds = ""
+    if row.interval is not None:
+        low, high = (terminal.times(math.exp(bound)) for bound in row.interval)
+        bounds = f"; 95 % interval {low} to {high}"
+    how = terminal.times(math.exp(row.effect.difference))
+    where = terminal.factors(row.context)
+    return f"{row.verdict}: {row.pattern} {faster} is {how} than {than} ({values}{bounds}; {where})"
