@@ -31,22 +31,22 @@ class Bound:
 
 def bound_for(facts: Facts, figures: Iterable[Figure]) -> Bound | None:
     """One bound for figures that are drawn together: the highest of theirs, so that none is above it by mistake."""
-    found = [b for b in (_bound(facts, f.tag, f.unit, f.better, f.factors) for f in _distinct(figures)) if b]
+    found = [b for b in (_bound(facts, f.side, f.unit, f.better, f.factors) for f in _distinct(figures)) if b]
     return max(found, key=lambda b: b.value, default=None)
 
 
 def _distinct(figures: Iterable[Figure]) -> list[Figure]:
-    seen = {(f.tag, f.unit, str([f.factors.get(k) for k in SAME_PLACE])): f for f in figures}
+    seen = {(f.side, f.unit, str([f.factors.get(k) for k in SAME_PLACE])): f for f in figures}
     return list(seen.values())
 
 
-def _bound(facts: Facts, tag: str, unit: str, better: str, factors: Mapping[str, Any]) -> Bound | None:
+def _bound(facts: Facts, side: str, unit: str, better: str, factors: Mapping[str, Any]) -> Bound | None:
     if better != "higher":
         return None
     copies = [
         f
         for f in facts.of_pattern("control")
-        if f.tag == tag and f.factors.get("kernel") == "copy" and f.unit == "GB/s" and _same_place(f.factors, factors)
+        if f.side == side and f.factors.get("kernel") == "copy" and f.unit == "GB/s" and _same_place(f.factors, factors)
     ]
     if not copies:
         return None

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.report.facts import Facts, Figure, Skipped, by_key, frozen
+from longshore_study.report.facts import Absent, Facts, Figure, by_key, frozen
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted
+from longshore_study.store import Launch
 
 ROWS_SHOWN = 30
 NUMBERS = ("Launches", "Failed", "Variants")
@@ -22,14 +23,14 @@ class Absence:
     what: str
     pattern: str
     variant: str
-    tag: str
+    side: str
     reason: str
     variants: int = 1
 
 
 def absences(facts: Facts) -> list[Absence]:
-    """Everything missing, in the order failed, wrong, skipped, missing; equal lines once."""
-    return list(dict.fromkeys((*_failed(facts), *_wrong(facts), *_skipped(facts), *_missing(facts))))
+    """Everything missing, in the order failed, invalid, skipped, missing; equal lines once."""
+    return list(dict.fromkeys((*_failed(facts), *_invalid(facts), *_skipped(facts), *_missing(facts))))
 
 
 def coverage_section(facts: Facts) -> Element:
@@ -53,28 +54,28 @@ def coverage_section(facts: Facts) -> Element:
 
 
 def _failed(facts: Facts) -> Iterable[Absence]:
-    for launch in facts.launches:
-        if launch.problem:
-            cell = ", ".join(level_text(k, v) for k, v in launch.cell.items() if k not in ("pattern", "program"))
-            pattern = str(launch.cell.get("pattern") or launch.cell.get("program") or "")
-            reason = launch.problem.replace(str(launch.path), launch.path.name)
-            yield Absence("failed", pattern, cell, launch.tag, reason)
+    for side, launch in ((f.side, f.launch) for f in facts.failed):
+        cell = ", ".join(level_text(k, v) for k, v in launch.cell.items() if k not in ("pattern", "program"))
+        pattern = str(launch.cell.get("pattern") or launch.cell.get("program") or "")
+        reason = (launch.problem or "").replace(str(launch.path), launch.path.name)
+        yield Absence("failed", pattern, cell, side, reason)
 
 
-def _wrong(facts: Facts) -> Iterable[Absence]:
+def _invalid(facts: Facts) -> Iterable[Absence]:
     for f in facts.main_figures:
-        if f.verified is False:
-            yield Absence("wrong", f.pattern, _all_factors(f), f.tag, "the result was not right")
+        if f.above:
+            yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.above)
 
 
 def _skipped(facts: Facts) -> Iterable[Absence]:
     """Variants of one pattern with the same reason are one line: twenty lines that say the same hide the others."""
-    groups: dict[tuple[str, str, str], list[Skipped]] = {}
-    for s in facts.skipped:
-        groups.setdefault((s.pattern, s.launch.tag, s.reason), []).append(s)
-    for (pattern, tag, reason), group in groups.items():
-        variants = {frozen(s.factors): s.factors for s in group}
-        yield Absence("skipped", pattern, _levels(list(variants.values())), tag, reason, len(variants))
+    groups: dict[tuple[str, str, str], list[Absent]] = {}
+    for a in facts.absent:
+        groups.setdefault((a.pattern, a.side, a.reason), []).append(a)
+    for (pattern, side, reason), group in groups.items():
+        variants = {frozen(a.factors): a.factors for a in group}
+        what, _, why = reason.partition(": ")
+        yield Absence(what, pattern, _levels(list(variants.values())), side, why, len(variants))
 
 
 def _levels(variants: Sequence[dict[str, Any]]) -> str:
@@ -101,11 +102,11 @@ def _missing(facts: Facts) -> Iterable[Absence]:
                 yield Absence("missing", row.pattern, names.text(row.factors), absent, reason)
         return
     for group in by_key(facts.main_figures).values():
-        present = {f.tag for f in group}
-        for tag in facts.sides:
-            if tag not in present:
+        present = {f.side for f in group}
+        for side in facts.sides:
+            if side not in present:
                 reason = "measured only in " + ", ".join(sorted(present))
-                yield Absence("missing", group[0].pattern, _all_factors(group[0]), tag, reason)
+                yield Absence("missing", group[0].pattern, _all_factors(group[0]), side, reason)
 
 
 def _all_factors(f: Figure) -> str:
@@ -114,15 +115,16 @@ def _all_factors(f: Figure) -> str:
 
 def _sessions(facts: Facts) -> Element:
     """What was stored, per tag and session."""
-    keys = sorted({(launch.tag, launch.session, launch.study) for launch in facts.launches})
-    order = {tag: i for i, tag in enumerate(facts.sides)}
+    failed = {f.launch.path for f in facts.failed}
+    groups: dict[tuple[str, str, str], list[Launch]] = {}
+    for launch in facts.launches:
+        groups.setdefault((launch.tag, launch.session, launch.study), []).append(launch)
     rows = []
-    for tag, session, study in sorted(keys, key=lambda k: (order.get(k[0], len(order)), *k)):
-        launches = [x for x in facts.launches if (x.tag, x.session, x.study) == (tag, session, study)]
-        variants = {(f.pattern, frozen(f.factors)) for f in facts.main_figures if (f.tag, f.session) == (tag, session)}
-        failed = sum(1 for x in launches if x.problem)
+    for (tag, session, study), launches in groups.items():
+        variants = {f.key for f in facts.main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
         started = sorted(str(x.envelope["started"]) for x in launches if x.envelope.get("started"))
-        rows.append((tag, session, study, started[0] if started else "–", len(launches), failed, len(variants)))
+        broken = sum(1 for x in launches if x.path in failed)
+        rows.append((tag, session, study, started[0] if started else "–", len(launches), broken, len(variants)))
     heads = ("Tag", "Session", "Study", "Started", *NUMBERS[:3])
     return element(
         "div",
@@ -151,7 +153,7 @@ def _sessions(facts: Facts) -> Element:
 
 
 def _table(lines: Sequence[Absence], *, several: bool) -> Child:
-    heads = ("What", "Pattern", "Variant", *(("Tag",) if several else ()), "Variants", "Why")
+    heads = ("What", "Pattern", "Variant", *(("Side",) if several else ()), "Variants", "Why")
     return element(
         "div",
         element(
@@ -170,7 +172,7 @@ def _table(lines: Sequence[Absence], *, several: bool) -> Child:
                         element("td", element("b", a.what)),
                         element("td", pattern_title(a.pattern)),
                         element("td", a.variant),
-                        element("td", a.tag) if several else None,
+                        element("td", a.side) if several else None,
                         element("td", str(a.variants), class_="number"),
                         element("td", a.reason),
                     )

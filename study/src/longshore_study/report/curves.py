@@ -40,7 +40,7 @@ class Point:
 @dataclass(frozen=True)
 class Series:
     name: str
-    tag: str
+    side: str
     # Which colour and shape; the same name has the same one on every panel.
     look: int
     dashed: bool
@@ -83,14 +83,14 @@ def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
     for f, other in zip(figures, rest, strict=True):
         title = names.text(other, without=[series_factor] if series_factor else [])
         name = level_text(series_factor, other[series_factor]) if series_factor in other else "all"
-        grouped.setdefault("" if title == "the only variant" else title, {}).setdefault((name, f.tag), []).append(f)
+        grouped.setdefault("" if title == "the only variant" else title, {}).setdefault((name, f.side), []).append(f)
     two_sides = len(facts.sides) > 1
     return [
         Panel(
             title,
             tuple(
-                Series(name, tag, looks.get(name, 0), two_sides and tag == facts.sides[0], _points(members, factor))
-                for (name, tag), members in sorted(series.items(), key=lambda s: (looks.get(s[0][0], 0), s[0][1]))
+                Series(name, side, looks.get(name, 0), two_sides and side == facts.sides[0], _points(members, factor))
+                for (name, side), members in sorted(series.items(), key=lambda s: (looks.get(s[0][0], 0), s[0][1]))
             ),
         )
         for title, series in grouped.items()
@@ -214,7 +214,7 @@ def _series(axes: Axes, series: Series) -> Element:
 
 
 def _told(series: Series, point: Point) -> str:
-    text = f"{series.name}, {series.tag}, at {plain_number(point.size)}: {figure(point.value)}"
+    text = f"{series.name}, {series.side}, at {plain_number(point.size)}: {figure(point.value)}"
     if point.launches > 1:
         text += f" ({figure(point.low)} to {figure(point.high)} over {point.launches} launches)"
     return text

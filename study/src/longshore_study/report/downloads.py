@@ -13,7 +13,8 @@ from longshore_study.report.markup import Element, element
 from longshore_study.report.numbers import counted
 
 FIGURE_COLUMNS = (
-    "study", "tag", "session", "cell_id", "launch_index", "position", "pattern", "metric", "value", "unit", "better",
+    "side", "study", "tag", "session",
+    "cell_id", "launch_index", "position", "pattern", "metric", "value", "unit", "better",
     "verified", "repetitions", "imported",
 )  # fmt: skip
 
@@ -47,8 +48,9 @@ def figure_rows(facts: Facts) -> list[dict[str, Any]]:
     """Every metric of every variant of every launch."""
     return [
         {
-            "study": f.study, "tag": f.tag, "session": f.session, "cell_id": f.cell_id, "launch_index": f.launch_index,
-            "position": f.position, "pattern": f.pattern, "metric": f.metric, "value": f.value, "unit": f.unit,
+            "side": f.side, "study": f.study, "tag": f.tag, "session": f.session, "cell_id": f.cell_id,
+            "launch_index": f.launch_index, "position": f.position, "pattern": f.pattern,
+            "metric": f.metric, "value": f.value, "unit": f.unit,
             "better": f.better, "verified": f.verified, "repetitions": f.repetitions, "imported": f.aggregate,
             "factors": f.factors,
         }
@@ -88,12 +90,8 @@ def report_json(facts: Facts, rows: list[dict[str, Any]]) -> str:
         "comparison": dict(facts.comparison.raw) if facts.comparison else None,
         "guidelines": {tag: list(rules) for tag, rules in facts.guidelines.items()},
         "figures": rows,
-        "skipped": [
-            {
-                "tag": s.launch.tag, "session": s.launch.session, "pattern": s.pattern, "factors": s.factors,
-                "skipped": s.reason,
-            }
-            for s in facts.skipped
+        "absent": [
+            {"side": a.side, "pattern": a.pattern, "factors": a.factors, "reason": a.reason} for a in facts.absent
         ],
         "launches": [
             {

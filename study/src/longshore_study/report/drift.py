@@ -81,11 +81,11 @@ def drift_section(facts: Facts) -> Element | None:
 def _pattern(facts: Facts, pattern: str, margin: float) -> Element | None:
     figures = facts.of_pattern(pattern)
     sessions: dict[tuple[str, str], list[Deviation]] = {}
-    for tag in facts.sides:
-        for session in sorted({f.session for f in figures if f.tag == tag}):
-            found = deviations([f for f in figures if f.tag == tag and f.session == session])
+    for side in facts.sides:
+        for session in sorted({f.session for f in figures if f.side == side}):
+            found = deviations([f for f in figures if f.side == side and f.session == session])
             if found:
-                sessions[tag, session] = found
+                sessions[side, session] = found
     if not sessions:
         return None
     every = [d for found in sessions.values() for d in found]
@@ -113,9 +113,9 @@ def _pattern(facts: Facts, pattern: str, margin: float) -> Element | None:
             x.fraction(d.position + 1),
             1 - y.clipped(d.ratio),
             f"s{i % 8 + 1} dot",
-            f"{tag}, session {session}, run {d.position + 1}: {figure(d.ratio)} (median of {d.variants} variants)",
+            f"{side}, session {session}, run {d.position + 1}: {figure(d.ratio)} (median of {d.variants} variants)",
         )
-        for i, ((tag, session), found) in enumerate(sessions.items())
+        for i, ((side, session), found) in enumerate(sessions.items())
         for d in found
     ]
     names = [

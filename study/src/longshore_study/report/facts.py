@@ -1,33 +1,29 @@
-"""What the page shows, gathered once from stored launches and from the dicts of `compare` and `guidelines`.
+"""What the page shows, gathered once from stored launches and from the documents of `compare` and `guidelines`.
 
-A Figure is one metric of one variant in one launch: the dot of the plots. Sections see figures, never records.
+A Figure is one metric of one variant in one launch: the dot of the plots. Which results are figures, and which are not
+and why, is decided by longshore_study.figures, the same for the report and for every verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from statistics import median
 from typing import Any
 
+from longshore_study.figures import Key, Measured, canonical, main_metric, measure, pattern_rank
 from longshore_study.records import Record
+from longshore_study.selection import Side
 from longshore_study.store import Launch
 
 Factors = tuple[tuple[str, str], ...]
-
-# The metric by which a pattern is judged; others are in the data to download.
-MAIN_METRICS = {
-    "stream": "bandwidth",
-    "gather": "injection_bandwidth",
-    "halo": "process_bandwidth",
-    "sort": "keys_per_second",
-}
-CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
-PATTERN_ORDER = ("stream", "gather", "halo", "sort", "control")
+FigureKey = tuple[str, str, str, Factors]
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
+    side: str
     study: str
     tag: str
     session: str
@@ -40,25 +36,36 @@ class Figure:
     value: float
     unit: str
     better: str
+    # Whether this is the metric by which the pattern is judged; the others are in the data to download.
     main: bool
+    # Why the value cannot be: it is above a bound.
+    above: str | None
     verified: bool | None
     repetitions: int | None
     # The spread inside the launch, as factors on the value: (p10, p90) of the repetitions; None for aggregates.
     spread: tuple[float, float] | None
     aggregate: bool
-
-    @property
-    def key(self) -> tuple[str, str, str, Factors]:
-        """What is measured, the same on both sides of a comparison."""
-        return (self.study, self.pattern, self.metric, frozen(self.factors))
+    key: FigureKey
+    """What is measured, the same on all sides."""
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    launch: Launch
+class Absent:
+    """A variant without a figure."""
+
+    side: str
     pattern: str
     factors: dict[str, Any]
+    # "skipped: ..." or "failed: ..."
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A launch that is not to be trusted and was not repeated with success."""
+
+    side: str
+    launch: Launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,9 @@ class Row:
     metric: str
     better: str
     verdict: str
+    # Relative to the common shift where that was removed.
     ratio: float | None
+    shift_removed: bool
     interval: tuple[float, float] | None
     reference: float | None
     new: float | None
@@ -94,12 +103,20 @@ class Comparison:
 class Facts:
     """REQUIRES: sides in the order in which they are to be read, the reference first."""
 
-    launches: tuple[Launch, ...]
-    sides: tuple[str, ...]
+    groups: tuple[Side, ...]
     comparison: Comparison | None = None
     guidelines: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    absent: tuple[Absent, ...] = ()
+    failed: tuple[Failed, ...] = ()
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        return tuple(side.name for side in self.groups)
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        return tuple(chain.from_iterable(side.launches for side in self.groups))
 
     @property
     def main_figures(self) -> tuple[Figure, ...]:
@@ -115,65 +132,51 @@ class Facts:
 
 
 def gather_facts(
-    launches: Iterable[Launch],
-    sides: Sequence[str],
+    sides: Sequence[Side],
     compared: Mapping[str, Any] | None = None,
     guidelines: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> Facts:
-    kept = tuple(launches)
-    figures = tuple(figure for launch in kept for figure in _figures(launch))
+    # Studies as sides are compared as a whole; under tags, figures of two studies are different things.
+    with_study = all(side.is_tag for side in sides)
+    measured = [measure(side.launches, metrics=["all"], with_study=with_study) for side in sides]
+    pairs = list(zip(sides, measured, strict=True))
     return Facts(
-        launches=kept,
-        sides=tuple(sides),
-        comparison=read_comparison(compared, {f.metric: f.better for f in figures}) if compared else None,
+        groups=tuple(sides),
+        comparison=read_comparison(compared) if compared else None,
         guidelines=dict(guidelines or {}),
-        figures=figures,
-        skipped=tuple(
-            Skipped(launch, r["pattern"], factors_of(r, launch), str(r["skipped"]))
-            for launch in kept
-            for r in launch.results
-            if r.get("skipped")
+        figures=tuple(figure for side, m in pairs for figure in _figures(side, m)),
+        absent=tuple(
+            Absent(side.name, key.pattern, factors_of(key), reason)
+            for side, m in pairs
+            for key, reason in m.absent.items()
         ),
+        failed=tuple(Failed(side.name, launch) for side, m in pairs for launch in m.failed),
     )
 
 
-def read_comparison(compared: Mapping[str, Any], better: Mapping[str, str] | None = None) -> Comparison:
-    """`better` maps metrics to "higher" or "lower"; a comparison itself does not say."""
+def read_comparison(compared: Mapping[str, Any]) -> Comparison:
     return Comparison(
         reference=str(compared["reference"]),
         new=str(compared["new"]),
         margin=float(compared["margin"]),
         verdict=str(compared["verdict"]),
-        rows=tuple(_row(row, better or {}) for row in compared["rows"]),
+        rows=tuple(_row(row) for row in compared["rows"]),
         common_shift=compared.get("common_shift") or {},
         raw=compared,
     )
 
 
-def factors_of(result: Record, launch: Launch) -> dict[str, Any]:
+def factors_of(key: Key) -> dict[str, Any]:
     """The cell's factors, then the variant's: together they say what was run."""
-    return {**{k: v for k, v in launch.cell.items() if k not in ("pattern", "program")}, **result["variant"]}
+    return {**{k: v for k, v in key.cell.items() if k not in ("pattern", "program")}, **key.variant}
 
 
 def frozen(factors: Mapping[str, Any]) -> Factors:
     return tuple(sorted((str(k), str(v)) for k, v in factors.items()))
 
 
-def pattern_rank(pattern: str) -> tuple[int, str]:
-    known = PATTERN_ORDER.index(pattern) if pattern in PATTERN_ORDER else len(PATTERN_ORDER) - 1.5
-    return (int(known * 2), pattern)
-
-
-def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
-    """The metric by name; for a pattern unknown to us the first of the record."""
-    wanted = CONTROL_METRICS.get(str(variant.get("kernel"))) if pattern == "control" else MAIN_METRICS.get(pattern)
-    if wanted in metrics:
-        return wanted
-    return next(iter(metrics), None)
-
-
-def by_key(figures: Iterable[Figure]) -> dict[tuple[str, str, str, Factors], list[Figure]]:
-    groups: dict[tuple[str, str, str, Factors], list[Figure]] = {}
+def by_key(figures: Iterable[Figure]) -> dict[FigureKey, list[Figure]]:
+    groups: dict[FigureKey, list[Figure]] = {}
     for figure in figures:
         groups.setdefault(figure.key, []).append(figure)
     return groups
@@ -183,35 +186,41 @@ def median_value(figures: Sequence[Figure]) -> float:
     return median(f.value for f in figures)
 
 
-def _figures(launch: Launch) -> Iterator[Figure]:
-    for result in launch.results:
-        metrics = result.get("metrics")
-        if result.get("skipped") or not isinstance(metrics, dict):
-            continue
-        main = main_metric(result["pattern"], result["variant"], metrics)
-        for name, metric in metrics.items():
-            value = metric.get("value") if isinstance(metric, dict) else None
-            if not isinstance(value, (int, float)) or isinstance(value, bool):
-                continue
-            yield Figure(
+def _figures(side: Side, measured: Measured) -> list[Figure]:
+    launches = {str(launch.path): launch for launch in side.launches}
+    results = {
+        (str(launch.path), r["pattern"], canonical(r["variant"])): r for launch in side.launches for r in launch.results
+    }
+    found = []
+    for f in measured.figures:
+        launch = launches[f.launch]
+        result: Record = results[f.launch, f.key.pattern, f.key.variant_text]
+        factors = factors_of(f.key)
+        found.append(
+            Figure(
+                side=side.name,
                 study=launch.study,
                 tag=launch.tag,
-                session=launch.session,
+                session=f.session,
                 cell_id=launch.cell_id,
                 launch_index=launch.launch_index,
-                position=launch.position,
-                pattern=result["pattern"],
-                factors=factors_of(result, launch),
-                metric=name,
-                value=float(value),
-                unit=str(metric.get("unit", "")),
-                better=str(metric.get("better", "higher")),
-                main=name == main,
+                position=f.position,
+                pattern=f.key.pattern,
+                factors=factors,
+                metric=f.key.metric,
+                value=f.value,
+                unit=f.unit,
+                better=f.better,
+                main=f.key.metric == main_metric(f.key.pattern, result["variant"], result.get("metrics") or {}),
+                above=f.above,
                 verified=result.get("verified"),
                 repetitions=result.get("repetitions"),
                 spread=_spread(result.get("seconds")),
                 aggregate=launch.imported,
+                key=(f.key.study, f.key.pattern, f.key.metric, frozen(factors)),
             )
+        )
+    return found
 
 
 def _spread(times: object) -> tuple[float, float] | None:
@@ -224,16 +233,19 @@ def _spread(times: object) -> tuple[float, float] | None:
     return (middle / high, middle / low)
 
 
-def _row(row: Mapping[str, Any], better: Mapping[str, str]) -> Row:
-    interval = row.get("interval")
+def _row(row: Mapping[str, Any]) -> Row:
+    # The verdict rests on what is left when a common shift has been taken out; so must what is drawn.
+    judged = row.get("without_shift") or row
+    interval = judged.get("interval")
     sessions = row.get("sessions") or (0, 0)
     return Row(
         pattern=str(row["pattern"]),
         factors={**(row.get("between") or row.get("cell") or {}), **row["variant"]},
         metric=str(row["metric"]),
-        better=str(row.get("better") or better.get(str(row["metric"]), "higher")),
+        better=str(row.get("better") or "higher"),
         verdict=str(row["verdict"]),
-        ratio=row.get("ratio"),
+        ratio=judged.get("ratio"),
+        shift_removed="without_shift" in row,
         interval=(interval[0], interval[1]) if interval and None not in interval else None,
         reference=row.get("reference"),
         new=row.get("new"),

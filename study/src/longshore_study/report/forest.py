@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longshore_study.report.facts import Comparison, Row, pattern_rank
+from longshore_study.figures import pattern_rank
+from longshore_study.report.facts import Comparison, Row
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element

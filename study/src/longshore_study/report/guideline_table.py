@@ -6,11 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import level_text, pattern_title
+from longshore_study.report.labels import Naming, level_text, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure
+from longshore_study.report.numbers import counted, figure, unit_name
 
 ROWS_SHOWN = 40
+# From here on a ratio is said in times, below it in percent.
+TIMES = 1.5
+LOOKS = {
+    "broken": ("regressed", "✕"), "holds": ("same", "✓"), "inconclusive": ("inconclusive", "?"),
+    "untestable": ("untestable", "–"),
+}  # fmt: skip
 
 
 def guidelines_section(facts: Facts) -> Element | None:
@@ -32,40 +38,35 @@ def guidelines_section(facts: Facts) -> Element | None:
 
 
 def _tag(tag: str, rows: Sequence[Mapping[str, Any]], *, titled: bool) -> Child:
-    # Broken first, and the worst of those at the top.
-    ordered = sorted(rows, key=lambda r: (r.get("holds") is not False, r.get("ratio") or 0.0))
     broken = sum(1 for r in rows if r.get("holds") is False)
-    summary = (
-        f"{broken} of {counted(len(rows), 'guideline')} broken." if rows else "No guideline applies to these data."
-    )
+    open_ = sum(1 for r in rows if r.get("holds") is None)
+    summary = f"{broken} of {counted(len(rows), 'guideline')} broken" + (f", {open_} not decided." if open_ else ".")
+    # Broken first, the worst of those at the top; then what is open, then what holds.
+    ordered = sorted(rows, key=lambda r: ({False: 0, None: 1, True: 2}[r.get("holds")], -_times_slower(r)))
+    names = naming(_where(r) for r in rows)
     return [
         element("h3", tag) if titled else None,
         element("p", summary),
-        _table(tag, ordered[:ROWS_SHOWN]) if rows else None,
+        element("p", f"All: {names.constant_text}.", class_="note") if names.constant else None,
+        _table(tag, ordered[:ROWS_SHOWN], names),
         element(
             "details",
             element("summary", counted(len(rows) - ROWS_SHOWN, "more guideline")),
-            _table(tag, ordered[ROWS_SHOWN:]),
+            _table(tag, ordered[ROWS_SHOWN:], names),
         )
         if len(rows) > ROWS_SHOWN
         else None,
     ]
 
 
-def _table(tag: str, rows: Sequence[Mapping[str, Any]]) -> Element:
-    heads = ("Holds", "Pattern", "Must be at least as fast", "as", "Speed, first / second", "Where")
+def _table(tag: str, rows: Sequence[Mapping[str, Any]], names: Naming) -> Element:
+    heads = ("Verdict", "Pattern", "This", "is not slower than", "Measured", "So it is", "Where")
     return element(
         "div",
         element(
             "table",
-            element(
-                "thead",
-                element(
-                    "tr",
-                    [element("th", h, scope="col", class_="number" if h.startswith("Speed") else None) for h in heads],
-                ),
-            ),
-            element("tbody", [_row(r) for r in rows]),
+            element("thead", element("tr", [element("th", h, scope="col") for h in heads])),
+            element("tbody", [_row(r, names) for r in rows]),
             class_="plain",
         ),
         class_="scroll",
@@ -75,19 +76,12 @@ def _table(tag: str, rows: Sequence[Mapping[str, Any]]) -> Element:
     )
 
 
-def _row(row: Mapping[str, Any]) -> Element:
-    holds = row.get("holds")
-    if holds is None:
-        state, style, glyph = "not testable", "untestable", "–"
-    elif holds:
-        state, style, glyph = "holds", "same", "✓"
-    else:
-        state, style, glyph = "broken", "regressed", "✕"
-    ratio = row.get("ratio")
-    told = figure(ratio)
-    if isinstance(ratio, (int, float)) and 0 < ratio < 1:
-        told += f" ({figure(1 / ratio)} times slower)"
-    where = row.get("between") or row.get("variant") or row.get("cell") or {}
+def _row(row: Mapping[str, Any], names: Naming) -> Element:
+    state = str(row.get("verdict") or {True: "holds", False: "broken", None: "untestable"}[row.get("holds")])
+    style, glyph = LOOKS.get(state, ("untestable", "–"))
+    values = row.get("values") or (None, None)
+    where = names.parts(_where(row))
+    notes = [str(row["why"])] if row.get("why") and row.get("holds") is False else []
     return element(
         "tr",
         element(
@@ -101,10 +95,40 @@ def _row(row: Mapping[str, Any]) -> Element:
         ),
         element("td", pattern_title(str(row.get("pattern", "")))),
         element("td", element("b", _factors(row["faster"]))),
-        element("td", _factors(row["than"])),
-        element("td", told, class_="number"),
-        element("td", _factors(where), class_="part"),
+        element(
+            "td", _factors(row["than"]), [element("span", note, class_="warning") for note in (*notes, *_warnings(row))]
+        ),
+        element("td", f"{figure(values[0])} against {figure(values[1])} {unit_name(str(row.get('unit') or ''))}"),
+        element("td", _how_much(row)),
+        element("td", ", ".join(where), class_="part"),
     )
+
+
+def _times_slower(row: Mapping[str, Any]) -> float:
+    """Above 1 where the guideline's first variant is the slower one, whichever way its metric counts."""
+    slower = row.get("times_slower")
+    if isinstance(slower, (int, float)):
+        return float(slower)
+    ratio = row.get("ratio")
+    return 1 / ratio if isinstance(ratio, (int, float)) and ratio > 0 else 1.0
+
+
+def _how_much(row: Mapping[str, Any]) -> str:
+    slower = _times_slower(row)
+    if slower >= TIMES:
+        return f"{figure(slower)} times slower"
+    if slower <= 1 / TIMES:
+        return f"{figure(1 / slower)} times faster"
+    size = abs(slower - 1) * 100
+    return f"{size:.1f} % {'slower' if slower > 1 else 'faster'}"
+
+
+def _warnings(row: Mapping[str, Any]) -> list[str]:
+    return [str(w) for w in row.get("warnings") or ()]
+
+
+def _where(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return row.get("context") or {}
 
 
 def _factors(factors: Mapping[str, Any]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
-from longshore_study.report.facts import Comparison, Row, pattern_rank
+from longshore_study.figures import pattern_rank
+from longshore_study.report.facts import Comparison, Row
 from longshore_study.report.labels import NO_BREAK, SPEAKING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import change, ratio

@@ -95,7 +95,7 @@ def _table(
 
 
 def _row(facts: Facts, group: Sequence[Figure], names: Naming, scale: Scale, bound: Bound | None) -> Element:
-    sides = [(i, sorted((f for f in group if f.tag == s), key=run_order)) for i, s in enumerate(facts.sides)]
+    sides = [(i, sorted((f for f in group if f.side == s), key=run_order)) for i, s in enumerate(facts.sides)]
     present = [(i, figures) for i, figures in sides if figures]
     name = names.text(group[0].factors)
     marks: list[Child] = [grid(scale.ticks(plain_number))]
@@ -149,7 +149,7 @@ def _lane(figures: Sequence[Figure], scale: Scale, lane: tuple[float, float], lo
 
 
 def tooltip(f: Figure) -> str:
-    text = f"{f.tag}, session {f.session}"
+    text = f"{f.side}, session {f.session}"
     if f.position is not None:
         text += f", run {f.position + 1}"
     text += f": {figure(f.value, f.unit)}"
@@ -159,7 +159,7 @@ def tooltip(f: Figure) -> str:
         text += f", repetitions p10–p90 {figure(f.value * f.spread[0])}–{figure(f.value * f.spread[1])}"
     if f.repetitions:
         text += f", {counted(f.repetitions, 'repetition')}"
-    return text + ("; WRONG RESULT" if f.verified is False else "")
+    return f"{text}; {f.above}" if f.above else text
 
 
 def run_order(f: Figure) -> tuple[str, int, int]:

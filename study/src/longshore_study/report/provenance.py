@@ -46,7 +46,7 @@ class Entry:
 
 def entries(facts: Facts) -> list[Entry]:
     """All properties that any launch recorded, in the order in which they were met."""
-    per_side = [_values(launch for launch in facts.launches if launch.tag == side) for side in facts.sides]
+    per_side = [_values(side.launches) for side in facts.groups]
     keys = list(dict.fromkeys(key for side in per_side for key in side))
     return [Entry(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
 

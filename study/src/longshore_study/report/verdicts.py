@@ -202,15 +202,15 @@ def _shift(comparison: Comparison) -> list[str]:
 
 def _solo_details(facts: Facts) -> list[str]:
     launches = facts.launches
-    problems = sum(1 for launch in launches if launch.problem)
+    problems = len(facts.failed)
     sessions = {(launch.study, launch.tag, launch.session) for launch in launches}
     figures = facts.main_figures
-    wrong = sum(1 for f in figures if f.verified is False)
+    wrong = sum(1 for a in facts.absent if a.reason.startswith("failed"))
     text = f"{counted(len(launches), 'launch', 'launches')} in {counted(len(sessions), 'session')}, "
     text += "all complete" if not problems else f"{problems} of them failed or incomplete"
     checked = sum(1 for f in figures if f.verified is not None)
     if wrong:
-        text += f"; {counted(wrong, 'result')} WRONG"
+        text += f"; {counted(wrong, 'result')} wrong or without a figure"
     elif checked:
         text += f"; all {checked} checked results are right"
     return [text + ".", *_undecided_winners(facts)]

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from longshore_study.figures import pattern_rank
 from longshore_study.report.bounds import Bound, bound_for
-from longshore_study.report.facts import Factors, Facts, Figure, by_key, frozen, median_value, pattern_rank
+from longshore_study.report.facts import Factors, Facts, Figure, by_key, frozen, median_value
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted, figure, share, unit_name
@@ -46,7 +47,7 @@ class Winner:
     problem: str
     contestants: int
     bound: Bound | None
-    tag: str
+    side: str
 
     @property
     def lead(self) -> float | None:
@@ -81,24 +82,24 @@ class Winner:
 
 def winners(facts: Facts) -> list[Winner]:
     found = []
-    for tag in facts.sides:
+    for side in facts.sides:
         for pattern in facts.patterns:
-            figures = [f for f in facts.of_pattern(pattern) if f.tag == tag]
+            figures = [f for f in facts.of_pattern(pattern) if f.side == side and f.above is None]
             if figures and pattern != "control":
-                found += _of_pattern(facts, tag, figures)
+                found += _of_pattern(side, facts, figures)
     # The sides of one problem stand together.
     problems = list(dict.fromkeys((w.best.pattern, w.problem) for w in found))
     return sorted(found, key=lambda w: (pattern_rank(w.best.pattern), problems.index((w.best.pattern, w.problem))))
 
 
-def _of_pattern(facts: Facts, tag: str, figures: Sequence[Figure]) -> list[Winner]:
+def _of_pattern(side: str, facts: Facts, figures: Sequence[Figure]) -> list[Winner]:
     chosen = naming({k: v for k, v in f.factors.items() if k in CHOICES} for f in figures)
     given = naming({k: v for k, v in f.factors.items() if k not in CHOICES} for f in figures)
     problems: dict[tuple[str, Factors], list[Contestant]] = {}
     for group in by_key(figures).values():
         problem = frozen({k: v for k, v in group[0].factors.items() if k not in CHOICES})
         problems.setdefault((group[0].metric, problem), []).append(_contestant(group))
-    return [_winner(facts, tag, contestants, chosen, given) for contestants in problems.values()]
+    return [_winner(side, facts, contestants, chosen, given) for contestants in problems.values()]
 
 
 def _contestant(group: Sequence[Figure]) -> Contestant:
@@ -109,7 +110,7 @@ def _contestant(group: Sequence[Figure]) -> Contestant:
     )
 
 
-def _winner(facts: Facts, tag: str, contestants: Sequence[Contestant], chosen: Naming, given: Naming) -> Winner:
+def _winner(side: str, facts: Facts, contestants: Sequence[Contestant], chosen: Naming, given: Naming) -> Winner:
     ranked = sorted(contestants, key=lambda c: c.value, reverse=contestants[0].better != "lower")
     best = ranked[0]
     second = ranked[1] if len(ranked) > 1 else None
@@ -121,7 +122,7 @@ def _winner(facts: Facts, tag: str, contestants: Sequence[Contestant], chosen: N
         problem=", ".join(given.parts(best.figures[0].factors)),
         contestants=len(ranked),
         bound=bound_for(facts, best.figures),
-        tag=tag,
+        side=side,
     )
 
 
@@ -156,7 +157,7 @@ def winners_section(facts: Facts) -> Element | None:
 
 def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
     several = len(facts.sides) > 1
-    heads = ["Pattern", "Problem", *(["Tag"] if several else []), "Fastest", "Figure", "Runner-up", "Lead", "Of bound"]
+    heads = ["Pattern", "Problem", *(["Side"] if several else []), "Fastest", "Figure", "Runner-up", "Lead", "Of bound"]
     return element(
         "div",
         element(
@@ -185,7 +186,7 @@ def _row(winner: Winner, *, several: bool) -> Element:
         "tr",
         element("td", pattern_title(winner.best.pattern)),
         element("td", winner.problem or "–"),
-        element("td", winner.tag) if several else None,
+        element("td", winner.side) if several else None,
         element("td", element("b", winner.name) if winner.name else "the only choice"),
         element(
             "td",
