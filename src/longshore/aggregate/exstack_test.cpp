@@ -1,0 +1,151 @@
+// Delivery, order, flow and termination of exstack, against what each rank can compute that the others send to it.
+#include <longshore/aggregate/exstack.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+struct item {
+  std::int32_t from, to;
+  std::int64_t number;  // counts up per pair
+  friend bool operator==(const item&, const item&) = default;
+};
+
+// How many items each rank has for which: the whole test run knows it, so that a receiver knows what must come.
+using load = std::function<std::size_t(int from, int to, int size)>;
+
+struct named_load {
+  const char* name;
+  load count;
+};
+
+const std::vector<named_load> loads = {
+    {"nothing", [](int, int, int) { return 0; }},
+    {"only to itself", [](int from, int to, int) { return from == to ? 57 : 0; }},
+    {"all to the last", [](int, int to, int size) { return to == size - 1 ? 101 : 0; }},
+    {"one to all", [](int from, int, int) { return from == 0 ? 43 : 0; }},
+    {"uneven", [](int from, int to, int) { return static_cast<std::size_t>((from * 7 + to * 13) % 50); }},
+    {"skewed", [](int from, int to, int size) { return std::size_t{1} << ((from + to) % size + 2); }},
+};
+
+// Destinations of this rank's items, mixed at random.
+std::vector<int> destinations(const team& team, const load& count, std::uint64_t seed) {
+  std::vector<int> to;
+  for (int peer = 0; peer < team.size(); ++peer) to.insert(to.end(), count(team.rank(), peer, team.size()), peer);
+  random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
+  shuffle(std::span(to), random);
+  return to;
+}
+
+// One use of the engine. Returns what came, by source.
+std::vector<std::vector<item>> deliver(team& team, exstack& stack, const std::vector<int>& to) {
+  std::vector<std::int64_t> numbers(team.size());
+  std::vector<std::vector<item>> came(team.size());
+  std::size_t i = 0;
+  progress all = progress::more;
+  while (all == progress::more) {
+    for (; i < to.size() && stack.push(to[i], item{team.rank(), to[i], numbers[to[i]]}); ++i) ++numbers[to[i]];
+    all = stack.exchange(i == to.size() ? progress::done : progress::more);
+    for (int peer = 0; peer < team.size(); ++peer)
+      for (const auto& one : stack.arrived<item>(peer)) came[peer].push_back(one);
+  }
+  EXPECT_EQ(all, progress::done);
+  return came;
+}
+
+TEST(Exstack, delivers_every_item_once_and_in_order_and_may_be_used_again) {
+  spmd([](team& team) {
+    exstack stack(team, 5 * sizeof(item) + 3);  // 5 items, and bytes that hold no item
+    std::int64_t moved = 0;
+    for (std::uint64_t seed = 0; seed < 10; ++seed)
+      for (const auto& [name, count] : loads) {
+        const auto came = deliver(team, stack, destinations(team, count, seed));
+        for (int peer = 0; peer < team.size(); ++peer) {
+          ASSERT_EQ(came[peer].size(), count(peer, team.rank(), team.size())) << name << ", from rank " << peer;
+          for (std::size_t k = 0; k < came[peer].size(); ++k)
+            ASSERT_EQ(came[peer][k], (item{peer, team.rank(), static_cast<std::int64_t>(k)})) << name;
+          moved += static_cast<std::int64_t>(came[peer].size());
+        }
+      }
+    EXPECT_GT(team.allreduce_value(moved, reduction::sum), 1000);
+  });
+}
+
+TEST(Exstack, replies_pushed_unchecked_come_back_in_the_order_of_the_questions) {
+  spmd([](team& team) {
+    exstack stack(team, 7 * sizeof(std::int64_t));
+    const auto answer = [](std::int64_t question, int by) { return question * 1000 + by; };
+    const auto to = destinations(team, loads.back().count, 3);
+    std::size_t asked = 0, answered = 0;
+    progress all = progress::more;
+    while (all == progress::more) {
+      const std::size_t first = asked;
+      while (asked < to.size() && stack.push(to[asked], static_cast<std::int64_t>(asked))) ++asked;
+      all = stack.exchange(asked == to.size() ? progress::done : progress::more);
+      for (int peer = 0; peer < team.size(); ++peer)
+        for (const auto question : stack.arrived<std::int64_t>(peer))
+          ASSERT_TRUE(stack.push(peer, answer(question, team.rank())));
+      ASSERT_EQ(stack.exchange(all), all);
+      std::vector<std::size_t> next(team.size());
+      for (std::size_t k = first; k < asked; ++k, ++answered)
+        ASSERT_EQ(stack.arrived<std::int64_t>(to[k])[next[to[k]]++], answer(static_cast<std::int64_t>(k), to[k]));
+      for (int peer = 0; peer < team.size(); ++peer) ASSERT_EQ(next[peer], stack.arrived<std::int64_t>(peer).size());
+    }
+    EXPECT_EQ(answered, to.size());
+    EXPECT_GE(to.size(), 4u);
+  });
+}
+
+TEST(Exstack, ends_only_when_all_are_done_and_tells_all_of_a_failure) {
+  spmd([](team& team) {
+    exstack stack(team, 8);
+    const int last = team.size() - 1;
+    for (int round = 0; round < 5; ++round)
+      EXPECT_EQ(stack.exchange(team.rank() == last ? progress::more : progress::done), progress::more);
+    EXPECT_EQ(stack.exchange(team.rank() == last ? progress::failed : progress::done), progress::failed);
+    EXPECT_EQ(stack.failed_rank(), last);
+    EXPECT_EQ(stack.exchange(progress::done), progress::done);  // and it still works
+    EXPECT_EQ(stack.failed_rank(), -1);
+  });
+}
+
+TEST(Exstack, refuses_what_does_not_fit_and_counts_what_it_sends) {
+  spmd([](team& team) {
+    exstack stack(team, 16);
+    const int next = (team.rank() + 1) % team.size();
+    EXPECT_TRUE(stack.push(next, std::int64_t{1}));
+    EXPECT_TRUE(stack.push(next, std::int64_t{2}));
+    EXPECT_FALSE(stack.push(next, 'x'));
+    stack.exchange(progress::done);
+    const auto others = static_cast<std::uint64_t>(team.size() - 1);
+    EXPECT_EQ(stack.sent().messages, others);
+    EXPECT_EQ(stack.sent().wire_bytes, others == 0 ? 0 : others + 16);
+    std::uint64_t offnode = 0;
+    for (int peer = 0; peer < team.size(); ++peer)
+      if (!team.nodes().is_local(peer)) offnode += peer == next ? 17 : 1;
+    EXPECT_EQ(stack.sent().offnode_bytes, offnode);
+  });
+}
+
+TEST(Exstack, a_buffer_without_room_is_a_usage_error) {
+  spmd([](team& team) {
+    try {
+      exstack stack(team, 0);
+      FAIL();
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace longshore
