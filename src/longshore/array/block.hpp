@@ -1,0 +1,91 @@
+// Block distribution: each rank has one contiguous piece; the remainder is spread over the first ranks, one element each.
+#pragma once
+
+#include <longshore/array/invariant_divisor.hpp>
+#include <longshore/array/location.hpp>
+
+#include <algorithm>
+
+namespace longshore {
+
+struct block {
+  static constexpr std::string_view name = "block";
+
+  class map {
+   public:
+    constexpr map(block, std::uint64_t size, int ranks) noexcept
+        : size_(size),
+          ranks_(ranks),
+          short_(size / static_cast<std::uint64_t>(ranks)),
+          long_ranks_(size % static_cast<std::uint64_t>(ranks)),
+          long_end_(long_ranks_ * (short_ + 1)),
+          by_long_(short_ + 1),
+          by_short_(std::max<std::uint64_t>(short_, 1)) {}
+
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr int ranks() const noexcept { return ranks_; }
+    [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
+      return short_ + (static_cast<std::uint64_t>(rank) < long_ranks_ ? 1 : 0);
+    }
+    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept { return local_size(0); }
+
+    [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
+      // The first long_ranks_ pieces have one element more; leaving these out, the rest is as if all pieces were short.
+      const bool in_long = index < long_end_;
+      const std::uint64_t i = in_long ? index : index - long_ranks_;
+      const std::uint64_t rank = (in_long ? by_long_ : by_short_).quotient(i);
+      return {static_cast<int>(rank), i - rank * (in_long ? short_ + 1 : short_)};
+    }
+    [[nodiscard]] constexpr std::uint64_t index_of(int rank, std::uint64_t offset) const noexcept {
+      return first_index(rank) + offset;
+    }
+    /// Global index of the first element of a rank's piece.
+    [[nodiscard]] constexpr std::uint64_t first_index(int rank) const noexcept {
+      const auto r = static_cast<std::uint64_t>(rank);
+      return r * short_ + std::min(r, long_ranks_);
+    }
+
+    /// Pieces of 2^k elements.
+    struct shift_locator {
+      int shift;
+      std::uint64_t mask;
+      constexpr location operator()(std::uint64_t index) const noexcept {
+        return {static_cast<int>(index >> shift), index & mask};
+      }
+    };
+    /// Pieces of one size.
+    struct even_locator {
+      invariant_divisor piece;
+      constexpr location operator()(std::uint64_t index) const noexcept {
+        const std::uint64_t rank = piece.quotient_of_half_range(index);
+        return {static_cast<int>(rank), index - rank * piece.divisor()};
+      }
+    };
+    /// Pieces of two sizes: the map itself.
+    constexpr location operator()(std::uint64_t index) const noexcept { return owner_offset(index); }
+
+    /// Calls body(locate) with the cheapest locator, once. All three give what owner_offset gives.
+    template <class Body>
+    constexpr decltype(auto) with_locator(Body&& body) const {
+      // One rank, or one piece that holds all: any shift by which every index becomes 0 will do.
+      if (ranks_ == 1 || size_ == 0) return body(shift_locator{63, ~std::uint64_t{0} >> 1});
+      if (long_ranks_ == 0 && by_short_.is_power_of_two()) return body(shift_locator{by_short_.shift(), short_ - 1});
+      if (long_ranks_ == 0) return body(even_locator{by_short_});
+      return body(*this);
+    }
+
+    friend constexpr bool operator==(const map& a, const map& b) noexcept { return a.size_ == b.size_ && a.ranks_ == b.ranks_; }
+
+   private:
+    std::uint64_t size_;
+    int ranks_;
+    std::uint64_t short_;       // elements of a rank of the rest
+    std::uint64_t long_ranks_;  // the first ranks, with short_ + 1 elements
+    std::uint64_t long_end_;    // index of the first element after their pieces
+    invariant_divisor by_long_, by_short_;
+  };
+};
+
+static_assert(distribution<block>);
+
+}  // namespace longshore

@@ -1,0 +1,94 @@
+// One array over all ranks: every rank holds the part that the distribution gives it, in symmetric memory.
+#pragma once
+
+#include <longshore/array/block.hpp>
+#include <longshore/array/block_cyclic.hpp>
+#include <longshore/array/cyclic.hpp>
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace longshore {
+
+/// Collective. Throws, on all ranks, unless all gave the same size (else errc::usage) and the bytes can be counted (else
+/// errc::out_of_memory; whether the memory is there is found when it is allocated).
+void check_array_size(team& team, std::string_view distribution, std::uint64_t size, std::uint64_t largest_local_size,
+                      std::size_t element_bytes);
+
+/// Throws errc::usage for a block size of 0.
+inline void check_distribution(const block_cyclic& d) {
+  if (d.block_items == 0) fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
+}
+inline void check_distribution(const auto&) {}
+
+/// A distributed array of `size` elements, zero at first. Making and destroying it are collective.
+///
+///     longshore::dist_array<std::int64_t, longshore::cyclic> table(team, n);
+///     longshore::dist_array<double, longshore::block_cyclic> blocks(team, n, {.block_items = 64});
+///
+/// Memory per rank: sizeof(T) x elements of the rank that has most, rounded up to pages. The pages are not touched here:
+/// whoever writes them first decides where they lie. The team must outlive the array.
+template <trivially_copyable T, distribution Distribution = block>
+class dist_array {
+ public:
+  using value_type = T;
+  using map_type = typename Distribution::map;
+
+  /// Collective. Throws errc::out_of_memory, on all ranks, when a node does not have the memory.
+  dist_array(longshore::team& team, std::uint64_t size, Distribution distribution = {})
+      : dist_array(team, checked_map(team, size, distribution)) {}
+
+  [[nodiscard]] longshore::team& team() const noexcept { return *team_; }
+  [[nodiscard]] const map_type& map() const noexcept { return map_; }
+  /// Elements in all.
+  [[nodiscard]] std::uint64_t size() const noexcept { return map_.size(); }
+
+  /// This rank's elements, aligned to a page.
+  [[nodiscard]] std::span<T> local() noexcept { return {part(segment_->local()), local_size_}; }
+  [[nodiscard]] std::span<const T> local() const noexcept { return {part(segment_->local()), local_size_}; }
+
+  /// Element 0 of each rank's part, by rank; null where it cannot be loaded and stored from here. Fetch once, then use in loops.
+  [[nodiscard]] std::span<T* const> direct_parts() noexcept { return parts_; }
+  [[nodiscard]] std::span<const T* const> direct_parts() const noexcept { return {parts_.data(), parts_.size()}; }
+  /// Whether the parts of all ranks can be loaded and stored from here.
+  [[nodiscard]] bool is_all_direct() const noexcept { return all_direct_; }
+
+  /// The memory underneath: element `offset` of a rank lies at byte offset x sizeof(T) of its part.
+  [[nodiscard]] longshore::segment& segment() const noexcept { return *segment_; }
+
+ private:
+  // Everything that can be wrong is found before anything is allocated.
+  static map_type checked_map(longshore::team& team, std::uint64_t size, const Distribution& distribution) {
+    check_distribution(distribution);
+    const map_type map(distribution, size <= most_elements ? size : 0, team.size());
+    check_array_size(team, Distribution::name, size, map.largest_local_size(), sizeof(T));
+    return map;
+  }
+  static T* part(std::byte* bytes) noexcept { return reinterpret_cast<T*>(bytes); }
+
+  dist_array(longshore::team& team, const map_type& map)
+      : team_(&team),
+        map_(map),
+        local_size_(map.local_size(team.rank())),
+        segment_(team.allocate(std::max<std::size_t>(map.largest_local_size(), 1) * sizeof(T))),
+        parts_(static_cast<std::size_t>(team.size())) {
+    for (int rank = 0; rank < team.size(); ++rank) {
+      parts_[rank] = part(segment_->direct(rank));
+      all_direct_ = all_direct_ && parts_[rank] != nullptr;
+    }
+  }
+
+  longshore::team* team_;
+  map_type map_;
+  std::size_t local_size_;
+  std::unique_ptr<longshore::segment> segment_;
+  std::vector<T*> parts_;
+  bool all_direct_ = true;
+};
+
+}  // namespace longshore

@@ -1,0 +1,106 @@
+// Distributed arrays on every transport: each element has one owner, and every rank agrees on which.
+#include <longshore/array/dist_array.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+// Each owner writes the global index into its elements; then every rank reads all elements through the global view.
+template <class D>
+void every_rank_sees_every_element(D distribution) {
+  spmd([&](team& team) {
+    for (const std::uint64_t n : {0, 1, 2, 5, 64, 1000, 4099}) {
+      dist_array<std::int64_t, D> array(team, n, distribution);
+      ASSERT_EQ(array.size(), n);
+      ASSERT_EQ(array.local().size(), array.map().local_size(team.rank()));
+      ASSERT_EQ(team.allreduce_value(array.local().size(), reduction::sum), n);
+      for (const auto value : array.local()) ASSERT_EQ(value, 0);
+      for (std::size_t offset = 0; offset < array.local().size(); ++offset)
+        array.local()[offset] = static_cast<std::int64_t>(array.map().index_of(team.rank(), offset)) + 1000;
+      team.barrier();
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const auto [rank, offset] = array.map().owner_offset(i);
+        std::int64_t value = 0;
+        if (const auto* part = array.direct_parts()[rank])
+          value = part[offset];
+        else
+          array.segment().get(rank, offset * sizeof(value), &value, sizeof(value));
+        ASSERT_EQ(value, static_cast<std::int64_t>(i) + 1000);
+      }
+      for (int rank = 0; rank < team.size(); ++rank)
+        ASSERT_EQ(array.direct_parts()[rank] != nullptr, team.nodes().is_local(rank));
+      ASSERT_EQ(array.is_all_direct(), team.nodes().node_count() == 1);
+      team.barrier();
+    }
+  });
+}
+
+TEST(DistArray, every_rank_sees_every_element_of_block) { every_rank_sees_every_element(block{}); }
+TEST(DistArray, every_rank_sees_every_element_of_cyclic) { every_rank_sees_every_element(cyclic{}); }
+TEST(DistArray, every_rank_sees_every_element_of_block_cyclic) { every_rank_sees_every_element(block_cyclic{3}); }
+
+TEST(DistArray, can_be_moved) {
+  spmd([](team& team) {
+    dist_array<int> a(team, 100);
+    std::ranges::fill(a.local(), 5);
+    const dist_array<int> b(std::move(a));
+    EXPECT_EQ(b.size(), 100u);
+    for (const int value : b.local()) EXPECT_EQ(value, 5);
+  });
+}
+
+template <class Make>
+void refused(errc code, const std::string& part_of_message, const Make& make) {
+  spmd([&](team& team) {
+    try {
+      make(team);
+      FAIL() << "was accepted";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), code) << e.what();
+      EXPECT_NE(std::string(e.what()).find(part_of_message), std::string::npos) << e.what();
+    }
+    team.barrier();  // all ranks are still together
+  });
+}
+
+TEST(DistArray, what_no_machine_holds_is_refused_on_all_ranks) {
+  refused(errc::out_of_memory, "any memory",
+          [](team& team) { dist_array<double> a(team, std::numeric_limits<std::uint64_t>::max()); });
+  refused(errc::out_of_memory, "any memory", [](team& team) { dist_array<double, cyclic> a(team, most_elements); });
+  refused(errc::out_of_memory, "any memory",
+          [](team& team) { dist_array<double, block_cyclic> a(team, most_elements, {most_elements}); });
+  refused(errc::out_of_memory, "bytes", [](team& team) { dist_array<double> a(team, std::uint64_t{1} << 50); });
+}
+
+TEST(DistArray, sizes_that_differ_between_ranks_are_refused_on_all) {
+  spmd([](team& team) {
+    const std::uint64_t n = team.rank() == team.size() - 1 ? 100 : 101;
+    if (team.size() == 1) {
+      EXPECT_EQ(dist_array<int>(team, n).size(), n);
+      return;
+    }
+    try {
+      dist_array<int> a(team, n);
+      FAIL() << "was accepted";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage);
+      EXPECT_NE(std::string(e.what()).find("100 to 101"), std::string::npos) << e.what();
+    }
+    team.barrier();
+  });
+}
+
+TEST(DistArray, blocks_of_nothing_are_refused) {
+  refused(errc::usage, "at least 1", [](team& team) { dist_array<int, block_cyclic> a(team, 10, {0}); });
+}
+
+}  // namespace
+}  // namespace longshore
