@@ -1,10 +1,14 @@
+#include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/cpu_share.hpp>
 #include <longshore/transport/threads/run.hpp>
 #include <longshore/transport/threads/team.hpp>
 
-#include <optional>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <system_error>
 #include <thread>
 
@@ -12,6 +16,23 @@ namespace longshore::threads {
 namespace {
 
 constexpr int most_ranks = 4096;
+constexpr int runtime_failure_status = 3;
+
+// A thread cannot be stopped from outside. Once a rank has failed, the others end at their next wait; one that computes for ever,
+// or is stuck in a call of somebody else's, would keep the failure from ever being told: then the process ends here.
+void wait_for_others_to_end(const std::atomic<int>& running, const error& why, double grace_seconds) {
+  const double began = monotonic_seconds();
+  while (running.load(std::memory_order_acquire) > 1) {
+    if (grace_seconds > 0 && monotonic_seconds() - began > grace_seconds) {
+      fmt::print(stderr, "longshore: {}: {}; {} ranks did not stop within {} s after that\n", name_of(why.code()), why.what(),
+                 running.load() - 1, grace_seconds);
+      std::fflush(nullptr);
+      std::_Exit(runtime_failure_status);
+    }
+    const timespec nap{0, 5'000'000};
+    nanosleep(&nap, nullptr);
+  }
+}
 
 }  // namespace
 
@@ -24,6 +45,7 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   const bool pin = options.pin && ranks <= cores;
 
   world world(ranks);
+  std::atomic<int> running{ranks};
   const std::vector<int> one_host(static_cast<std::size_t>(ranks), 0);
   const auto run_rank = [&](int rank) {
     try {
@@ -31,9 +53,12 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
       const pinned binding(pin ? share.front() : -1);
       team mine(world, rank, node_map(one_host, rank, options.ranks_per_node), waiting, std::move(share));
       body(mine);
+    } catch (const error& e) {
+      if (world.fail(rank, std::current_exception())) wait_for_others_to_end(running, e, options.timeout_seconds);
     } catch (...) {
       world.fail(rank, std::current_exception());
     }
+    running.fetch_sub(1, std::memory_order_acq_rel);
   };
 
   std::vector<std::jthread> others;

@@ -42,6 +42,4 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
       .fetch_add(amount, std::memory_order_acq_rel);
 }
 
-void segment::quiet() { std::atomic_thread_fence(std::memory_order_release); }
-
 }  // namespace longshore::threads

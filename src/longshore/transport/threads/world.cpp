@@ -3,11 +3,12 @@
 
 namespace longshore::threads {
 
-void world::fail(int rank, std::exception_ptr why) {
+bool world::fail(int rank, std::exception_ptr why) {
   const std::scoped_lock lock(mutex_);
-  if (failure_) return;
+  if (failure_) return false;
   failure_ = std::move(why);
   failed_rank_.store(rank, std::memory_order_release);
+  return true;
 }
 
 void world::check(int rank) const {

@@ -16,8 +16,8 @@ class world {
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
 
-  /// Records why a rank failed. The first one is kept: what others say after it is its consequence.
-  void fail(int rank, std::exception_ptr why);
+  /// Records why a rank failed. The first one is kept, and true returned: what others say after it is its consequence.
+  bool fail(int rank, std::exception_ptr why);
   /// Throws errc::peer_failed when a rank other than `rank` has failed.
   void check(int rank) const;
   /// Rethrows the first failure, if there was one.

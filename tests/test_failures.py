@@ -1,0 +1,107 @@
+"""A rank that throws, is killed, never comes or never receives ends the whole run: in time, not with 0, and with one clear message."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROGRAM = (
+    Path(os.environ.get("LONGSHORE_BUILD", Path(__file__).resolve().parent.parent / "build" / "release"))
+    / "src/longshore/transport/failing_program"
+)
+ENVIRONMENT = {
+    **os.environ,
+    "LONGSHORE_TIMEOUT": "2",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+FAR_TOO_LONG_SECONDS = 60
+
+
+def launcher(ranks: int) -> list[str]:
+    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout
+    flags = ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in version else []
+    return ["mpirun", *flags, "-n", str(ranks)]
+
+
+def run(transport: str, way: str, ranks: int, per_node: int = 0) -> subprocess.CompletedProcess[str]:
+    if transport == "mpi" and shutil.which("mpirun") is None:
+        pytest.skip("no mpirun on this machine")
+    environment = {
+        **ENVIRONMENT,
+        "LONGSHORE_TRANSPORT": transport,
+        "LONGSHORE_RANKS": str(ranks),
+        "LONGSHORE_RANKS_PER_NODE": str(per_node),
+    }
+    command = [*(launcher(ranks) if transport == "mpi" else []), str(PROGRAM), way]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=FAR_TOO_LONG_SECONDS
+    )
+
+
+def own_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
+
+
+@pytest.mark.parametrize("transport", ["threads", "mpi"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_run_without_a_failure_ends_with_0(transport: str, ranks: int) -> None:
+    done = run(transport, "none", ranks)
+    assert (done.returncode, own_lines(done)) == (0, [])
+
+
+@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), ("mpi", 1), ("mpi", 2)])
+def test_a_rank_that_throws_ends_the_run_with_its_reason_said_once(transport: str, per_node: int) -> None:
+    done = run(transport, "throws", 4, per_node)
+    assert done.returncode == 3
+    lines = own_lines(done)
+    assert len(lines) == 1, lines
+    assert "this rank fails on purpose" in lines[0]
+
+
+@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), ("mpi", 1)])
+def test_a_rank_that_never_comes_is_given_up_after_the_deadline(transport: str, per_node: int) -> None:
+    done = run(transport, "never-comes", 3, per_node)
+    assert done.returncode == 3
+    lines = own_lines(done)
+    assert len(lines) == 1, lines
+    assert "for a barrier" in lines[0]
+    assert "LONGSHORE_TIMEOUT" in lines[0]
+
+
+@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), ("mpi", 1)])
+def test_a_receiver_that_never_receives_is_named(transport: str, per_node: int) -> None:
+    done = run(transport, "never-receives", 2, per_node)
+    assert done.returncode == 3
+    lines = own_lines(done)
+    assert len(lines) == 1, lines
+    assert "for a free slot from rank" in lines[0]
+
+
+def test_a_killed_rank_ends_the_others() -> None:
+    done = run("mpi", "killed", 3)
+    assert done.returncode != 0
+
+
+def test_a_value_that_does_not_parse_is_refused() -> None:
+    environment = {**ENVIRONMENT, "LONGSHORE_TIMEOUT": "soon"}
+    done = subprocess.run([str(PROGRAM), "none"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "LONGSHORE_TIMEOUT='soon'" in done.stderr
+
+
+def test_memory_that_can_not_be_shared_is_said_once_and_works() -> None:
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun on this machine")
+    environment = {**ENVIRONMENT, "LONGSHORE_MPI_SHARED": "0", "LONGSHORE_TRANSPORT": "mpi", "LONGSHORE_TIMEOUT": "60"}
+    suite = PROGRAM.parent / "conformance_test"
+    done = subprocess.run(
+        [*launcher(3), str(suite), "--transport", "mpi", "--gtest_color=no"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "[  PASSED  ]" in done.stdout
+    assert "no memory shared between ranks" in done.stderr
