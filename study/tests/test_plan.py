@@ -71,7 +71,7 @@ def test_absurd_sizes_are_refused_before_they_are_built() -> None:
         plan_of(
             f'[[pattern]]\nprogram="gather"\nbetween={{ranks=2}}\n[pattern.within]\nrequests=[{many}]\ntable=[{many}]\nbuffer-items=[{many}]\n'
         )
-    with pytest.raises(UsageError, match="1000000 cells|launches"):
+    with pytest.raises(UsageError, match="launches"):
         plan_of(
             f'[[pattern]]\nprogram="gather"\n[pattern.between]\nranks=[{many}]\nranks_per_node=[{many}]\nrequests=[{many}]\n'
         )

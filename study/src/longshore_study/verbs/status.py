@@ -88,7 +88,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
 
 def nothing_could_run(launch: Launch) -> bool:
     """The program has answered, for every variant, why it does not exist here: no measurement, and no failure."""
-    return launch.exit_status == 2 and launch.complete and all(result.get("skipped") for result in launch.results)
+    return launch.exit_status == 2 and launch.problem is None
 
 
 def _plan(target: Target, study: Study | None) -> Plan | None:
