@@ -59,6 +59,9 @@ class Figure:
     value: float
     unit: str
     better: str
+    main: bool = True
+    """The metric by which its pattern is judged."""
+    imported: bool = False
     above: str | None = None
     """Why the value cannot be: it is above a bound."""
 
@@ -158,10 +161,19 @@ def _of_launch(launch: Launch, wanted: frozenset[str], *, with_study: bool) -> I
                 continue
             metric = metrics[name]
             yield Figure(
-                key, launch.tag, launch.session, str(launch.path), started, launch.position, float(metric["value"]),
-                str(metric.get("unit", "")), str(metric.get("better", "higher")),
+                key,
+                launch.tag,
+                launch.session,
+                str(launch.path),
+                started,
+                launch.position,
+                float(metric["value"]),
+                str(metric.get("unit", "")),
+                str(metric.get("better", "higher")),
+                name == main,
+                launch.imported,
                 _above_bound(launch, result, name, copy),
-            )  # fmt: skip
+            )
 
 
 def _why_no_figure(result: Record, name: str) -> str | None:

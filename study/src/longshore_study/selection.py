@@ -39,7 +39,7 @@ def stored_names(store: Store) -> list[tuple[str, str, str]]:
     names = store.names()
     if not names:
         raise LongshoreError(
-            f"nothing is stored in {store.path}; 'longshore run' and 'longshore import' store, --store DIR looks elsewhere"
+            f"nothing is stored in {store.path}; 'longshore run' or 'import' stores, --store DIR looks elsewhere"
         )
     return names
 

@@ -1,9 +1,9 @@
 """From the figures of two sides to an effect: the difference of their logarithms, how variable it is, and in which
 units that was seen. Positive means that the new side is better, whatever the metric; the caller turns the sign.
 
-Three designs. Paired: both sides were measured in the same sessions, and each session gives one difference. Unpaired: the
-sessions of the two sides are others. Stratified: the sides were measured in turns within a session, so launches are
-the units, compared within their session.
+Three designs. Paired: both sides were measured in the same sessions, and each session gives one difference. Unpaired:
+the sessions of the two sides are others. Stratified: the sides were measured in turns within a session, so launches
+are the units, compared within their session.
 """
 
 from __future__ import annotations

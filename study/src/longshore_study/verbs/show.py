@@ -1,0 +1,214 @@
+"""`longshore show`: a table per pattern of what is stored, the best of each question marked."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from longshore_study import expression, overview, selection, terminal
+from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.figures import Measured, measure
+from longshore_study.overview import CHOICES, LAYOUT, Row
+from longshore_study.store import Launch, Store
+
+EXAMPLES = """\
+examples:
+  longshore show
+  longshore show new --where "mode in ['waitall', 'persistent']"
+  longshore show quick --winners
+  longshore show --json
+
+A figure is the median over launches. 'best' marks the best of what can be chosen (mode, strategy, transport, ...) when
+all else is equal; 'of best' is how good a row is against it. Imported figures are marked: they are aggregates, and
+nothing is known of their repetitions.
+
+exit status: 0, 3 when stored data is damaged (it is named, and what can be read is shown), 64 usage
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
+    parser.add_argument("--study", help="only this study")
+    parser.add_argument("--session", help="only this session")
+    parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
+    parser.add_argument("--sessions", action="store_true", help="a row for each session")
+    parser.add_argument("--winners", action="store_true", help="of one study: the winners, against memory copy")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.winners:
+        return _winners(args)
+    where = expression.parse(args.where) if args.where is not None else None
+    measured = measure(_chosen(args), metrics=("all",))
+    rows = overview.rows_of(measured.figures, by_session=args.json or args.sessions or args.verbose)
+    if where is not None:
+        where.check_names({name for row in rows for name in _factors(row)})
+        rows = [row for row in rows if where.matches(_factors(row))]
+    if args.json:
+        print(json.dumps(document(rows, measured), indent=1, ensure_ascii=False))
+    else:
+        _print(rows, measured, verbose=args.verbose)
+    return EXIT_INVALID if measured.damaged else EXIT_OK
+
+
+def _winners(args: argparse.Namespace) -> int:
+    from longshore_study import winners  # noqa: PLC0415 - for this table alone
+
+    if len(args.names) != 1 or args.where is not None or args.sessions:
+        raise UsageError("--winners takes the name of one study, and --session")
+    store = Store(args.store)
+    selection.require_known(args.names[0], {study for study, _, _ in selection.stored_names(store)}, "study")
+    if args.json:
+        measured = measure(store.launches(args.names[0], session=args.session))
+        print(
+            json.dumps(
+                {"schema": 1, "rows": [entry.as_json() for entry in winners.entries(measured.figures)]}, indent=1
+            )
+        )
+    else:
+        winners.render(store, args.names[0], session=args.session)
+    return EXIT_OK
+
+
+def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
+    store = Store(args.store)
+    names = selection.stored_names(store)
+    studies, tags = {study for study, _, _ in names}, {tag for _, tag, _ in names}
+    for name in args.names:
+        if name not in studies | tags:
+            known = sorted(studies | tags)
+            raise UsageError(f"unknown tag or study '{name}'{suggestion(name, known)} (known: {', '.join(known)})")
+    if args.study is not None:
+        selection.require_known(args.study, studies, "study")
+    if args.session is not None:
+        selection.require_known(args.session, {session for _, _, session in names}, "session")
+    chosen = [
+        triple
+        for triple in names
+        if (not args.names or set(args.names) & set(triple[:2]))
+        and args.study in (None, triple[0])
+        and args.session in (None, triple[2])
+    ]
+    if not chosen:
+        raise LongshoreError("nothing stored matches all of these names")
+    for study, tag, session in chosen:
+        yield from store.launches(study, tag, session)
+
+
+def _factors(row: Row) -> dict[str, Any]:
+    return {"study": row.study, "tag": row.tag, "pattern": row.pattern, **row.cell, **row.variant}
+
+
+def document(rows: Sequence[Row], measured: Measured) -> dict[str, Any]:
+    """What `show --json` prints."""
+    return {
+        "schema": 1,
+        "rows": [
+            {
+                "study": row.study,
+                "tag": row.tag,
+                "session": row.session,
+                "pattern": row.pattern,
+                "variant": row.variant,
+                "between": row.cell,
+                "metrics": row.metrics,
+                "launches": row.launches,
+                "main": row.main,
+                "spread": list(row.spread),
+                "best": row.best,
+                "of_best": row.of_best,
+                "imported": row.imported,
+                "warnings": row.doubts,
+            }
+            for row in rows
+        ],
+        "absent": [
+            {"study": key.study, "pattern": key.pattern, "variant": key.variant, "between": key.cell, "reason": reason}
+            for key, reason in measured.absent.items()
+        ],
+        "problems": measured.problems,
+        "partial": [f"{launch.path}: {launch.envelope['partial']}" for launch in measured.partial],
+    }
+
+
+def _print(rows: Sequence[Row], measured: Measured, *, verbose: bool) -> None:
+    tables: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        tables[row.pattern, row.main].append(row)
+    for (pattern, metric), members in tables.items():
+        _print_pattern(pattern, metric, members, verbose=verbose)
+        print()
+    _print_absent(measured, verbose=verbose)
+    for launch in measured.partial:
+        print(f"warning: {launch.path}: partial ({launch.envelope['partial']})")
+    for problem in measured.problems:
+        terminal.print_line(f"warning: not in the tables: {problem}", "failed")
+
+
+def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: bool) -> None:
+    described = [
+        {"tag": row.tag, "study": row.study}
+        | ({"session": row.session} if row.session else {})
+        | row.cell
+        | row.variant
+        for row in rows
+    ]
+    shared, names = terminal.varying(described)
+    names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name in CHOICES))
+    implied = [] if verbose else _implied(names, described)
+    unit = rows[0].metrics[metric]["unit"]
+    notes = [_note(row, every_row=all(other.imported for other in rows)) for row in rows]
+    bests = ["best" if row.best else "" if row.of_best is None else f"{100 * row.of_best:.0f} %" for row in rows]
+    columns = [name for name in names if name not in implied] + [unit, "launches"]
+    body = [
+        [*(terminal.factor(factors[name]) if name in factors else "" for name in columns[:-2]),
+         terminal.number(row.value), str(row.launches)]
+        for row, factors in zip(rows, described, strict=True)
+    ]  # fmt: skip
+    for heading, texts in (("of best", bests), ("note", notes)):
+        if any(texts):
+            columns.append(heading)
+            body = [[*line, text] for line, text in zip(body, texts, strict=True)]
+    shown = {name: value for name, value in shared.items() if value not in ("", {})}
+    title = (
+        f"{pattern}: {metric} ({terminal.factors(shown)}{', imported' if all(row.imported for row in rows) else ''})"
+    )
+    right = {unit, "launches", "of best", *LAYOUT}
+    terminal.print_table(title, columns, body, right=right, styles=["best" if row.best else None for row in rows])
+    for name in implied:
+        levels = dict.fromkeys(terminal.factor(factors[name]) for factors in described if name in factors)
+        print(f"{name}: {' or '.join(levels)}, as the other columns say")
+
+
+def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
+    """The columns that tell no two rows apart which the columns before them do not tell apart; never the layout."""
+    implied, kept = [], []
+    for name in names:
+        without = {tuple(str(row.get(one)) for one in kept) for row in described}
+        within = {tuple(str(row.get(one)) for one in (*kept, name)) for row in described}
+        if kept and len(within) == len(without) and name not in LAYOUT:
+            implied.append(name)
+        else:
+            kept.append(name)
+    return implied
+
+
+def _note(row: Row, *, every_row: bool) -> str:
+    doubt = f"invalid? {'; '.join(row.doubts)}" if row.doubts else ""
+    return "; ".join(text for text in (doubt, "imported" if row.imported and not every_row else "") if text)
+
+
+def _print_absent(measured: Measured, *, verbose: bool) -> None:
+    """Skipped combinations by reason; each of them when asked to say more."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for key, reason in measured.absent.items():
+        reasons[reason].append(f"{key.pattern} {terminal.factors({**key.cell, **key.variant})}")
+    for reason, members in reasons.items():
+        print(f"no figure of {terminal.count(len(members), 'variant')}: {reason}")
+        if verbose:
+            for member in members:
+                print(f"    {member}")
