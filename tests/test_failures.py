@@ -1,4 +1,4 @@
-"""A rank that throws, is killed, never comes or never receives ends the whole run: in time, not with 0, and with one clear message."""
+"""A rank that throws, is killed, never comes or never receives ends the whole run: in time and with one clear message."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = (
-    Path(os.environ.get("LONGSHORE_BUILD", Path(__file__).resolve().parent.parent / "build" / "release"))
-    / "src/longshore/transport/failing_program"
-)
+BUILD = Path(os.environ.get("LONGSHORE_BUILD", Path(__file__).resolve().parent.parent / "build" / "release"))
+PROGRAM = BUILD / "tests/failing_program"
 ENVIRONMENT = {
     **os.environ,
     "LONGSHORE_TIMEOUT": "2",
@@ -98,9 +96,13 @@ def test_memory_that_can_not_be_shared_is_said_once_and_works() -> None:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
     environment = {**ENVIRONMENT, "LONGSHORE_MPI_SHARED": "0", "LONGSHORE_TRANSPORT": "mpi", "LONGSHORE_TIMEOUT": "60"}
-    suite = PROGRAM.parent / "conformance_test"
+    suite = BUILD / "src/longshore/transport/conformance_test"
     done = subprocess.run(
-        [*launcher(3), str(suite), "--transport", "mpi", "--gtest_color=no"], env=environment, capture_output=True, text=True, check=False
+        [*launcher(3), str(suite), "--transport", "mpi", "--gtest_color=no"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "[  PASSED  ]" in done.stdout
