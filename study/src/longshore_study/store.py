@@ -16,7 +16,6 @@ from longshore_study import records
 from longshore_study.errors import LongshoreError, UsageError
 from longshore_study.records import Record, RecordError
 
-_NOTHING_COULD_RUN = 2  # exit status of longshore-bench when it skipped every variant
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
 _NOTHING_COULD_RUN = 2  # longshore-bench: all that was asked is skipped, with reasons; that is an answer
 _SAMPLE_MARKS = (

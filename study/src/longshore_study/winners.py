@@ -1,8 +1,8 @@
-"""Which strategy wins on this machine, and how far it is from the machine: a table per pattern, for `show --winners`.
+"""Which strategy wins on this machine, and how far it is from its bound: a table per pattern, for `show --winners`.
 
 Variants are ranked among those that do the same work (same factors of the problem, same number of ranks); strategies
-and transports compete. The machine's bound is its memory copy, measured by the control cells that are launched in the same
-way in the same session, so that a noisy hour lowers both.
+and transports compete. The bound is the memory copy that the control cells measure, launched in the same way in the
+same session, so that a noisy hour lowers both.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from longshore_study import terminal
 from longshore_study.errors import LongshoreError
 from longshore_study.factors import FACTORS
 from longshore_study.figures import CONTROL, Figure, canonical, measure, pattern_rank
+from longshore_study.memory_bound import DEFINITIONS, moved_gigabytes_per_second
 from longshore_study.store import Store
 
 WORK = {
@@ -28,17 +29,6 @@ WORK = {
 
 _WORK_BETWEEN = ("ranks", "ranks_per_node", "environment")
 _SAME_LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
-_KEY_BYTES = 4
-_KEY_PASSES = 7
-_MIB = 2**20
-
-DEFINITIONS = {
-    "stream": "bytes that the kernel reads and writes, per second",
-    "gather": "24 bytes for each request (index, table item, result), per second",
-    "halo": "each payload byte once read and once written, by all ranks, per second",
-    "sort": f"{_KEY_PASSES} passes over {_KEY_BYTES}-byte keys (count; bucket, exchange, sort: read and write), per second",
-}
-"""What is set against memory copy, which counts bytes read and bytes written too."""
 
 
 @dataclass
@@ -86,23 +76,6 @@ class Entry:
         }
 
 
-def bytes_per_second(pattern: str, value: float, factors: Mapping[str, Any]) -> float | None:
-    """What a main figure moves through memory on a node, in GB/s by DEFINITIONS; None where that is not known."""
-    match pattern:
-        case "stream":
-            return value
-        case "gather":
-            # The figure counts 16 bytes of a gather and 8 of the others (docs: figures).
-            return value * 24 / (16 if factors.get("operation", "gather") == "gather" else 8)
-        case "halo":
-            ranks = factors.get("ranks_per_node") or factors.get("ranks")
-            return value * _MIB * 2 * ranks / 1e9 if isinstance(ranks, int) else None
-        case "sort":
-            return value * _KEY_BYTES * _KEY_PASSES / 1e9
-        case _:
-            return None
-
-
 def entries(figures: Iterable[Figure]) -> list[Entry]:
     """All variants, ranked within their work: by pattern, then work as first met, then best first."""
     kept = list(figures)
@@ -121,7 +94,7 @@ def entries(figures: Iterable[Figure]) -> list[Entry]:
         entry = found.setdefault(name, Entry(pattern, work, how, figure.unit, figure.better))
         entry.values.append(figure.value)
         copy = copies.get(_launching(figure, factors))
-        moved = bytes_per_second(pattern, figure.value, factors)
+        moved = moved_gigabytes_per_second(pattern, figure.value, factors)
         if copy and moved is not None:
             entry.shares.append(moved / copy)
     return _ranked(found.values())
@@ -202,7 +175,7 @@ def _print_pattern(pattern: str, ranked: list[Entry]) -> None:
     shared = terminal.factors({_heading(name): value for name, value in {**work_shared, **how_shared}.items()})
     title = f"{pattern}: {shared}" if shared else pattern
     terminal.print_table(title, columns, rows, right=columns[-3:], styles=styles)
-    terminal.print_line(f"of copy: {DEFINITIONS[pattern]}, relative to the measured memory copy\n")
+    terminal.print_line(f"of copy: {DEFINITIONS[pattern]} per second, relative to memory copy\n")
 
 
 def _print_footer(failed: int, copies: Mapping[str, float], ranked: list[Entry]) -> None:

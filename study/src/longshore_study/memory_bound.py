@@ -1,0 +1,41 @@
+"""What a figure moves through the memory of a node, so that it can be set against memory copy: the bound as far as it
+can be measured on one machine. Said once here, used by tables and report; docs/figures.md tells it to readers.
+
+Memory copy counts each byte read and each byte written, and so do all of these. They are the bytes that any
+implementation has to move; one that moves more is further from the bound, and one that works in caches can be above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+KEY_BYTES = 4
+KEY_PASSES = 7  # count: read; into buckets, exchange, sort: each read and write
+_GATHER_BYTES = 24
+_COUNTED_BYTES = {"gather": 16, "scatter": 8, "histogram": 8}  # by the figure injection_bandwidth, per request
+_MIB = 2**20
+
+DEFINITIONS = {
+    "stream": "bytes that the kernel reads and writes",
+    "gather": f"{_GATHER_BYTES} bytes for each request (index, table item, result)",
+    "halo": "each payload byte once read and once written, on all ranks of the node",
+    "sort": f"{KEY_PASSES} passes over keys of {KEY_BYTES} bytes (count: read; bucket, exchange, sort: read and write)",
+}
+"""What is counted, by pattern; "... per second, relative to memory copy" follows."""
+
+
+def moved_gigabytes_per_second(pattern: str, value: float, factors: Mapping[str, Any]) -> float | None:
+    """GB/s per node that the main figure `value` of a pattern stands for; None where the factors do not say."""
+    match pattern:
+        case "stream":
+            return value
+        case "gather":
+            return value * _GATHER_BYTES / _COUNTED_BYTES.get(str(factors.get("operation", "gather")), 16)
+        case "halo":
+            ranks = factors.get("ranks_per_node") or factors.get("ranks")
+            return value * _MIB * 2 * ranks / 1e9 if isinstance(ranks, int) else None
+        case "sort":
+            return value * KEY_BYTES * KEY_PASSES / 1e9
+        case _:
+            return None

@@ -1,0 +1,163 @@
+"""Winners: who is ranked against whom, and what is said of the machine's bound."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longshore_study.errors import LongshoreError
+from longshore_study.figures import measure
+from longshore_study.memory_bound import moved_gigabytes_per_second
+from longshore_study.store import Store
+from longshore_study.winners import Entry, entries, render
+
+METRIC = {
+    "stream": "bandwidth",
+    "gather": "injection_bandwidth",
+    "halo": "process_bandwidth",
+    "sort": "keys_per_second",
+}
+
+
+def put(
+    store: Store,
+    pattern: str,
+    variant: Mapping[str, Any],
+    value: float,
+    *,
+    index: int = 0,
+    session: str = "s",
+    **more: Any,
+) -> None:
+    cell = {"program": pattern, "transport": more.get("transport", "threads"), "ranks": 2, "environment": {}}
+    metric = METRIC.get(pattern, "bandwidth")
+    result = {
+        "record": "result",
+        "pattern": pattern,
+        "variant": dict(variant),
+        "verified": more.get("verified", True),
+        "metrics": {metric: {"value": value, "unit": "GB/s", "better": "higher"}},
+    }
+    envelope = {"study": "q", "tag": "q", "session": session, "cell": cell, "launch_index": index, "exit_status": 0}
+    lines = [{"record": "launch", "schema": 1}, result, {"record": "end", "status": "ok"}]
+    store.write_launch({**envelope, "within": dict(variant)}, [json.dumps(line) for line in lines])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def ranked(store: Store) -> list[Entry]:
+    return entries(measure(store.launches("q")).figures)
+
+
+def test_variants_compete_only_over_the_same_work(store: Store) -> None:
+    for strategy, small, large in (("agp", 1.0, 9.0), ("exstack", 3.0, 4.0)):
+        put(store, "gather", {"strategy": strategy, "requests": 10}, small)
+        put(store, "gather", {"strategy": strategy, "requests": 1000}, large)
+    put(store, "gather", {"strategy": "agp", "requests": 10}, 5.0, transport="mpi")
+    found = {(e.work["requests"], e.how["strategy"], e.how["transport"]): e.rank for e in ranked(store)}
+    assert found == {
+        (10, "agp", "mpi"): 1,
+        (10, "exstack", "threads"): 2,
+        (10, "agp", "threads"): 3,
+        (1000, "agp", "threads"): 1,
+        (1000, "exstack", "threads"): 2,
+    }
+
+
+def test_a_figure_is_the_median_of_its_launches_and_overlap_is_marked(store: Store) -> None:
+    for index, (agp, direct, exstack) in enumerate([(10.0, 8.0, 1.0), (12.0, 11.0, 2.0), (11.0, 9.0, 9.9)]):
+        put(store, "gather", {"strategy": "agp"}, agp, index=index)
+        put(store, "gather", {"strategy": "direct"}, direct, index=index)
+        put(store, "gather", {"strategy": "exstack"}, exstack, index=index)
+    found = ranked(store)
+    assert [(e.how["strategy"], e.value, e.near) for e in found] == [
+        ("agp", 11.0, False),
+        ("direct", 9.0, True),
+        ("exstack", 2.0, False),
+    ]
+    assert found[0].spread == pytest.approx(2.0 / 11.0)
+
+
+def test_a_wrong_result_never_wins(store: Store) -> None:
+    put(store, "sort", {"exchange": "put"}, 1.0)
+    put(store, "sort", {"exchange": "rma"}, 100.0, verified=False)
+    assert [e.how["exchange"] for e in ranked(store)] == ["put"]
+
+
+def test_the_bound_is_the_copy_of_the_same_launching_and_session(store: Store) -> None:
+    copy = {"kernel": "copy"}
+    put(store, "control", copy, 20.0)
+    put(store, "control", copy, 10.0, transport="mpi")
+    put(store, "control", copy, 40.0, session="later")
+    put(store, "stream", {"kernel": "triad"}, 10.0)
+    put(store, "stream", {"kernel": "triad"}, 10.0, transport="mpi")
+    put(store, "stream", {"kernel": "add"}, 10.0, session="later")
+    put(store, "stream", {"kernel": "scale"}, 10.0, session="without")
+    shares = {(e.work["kernel"], e.how["transport"]): e.share for e in ranked(store)}
+    assert shares == {
+        ("triad", "threads"): 0.5,
+        ("triad", "mpi"): 1.0,
+        ("add", "threads"): 0.25,
+        ("scale", "threads"): None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value", "factors", "moved"),
+    [
+        ("stream", 12.0, {}, 12.0),
+        ("gather", 16.0, {}, 24.0),
+        ("gather", 8.0, {"operation": "histogram"}, 24.0),
+        ("halo", 1e9 / 2**20, {"ranks": 4}, 8.0),
+        ("halo", 1e9 / 2**20, {"ranks": 4, "ranks_per_node": 2}, 4.0),
+        ("halo", 1.0, {}, None),
+        ("sort", 1e9, {}, 28.0),
+        ("unknown", 1.0, {}, None),
+    ],
+)
+def test_bytes_are_counted_as_memory_copy_counts_them(
+    pattern: str, value: float, factors: dict[str, Any], moved: float | None
+) -> None:
+    assert moved_gigabytes_per_second(pattern, value, factors) == (None if moved is None else pytest.approx(moved))
+
+
+def test_the_tables_name_the_winner_the_bound_and_what_failed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    put(store, "control", {"kernel": "copy"}, 20.0)
+    put(store, "stream", {"kernel": "copy", "scope": "ep"}, 10.0)
+    put(store, "stream", {"kernel": "copy", "scope": "global"}, 9.0)
+    put(store, "sort", {"exchange": "put"}, 2e8)
+    envelope = {
+        "study": "q",
+        "tag": "q",
+        "session": "s",
+        "cell": {"program": "halo"},
+        "exit_status": 3,
+        "stderr_tail": ["no"],
+    }
+    store.write_launch(envelope, [])
+    render(store, "q")
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "winner ep 10.000 - 50%" in lines
+    assert "global 9.000 - 45%" in lines
+    assert "winner put 200.0 - 28%" in lines or "winner 200.0 - 28%" in lines
+    assert any(line.startswith("of copy: bytes that the kernel reads and writes") for line in lines)
+    assert any("20.000 GB/s read and written" in line for line in lines)
+    assert any(line.startswith("1 launch failed") for line in lines)
+
+
+def test_the_newest_session_is_shown(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    put(store, "sort", {"exchange": "put"}, 1.0, session="old")
+    put(store, "sort", {"exchange": "put"}, 3.0, session="new")
+    render(store, "q")
+    assert "session new" in capsys.readouterr().out
+    render(store, "q", session="old")
+    assert "session old" in capsys.readouterr().out
+    with pytest.raises(LongshoreError, match="no figures"):
+        render(store, "unknown")
