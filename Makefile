@@ -21,9 +21,8 @@ build: setup ## build the library and longshore-bench, optimised, in build/relea
 	@cmake --build --preset release
 
 study: build ## measure this machine (about two minutes), show the winners, write report.html
-	@longshore run studies/quick.toml --session "$$(date +%Y-%m-%dT%H-%M-%S)"
-	@longshore show quick --winners
-	@longshore report quick --output report.html
+	@longshore run studies/quick.toml --session "$$(date +%Y-%m-%dT%H-%M-%S)"; ran=$$?; \
+	longshore show quick --winners && longshore report quick --output report.html && exit $$ran
 
 test: ## run every check and test, as CI does
 	@tools/setup test
