@@ -21,6 +21,7 @@ MAIN_METRICS = {
 }
 CONTROL = "control"
 CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 PATTERN_ORDER = ("stream", "gather", "halo", "sort")
 
 
@@ -131,7 +132,7 @@ def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, 
 
 def canonical(factors: Mapping[str, Any]) -> str:
     """The same text for the same factors, whatever their order."""
-    return json.dumps(factors, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(factors)
 
 
 def pattern_rank(pattern: str) -> tuple[int, str]:
@@ -153,8 +154,9 @@ def _of_launch(launch: Launch, wanted: frozenset[str], *, with_study: bool) -> I
         pattern, variant, metrics = result["pattern"], result["variant"], result.get("metrics") or {}
         main = main_metric(pattern, variant, metrics)
         names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [MAIN_METRICS.get(pattern, "")]
+        variant_text = canonical(variant)
         for name in names:
-            key = Key(launch.study if with_study else "", pattern, name, canonical(variant), cell_text)
+            key = Key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
             reason = _why_no_figure(result, name)
             if reason is not None:
                 yield key, reason

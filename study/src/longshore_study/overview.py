@@ -13,8 +13,8 @@ from typing import Any
 from longshore_study.figures import CONTROL, Figure, Key, canonical, pattern_rank
 
 CHOICES = frozenset((
-    "strategy", "buffer_items", "hops", "indexing", "algorithm", "mode", "placement", "exchange", "order", "scope", "tasks",
-    "task_count", "memory", "first_touch", "transport", "environment",
+    "strategy", "buffer_items", "hops", "indexing", "algorithm", "mode", "placement", "exchange", "order", "scope",
+    "tasks", "task_count", "memory", "first_touch", "transport", "environment",
 ))  # fmt: skip
 """Factors that a user chooses; rows that agree in all others answer the same question, and one of them is the best."""
 

@@ -27,6 +27,14 @@ REQUIRED: dict[str, dict[str, type]] = {
 Record = dict[str, Any]
 
 
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+# One decoder for all lines: json.loads builds one per call when it is given an option.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 class RecordError(LongshoreError):
     """A record that cannot be used, with file and line."""
 
@@ -38,7 +46,7 @@ def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
     """
     place = f"{path}:{line_number}"
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = _DECODER.decode(text if isinstance(text, str) else text.decode())
     except (ValueError, UnicodeDecodeError) as error:
         reason = getattr(error, "msg", str(error))
         raise RecordError(f"{place}: not a JSON record ({reason})") from None
@@ -81,7 +89,3 @@ def metric(value: float, unit: str, better: str = "higher") -> Record:
 
 def end_record(status: str = "ok") -> Record:
     return {"record": "end", "status": status}
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

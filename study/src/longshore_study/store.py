@@ -18,6 +18,7 @@ from longshore_study.records import Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
 _NOTHING_COULD_RUN = 2  # longshore-bench: all that was asked is skipped, with reasons; that is an answer
+_BRACE = ord("}")
 _SAMPLE_MARKS = (
     b'"record":"sample"',
     b'"record": "sample"',
@@ -210,12 +211,8 @@ class _Body:
         self.problem: str | None = None
 
     def read(self, lines: list[bytes], path: Path, *, samples: bool) -> None:
-        compact, spaced = _SAMPLE_MARKS
-        for number in range(1, len(lines)):
-            line = lines[number]
-            if not samples and (compact in line or spaced in line) and line.endswith(b"}"):
-                continue
-            if not line:
+        for number, line in enumerate(lines) if samples else _without_samples(lines):
+            if number == 0 or not line:
                 continue
             record = records.parse(line, path, number + 1)
             kind = record["record"]
@@ -227,6 +224,16 @@ class _Body:
                 self.header = record
             elif kind == "end":
                 self.end = record
+
+
+def _without_samples(lines: list[bytes]) -> list[tuple[int, bytes]]:
+    """Numbered lines but for the whole samples among them; one that is cut off is kept, to be found unreadable.
+
+    Samples are nine lines of ten, so this is what the time of `show` goes into.
+    """
+    compact, spaced = _SAMPLE_MARKS
+    kept = [(n, line) for n, line in enumerate(lines) if compact not in line or line[-1] != _BRACE]
+    return [(n, line) for n, line in kept if spaced not in line or line[-1] != _BRACE]
 
 
 def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -> str | None:

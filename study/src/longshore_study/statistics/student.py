@@ -4,6 +4,7 @@ log gamma that the moderated variance needs. Relative errors are below 1e-8 wher
 
 from __future__ import annotations
 
+import functools
 import math
 
 _FRACTION_STEPS = 500
@@ -30,8 +31,10 @@ def two_sided(t: float, df: float) -> float:
     return min(1.0, 2.0 * upper_tail(abs(t), df))
 
 
+@functools.lru_cache(maxsize=4096)
 def quantile(probability: float, df: float) -> float:
-    """The t with P(T <= t) = probability, by bisection on the tail."""
+    """The t with P(T <= t) = probability, by bisection on the tail. Rows often share their degrees of
+    freedom, so results are kept."""
     if not 0.0 < probability < 1.0:
         raise ValueError(f"a probability between 0 and 1 is needed, not {probability}")
     if probability < 0.5:

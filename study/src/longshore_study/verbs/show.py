@@ -179,14 +179,19 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
     )
     right = {unit, "launches", "of best", *LAYOUT}
     terminal.print_table(title, columns, body, right=right, styles=["best" if row.best else None for row in rows])
-    for name in implied:
-        levels = dict.fromkeys(terminal.factor(factors[name]) for factors in described if name in factors)
-        print(f"{name}: {' or '.join(levels)}, as the other columns say")
+    if implied:
+        levels = {
+            name: dict.fromkeys(terminal.factor(factors[name]) for factors in described if name in factors)
+            for name in implied
+        }
+        listed = "; ".join(f"{name} {' or '.join(values)}" for name, values in levels.items())
+        print(f"as these columns imply: {listed}  (-v: in columns)")
 
 
 def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
     """The columns that tell no two rows apart which the columns before them do not tell apart; never the layout."""
-    implied, kept = [], []
+    implied: list[str] = []
+    kept: list[str] = []
     for name in names:
         without = {tuple(str(row.get(one)) for one in kept) for row in described}
         within = {tuple(str(row.get(one)) for one in (*kept, name)) for row in described}
