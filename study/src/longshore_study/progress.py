@@ -95,10 +95,12 @@ class BarProgress:
         self._show(None)
 
     def end(self, outcome: Outcome) -> None:
+        from rich.text import Text  # noqa: PLC0415
+
         self.account.finish(outcome)
         if outcome.failure or outcome.skipped:
             text = f"{self.account.label(outcome.launch)}: {_said(outcome)}"
-            self.bar.console.print(text, markup=False, highlight=False, style="red" if outcome.failure else "yellow")
+            self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
         self.bar.update(self.task, completed=self.account.done)
         self.bar.refresh()
 

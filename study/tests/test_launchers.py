@@ -1,0 +1,106 @@
+"""Launchers: which is found, what it is told, and what is said when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longshore_study import launchers
+from longshore_study.errors import LongshoreError, UsageError
+from longshore_study.launchers import LocalLauncher, Mpi, find_bench, find_mpi, make_launcher
+from longshore_study.plan import Cell
+from longshore_study.study_file import Amounts, LauncherChoice
+
+
+def cell(transport: str, ranks: int, **environment: str) -> Cell:
+    return Cell("sort", {"transport": transport, "ranks": ranks, "environment": environment}, {}, Amounts())
+
+
+@pytest.fixture
+def fake_mpirun(tmp_path: Path) -> Callable[[str], str]:
+    def make(answer: str) -> str:
+        path = tmp_path / f"mpirun-{len(list(tmp_path.iterdir()))}"
+        path.write_text(f"#!/bin/sh\necho '{answer}'\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("mpirun (Open MPI) 4.1.4", "Open MPI"),
+        ("mpirun (PRRTE) 3.0.2", "Open MPI"),
+        ("HYDRA build details: Version: 4.0.2", "MPICH"),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.11", "Intel MPI"),
+        ("something else", "unknown"),
+    ],
+)
+def test_a_launcher_is_known_by_what_it_says(fake_mpirun: Callable[[str], str], answer: str, kind: str) -> None:
+    mpi = find_mpi(fake_mpirun(answer))
+    assert mpi is not None
+    assert mpi.kind == kind
+
+
+def test_a_launcher_that_fails_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "mpirun"
+    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    assert find_mpi(str(broken)) is None
+    monkeypatch.setenv("LONGSHORE_MPIRUN", str(broken))
+    with pytest.raises(LongshoreError, match="--mpirun"):
+        make_launcher(LauncherChoice(), [cell("mpi", 2)])
+    assert make_launcher(LauncherChoice(), [cell("threads", 2)]).name == "local"
+
+
+def test_threads_need_no_launcher() -> None:
+    command = LocalLauncher(None).command(cell("threads", 4, A="1"), ["bench", "sort"])
+    assert (command.argv, command.environment) == (["bench", "sort"], {"A": "1"})
+
+
+def test_open_mpi_is_told_of_root_and_of_more_ranks_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = LocalLauncher(Mpi("/usr/bin/mpirun", "Open MPI", "4.1.4"), ["--bind-to", "core"])
+    monkeypatch.setattr(launchers, "available_cores", lambda: 4)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    command = launcher.command(cell("mpi", 4, OMPI_ALLOW_RUN_AS_ROOT="0"), ["bench"])
+    assert command.argv == ["/usr/bin/mpirun", "-n", "4", "--bind-to", "core", "bench"]
+    assert command.environment == {"OMPI_ALLOW_RUN_AS_ROOT": "0", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    assert "--oversubscribe" in launcher.command(cell("mpi", 5), ["bench"]).argv
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert launcher.command(cell("mpi", 2), ["bench"]).environment == {}
+
+
+@pytest.mark.parametrize("kind", ["MPICH", "Intel MPI", "unknown"])
+def test_other_launchers_are_told_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    command = LocalLauncher(Mpi("mpiexec", kind, "")).command(cell("mpi", 10_000), ["bench"])
+    assert (command.argv, command.environment) == (["mpiexec", "-n", "10000", "bench"], {})
+
+
+def test_what_cannot_be_launched_yet_is_said() -> None:
+    with pytest.raises(UsageError, match='kind = "srun" cannot be used yet'):
+        make_launcher(LauncherChoice("srun"), [])
+    with pytest.raises(UsageError, match="transport 'shmem' cannot be launched yet"):
+        make_launcher(LauncherChoice(), [cell("shmem", 2)])
+
+
+def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = tmp_path / "longshore-bench"
+    monkeypatch.setattr("sys.argv", [str(tmp_path / "longshore")])
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(LongshoreError, match="make build"):
+        find_bench(None, {})
+    bench.write_text("#!/bin/sh\n", encoding="utf-8")
+    with pytest.raises(LongshoreError, match="no program that can be run"):
+        find_bench(str(bench), {})
+    bench.chmod(0o755)
+    assert find_bench(None, {}) == str(bench)
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\n", encoding="utf-8")
+    other.chmod(0o755)
+    assert find_bench(None, {"LONGSHORE_BENCH": str(other)}) == str(other)
+    assert find_bench(str(bench), {"LONGSHORE_BENCH": str(other)}) == str(bench)
