@@ -75,8 +75,9 @@ class Store:
 
         The envelope needs study, tag, session and cell; `record`, `schema`, `cell_id` and `launch_index` are filled in
         when absent; `bound`, `guidelines` and `margin` of a study file go along, so that `compare` and `guidelines`
-        need no study file. The file is named after `launch_id`, else after cell and launch index. A launch that is already
-        stored with the same content is not stored again; a different one (a repeated launch) gets a name of its own.
+        need no study file. The file is named after `launch_id`, else after cell and launch index. A launch that is
+        already stored with the same content is not stored again; a different one (a repeated launch) gets a name of
+        its own.
         """
         head: dict[str, Any] = {
             "record": "study",

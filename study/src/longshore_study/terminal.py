@@ -10,8 +10,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
-LOG_WIDTH = 200  # of lines that go to a file or a pipe, where nothing wraps them
-
 STYLES = {
     "regressed": "bold red",
     "broken": "bold red",
@@ -106,35 +104,41 @@ def print_table(
     stream: TextIO | None = None,
 ) -> None:
     """A table with a title. `right`: columns to align right. `styles`: per row, a key of STYLES or None."""
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - seventy milliseconds that JSON output does not need
+    stream = stream or sys.stdout
+    kept = [list(row) for row in rows]
+    if not stream.isatty():
+        _print_plain(title, columns, kept, frozenset(right), stream)
+        return
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - seventy milliseconds that a log and JSON do not need
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    stream = stream or sys.stdout
-    on_terminal = stream.isatty()
-    kept = [list(row) for row in rows]
-    widths = [max(len(text) for text in column) for column in zip(columns, *kept, strict=True)]
-    needed = sum(widths) + 3 * len(widths) + 2
-    console = Console(
-        file=stream,
-        width=shutil.get_terminal_size().columns if on_terminal else max(LOG_WIDTH, needed),
-        no_color=not wants_color(stream),
-        highlight=False,
-        emoji=False,
-        soft_wrap=False,
-    )
-    table = Table(box=SIMPLE_HEAD if on_terminal else None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
+    width = shutil.get_terminal_size().columns
+    console = Console(file=stream, width=width, no_color=not wants_color(stream), highlight=False, emoji=False)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     aligned = set(right)
     for name in columns:
-        table.add_column(
-            Text(name), justify="right" if name in aligned else "left", overflow="fold", no_wrap=not on_terminal
-        )
+        table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold")
     for place, row in enumerate(kept):
         style = STYLES.get((styles[place] if styles else None) or "", "")
         table.add_row(*(Text(text) for text in row), style=style if wants_color(stream) else "")
     console.print(Text(title, style="bold"))
     console.print(table)
+
+
+def _print_plain(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[str], stream: TextIO
+) -> None:
+    """Aligned by spaces and never wrapped: what a log, a pipe or `column` wants."""
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    print(title, file=stream)
+    for row in (columns, *rows):
+        cells = (
+            text.rjust(width) if name in right else text.ljust(width)
+            for text, width, name in zip(row, widths, columns, strict=True)
+        )
+        print("  ".join(cells).rstrip(), file=stream)
 
 
 def print_line(text: str = "", style: str | None = None, stream: TextIO | None = None) -> None:
