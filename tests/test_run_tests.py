@@ -1,0 +1,79 @@
+"""tools/run_tests.py counts what ran, stops at the first stage that fails, and takes no tests for a failure."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PROGRAM = Path(__file__).resolve().parent.parent / "tools" / "run_tests.py"
+
+
+@pytest.fixture
+def run_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("run_tests", PROGRAM)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "run_tests", module)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "LOGS", tmp_path)
+    return module
+
+
+def printing(text: str, exit_status: int = 0) -> tuple[tuple[str, ...], ...]:
+    return ((sys.executable, "-c", f"print({text!r}); raise SystemExit({exit_status})"),)
+
+
+CLOSINGS = {
+    "ctest 3": ("CTEST_CLOSING", "100% tests passed, 0 tests failed out of 77", 77),
+    "ctest 4": ("CTEST_CLOSING", "100% tests passed out of 77", 77),
+    "pytest": ("PYTEST_CLOSING", "======== 21 passed, 1 skipped in 19.71s ========", 21),
+    "pytest over a minute": ("PYTEST_CLOSING", "======== 21 passed in 79.71s (0:01:19) ========", 21),
+}
+
+
+@pytest.mark.parametrize("runner", CLOSINGS)
+def test_tests_are_counted_by_the_closing_line_of_their_runner(
+    run_tests: ModuleType, runner: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pattern, line, count = CLOSINGS[runner]
+    stage = run_tests.Stage("some", printing(line), getattr(run_tests, pattern))
+    assert run_tests.main([], (stage,)) == 0
+    assert f"{count} tests in 1 stages" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("printed", ["", "No tests were found!!!", "100% tests passed, 0 tests failed out of 0"])
+def test_a_stage_that_runs_no_tests_fails(
+    run_tests: ModuleType, printed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage = run_tests.Stage("library", printing(printed), run_tests.CTEST_CLOSING)
+    assert run_tests.main([], (stage,)) == 1
+    assert "FAILED: stage 'library': it ran no tests" in capsys.readouterr().out
+
+
+def test_the_first_stage_that_fails_ends_the_run_and_is_named(
+    run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = (
+        run_tests.Stage("first", printing("fine")),
+        run_tests.Stage("second", printing("bad", exit_status=8)),
+        run_tests.Stage("third", printing("never")),
+    )
+    assert run_tests.main([], stages) == 1
+    out = capsys.readouterr().out
+    assert re.search(r"FAILED: stage 'second': exit status 8 of: ", out)
+    assert "not run: third" in out
+    assert "never\n" not in out
+    assert out.rstrip().endswith("failed")
+
+
+def test_an_unknown_stage_is_named_with_those_that_exist(
+    run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_tests.main(["libary"]) == 2
+    assert "unknown stage 'libary'; allowed: lint, " in capsys.readouterr().err
