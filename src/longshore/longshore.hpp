@@ -2,4 +2,5 @@
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/gather.hpp>
 #include <longshore/transport/launch/run.hpp>

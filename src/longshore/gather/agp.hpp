@@ -1,0 +1,53 @@
+// gather with one access per element, "as god intended" (bale's name): a plain load where the owner's memory can be reached, else
+// one get. What aggregation is measured against.
+#pragma once
+
+#include <longshore/array/dist_array.hpp>
+#include <longshore/gather/index_range.hpp>
+#include <longshore/transport/traffic.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace longshore::gathering {
+
+/// Gets in flight before their completion is waited for: enough to hide their latency, few enough for any library.
+inline constexpr std::size_t agp_window = 512;
+
+/// Bytes by which a get names what it wants: counted as the request in wire_bytes.
+inline constexpr std::size_t get_request_bytes = 8;
+
+/// Local. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
+/// Throws errc::usage for an index out of range; `out` is then written in part.
+/// Cost: 1 message of sizeof(T) per element that lies on another node, agp_window of them in flight; no memory.
+template <trivially_copyable T, distribution Distribution>
+void gather_agp(const dist_array<T, Distribution>& table, std::span<const std::int64_t> indices, std::span<T> out,
+                traffic& moved) {
+  const T* const* parts = table.direct_parts().data();
+  segment& memory = table.segment();
+  std::uint64_t gets = 0;
+  table.map().with_locator([&](auto locate) {
+    for (std::size_t begin = 0; begin < indices.size(); begin += agp_window) {
+      const std::size_t end = std::min(indices.size(), begin + agp_window);
+      if (!all_in_range(indices.subspan(begin, end - begin), table.size()))
+        refuse_indices(indices, table.size(), table.team().rank());
+      const std::uint64_t before = gets;
+      for (std::size_t i = begin; i < end; ++i) {
+        const location at = locate(static_cast<std::uint64_t>(indices[i]));
+        if (const T* part = parts[at.rank]) {
+          out[i] = part[at.offset];
+        } else {
+          memory.get_start(at.rank, at.offset * sizeof(T), &out[i], sizeof(T));
+          ++gets;
+        }
+      }
+      if (gets != before) memory.quiet();
+    }
+  });
+  moved.messages += gets;
+  moved.wire_bytes += gets * (sizeof(T) + get_request_bytes);
+  moved.offnode_bytes += gets * (sizeof(T) + get_request_bytes);  // within a node every part can be loaded from
+}
+
+}  // namespace longshore::gathering

@@ -1,0 +1,92 @@
+// gather: out[i] = table[indices[i]], where the table is spread over all ranks and the indices are any.
+#pragma once
+
+#include <longshore/gather/agp.hpp>
+#include <longshore/gather/direct.hpp>
+#include <longshore/gather/exstack.hpp>
+#include <longshore/gather/strategy.hpp>
+#include <longshore/machine/memory.hpp>
+
+#include <optional>
+#include <type_traits>
+
+namespace longshore {
+
+struct gather_options {
+  gather_strategy strategy = gather_strategy::automatic;
+  std::size_t buffer_items = 1024;  ///< of an aggregating strategy: items per destination in one exchange
+};
+
+/// What gathers from one table need, made once and used often: nothing is allocated while it is used.
+///
+///     longshore::gather_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
+///     plan(indices, out);
+///
+/// The table must outlive the plan.
+template <trivially_copyable T, distribution Distribution>
+class gather_plan {
+ public:
+  /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
+  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory.
+  explicit gather_plan(const dist_array<T, Distribution>& table, gather_options options = {})
+      : table_(table), strategy_(options.strategy) {
+    team& team = table.team();
+    const bool all_reachable = team.allreduce_value<std::int64_t>(table.is_all_direct() ? 1 : 0, reduction::min) == 1;
+    if (const auto reason = why_not(strategy_, all_reachable)) fail(errc::unsupported, "gather: {}", *reason);
+    if (strategy_ == gather_strategy::automatic) strategy_ = all_reachable ? gather_strategy::direct : gather_strategy::exstack;
+    if (options.buffer_items == 0) fail(errc::usage, "gather: buffers of 0 items: give at least 1, or leave the default of 1024");
+    if (strategy_ == gather_strategy::exstack) exstack_.emplace(table, options.buffer_items);
+    cache_bytes_ = last_level_cache_bytes() / static_cast<std::size_t>(team.nodes().my_rank_count());
+  }
+
+  /// out[i] = table[indices[i]] for all i; indices are global, any number of them, different on each rank.
+  /// Collective with exstack; with agp and direct a call of this rank alone. What other ranks wrote into the table must be
+  /// behind a barrier, and nobody may write into it before all ranks have returned (no barrier is made here).
+  /// Throws errc::usage when the sizes differ or an index is out of range (then with exstack errc::peer_failed on the other ranks);
+  /// the plan can be used again, `out` may be written in part.
+  void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
+    if (out.size() != indices.size()) {
+      if (exstack_) exstack_->refuse();
+      fail(errc::usage, "gather on rank {}: {} indices, but room for {} values: both must be the same", table_.team().rank(),
+           indices.size(), out.size());
+    }
+    moved_ = {};
+    switch (strategy_) {
+      case gather_strategy::agp: gathering::gather_agp(table_, indices, out, moved_); break;
+      case gather_strategy::exstack: gather_by_exstack(indices, out); break;
+      default: gathering::gather_direct(table_, indices, out, out.size_bytes() >= cache_bytes_); break;
+    }
+    moved_.payload_bytes = out.size_bytes();
+  }
+
+  /// The strategy in use: what automatic has become.
+  [[nodiscard]] gather_strategy strategy() const noexcept { return strategy_; }
+  /// What this rank moved in the last call: payload is the values; questions count as wire bytes.
+  [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+
+ private:
+  void gather_by_exstack(std::span<const std::int64_t> indices, std::span<T> out) {
+    const traffic before = exstack_->sent();
+    (*exstack_)(indices, out);
+    const traffic& after = exstack_->sent();
+    moved_.messages = after.messages - before.messages;
+    moved_.wire_bytes = after.wire_bytes - before.wire_bytes;
+    moved_.offnode_bytes = after.offnode_bytes - before.offnode_bytes;
+  }
+
+  const dist_array<T, Distribution>& table_;
+  gather_strategy strategy_;
+  std::optional<gathering::exstack_gather<T, Distribution>> exstack_;
+  std::size_t cache_bytes_ = 0;  // this rank's share of the last level
+  traffic moved_;
+};
+
+/// Collective. One gather with a plan of its own; see gather_plan, which is better where more than one follows.
+template <trivially_copyable T, distribution Distribution>
+void gather(const dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
+            std::type_identity_t<std::span<T>> out, gather_options options = {}) {
+  gather_plan<T, Distribution> plan(table, options);
+  plan(indices, out);
+}
+
+}  // namespace longshore

@@ -1,0 +1,236 @@
+// Every strategy on every distribution against the one oracle: the value of element i is a function of i.
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/gather/gather.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <string>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+// Values of several sizes, none equal for two indices of a test.
+template <class T>
+T value_of(std::uint64_t index) {
+  if constexpr (std::is_same_v<T, std::array<char, 3>>)
+    return {static_cast<char>(index), static_cast<char>(index >> 8), static_cast<char>(index >> 16)};
+  else if constexpr (std::is_same_v<T, std::array<double, 5>>)
+    return {static_cast<double>(index), 1, 2, -static_cast<double>(index), 5};
+  else
+    return static_cast<T>(-static_cast<T>(index) - 1);
+}
+
+template <class T, class Distribution>
+void fill(dist_array<T, Distribution>& table) {
+  const auto part = table.local();
+  for (std::size_t k = 0; k < part.size(); ++k) part[k] = value_of<T>(table.map().index_of(table.team().rank(), k));
+  table.team().barrier();
+}
+
+std::vector<gather_strategy> usable(team& team, bool all_direct) {
+  const bool reachable = team.allreduce_value<std::int64_t>(all_direct, reduction::min) == 1;
+  std::vector<gather_strategy> strategies;
+  for (const auto& known : gather_strategies)
+    if (!why_not(known.strategy, reachable)) strategies.push_back(known.strategy);
+  return strategies;
+}
+
+// The indices of one rank, for a table of n elements (n > 0).
+struct named_demand {
+  const char* name;
+  std::function<std::vector<std::int64_t>(const team&, std::uint64_t n)> indices;
+};
+
+std::vector<std::int64_t> random_indices(const team& team, std::uint64_t n, std::size_t count, double skew = 1) {
+  random_stream random(7, static_cast<std::uint64_t>(team.rank()));
+  std::vector<std::int64_t> indices(count);
+  for (auto& index : indices) {
+    double u = random.uniform();
+    for (double left = skew; left > 1; --left) u *= u;
+    index = static_cast<std::int64_t>(u * static_cast<double>(n));
+  }
+  return indices;
+}
+
+const std::vector<named_demand> demands = {
+    {"nothing", [](const team&, std::uint64_t) { return std::vector<std::int64_t>{}; }},
+    {"one rank only", [](const team& t, std::uint64_t n) { return random_indices(t, n, t.rank() == t.size() - 1 ? 301 : 0); }},
+    {"all ask for the last element",
+     [](const team&, std::uint64_t n) { return std::vector<std::int64_t>(99, static_cast<std::int64_t>(n - 1)); }},
+    {"random",
+     [](const team& t, std::uint64_t n) { return random_indices(t, n, 1000 + 13 * static_cast<std::size_t>(t.rank())); }},
+    {"skewed", [](const team& t, std::uint64_t n) { return random_indices(t, n, 500, 4); }},
+    {"in order", [](const team&, std::uint64_t n) {
+       std::vector<std::int64_t> all(n);
+       for (std::uint64_t i = 0; i < n; ++i) all[i] = static_cast<std::int64_t>(i);
+       return all;
+     }}};
+
+template <class T, class Distribution>
+void check_all(team& team, std::uint64_t n, Distribution distribution) {
+  dist_array<T, Distribution> table(team, n, distribution);
+  fill(table);
+  std::int64_t gathered = 0;
+  for (const auto strategy : usable(team, table.is_all_direct()))
+    for (const std::size_t buffer_items : {1, 5, 64, 1024}) {
+      gather_plan plan(table, {.strategy = strategy, .buffer_items = buffer_items});
+      for (const auto& [name, make_indices] : demands) {
+        const auto indices = make_indices(team, n);
+        std::vector<T> out(indices.size());
+        plan(indices, out);
+        for (std::size_t i = 0; i < indices.size(); ++i)
+          ASSERT_EQ(out[i], value_of<T>(static_cast<std::uint64_t>(indices[i])))
+              << name_of(strategy) << ", " << Distribution::name << " of " << n << ", " << name << ", position " << i;
+        EXPECT_EQ(plan.moved().payload_bytes, out.size() * sizeof(T));
+        gathered += static_cast<std::int64_t>(out.size());
+      }
+    }
+  EXPECT_GT(gathered, 1000);
+  team.barrier();
+}
+
+TEST(Gather, every_strategy_gives_the_table_s_values_on_every_distribution) {
+  spmd([](team& team) {
+    for (const std::uint64_t n : {1, 5, 64, 1000}) {
+      check_all<std::int64_t>(team, n, cyclic{});
+      check_all<std::int64_t>(team, n, block{});
+      check_all<std::int64_t>(team, n, block_cyclic{3});
+      check_all<std::int64_t>(team, n, block_cyclic{4});
+    }
+  });
+}
+
+TEST(Gather, works_for_values_of_any_size) {
+  spmd([](team& team) {
+    check_all<float>(team, 500, cyclic{});
+    check_all<std::array<char, 3>>(team, 500, block{});
+    check_all<std::array<double, 5>>(team, 500, cyclic{});
+  });
+}
+
+// Which error each rank got; the message of the last rank, which made the mistake.
+template <class Call>
+void expect_failure(team& team, bool collective, const std::vector<std::string>& words, const Call& call) {
+  const bool mine = team.rank() == team.size() - 1;
+  try {
+    call(mine);
+    EXPECT_FALSE(mine || (collective && team.size() > 1));
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
+    if (mine) {
+      for (const auto& word : words)
+        EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what() << "; lacks " << word;
+    }
+  }
+  team.barrier();
+}
+
+TEST(Gather, an_index_out_of_range_is_named_and_the_plan_survives) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 1000);
+    fill(table);
+    for (const auto strategy : usable(team, table.is_all_direct())) {
+      gather_plan plan(table, {.strategy = strategy, .buffer_items = 32});
+      const bool collective = plan.strategy() == gather_strategy::exstack;
+      for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()})
+        for (const std::size_t position : {0, 3, 777, 1234}) {
+          auto indices = random_indices(team, 1000, 1235);
+          std::vector<std::int64_t> out(indices.size());
+          expect_failure(
+              team, collective,
+              {std::to_string(bad), "position " + std::to_string(position), "rank " + std::to_string(team.rank()), "1000"},
+              [&](bool mine) {
+                if (mine) indices[position] = bad;
+                plan(indices, out);
+              });
+        }
+      const std::vector<std::int64_t> indices = {999, 0, 17};
+      std::vector<std::int64_t> out(3);
+      expect_failure(team, collective, {"3 indices", "2 values"},
+                     [&](bool mine) { plan(indices, std::span(out).first(mine ? 2 : 3)); });
+      plan(indices, out);
+      EXPECT_EQ(out, (std::vector<std::int64_t>{-1000, -1, -18})) << name_of(strategy);
+      team.barrier();
+    }
+  });
+}
+
+TEST(Gather, an_empty_table_has_no_element_to_ask_for) {
+  spmd([](team& team) {
+    const dist_array<std::int64_t, block> table(team, 0);
+    for (const auto strategy : usable(team, table.is_all_direct())) {
+      gather_plan plan(table, {.strategy = strategy});
+      plan({}, {});
+      const std::vector<std::int64_t> indices = {0};
+      std::vector<std::int64_t> out(1);
+      expect_failure(team, plan.strategy() == gather_strategy::exstack, {"empty table"}, [&](bool mine) {
+        if (mine)
+          plan(indices, out);
+        else
+          plan({}, {});
+      });
+    }
+  });
+}
+
+TEST(Gather, what_is_not_possible_is_refused_on_all_ranks) {
+  spmd([](team& team) {
+    const dist_array<std::int64_t, cyclic> table(team, 10);
+    const auto expect = [&](gather_options options, errc code) {
+      try {
+        gather_plan plan(table, options);
+        ADD_FAILURE() << name_of(options.strategy);
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), code) << e.what();
+      }
+    };
+    expect({.strategy = gather_strategy::conveyor}, errc::unsupported);
+    expect({.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
+    if (team.nodes().node_count() > 1) expect({.strategy = gather_strategy::direct}, errc::unsupported);
+  });
+}
+
+TEST(Gather, counts_what_crosses_between_nodes_and_nothing_of_direct_loads) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, block> table(team, 100 * static_cast<std::uint64_t>(team.size()));
+    fill(table);
+    // Everybody asks the rank after it, 50 times.
+    const int peer = (team.rank() + 1) % team.size();
+    const std::vector<std::int64_t> indices(50, static_cast<std::int64_t>(table.map().first_index(peer)));
+    std::vector<std::int64_t> out(50);
+    const bool remote = !team.nodes().is_local(peer);
+
+    gather_plan one_by_one(table, {.strategy = gather_strategy::agp});
+    one_by_one(indices, out);
+    EXPECT_EQ(one_by_one.moved().messages, remote ? 50u : 0u);
+    EXPECT_EQ(one_by_one.moved().offnode_bytes, remote ? 50u * 16 : 0u);
+
+    gather_plan aggregated(table, {.strategy = gather_strategy::exstack, .buffer_items = 50});
+    aggregated(indices, out);
+    const auto others = static_cast<std::uint64_t>(team.size() - 1);
+    EXPECT_EQ(aggregated.moved().messages, 2 * others);  // one round
+    EXPECT_EQ(aggregated.moved().payload_bytes, 50u * 8);
+    EXPECT_EQ(aggregated.moved().wire_bytes, others == 0 ? 0 : 2 * others + 50 * (4 + 8));
+  });
+}
+
+TEST(Gather, the_free_function_takes_containers) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 20);
+    fill(table);
+    const std::vector<std::int64_t> indices = {19, 3};
+    std::vector<std::int64_t> out(2);
+    gather(table, indices, out);
+    EXPECT_EQ(out, (std::vector<std::int64_t>{-20, -4}));
+    team.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace longshore

@@ -1,0 +1,27 @@
+#include <longshore/core/error.hpp>
+#include <longshore/gather/index_range.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace longshore::gathering {
+
+bool all_in_range(std::span<const std::int64_t> indices, std::uint64_t size) noexcept {
+  if (size == 0) return indices.empty();
+  range_flags range{size - 1};
+  for (const std::int64_t index : indices) range.look_at(static_cast<std::uint64_t>(index));
+  return range.all_inside();
+}
+
+void refuse_indices(std::span<const std::int64_t> indices, std::uint64_t size, int rank) {
+  const auto bad = std::find_if(indices.begin(), indices.end(),
+                                [&](std::int64_t index) { return index < 0 || static_cast<std::uint64_t>(index) >= size; });
+  assert(bad != indices.end());
+  const auto position = bad - indices.begin();
+  if (size == 0)
+    fail(errc::usage, "gather on rank {}: index {} at position {} asks for an element of an empty table", rank, *bad, position);
+  fail(errc::usage, "gather on rank {}: index {} at position {} is outside the table of {} elements: it must be from 0 to {}",
+       rank, *bad, position, size, size - 1);
+}
+
+}  // namespace longshore::gathering

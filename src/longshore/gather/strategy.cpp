@@ -1,0 +1,37 @@
+#include <longshore/core/error.hpp>
+#include <longshore/gather/strategy.hpp>
+
+namespace longshore {
+
+std::string_view name_of(gather_strategy strategy) noexcept {
+  for (const auto& known : gather_strategies)
+    if (known.strategy == strategy) return known.name;
+  return "?";
+}
+
+gather_strategy gather_strategy_of(std::string_view name) {
+  std::string names;
+  for (const auto& known : gather_strategies) {
+    if (known.name == name) return known.strategy;
+    names += names.empty() ? "" : ", ";
+    names += known.name;
+  }
+  fail(errc::usage, "gather has no strategy '{}': it is one of {}", name, names);
+}
+
+std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
+  switch (strategy) {
+    case gather_strategy::agp:
+    case gather_strategy::exstack:
+    case gather_strategy::automatic: return std::nullopt;
+    case gather_strategy::direct:
+      if (all_reachable) return std::nullopt;
+      return "strategy direct loads from the memory of every rank, and some ranks are on other nodes: use exstack or agp";
+    case gather_strategy::exstack2:
+    case gather_strategy::conveyor:
+    case gather_strategy::aggregator: break;
+  }
+  return fmt::format("strategy {} is not implemented yet: use exstack, which also aggregates", name_of(strategy));
+}
+
+}  // namespace longshore

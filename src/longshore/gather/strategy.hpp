@@ -1,0 +1,37 @@
+// The strategies of gather by name, and why one of them cannot be used somewhere.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace longshore {
+
+enum class gather_strategy { agp, exstack, exstack2, conveyor, aggregator, direct, automatic };
+
+struct named_gather_strategy {
+  gather_strategy strategy;
+  std::string_view name;  ///< as typed
+};
+
+/// All strategies, also those that are not there yet.
+inline constexpr std::array<named_gather_strategy, 7> gather_strategies = {{
+    {gather_strategy::agp, "agp"},
+    {gather_strategy::exstack, "exstack"},
+    {gather_strategy::exstack2, "exstack2"},
+    {gather_strategy::conveyor, "conveyor"},
+    {gather_strategy::aggregator, "aggregator"},
+    {gather_strategy::direct, "direct"},
+    {gather_strategy::automatic, "auto"},
+}};
+
+[[nodiscard]] std::string_view name_of(gather_strategy strategy) noexcept;
+
+/// The strategy of that name. Throws errc::usage that lists the names.
+[[nodiscard]] gather_strategy gather_strategy_of(std::string_view name);
+
+/// Why `strategy` cannot be used, or nothing. `all_reachable`: whether every rank can load from the memory of every other.
+[[nodiscard]] std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable);
+
+}  // namespace longshore

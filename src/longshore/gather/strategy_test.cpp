@@ -1,0 +1,65 @@
+#include <longshore/core/error.hpp>
+#include <longshore/gather/index_range.hpp>
+#include <longshore/gather/strategy.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace longshore {
+namespace {
+
+TEST(GatherStrategy, every_name_leads_to_its_strategy_and_back) {
+  for (const auto& known : gather_strategies) {
+    EXPECT_EQ(gather_strategy_of(known.name), known.strategy);
+    EXPECT_EQ(name_of(known.strategy), known.name);
+  }
+}
+
+TEST(GatherStrategy, an_unknown_name_is_answered_with_those_that_exist) {
+  try {
+    static_cast<void>(gather_strategy_of("exstak"));
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::usage);
+    EXPECT_NE(std::string(e.what()).find("'exstak'"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("agp, exstack, "), std::string::npos) << e.what();
+  }
+}
+
+TEST(GatherStrategy, what_cannot_be_used_says_why) {
+  EXPECT_FALSE(why_not(gather_strategy::direct, true));
+  EXPECT_TRUE(why_not(gather_strategy::direct, false));
+  EXPECT_FALSE(why_not(gather_strategy::agp, false));
+  EXPECT_FALSE(why_not(gather_strategy::exstack, false));
+  EXPECT_FALSE(why_not(gather_strategy::automatic, false));
+  for (const auto later : {gather_strategy::exstack2, gather_strategy::conveyor, gather_strategy::aggregator})
+    EXPECT_NE(why_not(later, true).value_or("").find(name_of(later)), std::string::npos);
+}
+
+TEST(IndexRange, finds_one_bad_index_at_any_position) {
+  constexpr auto lowest = std::numeric_limits<std::int64_t>::min(), highest = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t most = std::uint64_t{1} << 62;
+  for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{100}, most}) {
+    const auto last = static_cast<std::int64_t>(size - 1);
+    for (std::size_t count = 0; count < 40; ++count) {
+      std::vector<std::int64_t> indices(count, last);
+      EXPECT_TRUE(gathering::all_in_range(indices, size));
+      for (std::size_t position = 0; position < count; ++position)
+        for (const std::int64_t bad : {std::int64_t{-1}, lowest, last + 1, highest}) {
+          indices[position] = bad;
+          EXPECT_FALSE(gathering::all_in_range(indices, size)) << bad << " of " << size;
+          indices[position] = 0;
+          EXPECT_TRUE(gathering::all_in_range(indices, size));
+        }
+    }
+  }
+  EXPECT_TRUE(gathering::all_in_range({}, 0));
+  const std::vector<std::int64_t> zero = {0};
+  EXPECT_FALSE(gathering::all_in_range(zero, 0));
+}
+
+}  // namespace
+}  // namespace longshore
