@@ -31,6 +31,11 @@ def say(record: dict[str, object]) -> None:
     SAID.append(json.dumps(record, separators=(",", ":")) + "\n")
 
 
+def write() -> None:
+    if RANK == "0" and SAID:
+        Path(sys.argv[sys.argv.index("--json") + 1]).write_text("".join(SAID), encoding="utf-8")
+
+
 def action_for(program: str, transport: str, seed: str) -> str:
     for rule in filter(None, os.environ.get("FAKE_BENCH", "").split(";")):
         condition, _, action = rule.partition("=")
@@ -70,6 +75,8 @@ def main() -> int:
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
         case "hang":
+            say({"record": "launch", "schema": 1})
+            write()
             child = os.fork()  # a rank in a process group of its own, as Open MPI starts them
             if child == 0:
                 os.setpgid(0, 0)
@@ -107,6 +114,5 @@ def measure(program: str, factors: dict[str, list[str]], repetitions: int, actio
 
 if __name__ == "__main__":
     STATUS = main()
-    if RANK == "0" and SAID:
-        Path(sys.argv[sys.argv.index("--json") + 1]).write_text("".join(SAID), encoding="utf-8")
+    write()
     sys.exit(STATUS)

@@ -34,7 +34,9 @@ HALO_BASE = {"waitall": 900.0, "persistent": 950.0, "channel": 1500.0}
 GATHER_BASE = {"agp": 0.4, "exstack": 2.2, "direct": 12.0}
 
 
-def result(pattern: str, variant: dict[str, Any], name: str, value: float, unit: str, better: str = "higher") -> Record:
+def result(
+    pattern: str, variant: dict[str, Any], name: str, value: float, unit: str, *, better: str = "higher"
+) -> Record:
     seconds = 1 / value
     return records.result_record(
         pattern,
@@ -54,18 +56,25 @@ def machine_results(cell: dict[str, Any], noise: random.Random) -> Iterator[Reco
 
     mpi = cell["transport"] == "mpi"
     yield result("control", {"kernel": "copy"}, "bandwidth", noisy(COPY_GBPS), "GB/s")
-    yield result("control", {"kernel": "pingpong"}, "latency_us", noisy(0.9 if mpi else 0.2), "us", "lower")
+    yield result("control", {"kernel": "pingpong"}, "latency_us", noisy(0.9 if mpi else 0.2), "us", better="lower")
+    variant: dict[str, Any]
     for kernel in ("copy", "triad"):
         for elements in (10_000, 100_000, 1_000_000):
             variant = {"scope": "ep", "kernel": kernel, "elements": elements, "type": "double"}
-            yield result("stream", variant, "bandwidth", noisy(19.0 if elements > 10_000 else 31.0), "GB/s")
+            yield result("stream", variant, "bandwidth", noisy(19.0 if elements > 10_000 else 27.0), "GB/s")
     for strategy, base in GATHER_BASE.items():
         variant = {"operation": "gather", "strategy": strategy, "requests": 1_000_000, "table": 10_000}
         yield result("gather", variant, "injection_bandwidth", noisy(base * (0.6 if mpi else 1.0)), "GB/s")
     for mode, base in HALO_BASE.items():
         for fields in (1, 8):
             for width in (1, 2, 3):
-                variant = {"algorithm": "faces", "mode": mode, "halo": width, "fields": fields, "domain": [64, 64, 64]}
+                variant: dict[str, Any] = {
+                    "algorithm": "faces",
+                    "mode": mode,
+                    "halo": width,
+                    "fields": fields,
+                    "domain": [64, 64, 64],
+                }
                 if mode != "channel" and not mpi:
                     yield {"record": "result", "pattern": "halo", "variant": variant, "skipped": "needs MPI"}
                 else:
@@ -82,19 +91,19 @@ def write_study(path: Path, *, study: str = "quick", tag: str = "quick", launche
         cell = {"transport": transport, "ranks": 4}
         header = HEADER | {"launch": f"{tag}-{position}", "transport": {"name": transport, "library": "Open MPI 4.1.4"}}
         lines = [records.dump(r) for r in (header, *machine_results(cell, noise), records.end_record())]
-        store.write_launch(envelope(study, tag, "2026-01-05", cell, index, position), lines)
+        store.write_launch(envelope(study, tag, "2026-01-05", cell, index=index, position=position), lines)
     return store
 
 
 def write_failure(store: Store, study: str = "quick", tag: str = "quick") -> None:
     """A launch that died with a message."""
     cell = {"transport": "mpi", "ranks": 64}
-    head = envelope(study, tag, "2026-01-05", cell, 0, 99)
+    head = envelope(study, tag, "2026-01-05", cell, position=99)
     store.write_launch(head | {"exit_status": 3, "stderr_tail": ["rank 3 died"]}, [records.dump(HEADER)])
 
 
 def envelope(
-    study: str, tag: str, session: str, cell: dict[str, Any], index: int, position: int | None
+    study: str, tag: str, session: str, cell: dict[str, Any], *, index: int = 0, position: int | None = None
 ) -> dict[str, Any]:
     return {
         "study": study,
@@ -134,7 +143,7 @@ def write_halobench(path: Path, reference: str = "reference", new: str = "new") 
                 )
                 for mode, figures in HALOBENCH.items()
             ]
-            head = envelope("halobench", tag, session, {"ranks": 128}, 0, None)
+            head = envelope("halobench", tag, session, {"ranks": 128})
             head |= {"source": "import halobench", "command": None}
             store.write_launch(head, [records.dump(r) for r in (*results, records.end_record())])
     return store

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from longshore_study.errors import UsageError
-from longshore_study.forecast import Forecast, Spread, smallest_difference, smallest_difference_of_variants
+from longshore_study.forecast import (
+    ASSUMED_SESSION_SPREAD,
+    Forecast,
+    Spread,
+    smallest_difference,
+    smallest_difference_of_variants,
+    spread_of,
+)
 from longshore_study.plan import Plan, make_plan
+from longshore_study.store import Launch
 from longshore_study.study_file import loads
 
 
@@ -138,6 +148,34 @@ def test_a_forecast_learns_from_what_it_sees() -> None:
             forecast.observe(cell.cell_id, seconds)
     assert guess > 0
     assert forecast.total(plan.cells) == 2.0 * len(plan.cells)
+
+
+def stored(cell_id: str, session: str, medians: list[float]) -> list[Launch]:
+    variant: dict[str, str] = {"kernel": "copy"}
+    return [
+        Launch(
+            study="x", tag="t", session=session, cell={}, cell_id=cell_id, launch_index=index, position=index, path=Path(),
+            exit_status=0, header=None, results=[{"variant": variant, "seconds": {"median": median}}], complete=True,
+            envelope={"seconds": 3.0},
+        )
+        for index, median in enumerate(medians)
+    ]  # fmt: skip
+
+
+def test_the_spread_is_taken_from_what_is_stored() -> None:
+    assert spread_of([]).source.startswith("assumed")
+    one = spread_of(stored("a", "1", [1.0, math.exp(0.1), math.exp(0.2)]))
+    assert one.launches == pytest.approx(0.1)
+    assert one.sessions == ASSUMED_SESSION_SPREAD
+    quiet = [1.0, math.exp(0.001), math.exp(0.002)]
+    later = [math.exp(0.3) * value for value in quiet]
+    two = spread_of([*stored("a", "1", quiet), *stored("a", "2", later)])
+    assert two.launches == pytest.approx(0.001)
+    assert two.sessions == pytest.approx(0.3 / math.sqrt(2), rel=1e-3)
+    # Sessions that differ no more than their launches explain have no spread of their own.
+    noisy = [1.0, math.exp(0.1), math.exp(0.2)]
+    same = spread_of([*stored("a", "1", noisy), *stored("a", "2", noisy)])
+    assert same.sessions == 0.0
 
 
 def test_more_sessions_find_smaller_differences() -> None:

@@ -189,6 +189,7 @@ def test_after_kill_9_the_program_is_gone_and_the_session_goes_on(place: Place) 
             os.kill(int(entry.name), signal.SIGKILL)
     recorded = len(place.launches())
     assert 0 < recorded < PLANNED
+    assert len(list(place.folder.glob("longshore-results/*/*/*/.launch.*"))) == 1  # what kill -9 leaves, and no more
     resumed = place.call("resume")
     assert resumed.returncode == 0, resumed.stderr
     assert f"{PLANNED - recorded} launches to run, {recorded} recorded before" in resumed.stderr
