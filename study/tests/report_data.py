@@ -68,7 +68,7 @@ def machine_results(cell: dict[str, Any], noise: random.Random) -> Iterator[Reco
     for mode, base in HALO_BASE.items():
         for fields in (1, 8):
             for width in (1, 2, 3):
-                variant: dict[str, Any] = {
+                variant = {
                     "algorithm": "faces",
                     "mode": mode,
                     "halo": width,

@@ -1,6 +1,5 @@
-"""How fast this machine could be: the control `copy` (measured memory copy) in the unit of a figure.
-
-Data that fits in a cache can be faster than memory copy; the line is a yardstick, and it is named as what it is.
+"""Where a figure would be if its bytes moved at the speed of memory copy (longshore_study.memory_bound), as a line to
+draw. Data that fits in a cache can be faster; the line is a yardstick, and is named as what it is.
 """
 
 from __future__ import annotations
@@ -10,59 +9,63 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from longshore_study.figures import CONTROL
+from longshore_study.memory_bound import moved_gigabytes_per_second
 from longshore_study.report.facts import Facts, Figure
 from longshore_study.report.numbers import figure, unit_name
 
 # Factors that must agree between a control and what it bounds, where both have them.
-SAME_PLACE = ("transport", "ranks", "ranks_per_node", "nodes", "environment")
+SAME_LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
 
 
 @dataclass(frozen=True)
 class Bound:
     value: float
     unit: str
-    name: str
-    short: str
+    # Of the control itself, GB/s read and written.
+    copy: float
 
-    @property
-    def text(self) -> str:
-        return f"{self.name} {figure(self.value)} {unit_name(self.unit)}"
+
+def bounds_text(bounds: Iterable[Bound]) -> str:
+    """What the lines stand for, with the numbers where there are few."""
+    kept = sorted(set(bounds), key=lambda b: b.value)
+    name = "the measured memory copy"
+    if len(kept) > 1:
+        ends = f"{figure(kept[0].value)} to {figure(kept[-1].value)}"
+        return f"{name}, between {ends} {unit_name(kept[0].unit)} by what it bounds"
+    if kept[0].value == kept[0].copy:
+        return f"{name}, {figure(kept[0].value)} {unit_name(kept[0].unit)}"
+    return f"{name} of {figure(kept[0].copy)} GB/s, here {figure(kept[0].value)} {unit_name(kept[0].unit)}"
+
+
+# Factors on which the bytes moved for a figure depend.
+COUNTED = (*SAME_LAUNCHING, "operation")
 
 
 def bound_for(facts: Facts, figures: Iterable[Figure]) -> Bound | None:
     """One bound for figures that are drawn together: the highest of theirs, so that none is above it by mistake."""
-    found = [b for b in (_bound(facts, f.side, f.unit, f.better, f.factors) for f in _distinct(figures)) if b]
+    distinct = {(f.side, f.pattern, f.unit, str([f.factors.get(k) for k in COUNTED])): f for f in figures}
+    found = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
     return max(found, key=lambda b: b.value, default=None)
 
 
-def _distinct(figures: Iterable[Figure]) -> list[Figure]:
-    seen = {(f.side, f.unit, str([f.factors.get(k) for k in SAME_PLACE])): f for f in figures}
-    return list(seen.values())
-
-
-def _bound(facts: Facts, side: str, unit: str, better: str, factors: Mapping[str, Any]) -> Bound | None:
-    if better != "higher":
+def _bound(facts: Facts, f: Figure) -> Bound | None:
+    if f.pattern == CONTROL or not f.main:
         return None
-    copies = [
-        f
-        for f in facts.of_pattern("control")
-        if f.side == side and f.factors.get("kernel") == "copy" and f.unit == "GB/s" and _same_place(f.factors, factors)
-    ]
-    if not copies:
+    moved = moved_gigabytes_per_second(f.pattern, 1.0, f.factors)
+    copies: dict[tuple[str, str], list[float]] = {}
+    for control in facts.of_pattern(CONTROL):
+        if (
+            control.side == f.side
+            and control.factors.get("kernel") == "copy"
+            and _same_launching(control.factors, f.factors)
+        ):
+            copies.setdefault((control.cell_id, control.session), []).append(control.value)
+    if not moved or not copies:
         return None
-    cells: dict[str, list[float]] = {}
-    for copy in copies:
-        cells.setdefault(copy.cell_id, []).append(copy.value)
-    per_node = max(median(values) for values in cells.values())
-    if unit in ("GB/s", "GB/s per node"):
-        return Bound(per_node, unit, "measured memory copy", "memory copy")
-    ranks = factors.get("ranks_per_node") or factors.get("ranks")
-    if unit == "MiB/s" and isinstance(ranks, int) and ranks > 0:
-        # Copy counts a byte when read and when written; a payload byte that is copied once is both.
-        per_rank = per_node * 1e9 / 2**20 / ranks / 2
-        return Bound(per_rank, unit, "one memory copy of the payload", "one memory copy")
-    return None
+    copy = max(median(values) for values in copies.values())
+    return Bound(copy / moved, f.unit, copy)
 
 
-def _same_place(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
-    return all(control[k] == factors[k] for k in SAME_PLACE if k in control and k in factors)
+def _same_launching(control: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
+    return all(control[k] == factors[k] for k in SAME_LAUNCHING if k in control and k in factors)

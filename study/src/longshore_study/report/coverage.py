@@ -62,9 +62,10 @@ def _failed(facts: Facts) -> Iterable[Absence]:
 
 
 def _invalid(facts: Facts) -> Iterable[Absence]:
-    for f in facts.main_figures:
-        if f.above:
-            yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.above)
+    """A variant that is above its bound in several launches is one line, with what was said of the first."""
+    told = {(f.side, f.key): f for f in reversed(facts.main_figures) if f.above}
+    for f in reversed(told.values()):
+        yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.above or "")
 
 
 def _skipped(facts: Facts) -> Iterable[Absence]:

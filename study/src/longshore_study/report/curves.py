@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
-from longshore_study.report.bounds import Bound, bound_for
+from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, Figure, median_value
 from longshore_study.report.labels import SPEAKING, level_text, metric_title, name_text, naming
 from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
@@ -51,6 +51,8 @@ class Series:
 class Panel:
     title: str
     series: tuple[Series, ...]
+    # (size, bound there): the bound of a process falls with the number of ranks.
+    bounds: tuple[tuple[float, Bound], ...]
 
 
 def size_factors(figures: Sequence[Figure]) -> list[str]:
@@ -92,9 +94,16 @@ def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
                 Series(name, side, looks.get(name, 0), two_sides and side == facts.sides[0], _points(members, factor))
                 for (name, side), members in sorted(series.items(), key=lambda s: (looks.get(s[0][0], 0), s[0][1]))
             ),
+            _bounds(facts, [f for members in series.values() for f in members], factor),
         )
         for title, series in grouped.items()
     ]
+
+
+def _bounds(facts: Facts, figures: Sequence[Figure], factor: str) -> tuple[tuple[float, Bound], ...]:
+    sizes = sorted({_number(f.factors[factor]) or 0.0 for f in figures})
+    found = [(size, bound_for(facts, [f for f in figures if _number(f.factors[factor]) == size])) for size in sizes]
+    return tuple((size, bound) for size, bound in found if bound is not None)
 
 
 def _series_factor(rest: Sequence[Mapping[str, object]], varying: Sequence[str]) -> str:
@@ -122,9 +131,9 @@ def _points(members: Sequence[Figure], factor: str) -> tuple[Point, ...]:
 
 def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
     found = panels(facts, figures, factor)
-    bound = bound_for(facts, figures)
+    bounds = [bound for p in found for _, bound in p.bounds]
     values = [v for p in found for s in p.series for point in s.points for v in (point.low, point.high)]
-    y = for_figures([*values, bound.value] if bound else values)
+    y = for_figures([*values, *(bound.value for bound in bounds)])
     sizes = sorted({point.size for p in found for s in p.series for point in s.points})
     x = size_scale(sizes)
     unit = unit_name(figures[0].unit)
@@ -140,10 +149,10 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
     note = "Median over launches; the upright line spans them."
     if len(facts.sides) > 1:
         note += f" Dashed and open: {facts.sides[0]}."
-    note += f" Dashed across: {bound.text}." if bound else " No bound was measured in this unit."
+    note += f" Dashed in black: {bounds_text(bounds)}." if bounds else " No bound was measured."
     if constant:
         note += f" All: {constant}."
-    drawn = [_panel(axes, panel, bound, metric_title(figures[0].metric)) for panel in found]
+    drawn = [_panel(axes, panel, metric_title(figures[0].metric)) for panel in found]
     return element(
         "div",
         element("h4", f"{metric_title(figures[0].metric).capitalize()} over {name_text(factor)}"),
@@ -171,15 +180,16 @@ def size_scale(sizes: Sequence[float]) -> Scale:
     return Scale(low - air, high + air)
 
 
-def _panel(axes: Axes, panel: Panel, bound: Bound | None, metric: str) -> Element:
+def _panel(axes: Axes, panel: Panel, metric: str) -> Element:
     marks: list[Child] = []
-    if bound and axes.y.fraction(bound.value) <= 1:
-        at = 1 - axes.y.fraction(bound.value)
-        marks.append(line(0, at, 1, at, "bound"))
+    if panel.bounds:
+        places = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
+        # To both ends of the axis: the first and the last size stand a little inside.
+        ends = [(0.0, places[0][1]), *places, (1.0, places[-1][1])]
+        marks += [line(x1, y1, x2, y2, "bound") for (x1, y1), (x2, y2) in pairwise(ends)]
+        name_at = f"{100 * ends[-1][1]:.2f}%"
         marks.append(
-            element(
-                "text", bound.short, x="100%", y=f"{100 * at:.2f}%", dy="-5", text_anchor="end", class_="bound-name"
-            )
+            element("text", "memory copy", x="100%", y=name_at, dy="-5", text_anchor="end", class_="bound-name")
         )
     marks += [_series(axes, series) for series in panel.series]
     told = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")

@@ -12,6 +12,7 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
+from longshore_study.figures import Figure as Measurement
 from longshore_study.figures import Key, Measured, canonical, main_metric, measure, pattern_rank
 from longshore_study.records import Record
 from longshore_study.selection import Side
@@ -101,12 +102,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Facts:
-    """REQUIRES: sides in the order in which they are to be read, the reference first."""
+    """REQUIRES: sides with different names, in the order in which they are to be read, the reference first."""
 
     groups: tuple[Side, ...]
     comparison: Comparison | None = None
     guidelines: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
+    # Per side the figures of longshore_study.figures by which patterns are judged.
+    main_measured: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
     absent: tuple[Absent, ...] = ()
     failed: tuple[Failed, ...] = ()
 
@@ -117,6 +120,11 @@ class Facts:
     @property
     def launches(self) -> tuple[Launch, ...]:
         return tuple(chain.from_iterable(side.launches for side in self.groups))
+
+    @property
+    def imported_from(self) -> list[str]:
+        """The programs whose output was imported."""
+        return sorted({launch.source.removeprefix("import ") for launch in self.launches if launch.imported})
 
     @property
     def main_figures(self) -> tuple[Figure, ...]:
@@ -140,11 +148,16 @@ def gather_facts(
     with_study = all(side.is_tag for side in sides)
     measured = [measure(side.launches, metrics=["all"], with_study=with_study) for side in sides]
     pairs = list(zip(sides, measured, strict=True))
+    enriched = {side.name: _figures(side, m) for side, m in pairs}
     return Facts(
         groups=tuple(sides),
         comparison=read_comparison(compared) if compared else None,
         guidelines=dict(guidelines or {}),
-        figures=tuple(figure for side, m in pairs for figure in _figures(side, m)),
+        figures=tuple(chain.from_iterable(enriched.values())),
+        main_measured={
+            side.name: [one for one, f in zip(m.figures, enriched[side.name], strict=True) if f.main]
+            for side, m in pairs
+        },
         absent=tuple(
             Absent(side.name, key.pattern, factors_of(key), reason)
             for side, m in pairs

@@ -60,7 +60,9 @@ def _tag(tag: str, rows: Sequence[Mapping[str, Any]], *, titled: bool) -> Child:
 
 
 def _table(tag: str, rows: Sequence[Mapping[str, Any]], names: Naming) -> Element:
-    heads = ("Verdict", "Pattern", "This", "is not slower than", "Measured", "So it is", "Where")
+    heads = ["Verdict", "Pattern", "This", "is not slower than", "Measured", "So it is"]
+    if names.varying:
+        heads.append("Where")
     return element(
         "div",
         element(
@@ -93,14 +95,14 @@ def _row(row: Mapping[str, Any], names: Naming) -> Element:
                 class_=f"badge v-{style}",
             ),
         ),
-        element("td", pattern_title(str(row.get("pattern", "")))),
+        element("td", pattern_title(str(row.get("pattern", ""))), class_="unbroken"),
         element("td", element("b", _factors(row["faster"]))),
         element(
             "td", _factors(row["than"]), [element("span", note, class_="warning") for note in (*notes, *_warnings(row))]
         ),
         element("td", f"{figure(values[0])} against {figure(values[1])} {unit_name(str(row.get('unit') or ''))}"),
         element("td", _how_much(row)),
-        element("td", ", ".join(where), class_="part"),
+        element("td", ", ".join(where), class_="part") if names.varying else None,
     )
 
 

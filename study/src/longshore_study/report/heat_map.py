@@ -98,7 +98,7 @@ def _cell(row: Row | None, margin: float) -> Element:
         return element("td", badge(row.verdict))
     glyph: Child = None
     if base_name(row.verdict) in ("regressed", "improved"):
-        glyph = element("span", verdict_of(row.verdict).glyph, " ", class_="glyph", aria_hidden="true")
+        glyph = [element("span", verdict_of(row.verdict).glyph, class_="glyph", aria_hidden="true"), " "]
     good = (row.ratio > 1) == (row.better != "lower")
     size = abs(log(row.ratio))
     step = sum(1 for limit in (log(1 + margin), *STEPS) if size >= limit)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import comb
 
-from longshore_study.report.bounds import Bound, bound_for
-from longshore_study.report.facts import Facts, Figure, by_key, median_value
+from longshore_study.report.bounds import Bound, bound_for, bounds_text
+from longshore_study.report.facts import Facts, Figure, FigureKey, by_key, median_value
 from longshore_study.report.labels import Naming, metric_title, naming
 from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
@@ -28,23 +28,23 @@ def launch_dots(facts: Facts, figures: Sequence[Figure]) -> Element | None:
     """Rows of one metric of one pattern. REQUIRES: all figures have the same unit."""
     if not figures:
         return None
-    bound = bound_for(facts, figures) if figures[0].pattern != "control" else None
+    bounds = {key: bound for key, group in by_key(figures).items() if (bound := bound_for(facts, group)) is not None}
     values = [f.value for f in figures]
-    # The bound belongs on the axis while it does not squeeze the figures into a corner.
-    near = bound is not None and bound.value < 4 * max(values)
-    scale = for_figures([*values, bound.value] if bound and near else values)
+    # A bound belongs on the axis while it does not squeeze the figures into a corner.
+    near = {key: bound for key, bound in bounds.items() if bound.value < 4 * max(values)}
+    scale = for_figures([*values, *(bound.value for bound in near.values())])
     names = naming(f.factors for f in figures)
     groups = sorted(by_key(figures).values(), key=median_value, reverse=figures[0].better != "lower")
     return element(
         "div",
         element("h4", "Launches as dots"),
-        element("p", _explanation(figures, names, bound, near=near), class_="note"),
-        _legend(facts) if len(facts.sides) > 1 else None,
-        _table(facts, groups[:ROWS_SHOWN], names, scale, bound),
+        element("p", _explanation(figures, names, bounds, near), class_="note"),
+        _legend(facts, figures) if len(facts.sides) > 1 else None,
+        _table(facts, groups[:ROWS_SHOWN], names, scale, near),
         element(
             "details",
             element("summary", f"{counted(len(groups) - ROWS_SHOWN, 'slower variant')}"),
-            _table(facts, groups[ROWS_SHOWN:], names, scale, bound),
+            _table(facts, groups[ROWS_SHOWN:], names, scale, near),
         )
         if len(groups) > ROWS_SHOWN
         else None,
@@ -52,25 +52,34 @@ def launch_dots(facts: Facts, figures: Sequence[Figure]) -> Element | None:
     )
 
 
-def _explanation(figures: Sequence[Figure], names: Naming, bound: Bound | None, *, near: bool) -> str:
+def _explanation(
+    figures: Sequence[Figure], names: Naming, bounds: Mapping[FigureKey, Bound], near: Mapping[FigureKey, Bound]
+) -> str:
     text = "One dot per launch, from top to bottom in the order of running; the upright stroke is the median."
     if any(f.aggregate for f in figures):
         text += " Open dots are imported aggregates: what one run printed, its repetitions unknown."
     if any(len(g) >= SIX_LAUNCHES for g in by_key(figures).values()):
         text += " The lying stroke is the 95 % interval of the median, by order statistics."
-    if bound:
-        text += f" The dashed line is {bound.text}." if near else f" Off the axis: {bound.text}."
+    if near:
+        text += f" The dashed line is {bounds_text(near.values())}."
+    elif bounds:
+        text += f" Off the axis: {bounds_text(bounds.values())}."
     if names.constant:
         text += f" All: {names.constant_text}."
     return text
 
 
-def _legend(facts: Facts) -> Element:
-    return legend([(*side_style(i), side) for i, side in enumerate(facts.sides)])
+def _legend(facts: Facts, figures: Sequence[Figure]) -> Element:
+    entries = []
+    for i, side in enumerate(facts.sides):
+        shape, style = side_style(i)
+        hollow = all(f.aggregate for f in figures if f.side == side)
+        entries.append((shape, f"{style} open" if hollow else style, side))
+    return legend(entries)
 
 
 def _table(
-    facts: Facts, groups: Sequence[Sequence[Figure]], names: Naming, scale: Scale, bound: Bound | None
+    facts: Facts, groups: Sequence[Sequence[Figure]], names: Naming, scale: Scale, bounds: Mapping[FigureKey, Bound]
 ) -> Element:
     ticks = scale.ticks(plain_number)
     first = groups[0][0]
@@ -89,16 +98,19 @@ def _table(
             "thead",
             element("tr", [element("th", t, class_=f"c-{s}", scope="col", data_sort=k) for s, t, k in heads]),
         ),
-        element("tbody", [_row(facts, group, names, scale, bound) for group in groups]),
+        element("tbody", [_row(facts, group, names, scale, bounds) for group in groups]),
         class_="strips dots sortable" + (" two-sided" if len(facts.sides) > 1 else ""),
     )
 
 
-def _row(facts: Facts, group: Sequence[Figure], names: Naming, scale: Scale, bound: Bound | None) -> Element:
+def _row(
+    facts: Facts, group: Sequence[Figure], names: Naming, scale: Scale, bounds: Mapping[FigureKey, Bound]
+) -> Element:
     sides = [(i, sorted((f for f in group if f.side == s), key=run_order)) for i, s in enumerate(facts.sides)]
     present = [(i, figures) for i, figures in sides if figures]
     name = names.text(group[0].factors)
     marks: list[Child] = [grid(scale.ticks(plain_number))]
+    bound = bounds.get(group[0].key)
     if bound:
         marks.append(vertical(scale, bound.value, "bound"))
     for index, figures in present:

@@ -42,12 +42,10 @@ def unit_name(unit: str) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """0.0572 -> "0.057", 1.021 -> "1.021": enough digits to tell it from the margin."""
+    """0.0572 -> "0.057", 1.021 -> "1.021": three decimals tell it from the margin, more would be noise."""
     if value is None or not math.isfinite(value):
         return "–"
-    if 0.5 <= value < 2:
-        return f"{value:.3f}"
-    return _significant(value)
+    return f"{value:.3f}" if 0.01 <= value < 10 else _significant(value)
 
 
 def ratio_in_words(value: float) -> str:

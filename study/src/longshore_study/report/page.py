@@ -14,6 +14,7 @@ from longshore_study.report.curves import curves
 from longshore_study.report.downloads import downloads_section
 from longshore_study.report.drift import drift_section
 from longshore_study.report.facts import Facts, Figure
+from longshore_study.report.fastest import fastest_section
 from longshore_study.report.forest import forest_section
 from longshore_study.report.guideline_table import guidelines_section
 from longshore_study.report.heat_map import heat_map_section
@@ -24,7 +25,6 @@ from longshore_study.report.markup import Child, Element, Verbatim, element, to_
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.rules import rules_section
 from longshore_study.report.verdicts import verdict_section
-from longshore_study.report.winners import winners_section
 
 Section = Callable[[Facts], Element | None]
 
@@ -72,9 +72,9 @@ def _subtitle(facts: Facts) -> Element:
         values = {_system(launch.header, key) for launch in facts.launches if launch.header}
         if len(values) == 1 and (value := next(iter(values))):
             known.append(value)
-    sources = sorted({launch.source for launch in facts.launches if launch.imported})
+    sources = facts.imported_from
     if sources:
-        known.append(f"imported figures ({', '.join(sources)}): aggregates only")
+        known.append(f"figures imported from {', '.join(sources)}: aggregates only")
     studies = sorted({launch.study for launch in facts.launches})
     return element("p", " · ".join([f"study {', '.join(studies)}", *known]), class_="subtitle")
 
@@ -151,7 +151,7 @@ SECTIONS: tuple[Section, ...] = (
     verdict_section,
     _forest,
     _heat_map,
-    winners_section,
+    fastest_section,
     patterns_section,
     guidelines_section,
     drift_section,

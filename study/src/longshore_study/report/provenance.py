@@ -41,6 +41,9 @@ class Entry:
 
     @property
     def differs(self) -> bool:
+        """Not for what is measured anew in each launch, such as the resolution of the clock: it always differs."""
+        if any(len(values) > 1 and all(map(_is_fraction, values)) for values in self.values):
+            return False
         return len({frozenset(v) for v in self.values}) > 1
 
 
@@ -169,6 +172,13 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
             yield name, _text(inner)
 
 
+def _is_fraction(text: str) -> bool:
+    try:
+        return not float(text).is_integer()
+    except (ValueError, OverflowError):
+        return False
+
+
 def _environment(values: Mapping[str, Any]) -> str:
     return " ".join(f"{k}={v}" for k, v in sorted(values.items())) or "none set"
 
@@ -176,6 +186,8 @@ def _environment(values: Mapping[str, Any]) -> str:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
     if isinstance(value, list) and all(isinstance(v, (str, int, float)) for v in value):
         return ", ".join(str(v) for v in value) or "none"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)

@@ -10,12 +10,12 @@ from typing import Any
 from longshore_study.report.bounds import bound_for
 from longshore_study.report.coverage import absences
 from longshore_study.report.facts import Facts, by_key
+from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import median_interval_ranks
 from longshore_study.report.markup import Element, element
 from longshore_study.report.numbers import counted
 from longshore_study.report.provenance import unrecorded
-from longshore_study.report.winners import winners
 
 MET, NOT_MET, NO_OBJECT = "met", "not met", "without object"
 GLYPHS = {MET: "✓", NOT_MET: "✕", NO_OBJECT: "–"}
@@ -113,7 +113,7 @@ def _integer(value: object) -> int:
 
 
 def _means(facts: Facts) -> Judgement:
-    imported = sorted({launch.source for launch in facts.launches if launch.imported})
+    imported = facts.imported_from
     if imported:
         return Judgement(
             NOT_MET, f"How {', '.join(imported)} averaged over repetitions and ranks is its own affair and not shown."
@@ -165,11 +165,11 @@ def _soundness(facts: Facts) -> Judgement:
         if weak or not facts.comparison.rows:
             return Judgement(NOT_MET, f"{counted(weak, 'ratio')} could not be tested: a side has only one session.")
         return Judgement(MET, "Verdicts come from intervals over sessions, corrected for their number.")
-    contested = [w for w in winners(facts) if w.runner_up is not None]
+    contested = [w for w in fastest(facts) if w.runner_up is not None]
     if not contested:
         return Judgement(NO_OBJECT, "Nothing is compared.")
     close = sum(1 for w in contested if not w.separated)
-    alone = sum(1 for w in contested if w.runner_up and min(len(w.best.figures), len(w.runner_up.figures)) < 2)
+    alone = sum(1 for w in contested if w.runner_up and min(len(w.best.values), len(w.runner_up.values)) < 2)
     if alone:
         return Judgement(NOT_MET, f"{alone} of {counted(len(contested), 'winner')} rest on a single launch.")
     return Judgement(
@@ -202,7 +202,7 @@ def _search(value: dict[str, Any], key: str) -> object:
 
 
 def _method(facts: Facts) -> Judgement:
-    imported = sorted({launch.source for launch in facts.launches if launch.imported})
+    imported = facts.imported_from
     if imported:
         return Judgement(
             NOT_MET, f"What {', '.join(imported)} timed, and how ranks were synchronised, is not in its output."

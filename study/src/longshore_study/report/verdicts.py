@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import log
 
 from longshore_study.report.facts import Comparison, Facts, Row
+from longshore_study.report.fastest import Winner, fastest
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import change, counted, figure, ratio, ratio_in_words, share, unit_name
-from longshore_study.report.winners import Winner, winners
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ def solo_sentence(facts: Facts) -> str:
         return "No figure was measured."
     parts = [
         f"{pattern_title(w.best.pattern).lower()} {_named(w)} {figure(w.best.value, w.best.unit)}"
-        + (f", {share(w.share_of_bound)} of {w.bound.short}" if w.bound and w.share_of_bound else "")
+        + (f", {share(w.best.share)} of memory copy" if w.best.share is not None else "")
+        + (f" in {w.side}" if len(facts.sides) > 1 else "")
         for w in best
     ]
     over = f" of {counted(len(facts.sides), 'tag')}" if len(facts.sides) > 1 else ""
@@ -126,9 +127,9 @@ def best_of_patterns(facts: Facts) -> list[Winner]:
     """Per pattern the winner with the best figure of all, those above their bound only where there is no other: a
     figure that beats memory copy is measured in a cache, and not what the sentence is about."""
     best: dict[str, Winner] = {}
-    for winner in winners(facts):
+    for winner in fastest(facts):
         known = best.get(winner.best.pattern)
-        if known is None or (winner.above_bound, not winner.better_than(known)) < (known.above_bound, True):
+        if known is None or (winner.above_copy, not winner.better_than(known)) < (known.above_copy, True):
             best[winner.best.pattern] = winner
     return list(best.values())
 
@@ -213,14 +214,15 @@ def _solo_details(facts: Facts) -> list[str]:
         text += f"; {counted(wrong, 'result')} wrong or without a figure"
     elif checked:
         text += f"; all {checked} checked results are right"
-    return [text + ".", *_undecided_winners(facts)]
+    hint = "Nothing is judged here: “longshore report --compare REF NEW” judges one tag against another."
+    return [text + ".", *_undecided(facts), *([hint] if len(facts.sides) > 1 else [])]
 
 
-def _undecided_winners(facts: Facts) -> list[str]:
-    unclear = [w for w in winners(facts) if w.runner_up is not None and not w.separated and w.best.pattern != "control"]
+def _undecided(facts: Facts) -> list[str]:
+    unclear = [w for w in fastest(facts) if w.runner_up is not None and not w.separated and w.best.pattern != "control"]
     if not unclear:
         return []
-    total = len(winners(facts))
+    total = len(fastest(facts))
     return [f"{len(unclear)} of {counted(total, 'winner')} not set apart: launches overlap (marked “close” below)."]
 
 

@@ -44,12 +44,12 @@ def run(args: argparse.Namespace) -> int:
         facts = _compared(store, args.compare, args.studies, args.margin)
     else:
         facts = _described(store, args.studies)
-    text = build_page(facts)
+    page = build_page(facts).encode("utf-8", "replace")
     try:
-        args.output.write_text(text, encoding="utf-8", errors="replace")
+        args.output.write_bytes(page)
     except OSError as error:
         raise LongshoreError(f"cannot write {args.output}: {error.strerror}; choose another place with -o") from None
-    _print(args, facts, len(text))
+    _print(args, facts, len(page))
     return EXIT_OK
 
 

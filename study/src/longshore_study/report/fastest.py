@@ -1,0 +1,166 @@
+"""Per piece of work the fastest choice, for who must choose one: ranked by longshore_study.winners, as `show` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longshore_study.figures import canonical
+from longshore_study.report.facts import Facts
+from longshore_study.report.labels import Naming, naming, pattern_title
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import counted, figure, share, unit_name
+from longshore_study.winners import Entry, entries
+
+ROWS_SHOWN = 20
+NUMBERS = ("Figure", "Lead", "Of memory copy")
+# A share of memory copy that is noise no longer.
+ABOVE = 1.05
+
+
+@dataclass(frozen=True)
+class Winner:
+    best: Entry
+    runner_up: Entry | None
+    contestants: int
+    # What was chosen and what was given, in words; "" where there was only one.
+    name: str
+    runner_up_name: str
+    problem: str
+    side: str
+
+    @property
+    def lead(self) -> float | None:
+        """How many times better than the runner-up, at least 1."""
+        if self.runner_up is None or min(self.best.value, self.runner_up.value) <= 0:
+            return None
+        pair = (self.best.value, self.runner_up.value)
+        return max(pair) / min(pair)
+
+    @property
+    def separated(self) -> bool:
+        """No launch of the runner-up is as good as any of the winner's."""
+        return self.runner_up is None or not self.runner_up.near
+
+    @property
+    def above_copy(self) -> bool:
+        return self.best.share is not None and self.best.share > ABOVE
+
+    def better_than(self, other: Winner) -> bool:
+        if self.best.better == "lower":
+            return self.best.value < other.best.value
+        return self.best.value > other.best.value
+
+
+def fastest(facts: Facts) -> list[Winner]:
+    """By pattern and work; the sides of one work stand together."""
+    found = []
+    for side, measured in facts.main_measured.items():
+        # A figure above its bound is told under what is missing, and wins nothing.
+        ranked = entries(f for f in measured if f.above is None)
+        for pattern in dict.fromkeys(entry.pattern for entry in ranked):
+            found += _of_pattern(side, [entry for entry in ranked if entry.pattern == pattern])
+    works = list(dict.fromkeys((w.best.pattern, w.problem) for w in found))
+    patterns = {pattern: place for place, pattern in enumerate(facts.patterns)}
+    return sorted(found, key=lambda w: (patterns[w.best.pattern], works.index((w.best.pattern, w.problem))))
+
+
+def _of_pattern(side: str, ranked: Sequence[Entry]) -> list[Winner]:
+    chosen, given = naming(entry.how for entry in ranked), naming(entry.work for entry in ranked)
+    works: dict[str, list[Entry]] = {}
+    for entry in ranked:
+        works.setdefault(canonical(entry.work), []).append(entry)
+    return [_winner(side, members, chosen, given) for members in works.values()]
+
+
+def _winner(side: str, members: Sequence[Entry], chosen: Naming, given: Naming) -> Winner:
+    best, second = members[0], members[1] if len(members) > 1 else None
+    return Winner(
+        best=best,
+        runner_up=second,
+        contestants=len(members),
+        name=", ".join(chosen.parts(best.how)),
+        runner_up_name=", ".join(chosen.parts(second.how)) if second else "",
+        problem=", ".join(given.parts(best.work)),
+        side=side,
+    )
+
+
+def fastest_section(facts: Facts) -> Element | None:
+    found = fastest(facts)
+    if not found:
+        return None
+    return element(
+        "section",
+        element("h2", "Fastest choices"),
+        element(
+            "p",
+            "Per piece of work, the choice with the best median over launches. “Close” marks a winner that is not set "
+            "apart: a launch of the runner-up was as good as one of the winner’s.",
+            class_="note",
+        ),
+        _table(facts, found[:ROWS_SHOWN]),
+        element(
+            "details",
+            element("summary", counted(len(found) - ROWS_SHOWN, "more line")),
+            _table(facts, found[ROWS_SHOWN:]),
+        )
+        if len(found) > ROWS_SHOWN
+        else None,
+        id="fastest",
+    )
+
+
+def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
+    several = len(facts.sides) > 1
+    heads = ["Pattern", "Work", *(["Side"] if several else []), "Fastest", "Figure", "Runner-up", *NUMBERS[1:]]
+    return element(
+        "div",
+        element(
+            "table",
+            element(
+                "thead",
+                element(
+                    "tr", [element("th", h, scope="col", class_="number" if h in NUMBERS else None) for h in heads]
+                ),
+            ),
+            element("tbody", [_row(w, several=several) for w in rows]),
+            class_="plain",
+        ),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label="fastest choices",
+    )
+
+
+def _row(winner: Winner, *, several: bool) -> Element:
+    lead, best = winner.lead, winner.best
+    unit = unit_name(best.unit)
+    return element(
+        "tr",
+        element("td", pattern_title(best.pattern), class_="unbroken"),
+        element("td", winner.problem or "–"),
+        element("td", winner.side) if several else None,
+        element("td", element("b", winner.name) if winner.name else "the only choice"),
+        element(
+            "td",
+            f"{figure(best.value)} {unit}",
+            class_="number",
+            title=f"{counted(len(best.values), 'launch', 'launches')} from {figure(min(best.values))} to "
+            f"{figure(max(best.values))} {unit}",
+        ),
+        element("td", winner.runner_up_name or "no other"),
+        element(
+            "td",
+            f"×{lead:.2f}" if lead and lead < 10 else f"×{figure(lead)}" if lead else "",
+            [" ", element("span", "close", class_="close")] if not winner.separated else None,
+            class_="number",
+        ),
+        element(
+            "td",
+            "–" if best.share is None else share(best.share),
+            [" ", element("span", "in cache?", class_="close")] if winner.above_copy else None,
+            class_="number",
+        ),
+    )
