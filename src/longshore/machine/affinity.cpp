@@ -17,12 +17,6 @@ struct cpu_mask {
   cpu_set_t words[most_cpus / CPU_SETSIZE];
 };
 
-bool bind(const std::vector<int>& cpus) noexcept {
-  cpu_mask mask{};
-  for (const int cpu : cpus) CPU_SET_S(cpu, sizeof(mask), mask.words);
-  return sched_setaffinity(0, sizeof(mask), mask.words) == 0;
-}
-
 // Cores that the control group (version 2, else version 1) grants, or a large number when there is no quota.
 double quota_cores() {
   std::string quota;
@@ -52,10 +46,16 @@ int usable_cores() {
   return std::clamp(static_cast<int>(std::ceil(quota_cores())), 1, allowed);
 }
 
-bool pin_this_thread(int cpu) noexcept {
-  if (cpu < 0 || cpu >= most_cpus) return false;
-  return bind({cpu});
+bool bind_this_thread(std::span<const int> cpus) noexcept {
+  cpu_mask mask{};
+  for (const int cpu : cpus) {
+    if (cpu < 0 || cpu >= most_cpus) return false;
+    CPU_SET_S(cpu, sizeof(mask), mask.words);
+  }
+  return sched_setaffinity(0, sizeof(mask), mask.words) == 0;
 }
+
+bool pin_this_thread(int cpu) noexcept { return bind_this_thread({&cpu, 1}); }
 
 int current_cpu() noexcept { return sched_getcpu(); }
 
@@ -66,7 +66,7 @@ pinned::pinned(int cpu) {
 }
 
 pinned::~pinned() {
-  if (!before_.empty()) bind(before_);
+  if (!before_.empty()) bind_this_thread(before_);
 }
 
 }  // namespace longshore

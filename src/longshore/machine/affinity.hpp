@@ -1,6 +1,7 @@
 // Which cores this process may use, and binding a thread to one of them.
 #pragma once
 
+#include <span>
 #include <vector>
 
 namespace longshore {
@@ -13,6 +14,9 @@ namespace longshore {
 
 /// Binds the calling thread to one CPU. False when the kernel refuses: a hint, not a need.
 bool pin_this_thread(int cpu) noexcept;
+
+/// Lets the calling thread run on these CPUs and no others. False when the kernel refuses.
+bool bind_this_thread(std::span<const int> cpus) noexcept;
 
 /// The CPU the calling thread runs on now, or -1 when unknown.
 [[nodiscard]] int current_cpu() noexcept;
