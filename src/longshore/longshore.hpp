@@ -3,4 +3,6 @@
 
 #include <longshore/array/dist_array.hpp>
 #include <longshore/gather/gather.hpp>
+#include <longshore/halo/face_exchange.hpp>
+#include <longshore/halo/halo_exchange.hpp>
 #include <longshore/transport/launch/run.hpp>

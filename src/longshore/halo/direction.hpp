@@ -1,0 +1,56 @@
+// The directions in which halo messages travel: one step or none along each dimension.
+#pragma once
+
+#include <array>
+#include <vector>
+
+namespace longshore {
+
+/// One of the 27 regions around a block of cells: step[d] is -1 (towards lower indices), 0 or +1 along dimension d, which is 0 for x,
+/// 1 for y, 2 for z. A message that travels in direction s leaves the sender's cells on side s, and fills the receiver's halo
+/// on side opposite(s).
+struct halo_direction {
+  std::array<int, 3> step{};
+
+  /// 0 to 26, unique: the tag of a message. 13 is no direction at all.
+  [[nodiscard]] constexpr int index() const noexcept { return 13 + step[0] + 3 * step[1] + 9 * step[2]; }
+  [[nodiscard]] static constexpr halo_direction from_index(int index) noexcept {
+    return {{index % 3 - 1, index / 3 % 3 - 1, index / 9 - 1}};
+  }
+  [[nodiscard]] constexpr halo_direction opposite() const noexcept { return {{-step[0], -step[1], -step[2]}}; }
+  /// Dimensions along which it moves: 1 through a face, 2 through an edge, 3 through a corner.
+  [[nodiscard]] constexpr int moves() const noexcept {
+    int moves = 0;
+    for (const int s : step) moves += s != 0;
+    return moves;
+  }
+  friend constexpr bool operator==(const halo_direction&, const halo_direction&) = default;
+};
+
+/// The 2, 4 or 6 directions through faces: the last dimension first, down before up (the order of MPI's neighbour collectives on
+/// a grid whose last dimension is given first).
+[[nodiscard]] inline std::vector<halo_direction> face_directions(int dimensions) {
+  std::vector<halo_direction> faces;
+  for (int d = dimensions - 1; d >= 0; --d)
+    for (const int step : {-1, +1}) {
+      halo_direction direction;
+      direction.step[d] = step;
+      faces.push_back(direction);
+    }
+  return faces;
+}
+
+/// All 2, 8 or 26 directions: faces, which carry the most, then edges, then corners.
+[[nodiscard]] inline std::vector<halo_direction> all_directions(int dimensions) {
+  std::vector<halo_direction> all = face_directions(dimensions);
+  for (const int moves : {2, 3})
+    for (int index = 0; index < 27; ++index) {
+      const auto direction = halo_direction::from_index(index);
+      bool inside = direction.moves() == moves;
+      for (int d = dimensions; d < 3; ++d) inside = inside && direction.step[d] == 0;
+      if (inside) all.push_back(direction);
+    }
+  return all;
+}
+
+}  // namespace longshore

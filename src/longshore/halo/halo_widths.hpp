@@ -1,0 +1,22 @@
+// How many cells of halo lie on each side of a block.
+#pragma once
+
+#include <array>
+
+namespace longshore {
+
+/// Cells of halo on the low and on the high side of each dimension, in the order x, y, z. Zero is allowed: then nothing comes from
+/// that side.
+struct halo_widths {
+  std::array<int, 3> low{}, high{};
+
+  constexpr halo_widths() = default;
+  /// The same on every side.
+  constexpr halo_widths(int width)
+      : low{width, width, width}, high{width, width, width} {}  // NOLINT: {.width = 2} is what users write
+  constexpr halo_widths(std::array<int, 3> low_sides, std::array<int, 3> high_sides) : low(low_sides), high(high_sides) {}
+
+  friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
+};
+
+}  // namespace longshore

@@ -1,0 +1,62 @@
+#include <longshore/core/error.hpp>
+#include <longshore/halo/channel_carrier.hpp>
+#include <longshore/halo/mode.hpp>
+#ifdef LONGSHORE_HAVE_MPI
+#include <longshore/halo/mpi/carriers.hpp>
+#endif
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace longshore {
+namespace {
+
+constexpr std::array<std::string_view, 15> names = {"channel",     "direct",   "sendrecv",  "redblack",   "isend-recv",
+                                                    "irecv-send",  "pairwise", "waitall",   "persistent", "neighbor",
+                                                    "partitioned", "subarray", "rma-fence", "rma-pscw",   "rma-flush"};
+
+bool is_built(halo_mode mode) {
+  return mode == halo_mode::channel || (mode >= halo_mode::sendrecv && mode <= halo_mode::neighbor);
+}
+
+}  // namespace
+
+std::span<const std::string_view> halo_mode_names() noexcept { return names; }
+
+std::string_view name_of(halo_mode mode) noexcept { return names[static_cast<std::size_t>(mode)]; }
+
+halo_mode halo_mode_from(std::string_view name) {
+  const auto* const found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) fail(errc::usage, "no halo mode is named '{}': it is one of {}", name, fmt::join(names, ", "));
+  return static_cast<halo_mode>(found - names.begin());
+}
+
+bool is_mpi_mode(halo_mode mode) noexcept { return mode >= halo_mode::sendrecv; }
+
+std::optional<std::string> why_not(halo_mode mode, std::string_view transport, const std::array<int, 3>& grid,
+                                   const std::array<bool, 3>& periodic) {
+  if (!is_built(mode)) return fmt::format("halo mode '{}' is not part of this version", name_of(mode));
+  if (is_mpi_mode(mode) && transport != "mpi")
+    return fmt::format("halo mode '{}' is a sequence of MPI calls: it needs the transport mpi, not {}", name_of(mode), transport);
+  if (mode == halo_mode::redblack)
+    for (int d = 0; d < 3; ++d)
+      if (periodic[d] && grid[d] % 2 != 0)
+        return fmt::format(
+            "halo mode 'redblack' needs an even number of ranks along every periodic dimension, and the grid is {},{},{}",
+            grid[0], grid[1], grid[2]);
+  return std::nullopt;
+}
+
+std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid, halo_round round, halo_delivery delivery) {
+  auto periodic = grid.periodic();
+  for (int d = grid.dimensions(); d < 3; ++d) periodic[d] = false;
+  if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), periodic))
+    fail(errc::unsupported, "{}", *reason);
+#ifdef LONGSHORE_HAVE_MPI
+  if (is_mpi_mode(mode)) return mpi::make_carrier(mode, grid, std::move(round));
+#endif
+  return std::make_unique<channel_carrier>(grid.ranks(), std::move(round), delivery);
+}
+
+}  // namespace longshore

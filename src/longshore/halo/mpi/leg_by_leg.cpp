@@ -1,0 +1,75 @@
+#include <longshore/halo/mpi/leg_by_leg.hpp>
+
+namespace longshore::mpi {
+
+void sendrecv::exchange(std::size_t leg) {
+  pack(leg);
+  const auto& out = outgoing(leg);
+  const auto& in = incoming(leg);
+  check(MPI_Sendrecv(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(),
+                     MPI_STATUS_IGNORE),
+        "MPI_Sendrecv");
+}
+
+redblack::redblack(const rank_grid& grid, halo_round round) : leg_by_leg(grid, std::move(round)) {
+  const auto& at = grid.coordinates();
+  for (std::size_t i = 0; i < count(); ++i) {
+    const auto& direction = this->round()[i].direction;
+    int first = 0;
+    while (direction.step[first] == 0) ++first;
+    const int parity = direction.moves() == 1 ? at[0] + at[1] + at[2] : at[first];
+    is_red_.push_back(parity % 2 == 0);
+  }
+}
+
+// A red rank sends in the leg's direction and receives from the same side; its partner there is black, and does the reverse.
+void redblack::exchange(std::size_t leg) {
+  const auto send = [&](std::size_t i) {
+    pack(i);
+    const auto& out = outgoing(i);
+    check(MPI_Send(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm()), "MPI_Send");
+  };
+  const auto receive = [&](std::size_t i) {
+    const auto& in = incoming(i);
+    check(MPI_Recv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), MPI_STATUS_IGNORE), "MPI_Recv");
+  };
+  if (is_red_[leg]) {
+    send(leg);
+    receive(opposite(leg));
+  } else {
+    receive(leg);
+    send(opposite(leg));
+  }
+}
+
+void isend_recv::exchange(std::size_t leg) {
+  pack(leg);
+  const auto& out = outgoing(leg);
+  const auto& in = incoming(leg);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Isend(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), &request), "MPI_Isend");
+  check(MPI_Recv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), MPI_STATUS_IGNORE), "MPI_Recv");
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+void irecv_send::exchange(std::size_t leg) {
+  const auto& out = outgoing(leg);
+  const auto& in = incoming(leg);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Irecv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &request), "MPI_Irecv");
+  pack(leg);
+  check(MPI_Send(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm()), "MPI_Send");
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+void pairwise::exchange(std::size_t leg) {
+  const auto& out = outgoing(leg);
+  const auto& in = incoming(leg);
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  check(MPI_Irecv(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &requests[0]), "MPI_Irecv");
+  pack(leg);
+  check(MPI_Isend(out.data, out.bytes, MPI_BYTE, out.rank, out.tag, comm(), &requests[1]), "MPI_Isend");
+  check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+}
+
+}  // namespace longshore::mpi

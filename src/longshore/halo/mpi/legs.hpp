@@ -1,0 +1,70 @@
+// What the MPI modes share: each leg's two buffers, who is at their other ends, and packing where a message is not dense in memory.
+#pragma once
+
+#include <longshore/halo/mode.hpp>
+#include <longshore/halo/packed_message.hpp>
+#include <longshore/machine/pages.hpp>
+#include <longshore/transport/mpi/communicator.hpp>
+#include <longshore/transport/mpi/watchdog.hpp>
+
+#include <vector>
+
+namespace longshore::mpi {
+
+/// A message as MPI calls need it. `rank` is MPI_PROC_NULL where there is nobody: then the call is made all the same, with 0 bytes.
+struct message_end {
+  void* data = nullptr;
+  int bytes = 0;
+  int rank = MPI_PROC_NULL;
+  int tag = 0;  // the direction of travel: unique between two ranks, also where one is the other's neighbour on both sides
+};
+
+/// Base of the carriers. Dense messages are sent from, and received to, where they lie; the others by way of a buffer that is packed
+/// before sending and unpacked after all have arrived. Messages to the own rank are messages as any other.
+/// Memory per rank: the messages that are not dense.
+class legs : public message_carrier {
+ public:
+  /// Collective. With `packs_all` dense messages too go by way of the buffer.
+  legs(const rank_grid& grid, halo_round round, bool packs_all = false);
+
+  [[nodiscard]] const std::byte* received(std::size_t leg) const override {
+    return static_cast<const std::byte*>(incoming_[leg].data);
+  }
+  [[nodiscard]] traffic moved() const override { return moved_; }
+
+ protected:
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_.get(); }
+  [[nodiscard]] std::size_t count() const noexcept { return round_.size(); }
+  [[nodiscard]] const halo_round& round() const noexcept { return round_; }
+  [[nodiscard]] const message_end& outgoing(std::size_t leg) const noexcept { return outgoing_[leg]; }
+  [[nodiscard]] const message_end& incoming(std::size_t leg) const noexcept { return incoming_[leg]; }
+  /// The leg that travels the other way.
+  [[nodiscard]] std::size_t opposite(std::size_t leg) const noexcept { return opposite_[leg]; }
+
+  /// Makes the outgoing message of a leg ready to be sent. Costs nothing when it is dense.
+  void pack(std::size_t leg) const {
+    if (packing_[leg].size_bytes() > 0) packing_[leg].pack(static_cast<std::byte*>(outgoing_[leg].data));
+  }
+  void unpack(std::size_t leg) const {
+    if (unpacking_[leg].size_bytes() > 0) unpacking_[leg].unpack(static_cast<const std::byte*>(incoming_[leg].data));
+  }
+  void unpack_all() const {
+    for (std::size_t i = 0; i < count(); ++i) unpack(i);
+  }
+  /// The buffer in which packed messages lie.
+  [[nodiscard]] std::byte* buffer() const noexcept { return buffers_.data(); }
+  /// The deadline of blocking calls runs while the result lives.
+  [[nodiscard]] watchdog::section guarded() { return {dog_, "a halo exchange"}; }
+
+ private:
+  halo_round round_;
+  communicator comm_;
+  watchdog dog_;
+  std::vector<std::size_t> opposite_;
+  std::vector<message_end> outgoing_, incoming_;
+  std::vector<packed_message> packing_, unpacking_;  // empty where the message is dense
+  pages buffers_;
+  traffic moved_;
+};
+
+}  // namespace longshore::mpi

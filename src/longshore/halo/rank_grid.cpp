@@ -1,0 +1,94 @@
+#include <longshore/core/error.hpp>
+#include <longshore/halo/rank_grid.hpp>
+
+#include <fmt/ranges.h>
+
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace longshore {
+namespace {
+
+std::string text_of(const std::array<int, 3>& grid, int dimensions) {
+  return fmt::format("{}", fmt::join(std::span(grid).first(static_cast<std::size_t>(dimensions)), ","));
+}
+
+void check_dimensions(int dimensions) {
+  if (dimensions < 1 || dimensions > 3) fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", dimensions);
+}
+
+// Of all factorisations that keep what is given, the first with the least cost. Factors grow with the dimension first, so that
+// among equals the last dimension is cut most. `cost` gives nothing for a grid that is impossible.
+template <class Cost>
+std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>& given, const Cost& cost) {
+  check_dimensions(dimensions);
+  std::optional<std::array<int, 3>> best;
+  double least = std::numeric_limits<double>::infinity();
+  const auto fits = [&](int d, int factor) { return d < dimensions ? given[d] == 0 || given[d] == factor : factor == 1; };
+  for (int x = 1; x <= ranks; ++x) {
+    if (ranks % x != 0 || !fits(0, x)) continue;
+    for (int y = 1; y <= ranks / x; ++y) {
+      const int z = ranks / x / y;
+      if (ranks / x % y != 0 || !fits(1, y) || !fits(2, z)) continue;
+      const std::optional<double> found = cost(std::array{x, y, z});
+      if (found && *found < least) least = *found, best = {x, y, z};
+    }
+  }
+  if (!best)
+    fail(errc::usage,
+         "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the ranks, and their product be {}",
+         ranks, dimensions, text_of(given, dimensions), ranks);
+  return *best;
+}
+
+}  // namespace
+
+std::array<int, 3> balanced_grid(int ranks, int dimensions, std::array<int, 3> given) {
+  return best_grid(ranks, dimensions, given, [](const std::array<int, 3>& grid) -> std::optional<double> {
+    return static_cast<double>(grid[0]) + grid[1] + grid[2];
+  });
+}
+
+std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std::size_t, 3> cells, std::array<int, 3> given) {
+  return best_grid(ranks, dimensions, given, [&](const std::array<int, 3>& grid) -> std::optional<double> {
+    std::array<double, 3> block{};
+    for (int d = 0; d < 3; ++d) {
+      const std::size_t cells_here = d < dimensions ? cells[d] : 1;
+      if (static_cast<std::size_t>(grid[d]) > cells_here) return std::nullopt;
+      block[d] = static_cast<double>(cells_here) / grid[d];
+    }
+    double surface = 0;
+    for (int d = 0; d < 3; ++d)
+      if (grid[d] > 1) surface += 2 * block[(d + 1) % 3] * block[(d + 2) % 3];
+    return surface;
+  });
+}
+
+rank_grid::rank_grid(team& team, const grid_options& options)
+    : team_(team), dimensions_(options.dimensions), shape_(options.ranks), periodic_(options.periodic) {
+  check_dimensions(dimensions_);
+  for (int d = 0; d < 3; ++d) {
+    if (d >= dimensions_) shape_[d] = 1;
+    if (shape_[d] < 0)
+      fail(errc::usage, "a grid of {} ranks along dimension {}: at least 1, or 0 to have it found", shape_[d], d);
+  }
+  const bool has_cells = options.cells[0] > 0;
+  shape_ = has_cells ? least_surface_grid(team.size(), dimensions_, options.cells, shape_)
+                     : balanced_grid(team.size(), dimensions_, shape_);
+  coordinates_ = {team.rank() % shape_[0], team.rank() / shape_[0] % shape_[1], team.rank() / shape_[0] / shape_[1]};
+}
+
+int rank_grid::neighbour(const halo_direction& direction) const noexcept {
+  std::array<int, 3> there{};
+  for (int d = 0; d < 3; ++d) {
+    there[d] = coordinates_[d] + direction.step[d];
+    if (there[d] >= 0 && there[d] < shape_[d]) continue;
+    if (!periodic_[d] || d >= dimensions_) return -1;
+    there[d] = there[d] < 0 ? shape_[d] - 1 : 0;
+  }
+  return rank_at(there);
+}
+
+}  // namespace longshore
