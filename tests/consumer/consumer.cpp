@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
     const auto wrong_ranks = team.allreduce_value<std::int64_t>(right ? 0 : 1, longshore::reduction::sum);
     const auto sum = team.allreduce_value(received, longshore::reduction::sum);
     if (team.rank() == 0) {
-      std::printf("%d ranks on %s: sum %lld, wrong %lld\n", team.size(), team.transport_name().data(), static_cast<long long>(sum),
-                  static_cast<long long>(wrong_ranks));
+      std::printf("%d ranks on %s: sum %lld, wrong %lld\n", team.size(), team.transport_name().data(),
+                  static_cast<long long>(sum), static_cast<long long>(wrong_ranks));
     }
   });
 }
