@@ -4,17 +4,18 @@ FAKE_BENCH holds rules "program[/transport][@seed]=action", separated by ";": fa
 die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_LOG names a file that gets a line per start.
 """
 
+# ruff: noqa: PTH123 - it is started hundreds of times, and pathlib takes longer to import than the rest
+
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import os
 import signal
 import sys
 import time
-from pathlib import Path
 
+NO_FACTORS = ("--transport", "--ranks", "--ranks-per-node", "--repetitions", "--warmup", "--seed", "--json")
 METRICS = {
     "stream": ("bandwidth", "GB/s", "higher"),
     "gather": ("injection_bandwidth", "GB/s", "higher"),
@@ -33,7 +34,8 @@ def say(record: dict[str, object]) -> None:
 
 def write() -> None:
     if RANK == "0" and SAID:
-        Path(sys.argv[sys.argv.index("--json") + 1]).write_text("".join(SAID), encoding="utf-8")
+        with open(sys.argv[sys.argv.index("--json") + 1], "w", encoding="utf-8") as file:
+            file.write("".join(SAID))
 
 
 def action_for(program: str, transport: str, seed: str) -> str:
@@ -46,22 +48,18 @@ def action_for(program: str, transport: str, seed: str) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("--json")
-    for name in ("transport", "seed", "ranks", "ranks-per-node"):
-        parser.add_argument(f"--{name}", default="")
-    parser.add_argument("--repetitions", type=int, default=10)
-    parser.add_argument("--warmup", type=int, default=1)
-    args, rest = parser.parse_known_args()
+    program, words = sys.argv[1], sys.argv[2:]
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    transport, seed, repetitions = options["--transport"], options["--seed"], int(options["--repetitions"])
     factors = {
         option[2:].replace("-", "_"): [value] if option == "--domain" else value.split(",")
-        for option, value in zip(rest[::2], rest[1::2], strict=True)
+        for option, value in options.items()
+        if option not in NO_FACTORS
     }
-    action = action_for(args.program, args.transport, args.seed)
+    action = action_for(program, transport, seed)
     if log := os.environ.get("FAKE_BENCH_LOG"):
-        with Path(log).open("a", encoding="utf-8") as file:
-            file.write(f"{args.program} {args.transport} {args.seed} {action}\n")
+        with open(log, "a", encoding="utf-8") as file:
+            file.write(f"{program} {transport} {seed} {action}\n")
     time.sleep(float(os.environ.get("FAKE_BENCH_SECONDS", "0")))
     match action:
         case "fail":
@@ -82,9 +80,9 @@ def main() -> int:
                 os.setpgid(0, 0)
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
             time.sleep(600)
-    say({"record": "launch", "schema": 1, "program": {"name": "fake"}, "transport": args.transport, "seed": args.seed})
+    say({"record": "launch", "schema": 1, "program": {"name": "fake"}, "transport": transport, "seed": seed})
     print("a warning of the MPI library on stdout")
-    measure(args.program, factors, args.repetitions, action)
+    measure(program, factors, repetitions, action)
     if action == "truncate":
         SAID.append('{"record":"resu')
         return 0

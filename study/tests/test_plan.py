@@ -154,9 +154,9 @@ def stored(cell_id: str, session: str, medians: list[float]) -> list[Launch]:
     variant: dict[str, str] = {"kernel": "copy"}
     return [
         Launch(
-            study="x", tag="t", session=session, cell={}, cell_id=cell_id, launch_index=index, position=index, path=Path(),
-            exit_status=0, header=None, results=[{"variant": variant, "seconds": {"median": median}}], complete=True,
-            envelope={"seconds": 3.0},
+            study="x", tag="t", session=session, cell={}, cell_id=cell_id, launch_index=index, position=index,
+            path=Path(), exit_status=0, header=None, results=[{"variant": variant, "seconds": {"median": median}}],
+            complete=True, envelope={"seconds": 3.0},
         )
         for index, median in enumerate(medians)
     ]  # fmt: skip

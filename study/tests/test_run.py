@@ -25,7 +25,7 @@ from longshore_study.study_file import load
 STUDY = """
 [study]
 name = "small"
-launches = 3
+launches = 2
 repetitions = 2
 timeout_seconds = 30
 
@@ -38,7 +38,7 @@ between = { transport = "threads", ranks = [1, 2] }
 program = "stream"
 between = { transport = "threads", ranks = 2 }
 """
-PLANNED = 15  # (2 sort + 1 stream + 2 control cells) x 3 launches
+PLANNED = 10  # (2 sort + 1 stream + 2 control cells) x 2 launches
 
 
 @dataclass
@@ -137,7 +137,7 @@ def test_a_session_records_every_launch_once_in_the_planned_order(place: Place) 
 
 def test_a_log_gets_a_line_per_launch(place: Place) -> None:
     lines = place.run().stderr.splitlines()
-    assert lines[0].startswith("small, tag small, session s: 15 launches to run")
+    assert lines[0].startswith("small, tag small, session s: 10 launches to run")
     assert len(lines) == 1 + PLANNED
     assert all("recorded" in line and line.endswith(" left") for line in lines[1:])
 
@@ -252,7 +252,7 @@ def test_nothing_to_run_in_a_cell_is_said_and_is_no_failure(place: Place) -> Non
     assert done.returncode == 0, done.stderr
     assert "nothing to run here (not on this transport)" in done.stderr
     status = place.call("status")
-    assert "6 with nothing to run" in status.stdout
+    assert "4 with nothing to run" in status.stdout
     assert "FAILED" not in status.stdout
 
 
@@ -295,11 +295,11 @@ def test_a_full_disk_is_one_line_and_the_session_goes_on_afterwards(place: Place
 
 def test_launches_are_added_when_the_study_asks_for_more(place: Place) -> None:
     assert place.run().returncode == 0
-    place.study.write_text(STUDY.replace("launches = 3", "launches = 4"), encoding="utf-8")
+    place.study.write_text(STUDY.replace("launches = 2", "launches = 3"), encoding="utf-8")
     status = place.call("status", "study.toml", "-v")
-    assert "15 recorded of 20, 5 missing" in status.stdout
+    assert "10 recorded of 15, 5 missing" in status.stdout
     assert place.run().returncode == 0
-    assert len(place.launches()) == 20
+    assert len(place.launches()) == 15
     place.study.write_text(STUDY.replace('"put", "alltoallv"', '"put"'), encoding="utf-8")
     assert "that the study file no longer asks for" in place.call("status", "study.toml").stdout
 
@@ -347,9 +347,9 @@ def test_a_dry_run_prints_the_commands_and_runs_none(place: Place) -> None:
 
 def test_run_and_status_speak_json(place: Place) -> None:
     answer = json.loads(place.run("--json", FAKE_BENCH="stream@1=fail").stdout)
-    assert (answer["planned"], answer["recorded"], len(answer["failed"])) == (PLANNED, 14, 1)
+    assert (answer["planned"], answer["recorded"], len(answer["failed"])) == (PLANNED, 9, 1)
     status = json.loads(place.call("status", "--json").stdout)["sessions"]
-    assert [(s["recorded"], s["missing"], len(s["failed"])) for s in status] == [(14, 0, 1)]
+    assert [(s["recorded"], s["missing"], len(s["failed"])) for s in status] == [(9, 0, 1)]
     checked = json.loads(place.call("check", "study.toml", "--json").stdout)["files"]
     assert [(f["problems"], f["launches"]) for f in checked] == [([], PLANNED)]
     plan = json.loads(place.call("plan", "study.toml", "--json").stdout)
@@ -367,7 +367,7 @@ def test_resume_takes_the_session_that_was_worked_on_last(place: Place) -> None:
     assert (complete.returncode, "all 3 stored sessions are complete" in complete.stderr) == (3, True)
     resumed = place.call("resume", "--retry-failed")
     assert resumed.returncode == 0
-    assert "session newer: 6 launches to run" in resumed.stderr
+    assert "session newer: 4 launches to run" in resumed.stderr
     assert place.call("resume", "--session", "older", "--retry-failed").returncode == 0
 
 
@@ -392,7 +392,7 @@ def test_check_lists_every_mistake(place: Place) -> None:
 @pytest.mark.skipif(find_mpi() is None, reason="no MPI launcher")
 def test_mpi_ranks_are_launched_and_a_killed_one_is_a_failed_launch(place: Place) -> None:
     text = STUDY.replace('transport = "threads", ranks = [1, 2]', 'transport = "mpi", ranks = [2, 9]')
-    place.study.write_text(text.replace("launches = 3", "launches = 1"), encoding="utf-8")
+    place.study.write_text(text.replace("launches = 2", "launches = 1"), encoding="utf-8")
     done = place.run(FAKE_BENCH="sort/mpi=die")
     assert done.returncode == 1, done.stderr
     launches = place.launches()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 from longshore_study.errors import EXIT_OK
 from longshore_study.forecast import Forecast, smallest_difference, smallest_difference_of_variants, spread_of
 from longshore_study.plan import Plan, make_plan
 from longshore_study.progress import duration
-from longshore_study.store import Store
+from longshore_study.store import Launch, Store
 from longshore_study.study_file import load
 
 EXAMPLES = """examples:
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def describe(plan: Plan, forecast: Forecast, stored: list) -> dict:  # type: ignore[type-arg]
+def describe(plan: Plan, forecast: Forecast, stored: list[Launch]) -> dict[str, Any]:
     spread = spread_of(stored)
     sessions = plan.study.sessions
     per_session = forecast.total(launch.cell for launch in plan.order("any"))
@@ -67,7 +68,7 @@ def describe(plan: Plan, forecast: Forecast, stored: list) -> dict:  # type: ign
     }
 
 
-def _print(plan: Plan, answer: dict, *, walks: bool) -> None:  # type: ignore[type-arg]
+def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:
     cells = answer["cells"]
     width = max(len(cell["label"]) for cell in cells)
     print(f"{plan.study.name}: {plan.study.description or plan.study.path}\n")
@@ -90,7 +91,7 @@ def _print(plan: Plan, answer: dict, *, walks: bool) -> None:  # type: ignore[ty
     _print_differences(answer)
 
 
-def _print_differences(answer: dict) -> None:  # type: ignore[type-arg]
+def _print_differences(answer: dict[str, Any]) -> None:
     between, variants = answer["smallest_difference_between_tags"], answer["smallest_difference_between_variants"]
     spread = answer["spread"]
     print("smallest difference that it would find:")
