@@ -37,6 +37,7 @@ template <trivially_copyable T, distribution Distribution = block>
 class dist_array {
  public:
   using value_type = T;
+  using distribution_type = Distribution;
   using map_type = typename Distribution::map;
 
   /// Collective. Throws errc::out_of_memory, on all ranks, when a node does not have the memory.
