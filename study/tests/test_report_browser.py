@@ -24,10 +24,18 @@ DRIVER = shutil.which("chromedriver")
 if not (CHROMIUM and DRIVER):
     pytest.skip("no browser to look with: install the packages chromium and chromium-driver", allow_module_level=True)
 
-OPTIONS = """
-    --headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-    --disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars
-""".split()
+OPTIONS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+]
 
 
 class Browser:

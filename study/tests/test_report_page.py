@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import gzip
 import io
 import json
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from longshore_study.report import downloads
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.page import build_page
 from longshore_study.selection import sides
@@ -174,3 +176,12 @@ def test_numbers_and_verdicts_are_told_without_colour(compared: Facts) -> None:
         assert glyph
     shapes = {r.attributes["data-verdict"]: r.one("use").attributes["href"] for r in section.one("tbody").all("tr")}
     assert len(set(shapes.values())) == len(shapes) == 3
+
+
+def test_large_data_are_packed(solo: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "PACKED_FROM", 10_000)
+    links = {a.attributes["download"]: a for a in page(solo).one("section", id="data").all("a")}
+    assert set(links) == {"figures.csv.gz", "report.json.gz"}
+    encoded = links["figures.csv.gz"].attributes["href"].partition(";base64,")[2]
+    text = gzip.decompress(base64.b64decode(encoded)).decode()
+    assert len(text.splitlines()) == 231

@@ -12,10 +12,12 @@ from typing import Any
 from longshore_study.figures import CONTROL
 from longshore_study.memory_bound import moved_gigabytes_per_second
 from longshore_study.report.facts import Facts, Figure
-from longshore_study.report.numbers import figure, unit_name
+from longshore_study.report.numbers import figure, quantity
 
 # Factors that must agree between a control and what it bounds, where both have them.
 SAME_LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
+# Those on which the bytes moved for a figure depend.
+COUNTED = (*SAME_LAUNCHING, "operation")
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,13 @@ def bounds_text(bounds: Iterable[Bound]) -> str:
     """What the lines stand for, with the numbers where there are few."""
     kept = sorted(set(bounds), key=lambda b: b.value)
     name = "the measured memory copy"
-    if len(kept) > 1:
-        ends = f"{figure(kept[0].value)} to {figure(kept[-1].value)}"
-        return f"{name}, between {ends} {unit_name(kept[0].unit)} by what it bounds"
-    if kept[0].value == kept[0].copy:
-        return f"{name}, {figure(kept[0].value)} {unit_name(kept[0].unit)}"
-    return f"{name} of {figure(kept[0].copy)} GB/s, here {figure(kept[0].value)} {unit_name(kept[0].unit)}"
-
-
-# Factors on which the bytes moved for a figure depend.
-COUNTED = (*SAME_LAUNCHING, "operation")
+    low, high = kept[0], kept[-1]
+    shown_as = quantity(high.unit, [high.value])
+    if low.value != high.value:
+        ends = f"{shown_as.number(low.value)} to {shown_as.told(high.value)}"
+        return f"{name}, {ends} by what it bounds"
+    told = shown_as.told(low.value)
+    return f"{name}, {told}" if low.value == low.copy else f"{name} of {figure(low.copy)} GB/s, here {told}"
 
 
 def bound_for(facts: Facts, figures: Iterable[Figure]) -> Bound | None:

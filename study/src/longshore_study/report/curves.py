@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from typing import Any
 
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
-from longshore_study.report.facts import Facts, Figure, median_value
+from longshore_study.report.facts import Facts, Figure, by_key, median_value
 from longshore_study.report.labels import SPEAKING, level_text, metric_title, name_text, naming
 from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, plain_number, unit_name
+from longshore_study.report.numbers import counted, figure, plain_number, quantity
 from longshore_study.report.scales import Scale, for_figures
 
 # Sizes that a reader looks for first; any other numeric factor with several levels is drawn too.
@@ -44,6 +45,7 @@ class Series:
     # Which colour and shape; the same name has the same one on every panel.
     look: int
     dashed: bool
+    unit: str
     points: tuple[Point, ...]
 
 
@@ -71,28 +73,42 @@ def size_factors(figures: Sequence[Figure]) -> list[str]:
 
 
 def curves(facts: Facts, figures: Sequence[Figure]) -> list[Element]:
-    """One block per size factor. REQUIRES: all figures have the same metric and unit."""
-    return [_block(facts, figures, factor) for factor in size_factors(figures)]
+    """One block per size factor, of the variants that have it. REQUIRES: all figures have the same metric and unit."""
+    return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in size_factors(figures)]
 
 
 def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
     """Small multiples: series by the choice with most levels that shapes can tell apart, panels by the rest."""
-    rest = [{k: v for k, v in f.factors.items() if k != factor} for f in figures]
+    groups = list(by_key(figures).values())
+    rest = [_without(group[0].factors, factor) for group in groups]
     names = naming(rest)
     series_factor = _series_factor(rest, names.varying)
     looks = _looks(rest, series_factor)
     grouped: dict[str, dict[tuple[str, str], list[Figure]]] = {}
-    for f, other in zip(figures, rest, strict=True):
-        title = names.text(other, without=[series_factor] if series_factor else [])
+    for group, other in zip(groups, rest, strict=True):
+        title = ", ".join(names.parts(other, without=[series_factor]))
         name = level_text(series_factor, other[series_factor]) if series_factor in other else "all"
-        grouped.setdefault("" if title == "the only variant" else title, {}).setdefault((name, f.side), []).append(f)
+        for f in group:
+            grouped.setdefault(title, {}).setdefault((name, f.side), []).append(f)
     two_sides = len(facts.sides) > 1
+
+    def order(one: tuple[tuple[str, str], list[Figure]]) -> tuple[int, int]:
+        name, side = one[0]
+        return looks.get(name, 0), facts.sides.index(side)
+
     return [
         Panel(
             title,
             tuple(
-                Series(name, side, looks.get(name, 0), two_sides and side == facts.sides[0], _points(members, factor))
-                for (name, side), members in sorted(series.items(), key=lambda s: (looks.get(s[0][0], 0), s[0][1]))
+                Series(
+                    name,
+                    side,
+                    looks.get(name, 0),
+                    two_sides and side == facts.sides[0],
+                    members[0].unit,
+                    _points(members, factor),
+                )
+                for (name, side), members in sorted(series.items(), key=order)
             ),
             _bounds(facts, [f for members in series.values() for f in members], factor),
         )
@@ -100,9 +116,15 @@ def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
     ]
 
 
+def _without(factors: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {k: v for k, v in factors.items() if k != name}
+
+
 def _bounds(facts: Facts, figures: Sequence[Figure], factor: str) -> tuple[tuple[float, Bound], ...]:
-    sizes = sorted({_number(f.factors[factor]) or 0.0 for f in figures})
-    found = [(size, bound_for(facts, [f for f in figures if _number(f.factors[factor]) == size])) for size in sizes]
+    sized: dict[float, list[Figure]] = {}
+    for f in figures:
+        sized.setdefault(_number(f.factors[factor]) or 0.0, []).append(f)
+    found = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
     return tuple((size, bound) for size, bound in found if bound is not None)
 
 
@@ -136,16 +158,16 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
     y = for_figures([*values, *(bound.value for bound in bounds)])
     sizes = sorted({point.size for p in found for s in p.series for point in s.points})
     x = size_scale(sizes)
-    unit = unit_name(figures[0].unit)
+    shown_as = quantity(figures[0].unit, [y.high])
     axes = Axes(
         x=x,
         y=y,
         x_title=SIZE_UNITS.get(factor, name_text(factor)) + (", log axis" if x.logarithmic else ""),
-        y_title=unit + (", log axis" if y.logarithmic else ""),
+        y_title=shown_as.name + (", log axis" if y.logarithmic else ""),
         x_ticks=x.ticks_at(sizes, plain_number),
-        y_ticks=y.ticks(plain_number, 5),
+        y_ticks=y.ticks(shown_as.tick, 5),
     )
-    constant = naming({k: v for k, v in f.factors.items() if k != factor} for f in figures).constant_text
+    constant = naming(_without(group[0].factors, factor) for group in by_key(figures).values()).constant_text
     note = "Median over launches; the upright line spans them."
     if len(facts.sides) > 1:
         note += f" Dashed and open: {facts.sides[0]}."
@@ -224,7 +246,7 @@ def _series(axes: Axes, series: Series) -> Element:
 
 
 def _told(series: Series, point: Point) -> str:
-    text = f"{series.name}, {series.side}, at {plain_number(point.size)}: {figure(point.value)}"
+    text = f"{series.name}, {series.side}, at {plain_number(point.size)}: {figure(point.value, series.unit)}"
     if point.launches > 1:
         text += f" ({figure(point.low)} to {figure(point.high)} over {point.launches} launches)"
     return text

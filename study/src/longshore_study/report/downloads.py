@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import gzip
 import io
 import json
 from typing import Any
@@ -19,15 +20,27 @@ FIGURE_COLUMNS = (
 )  # fmt: skip
 
 
+# Larger data are packed, so that the page stays small enough to send.
+PACKED_FROM = 300_000
+
+
 def downloads_section(facts: Facts) -> Element:
     rows = figure_rows(facts)
     links = [
-        _link("figures.csv", "text/csv", figures_csv(rows), f"{counted(len(rows), 'figure')}, one per line"),
+        _link(
+            "figures.csv", "text/csv;charset=utf-8", figures_csv(rows), f"{counted(len(rows), 'figure')}, one per line"
+        ),
         _link("report.json", "application/json", report_json(facts, rows), "everything on this page"),
     ]
     if facts.comparison:
         links.insert(
-            1, _link("comparison.csv", "text/csv", comparison_csv(facts), counted(len(facts.comparison.rows), "ratio"))
+            1,
+            _link(
+                "comparison.csv",
+                "text/csv;charset=utf-8",
+                comparison_csv(facts),
+                counted(len(facts.comparison.rows), "ratio"),
+            ),
         )
     return element(
         "section",
@@ -115,10 +128,13 @@ def _cell(value: object) -> str:
 
 def _link(name: str, kind: str, content: str, told: str) -> Element:
     data = content.encode("utf-8", "replace")
+    if len(data) > PACKED_FROM:
+        # Without the time of packing: the same data make the same page.
+        name, kind, data = f"{name}.gz", "application/gzip", gzip.compress(data, mtime=0)
     size = f"{len(data) / 1000:.0f} kB" if len(data) >= 1000 else f"{len(data)} bytes"
     encoded = base64.b64encode(data).decode("ascii")
     return element(
         "li",
-        element("a", name, href=f"data:{kind};charset=utf-8;base64,{encoded}", download=name),
+        element("a", name, href=f"data:{kind};base64,{encoded}", download=name),
         f" {told}, {size}",
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from statistics import median
 from typing import Any
@@ -126,17 +127,24 @@ class Facts:
         """The programs whose output was imported."""
         return sorted({launch.source.removeprefix("import ") for launch in self.launches if launch.imported})
 
-    @property
+    @cached_property
     def main_figures(self) -> tuple[Figure, ...]:
         return tuple(f for f in self.figures if f.main)
 
+    @cached_property
+    def _by_pattern(self) -> dict[str, list[Figure]]:
+        found: dict[str, list[Figure]] = {}
+        for f in self.main_figures:
+            found.setdefault(f.pattern, []).append(f)
+        return found
+
     def of_pattern(self, pattern: str) -> list[Figure]:
-        return [f for f in self.figures if f.main and f.pattern == pattern]
+        return self._by_pattern.get(pattern, [])
 
     @property
     def patterns(self) -> list[str]:
         """Those with figures, the controls last."""
-        return sorted({f.pattern for f in self.main_figures}, key=pattern_rank)
+        return sorted(self._by_pattern, key=pattern_rank)
 
 
 def gather_facts(

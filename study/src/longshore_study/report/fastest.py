@@ -9,7 +9,7 @@ from longshore_study.figures import canonical
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, share, unit_name
+from longshore_study.report.numbers import counted, figure, share
 from longshore_study.winners import Entry, entries
 
 ROWS_SHOWN = 20
@@ -136,7 +136,6 @@ def _table(facts: Facts, rows: Sequence[Winner]) -> Child:
 
 def _row(winner: Winner, *, several: bool) -> Element:
     lead, best = winner.lead, winner.best
-    unit = unit_name(best.unit)
     return element(
         "tr",
         element("td", pattern_title(best.pattern), class_="unbroken"),
@@ -145,10 +144,10 @@ def _row(winner: Winner, *, several: bool) -> Element:
         element("td", element("b", winner.name) if winner.name else "the only choice"),
         element(
             "td",
-            f"{figure(best.value)} {unit}",
+            figure(best.value, best.unit),
             class_="number",
-            title=f"{counted(len(best.values), 'launch', 'launches')} from {figure(min(best.values))} to "
-            f"{figure(max(best.values))} {unit}",
+            title=f"{counted(len(best.values), 'launch', 'launches')} from "
+            f"{figure(min(best.values), best.unit)} to {figure(max(best.values), best.unit)}",
         ),
         element("td", winner.runner_up_name or "no other"),
         element(

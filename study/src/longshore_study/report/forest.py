@@ -13,7 +13,7 @@ from longshore_study.report.facts import Comparison, Row
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, plain_number, ratio, share, unit_name
+from longshore_study.report.numbers import Quantity, counted, plain_number, quantity, ratio, share
 from longshore_study.report.scales import Scale, log_around
 from longshore_study.report.verdicts import badge, base_name, glyph_list, mark_style, order_of, verdict_of
 
@@ -85,17 +85,18 @@ def _group(comparison: Comparison, rows: list[Row], scale: Scale) -> Element:
     ordered = sorted(rows, key=lambda r: (order_of(r.verdict), r.ratio if r.ratio is not None else 0.0))
     shown = ordered[:ROWS_SHOWN]
     hidden = ordered[ROWS_SHOWN:]
-    unit = unit_name(rows[0].unit)
+    known = [v for row in rows for v in (row.reference, row.new) if v is not None]
+    shown_as = quantity(rows[0].unit, known)
     metric = metric_title(rows[0].metric)
     return element(
         "div",
-        element("h3", f"{pattern_title(rows[0].pattern)}: {metric}" + (f" ({unit})" if unit else "")),
+        element("h3", f"{pattern_title(rows[0].pattern)}: {metric}" + (f" ({shown_as.name})" if shown_as.name else "")),
         element("p", f"All: {names.constant_text}.", class_="note") if names.constant else None,
-        _table(comparison, shown, names, scale),
+        _table(comparison, shown, names, (scale, shown_as)),
         element(
             "details",
             element("summary", f"{counted(len(hidden), 'more row')}, the least remarkable"),
-            _table(comparison, hidden, names, scale),
+            _table(comparison, hidden, names, (scale, shown_as)),
         )
         if hidden
         else None,
@@ -103,7 +104,8 @@ def _group(comparison: Comparison, rows: list[Row], scale: Scale) -> Element:
     )
 
 
-def _table(comparison: Comparison, rows: Sequence[Row], names: Naming, scale: Scale) -> Element:
+def _table(comparison: Comparison, rows: Sequence[Row], names: Naming, look: tuple[Scale, Quantity]) -> Element:
+    scale, _ = look
     ticks = scale.ticks(plain_number)
     heads: list[tuple[str, Child, str]] = [
         ("name", "Variant", "text"),
@@ -122,18 +124,19 @@ def _table(comparison: Comparison, rows: Sequence[Row], names: Naming, scale: Sc
                 [element("th", text, class_=f"c-{style}", scope="col", data_sort=kind) for style, text, kind in heads],
             ),
         ),
-        element("tbody", [_row(comparison, row, names, scale) for row in rows]),
+        element("tbody", [_row(comparison, row, names, look) for row in rows]),
         class_="strips forest sortable",
     )
 
 
-def _row(comparison: Comparison, row: Row, names: Naming, scale: Scale) -> Element:
+def _row(comparison: Comparison, row: Row, names: Naming, look: tuple[Scale, Quantity]) -> Element:
+    scale, shown_as = look
     interval_text = f"[{ratio(row.interval[0])}, {ratio(row.interval[1])}]" if row.interval else ""
     return element(
         "tr",
         element("th", names.markup(row.factors), class_="c-name", scope="row"),
-        element("td", figure(row.reference), class_="c-reference number", data_value=row.reference),
-        element("td", figure(row.new), class_="c-new number", data_value=row.new),
+        element("td", shown_as.number(row.reference), class_="c-reference number", data_value=row.reference),
+        element("td", shown_as.number(row.new), class_="c-new number", data_value=row.new),
         element("td", _strip(comparison, row, names, scale), class_="c-plot"),
         element(
             "td",

@@ -8,7 +8,7 @@ from typing import Any
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, level_text, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, unit_name
+from longshore_study.report.numbers import counted, figure, quantity
 
 ROWS_SHOWN = 40
 # From here on a ratio is said in times, below it in percent.
@@ -81,7 +81,6 @@ def _table(tag: str, rows: Sequence[Mapping[str, Any]], names: Naming) -> Elemen
 def _row(row: Mapping[str, Any], names: Naming) -> Element:
     state = str(row.get("verdict") or {True: "holds", False: "broken", None: "untestable"}[row.get("holds")])
     style, glyph = LOOKS.get(state, ("untestable", "–"))
-    values = row.get("values") or (None, None)
     where = names.parts(_where(row))
     notes = [str(row["why"])] if row.get("why") and row.get("holds") is False else []
     return element(
@@ -100,7 +99,7 @@ def _row(row: Mapping[str, Any], names: Naming) -> Element:
         element(
             "td", _factors(row["than"]), [element("span", note, class_="warning") for note in (*notes, *_warnings(row))]
         ),
-        element("td", f"{figure(values[0])} against {figure(values[1])} {unit_name(str(row.get('unit') or ''))}"),
+        element("td", _measured(row)),
         element("td", _how_much(row)),
         element("td", ", ".join(where), class_="part") if names.varying else None,
     )
@@ -113,6 +112,12 @@ def _times_slower(row: Mapping[str, Any]) -> float:
         return float(slower)
     ratio = row.get("ratio")
     return 1 / ratio if isinstance(ratio, (int, float)) and ratio > 0 else 1.0
+
+
+def _measured(row: Mapping[str, Any]) -> str:
+    values = [v for v in row.get("values") or () if isinstance(v, (int, float))]
+    shown_as = quantity(str(row.get("unit") or ""), values)
+    return f"{' against '.join(shown_as.number(v) for v in values)} {shown_as.name}" if values else "–"
 
 
 def _how_much(row: Mapping[str, Any]) -> str:

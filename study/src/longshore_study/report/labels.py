@@ -60,7 +60,8 @@ def naming(all_factors: Iterable[Mapping[str, Any]]) -> Naming:
     names = sorted({k for row in rows for k in row}, key=_rank)
     levels = {name: {value_text(row[name]) if name in row else None for row in rows} for name in names}
     varying = tuple(n for n in names if len(levels[n]) > 1)
-    constant = tuple((n, rows[0][n]) for n in names if len(levels[n]) == 1)
+    # An empty level (no environment set) says nothing.
+    constant = tuple((n, rows[0][n]) for n in names if len(levels[n]) == 1 and rows[0][n] not in ({}, None, ""))
     return Naming(varying, constant)
 
 

@@ -10,7 +10,7 @@ from longshore_study.report.facts import Facts, Figure, FigureKey, by_key, media
 from longshore_study.report.labels import Naming, metric_title, naming
 from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, plain_number, share, unit_name
+from longshore_study.report.numbers import counted, figure, plain_number, quantity, share
 from longshore_study.report.scales import Scale, for_figures
 
 ROWS_SHOWN = 40
@@ -28,13 +28,14 @@ def launch_dots(facts: Facts, figures: Sequence[Figure]) -> Element | None:
     """Rows of one metric of one pattern. REQUIRES: all figures have the same unit."""
     if not figures:
         return None
-    bounds = {key: bound for key, group in by_key(figures).items() if (bound := bound_for(facts, group)) is not None}
+    keyed = by_key(figures)
+    bounds = {key: bound for key, group in keyed.items() if (bound := bound_for(facts, group)) is not None}
     values = [f.value for f in figures]
     # A bound belongs on the axis while it does not squeeze the figures into a corner.
     near = {key: bound for key, bound in bounds.items() if bound.value < 4 * max(values)}
     scale = for_figures([*values, *(bound.value for bound in near.values())])
-    names = naming(f.factors for f in figures)
-    groups = sorted(by_key(figures).values(), key=median_value, reverse=figures[0].better != "lower")
+    names = naming(group[0].factors for group in keyed.values())
+    groups = sorted(keyed.values(), key=median_value, reverse=figures[0].better != "lower")
     return element(
         "div",
         element("h4", "Launches as dots"),
@@ -81,9 +82,10 @@ def _legend(facts: Facts, figures: Sequence[Figure]) -> Element:
 def _table(
     facts: Facts, groups: Sequence[Sequence[Figure]], names: Naming, scale: Scale, bounds: Mapping[FigureKey, Bound]
 ) -> Element:
-    ticks = scale.ticks(plain_number)
     first = groups[0][0]
-    unit = unit_name(first.unit)
+    shown_as = quantity(first.unit, [scale.high])
+    ticks = scale.ticks(shown_as.tick)
+    unit = shown_as.name
     axis = f"{metric_title(first.metric)}, {unit}" + (", log axis" if scale.logarithmic else "")
     heads: list[tuple[str, Child, str]] = [
         ("name", "Variant", "text"),
@@ -109,6 +111,7 @@ def _row(
     sides = [(i, sorted((f for f in group if f.side == s), key=run_order)) for i, s in enumerate(facts.sides)]
     present = [(i, figures) for i, figures in sides if figures]
     name = names.text(group[0].factors)
+    shown_as = quantity(group[0].unit, [scale.high])
     marks: list[Child] = [grid(scale.ticks(plain_number))]
     bound = bounds.get(group[0].key)
     if bound:
@@ -125,7 +128,9 @@ def _row(
         "tr",
         element("th", names.markup(group[0].factors), class_="c-name", scope="row"),
         element("td", strip(*marks, label=label), class_="c-plot"),
-        _per_side(present, lambda f: figure(median_value(f)), "median", data_value=median_value(present[0][1])),
+        _per_side(
+            present, lambda f: shown_as.number(median_value(f)), "median", data_value=median_value(present[0][1])
+        ),
         _per_side(present, spread_text, "spread", data_value=_relative_range(present[0][1])),
         _per_side(present, lambda f: str(len(f)), "launches", data_value=len(present[0][1])),
     )
@@ -169,8 +174,6 @@ def tooltip(f: Figure) -> str:
         return text + " (imported aggregate)"
     if f.spread:
         text += f", repetitions p10–p90 {figure(f.value * f.spread[0])}–{figure(f.value * f.spread[1])}"
-    if f.repetitions:
-        text += f", {counted(f.repetitions, 'repetition')}"
     return f"{text}; {f.above}" if f.above else text
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 _THIN_SPACE = "\u2009"
 # How a unit of the records is written out on axes and beside figures.
@@ -29,12 +31,37 @@ def plain_number(value: float) -> str:
 
 
 def figure(value: float | None, unit: str = "") -> str:
-    """Three significant digits (four from 1000 on) and the unit; "–" where there is no value."""
+    """Three significant digits (all before the point) and the unit; "–" where there is no value."""
     if value is None or not math.isfinite(value):
         return "–"
-    text = _significant(value)
-    name = unit_name(unit)
-    return f"{text} {name}" if name else text
+    if not unit:
+        return _significant(value)
+    return quantity(unit, [value]).told(value)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """How the figures of one unit are written where they stand together: in millions, where there are millions."""
+
+    divisor: float
+    name: str
+
+    def number(self, value: float | None) -> str:
+        return figure(None if value is None else value / self.divisor)
+
+    def tick(self, value: float) -> str:
+        return plain_number(value / self.divisor)
+
+    def told(self, value: float) -> str:
+        return f"{self.number(value)} {self.name}".rstrip()
+
+
+def quantity(unit: str, values: Iterable[float]) -> Quantity:
+    largest = max(values, default=0.0)
+    for divisor, word in ((1e9, "billion "), (1e6, "million ")):
+        if largest >= divisor:
+            return Quantity(divisor, word + unit_name(unit))
+    return Quantity(1.0, unit_name(unit))
 
 
 def unit_name(unit: str) -> str:

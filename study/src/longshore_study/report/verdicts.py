@@ -11,7 +11,7 @@ from longshore_study.report.facts import Comparison, Facts, Row
 from longshore_study.report.fastest import Winner, fastest
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import change, counted, figure, ratio, ratio_in_words, share, unit_name
+from longshore_study.report.numbers import change, counted, figure, quantity, ratio, ratio_in_words, share
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,8 @@ def row_sentence(row: Row, name: object) -> str:
     assert row.ratio is not None  # noqa: S101 - the caller has chosen judged rows
     text = f"{pattern_title(row.pattern).lower()}, {label}: {metric_title(row.metric)} {ratio_in_words(row.ratio)}"
     if row.reference is not None and row.new is not None:
-        text += f" ({figure(row.reference)} → {figure(row.new)} {unit_name(row.unit)}"
+        shown_as = quantity(row.unit, [row.reference, row.new])
+        text += f" ({shown_as.number(row.reference)} → {shown_as.told(row.new)}"
         text += f"; ratio {ratio(row.ratio)}"
         if row.interval:
             text += f", 95 % interval {ratio(row.interval[0])} to {ratio(row.interval[1])}"
