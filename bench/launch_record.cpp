@@ -1,0 +1,96 @@
+#include "launch_record.hpp"
+
+#include "environment_facts.hpp"
+#include "program_facts.hpp"
+#include "system_facts.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <random>
+
+namespace longshore::bench {
+namespace {
+
+std::string utc(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), format, &parts);
+  return text.data();
+}
+
+// Unlike the ID of any other launch, and in order of time.
+std::string launch_id() {
+  std::random_device random;
+  return fmt::format("{}-{:08x}", utc("%Y%m%dT%H%M%SZ"), random());
+}
+
+json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+json rank_map(const team& team, const rank_places& places) {
+  json map = json::array();
+  for (int rank = 0; rank < team.size(); ++rank) {
+    const int core = places.core_of[static_cast<std::size_t>(rank)];
+    map.push_back({rank, team.nodes().node_of(rank), core < 0 ? json(nullptr) : json(core)});
+  }
+  return map;
+}
+
+}  // namespace
+
+int rank_places::most_ranks_on_a_host() const {
+  std::vector<int> count(hosts.size());
+  for (const int host : host_of) ++count[static_cast<std::size_t>(host)];
+  return *std::max_element(count.begin(), count.end());
+}
+
+rank_places find_places(team& team) {
+  struct place {
+    std::array<char, 256> host;
+    int core;
+  } mine{};
+  const std::string name = host_name();
+  std::copy_n(name.begin(), std::min(name.size(), mine.host.size() - 1), mine.host.begin());
+  mine.core = bound_core();
+  rank_places places;
+  for (const auto& one : team.allgather_value(mine)) {
+    const std::string host = one.host.data();
+    const auto known = std::find(places.hosts.begin(), places.hosts.end(), host);
+    places.host_of.push_back(static_cast<int>(known - places.hosts.begin()));
+    places.core_of.push_back(one.core);
+    if (known == places.hosts.end()) places.hosts.push_back(host);
+  }
+  return places;
+}
+
+json launch_record(const team& team, const request& asked, const rank_places& places, const clock_facts& clock,
+                   const std::vector<std::string>& command_line) {
+  const bool bound = std::none_of(places.core_of.begin(), places.core_of.end(), [](int core) { return core < 0; });
+  json record{{"record", "launch"}, {"schema", 1}, {"launch", launch_id()}, {"start", utc("%Y-%m-%dT%H:%M:%SZ")}};
+  record["argv"] = command_line;
+  record["seed"] = asked.how.seed;
+  record["program"] = program_facts();
+  record["system"] = system_facts();
+  record["transport"] = {{"name", team.transport_name()}, {"library", text_or_null(team.library_version())}};
+  record["ranks"] = team.size();
+  record["nodes"] = team.nodes().node_count();
+  record["nodes_virtual"] = team.nodes().is_virtual();
+  record["hosts"] = places.hosts;
+  record["map"] = rank_map(team, places);
+  record["binding"] = bound ? "core" : "none";
+  record["clock"] = {{"resolution_seconds", clock.resolution_seconds}, {"overhead_seconds", clock.overhead_seconds}};
+  record["repetitions"] = asked.how.repetitions;
+  record["warmup"] = asked.how.warmup;
+  record["shuffled"] = asked.how.shuffle;
+  record["timeout_seconds"] = team.waiting().timeout_seconds;
+  record["environment"] = recorded_environment(environ);
+  record["modules"] = loaded_modules();
+  return record;
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,29 @@
+// The first record of a launch: everything about where and how the figures come about.
+#pragma once
+
+#include <longshore/transport/team.hpp>
+
+#include "benchmark.hpp"
+#include "options.hpp"
+#include "timing.hpp"
+
+#include <string>
+#include <vector>
+
+namespace longshore::bench {
+
+/// Where the ranks are: known to all after one collective call.
+struct rank_places {
+  std::vector<std::string> hosts;     ///< different ones, in the order of their lowest rank
+  std::vector<int> host_of, core_of;  ///< by rank; core -1: bound to none
+  [[nodiscard]] int most_ranks_on_a_host() const;
+};
+
+/// Collective.
+[[nodiscard]] rank_places find_places(team& team);
+
+/// The record, on one rank.
+[[nodiscard]] json launch_record(const team& team, const request& asked, const rank_places& places, const clock_facts& clock,
+                                 const std::vector<std::string>& command_line);
+
+}  // namespace longshore::bench

@@ -1,0 +1,201 @@
+#include "program.hpp"
+
+#include <longshore/core/environment.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/transport/launch/run.hpp>
+
+#include "launch_record.hpp"
+#include "listing.hpp"
+#include "options.hpp"
+#include "record_file.hpp"
+#include "recorder.hpp"
+#include "table.hpp"
+#include "variants.hpp"
+#include "walk.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+
+namespace longshore::bench {
+namespace {
+
+// Before anything is started, a process learns from its launcher whether it is the one that speaks.
+bool is_first_process() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const auto rank = environment_text(name)) return *rank == "0";
+  return true;
+}
+
+int processes_launched() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const auto size = environment_text(name)) return std::max(1, std::atoi(size->c_str()));
+  return 1;
+}
+
+void say(const std::string& message) {
+  if (is_first_process()) fmt::print(stderr, "longshore-bench: {}\n", message);
+}
+
+// One launch. What rank 0 alone has stays here, where a failure finds it whichever rank it began on.
+class launch {
+ public:
+  launch(request asked, std::vector<std::string> command_line)
+      : asked_(std::move(asked)), command_line_(std::move(command_line)) {}
+
+  int run() {
+    const int processes = processes_launched();
+    if (processes > 1 && asked_.launch.transport == "threads")
+      fail(errc::usage,
+           "--transport: 'threads' would be {} separate runs under a launcher that starts {} processes; leave the launcher out, "
+           "or take mpi",
+           processes, processes);
+    launcher start(launcher_options(processes));
+    ranks_are_threads_ = start.options().transport == "threads";
+    try {
+      start.run([this](team& team) { guarded(team); });
+    } catch (const std::exception& e) {
+      record_failure(e);
+      if (!begun_) throw;
+      say(e.what());
+      return runtime_failure;
+    }
+    return status_;
+  }
+
+ private:
+  // A launcher that starts processes decides how many; that it agrees with --ranks is seen on the team.
+  [[nodiscard]] run_options launcher_options(int processes) const {
+    run_options options = asked_.launch;
+    if (options.transport == "mpi" || (options.transport.empty() && processes > 1)) options.ranks = 0;
+    return options;
+  }
+
+  void guarded(team& team) {
+    begun_ = true;
+    try {
+      status_ = on_rank(team);
+    } catch (const std::exception& e) {
+      // Where ranks are processes, the transport ends this one next: the last chance to record why.
+      if (!ranks_are_threads_ && team.rank() == 0) record_failure(e);
+      throw;
+    }
+  }
+
+  int on_rank(team& team) {
+    const bool first = team.rank() == 0;
+    if (asked_.launch.ranks > 0 && asked_.launch.ranks != team.size()) {
+      if (first)
+        fmt::print(
+            stderr,
+            "longshore-bench: --ranks: {} asked for, but the launcher started {}; tell the launcher instead: mpirun -n {}\n",
+            asked_.launch.ranks, team.size(), asked_.launch.ranks);
+      return nothing_ran;
+    }
+    if (!team.broadcast_value(first ? open_records() : 0)) return nothing_ran;
+
+    const rank_places places = find_places(team);
+    const clock_facts clock = measure_clock(team);
+    const launch_facts facts{std::string(team.transport_name()), team.size(), team.nodes().node_count(),
+                             team.nodes().largest_node(), asked_.how.seed};
+    const variants chosen = choose_variants(*asked_.program, asked_.factors, facts);
+    if (first) {
+      file_->write(launch_record(team, asked_, places, clock, command_line_));
+      announce(facts, chosen);
+      for (const auto& skipped : chosen.skipped) recorder_->skipped(skipped);
+    }
+    const walk_setting setting{*asked_.program, facts, asked_.how, clock, ranks_are_threads_ ? 1 : places.most_ranks_on_a_host()};
+    walk_outcome outcome = walk(team, setting, chosen, first ? &*recorder_ : nullptr);
+    outcome.skipped += static_cast<int>(chosen.skipped.size());
+    if (first) conclude(outcome);
+    if (outcome.ran == 0) return nothing_ran;
+    return outcome.wrong > 0 ? wrong_result : all_right;
+  }
+
+  // Rank 0 only: whether the records can be written.
+  int open_records() {
+    try {
+      file_.emplace(asked_.json_file);
+    } catch (const error& e) {
+      fmt::print(stderr, "longshore-bench: {}\n", e.what());
+      return 0;
+    }
+    recorder_.emplace(asked_.program->name, *file_);
+    return 1;
+  }
+
+  [[nodiscard]] std::FILE* page() const { return file_->takes_standard_output() ? stderr : stdout; }
+
+  void announce(const launch_facts& facts, const variants& chosen) const {
+    const auto counted = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+    fmt::print(page(), "{}: {}, {}, transport {}, {}{}, {}\n", asked_.program->name,
+               counted(static_cast<std::size_t>(facts.ranks), "rank"), counted(static_cast<std::size_t>(facts.nodes), "node"),
+               facts.transport, counted(chosen.to_run.size(), "variant"),
+               chosen.skipped.empty() ? "" : fmt::format(" ({} skipped)", chosen.skipped.size()),
+               counted(static_cast<std::size_t>(asked_.how.repetitions), "repetition"));
+    std::fflush(page());
+  }
+
+  void conclude(const walk_outcome& outcome) {
+    file_->write(end_record(outcome));
+    recorder_->clear_progress();
+    const bool colour = isatty(fileno(page())) != 0 && !environment_text("NO_COLOR");
+    fmt::print(page(), "{}", table(recorder_->rows(), colour));
+    std::fflush(page());
+    for (const auto& row : recorder_->rows())
+      if (const auto* one = std::get_if<measured>(&row); one != nullptr && one->verified == false)
+        fmt::print(stderr, "longshore-bench: wrong result: {} {}\n", asked_.program->name, label(one->what));
+    if (outcome.ran == 0) fmt::print(stderr, "longshore-bench: nothing could run: {}\n", first_reason());
+  }
+
+  [[nodiscard]] std::string first_reason() const {
+    for (const auto& row : recorder_->rows())
+      if (const auto* skipped = std::get_if<skipped_variant>(&row)) return skipped->why;
+    return "no variants";
+  }
+
+  void record_failure(const std::exception& e) {
+    if (recorder_) recorder_->clear_progress();
+    if (!file_ || failure_recorded_.exchange(true)) return;
+    const auto* known = dynamic_cast<const error*>(&e);
+    try {
+      file_->write(failed_record(known == nullptr ? "unknown" : name_of(known->code()), e.what()));
+    } catch (const std::exception&) {
+      return;  // the disk is full, perhaps: then the file has no end, which says as much
+    }
+  }
+
+  request asked_;
+  std::vector<std::string> command_line_;
+  bool ranks_are_threads_ = true;
+  std::atomic<bool> begun_{false}, failure_recorded_{false};
+  std::atomic<int> status_{runtime_failure};
+  std::optional<record_file> file_;   // of rank 0
+  std::optional<recorder> recorder_;  // of rank 0
+};
+
+}  // namespace
+
+int run_program(int argc, char** argv, std::span<const pattern> patterns) {
+  try {
+    request asked = parse_command_line(argc, argv, patterns);
+    if (asked.what == request::kind::run) return launch(std::move(asked), {argv, argv + argc}).run();
+    if (is_first_process()) fmt::print("{}", asked.what == request::kind::list ? listing(patterns).dump(1) + "\n" : asked.text);
+    return all_right;
+  } catch (const error& e) {
+    say(e.what());
+    return e.code() == errc::usage || e.code() == errc::unsupported ? nothing_ran : runtime_failure;
+  } catch (const std::exception& e) {
+    say(e.what());
+    return runtime_failure;
+  }
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,74 @@
+#include "timing.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace longshore::bench {
+namespace {
+
+constexpr int readings = 20'000;
+constexpr long most_iterations = 10'000'000;
+
+}  // namespace
+
+clock_facts measure_clock(team& team) {
+  double smallest = std::numeric_limits<double>::infinity();
+  const double start = team.now();
+  double last = start;
+  for (int i = 0; i < readings; ++i) {
+    const double now = team.now();
+    if (now > last) smallest = std::min(smallest, now - last);
+    last = now;
+  }
+  clock_facts facts;
+  facts.overhead_seconds = (last - start) / readings;
+  // A clock that never moved in all readings is coarser than they took together, as far as can be told; a simulated one stands still.
+  facts.resolution_seconds = std::isfinite(smallest) ? smallest : 0;
+  facts.resolution_seconds = team.allreduce_value(facts.resolution_seconds, reduction::max);
+  facts.overhead_seconds = team.allreduce_value(facts.overhead_seconds, reduction::max);
+  return facts;
+}
+
+repetition time_repetition(team& team, measurement& what, long iterations) {
+  what.reset();
+  team.barrier();
+  const double start = team.now();
+  for (long i = 0; i < iterations; ++i) what.run();
+  const double stop = team.now();
+
+  const auto phases = what.phases();
+  std::vector<double> mine{(stop - start) / static_cast<double>(iterations)};
+  for (const auto& phase : phases) mine.push_back(phase.second);
+  std::vector<double> all(mine.size() * static_cast<std::size_t>(team.size()));
+  team.allgather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+
+  const auto of_all_ranks = [&](std::size_t column) {
+    std::vector<double> values;
+    for (std::size_t i = column; i < all.size(); i += mine.size()) values.push_back(all[i]);
+    return values;
+  };
+  repetition one = over_ranks(of_all_ranks(0));
+  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
+    const auto seconds = of_all_ranks(phase + 1);
+    one.phases.emplace_back(phases[phase].first, *std::max_element(seconds.begin(), seconds.end()));
+  }
+  return one;
+}
+
+long calibrate(team& team, measurement& what, double seconds) {
+  if (!what.repeatable()) return 1;
+  long iterations = 1;
+  for (;;) {
+    const double lasted = time_repetition(team, what, iterations).max * static_cast<double>(iterations);
+    if (lasted >= seconds || iterations >= most_iterations) return iterations;
+    if (lasted >= seconds / 4)
+      return std::min(most_iterations, std::lround(std::ceil(static_cast<double>(iterations) * seconds / lasted)));
+    iterations = std::min(most_iterations, iterations * 4);  // too short to be extrapolated: the first operations are slower
+  }
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,63 @@
+#include "variants.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace longshore::bench {
+namespace {
+
+constexpr std::size_t most_variants = 100'000;
+
+}  // namespace
+
+std::vector<variant> cross_product(std::span<const factor_levels> factors) {
+  std::vector<variant> all{json::object()};
+  for (const auto& factor : factors) {
+    if (factor.levels.empty()) continue;
+    if (all.size() * factor.levels.size() > most_variants)
+      fail(errc::usage, "the lists make more than {} combinations, which no launch gets through; --{} has {} levels",
+           most_variants, factor.name, factor.levels.size());
+    std::string name = factor.name;
+    std::replace(name.begin(), name.end(), '-', '_');
+    std::vector<variant> longer;
+    longer.reserve(all.size() * factor.levels.size());
+    for (const auto& shorter : all)
+      for (const auto& level : factor.levels) {
+        longer.push_back(shorter);
+        longer.back()[name] = level;
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+variants choose_variants(const pattern& what, std::span<const factor_levels> factors, const launch_facts& launch) {
+  variants chosen;
+  for (auto& candidate : cross_product(factors)) {
+    auto why = what.why_not ? what.why_not(candidate, launch) : std::nullopt;
+    if (why)
+      chosen.skipped.push_back({std::move(candidate), std::move(*why)});
+    else
+      chosen.to_run.push_back(std::move(candidate));
+  }
+  return chosen;
+}
+
+std::string level_text(const json& level) {
+  if (level.is_string()) return level.get<std::string>();
+  if (!level.is_array()) return level.dump();
+  std::string text;
+  for (const auto& number : level) text += fmt::format("{}{}", text.empty() ? "" : ",", number.dump());
+  return text;
+}
+
+std::string label(const variant& what) {
+  std::string text;
+  for (const auto& [name, level] : what.items()) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, level_text(level));
+  return text;
+}
+
+}  // namespace longshore::bench

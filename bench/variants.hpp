@@ -1,0 +1,35 @@
+// The cross product of all lists, and what of it can be run here.
+#pragma once
+
+#include "benchmark.hpp"
+#include "levels.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace longshore::bench {
+
+struct skipped_variant {
+  variant what;
+  std::string why;
+};
+
+struct variants {
+  std::vector<variant> to_run;
+  std::vector<skipped_variant> skipped;
+};
+
+/// One variant per combination of levels, the last factor fastest. Throws errc::usage when they are too many to be meant.
+[[nodiscard]] std::vector<variant> cross_product(std::span<const factor_levels> factors);
+
+/// The cross product, divided by what the pattern says of it. The same on all ranks.
+[[nodiscard]] variants choose_variants(const pattern& what, std::span<const factor_levels> factors, const launch_facts& launch);
+
+/// A level as it was typed: "agp", "1000", "64,64,64".
+[[nodiscard]] std::string level_text(const json& level);
+
+/// "strategy=agp requests=1000", in the order of the factors.
+[[nodiscard]] std::string label(const variant& what);
+
+}  // namespace longshore::bench

@@ -1,0 +1,207 @@
+#include "walk.hpp"
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/machine/memory.hpp>
+
+#include "process_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace longshore::bench {
+namespace {
+
+constexpr double repetition_seconds = 0.005;      // what short operations are repeated for
+constexpr double least_resolutions = 100;         // a repetition is to last at least so many steps of the clock
+constexpr std::size_t most_kept = 64;             // measurements alive at once: channels and windows are limited too
+constexpr std::size_t kept_share = 8;             // of the available memory: one part in so many may be kept
+constexpr std::uint64_t order_stream = 0x0'0de4;  // keeps the order apart from the data made of the same seed
+
+class walker {
+ public:
+  walker(team& team, const walk_setting& setting, const variants& chosen, observer* told)
+      : team_(team), setting_(setting), told_(told), memory_before_(process_memory_bytes()) {
+    for (const auto& what : chosen.to_run) states_.emplace_back(what);
+    budget_bytes_ = team_.allreduce_value(
+        static_cast<std::int64_t>(std::min(available_memory_bytes() / kept_share, std::size_t{1} << 60)), reduction::min);
+  }
+
+  walk_outcome walk() {
+    const int untimed = std::max(setting_.how.warmup - 1, 0), timed = setting_.how.repetitions;
+    int round = 0;
+    each(-1, untimed + timed, round, [&](state& at, std::size_t) { prepare(at); });
+    for (int i = 0; i < untimed; ++i) each(i, untimed + timed, ++round, [&](state& at, std::size_t) { visit(at); });
+    for (int i = 0; i < timed; ++i)
+      each(untimed + i, untimed + timed, ++round, [&](state& at, std::size_t position) {
+        at.repetitions.push_back(visit(at));
+        if (told_ != nullptr) told_->sample(*at.what, i, position, at.repetitions.back());
+        if (i + 1 == timed) conclude(at);
+        if (!keep_) at.ready.reset();
+      });
+    return outcome_;
+  }
+
+ private:
+  struct state {
+    explicit state(const variant& v) : what(&v) {}
+    const variant* what;
+    std::unique_ptr<measurement> ready;
+    long iterations = 1;
+    bool skipped = false, right = true;
+    std::vector<repetition> repetitions;
+  };
+
+  // Calls `act` for every variant that is not skipped, in the order of the round, which is the same on all ranks.
+  template <class Act>
+  void each(int round, int rounds, int walks_before, const Act& act) {
+    std::vector<std::size_t> order(states_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (setting_.how.shuffle) {
+      random_stream random(setting_.how.seed, order_stream + static_cast<std::uint64_t>(walks_before));
+      shuffle(std::span(order), random);
+    }
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      state& at = states_[order[position]];
+      if (at.skipped) continue;
+      if (told_ != nullptr) told_->visit(round, rounds, position, order.size(), *at.what);
+      naming(at, [&] { act(at, position); });
+    }
+  }
+
+  // An error says which variant it happened in; running out of memory is one of ours, whoever noticed it.
+  template <class Act>
+  void naming(const state& at, const Act& act) {
+    const auto named = [&](const char* message) {
+      return fmt::format("{} {}: {}", setting_.program.name, label(*at.what), message);
+    };
+    constexpr const char* no_memory = "memory ran out: use smaller sizes or fewer ranks per node";
+    try {
+      act();
+    } catch (const error& e) {
+      if (e.code() == errc::peer_failed) throw;
+      throw error(e.code(), named(e.what()));
+    } catch (const std::bad_alloc&) {
+      throw error(errc::out_of_memory, named(no_memory));
+    } catch (const std::length_error&) {  // more elements than a vector can have
+      throw error(errc::out_of_memory, named(no_memory));
+    }
+  }
+
+  // Makes the measurement; false, on all ranks, when it refuses because the variant makes no sense here.
+  bool make(state& at, std::string& why) {
+    try {
+      at.ready = setting_.program.make(team_, *at.what, setting_.launch);
+    } catch (const error& e) {
+      if (e.code() != errc::usage && e.code() != errc::unsupported) throw;
+      why = e.what();
+    }
+    const bool made = at.ready != nullptr;
+    if (team_.allreduce_value(made ? 1 : 0, reduction::min) == 1) return true;
+    if (team_.allreduce_value(made ? 1 : 0, reduction::max) == 1)
+      fail(errc::transport, "only some of the ranks could make it ready{}{}", made ? "" : ": ", why);
+    return false;
+  }
+
+  void prepare(state& at) {
+    std::string why;
+    if (!make(at, why)) {
+      at.skipped = true;
+      ++outcome_.skipped;
+      if (told_ != nullptr) told_->skipped({*at.what, why});
+      return;
+    }
+    at.ready->reset();
+    at.ready->run();
+    verify(at);
+    const long asked = setting_.how.iterations;
+    at.iterations = asked == 0 ? calibrate(team_, *at.ready, repetition_seconds) : at.ready->repeatable() ? asked : 1;
+    decide_what_to_keep();
+    if (!keep_) at.ready.reset();
+  }
+
+  // Everything stays alive between its visits as long as that takes a small part of the memory. When it no longer does, nothing
+  // stays, so that all variants are treated alike.
+  void decide_what_to_keep() {
+    if (!keep_) return;
+    const std::size_t now = process_memory_bytes();
+    const auto held = static_cast<std::int64_t>(now - std::min(now, memory_before_));
+    const std::int64_t together = team_.allreduce_value(held, reduction::max) * setting_.ranks_sharing_memory;
+    if (together <= budget_bytes_ && ++kept_ <= most_kept) return;
+    if (states_.size() == 1) return;
+    keep_ = false;
+    for (auto& other : states_) other.ready.reset();
+  }
+
+  repetition visit(state& at) {
+    if (!at.ready) {
+      std::string why;
+      if (!make(at, why)) fail(errc::transport, "it could be made ready before, and now cannot: {}", why);
+      at.ready->reset();
+      at.ready->run();  // touches what the timed operations touch
+    }
+    return time_repetition(team_, *at.ready, at.iterations);
+  }
+
+  void verify(state& at) {
+    if (setting_.how.verify && team_.allreduce_value(at.ready->verify() ? 1 : 0, reduction::min) == 0) at.right = false;
+  }
+
+  void conclude(state& at) {
+    verify(at);
+    measured all{.what = *at.what,
+                 .index = static_cast<std::size_t>(&at - states_.data()),
+                 .repetitions = static_cast<int>(at.repetitions.size()),
+                 .iterations = at.iterations,
+                 .made_once = keep_,
+                 .seconds = over_repetitions(at.repetitions)};
+    if (setting_.how.verify) all.verified = at.right;
+    const traffic mine = at.ready->moved();
+    std::int64_t sums[] = {static_cast<std::int64_t>(mine.messages), static_cast<std::int64_t>(mine.payload_bytes),
+                           static_cast<std::int64_t>(mine.wire_bytes), static_cast<std::int64_t>(mine.offnode_bytes)};
+    team_.allreduce(sums, reduction::sum);
+    all.moved = {static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1]), static_cast<std::uint64_t>(sums[2]),
+                 static_cast<std::uint64_t>(sums[3])};
+    all.metrics = at.ready->metrics(all.seconds);
+    warn(all);
+    ++outcome_.ran;
+    if (!at.right) ++outcome_.wrong;
+    if (told_ != nullptr) told_->result(all);
+  }
+
+  void warn(measured& all) const {
+    const double shortest = all.seconds.best * static_cast<double>(all.iterations), step = setting_.clock.resolution_seconds;
+    if (shortest < least_resolutions * step || shortest <= 0)
+      all.warning = fmt::format("a repetition lasted {:.3g} s, below {:.0f} steps of the clock ({:.3g} s each)", shortest,
+                                least_resolutions, step);
+    const auto useless = [](const metric& one) { return !std::isfinite(one.value); };
+    if (std::erase_if(all.metrics, useless) > 0)
+      all.warning += all.warning.empty() ? "a figure is not finite" : "; a figure is not finite";
+  }
+
+  team& team_;
+  const walk_setting& setting_;
+  observer* told_;
+  std::size_t memory_before_;
+  std::int64_t budget_bytes_ = 0;
+  bool keep_ = true;
+  std::size_t kept_ = 0;
+  std::vector<state> states_;
+  walk_outcome outcome_;
+};
+
+}  // namespace
+
+walk_outcome walk(team& team, const walk_setting& setting, const variants& chosen, observer* told) {
+  return walker(team, setting, chosen, told).walk();
+}
+
+}  // namespace longshore::bench
