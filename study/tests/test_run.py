@@ -419,3 +419,25 @@ def test_ctrl_c_ends_all_ranks_of_an_mpi_launch(place: Place) -> None:
     assert process.returncode == 130
     assert "stopped by SIGINT" in err.splitlines()[-1]
     assert not processes_naming(str(place.folder))
+
+
+def test_a_second_run_of_the_same_session_is_refused(place: Place) -> None:
+    first = place.start("run", "study.toml", "--session", "s", FAKE_BENCH="stream@2=hang")
+    wait_for(lambda: any("hang" in line for line in place.started()))
+    second = place.run()
+    other = place.call("run", "study.toml", "--session", "other")
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=20)
+    assert (second.returncode, f"being run by process {first.pid}" in second.stderr) == (3, True), second.stderr
+    assert other.returncode == 0
+    assert place.run().returncode == 0
+
+
+def test_a_reader_who_leaves_does_not_end_the_study(place: Place) -> None:
+    words = [sys.executable, "-m", "longshore_study", "run", "study.toml", "--session", "s"]
+    process = subprocess.Popen(words, cwd=place.folder, env=place.environment({}), stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    process.stderr.read(1)
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0
+    assert len(place.launches()) == PLANNED

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from longshore_study.forecast import Forecast
@@ -61,7 +62,7 @@ class LineProgress:
         count = f"{self.account.done:{self.width}}/{len(self.account.launches)}"
         left = duration(self.account.left_seconds())
         line = f"[{count}] {self.account.label(outcome.launch)}: {_said(outcome)}, {outcome.seconds:.1f} s"
-        print(f"{line}, {left} left", file=self.out, flush=True)
+        say(f"{line}, {left} left", self.out)
 
     def close(self) -> None:
         return
@@ -100,9 +101,10 @@ class BarProgress:
         self.account.finish(outcome)
         if outcome.failure or outcome.skipped:
             text = f"{self.account.label(outcome.launch)}: {_said(outcome)}"
-            self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
+            with suppress(OSError):
+                self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
         self.bar.update(self.task, completed=self.account.done)
-        self.bar.refresh()
+        self._refresh()
 
     def _show(self, label: str | None) -> None:
         left = duration(self.account.left_seconds())
@@ -110,10 +112,15 @@ class BarProgress:
             self.bar.update(self.task, left=left)
         else:
             self.bar.update(self.task, description=label, left=left)
-        self.bar.refresh()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        with suppress(OSError):  # the terminal has been closed; the study need not end for that
+            self.bar.refresh()
 
     def close(self) -> None:
-        self.bar.stop()
+        with suppress(OSError):
+            self.bar.stop()
 
 
 def make_progress(
@@ -124,6 +131,12 @@ def make_progress(
     if out.isatty():
         return BarProgress(plan, launches, forecast, out)
     return LineProgress(plan, launches, forecast, out)
+
+
+def say(text: str, out: TextIO) -> None:
+    """A line for whoever is still there: a study goes on when the reader of its log (`| head`) has left."""
+    with suppress(OSError):
+        print(text, file=out, flush=True)
 
 
 def duration(seconds: float) -> str:

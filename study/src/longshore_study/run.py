@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ from longshore_study.child import ChildResult, Signals, run_child
 from longshore_study.errors import LongshoreError
 from longshore_study.launchers import Command, Launcher
 from longshore_study.plan import Cell, Plan, PlannedLaunch
-from longshore_study.store import Store
+from longshore_study.session_folder import Target, scratch_file
 from longshore_study.study_file import External
 
 EXIT_LAUNCH_FAILED = 1
@@ -45,16 +44,6 @@ class Progress(Protocol):
     def begin(self, launch: PlannedLaunch) -> None: ...
     def tick(self) -> None: ...
     def end(self, outcome: Outcome) -> None: ...
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where launches are stored."""
-
-    store: Store
-    study: str
-    tag: str
-    session: str
 
 
 @dataclass
@@ -245,48 +234,6 @@ def _filled(argument: str, factors: Mapping[str, Any]) -> str:
     for name, value in factors.items():
         argument = argument.replace(f"{{{name}}}", str(value))
     return argument
-
-
-def scratch_file(target: Target) -> Path:
-    """A name, hidden from readers of the store, for the records of the launch at hand: on the store's file system,
-    which the node that runs rank 0 sees too."""
-    folder = target.store.session_path(target.study, target.tag, target.session)
-    return (folder / f".launch.{os.uname().nodename}.{os.getpid()}.tmp").absolute()
-
-
-def remove_stale_scratch(target: Target) -> None:
-    """What a run on this machine left when it was ended by kill -9."""
-    folder = target.store.session_path(target.study, target.tag, target.session)
-    for path in folder.glob(f".launch.{os.uname().nodename}.*.tmp"):
-        process_id = path.name.split(".")[-2]
-        if not Path("/proc", process_id).exists():
-            path.unlink(missing_ok=True)
-
-
-def keep_study_file(plan: Plan, target: Target) -> None:
-    """A copy of the study file beside its launches: `resume` and `status` need nothing else. Versions are kept."""
-    folder = target.store.session_path(target.study, target.tag, target.session)
-    path = folder / f"study-{plan.study.digest}.toml"
-    if path.exists():
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{path.name}.{secrets.token_hex(4)}.tmp"
-        try:
-            temporary.write_text(plan.study.text, encoding="utf-8")
-            temporary.rename(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        reason = f"cannot write to {folder}: {error.strerror}; free space or choose another --store"
-        raise LongshoreError(reason) from None
-
-
-def kept_study_files(target: Target) -> list[str]:
-    """The copies in a session's folder, newest first."""
-    folder = target.store.session_path(target.study, target.tag, target.session)
-    files = sorted(folder.glob("study-*.toml"), key=lambda path: path.stat().st_mtime, reverse=True)
-    return [str(path) for path in files]
 
 
 def default_session(now: Callable[[], dt.datetime] = dt.datetime.now) -> str:

@@ -14,17 +14,9 @@ from longshore_study.errors import LongshoreError
 from longshore_study.forecast import Forecast
 from longshore_study.launchers import Command, Launcher, find_bench, make_launcher
 from longshore_study.plan import Plan, PlannedLaunch, make_plan
-from longshore_study.progress import duration, make_progress
-from longshore_study.run import (
-    Runner,
-    Summary,
-    Target,
-    default_session,
-    keep_study_file,
-    program_of,
-    remaining,
-    remove_stale_scratch,
-)
+from longshore_study.progress import duration, make_progress, say
+from longshore_study.run import Runner, Summary, default_session, program_of, remaining
+from longshore_study.session_folder import Target, claimed, keep_study_file
 from longshore_study.store import Store, folder_name
 from longshore_study.study_file import load
 
@@ -72,7 +64,13 @@ def _run(
 ) -> int | None:
     """Runs `launches`; the exit status when the user stopped it, else None."""
     keep_study_file(plan, target)
-    remove_stale_scratch(target)
+    with claimed(target):
+        return _run_claimed(plan, target, launches, summary, launcher=launcher, bench=bench)
+
+
+def _run_claimed(
+    plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, *, launcher: Launcher, bench: str
+) -> int | None:
     forecast = Forecast(target.store.launches(target.study))
     _announce(plan, target, launches, summary, forecast)
     progress = make_progress(plan, launches, forecast)
@@ -82,10 +80,10 @@ def _run(
     except Interrupted as stop:
         progress.close()
         left = len(launches) - len(summary.outcomes)
-        print(
+        say(
             f"longshore: stopped by {stop}; {len(summary.outcomes)} launches recorded, {left} left; "
             f"go on with: {resume_command(plan, target)}",
-            file=sys.stderr,
+            sys.stderr,
         )
         return stop.exit_status
     except LongshoreError as error:
@@ -113,7 +111,7 @@ def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary
     sure = all(forecast.knows(cell) for cell in plan.cells)
     about = "about" if sure else "roughly"
     where = f"{target.study}, tag {target.tag}, session {target.session}"
-    print(f"{where}: {', '.join(parts)}, {about} {expected}", file=sys.stderr, flush=True)
+    say(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
 
 
 def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> None:

@@ -6,8 +6,9 @@ import argparse
 
 from longshore_study.errors import LongshoreError
 from longshore_study.plan import make_plan
-from longshore_study.run import Target, kept_study_files, remaining
+from longshore_study.run import remaining
 from longshore_study.session import add_session_options, run_session
+from longshore_study.session_folder import Target, kept_study_files
 from longshore_study.store import Store
 from longshore_study.study_file import Study, StudyFileError, load
 
