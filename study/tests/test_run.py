@@ -441,3 +441,30 @@ def test_a_reader_who_leaves_does_not_end_the_study(place: Place) -> None:
     process.stderr.close()
     assert process.wait(timeout=60) == 0
     assert len(place.launches()) == PLANNED
+
+
+def test_somebody_else_s_program_is_run_and_read_in_the_same_study(place: Place) -> None:
+    published = Path(__file__).parent / "data" / "published"
+    reader = "import pathlib, sys; print(pathlib.Path(sys.argv[1]).read_text())"
+    outputs = {
+        "halobench": published / "halobench" / "production-{image}.out",
+        "wrong": published / "indexgather" / "bale-shmem-16-nodes.out",
+    }
+    for name, path in outputs.items():
+        block = (
+            f'[[external]]\nname = "{name}"\nformat = "halobench"\nlaunches = 1\n'
+            f"command = {json.dumps([sys.executable, '-c', reader, str(path)])}\n"
+            'between = { image = ["reference", "new-image"], ranks = 8 }\n'
+        )
+        place.study.write_text(place.study.read_text(encoding="utf-8") + block, encoding="utf-8")
+    done = place.run()
+    assert done.returncode == 1
+    launches = place.launches()
+    assert len(launches) == PLANNED + 4
+    read = {str(launch.cell["image"]): launch for launch in launches if launch.cell["program"] == "halobench"}
+    assert sorted(read) == ["new-image", "reference"]
+    assert all(launch.imported and launch.problem is None and len(launch.results) == 8 for launch in read.values())
+    wrong = [launch for launch in launches if launch.cell["program"] == "wrong"]
+    assert len(wrong) == 2
+    assert all(launch.problem for launch in wrong)
+    assert [line for line in done.stderr.splitlines() if "FAILED" in line and "bale" in line]
