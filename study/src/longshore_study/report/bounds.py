@@ -34,7 +34,7 @@ def bounds_text(bounds: Iterable[Bound]) -> str:
     name = "the measured memory copy"
     low, high = kept[0], kept[-1]
     shown_as = quantity(high.unit, [high.value])
-    if low.value != high.value:
+    if shown_as.number(low.value) != shown_as.number(high.value):
         ends = f"{shown_as.number(low.value)} to {shown_as.told(high.value)}"
         return f"{name}, {ends} by what it bounds"
     told = shown_as.told(low.value)

@@ -26,9 +26,10 @@ def forest_section(comparison: Comparison) -> Element | None:
     if not comparison.rows:
         return None
     scale = ratio_scale(comparison)
-    groups: dict[tuple[str, str], list[Row]] = {}
+    # Variants with other factors have a table of their own: what is the same in a table need not be in its rows.
+    groups: dict[tuple[str, str, frozenset[str]], list[Row]] = {}
     for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.pattern)):
-        groups.setdefault((row.pattern, row.metric), []).append(row)
+        groups.setdefault((row.pattern, row.metric, frozenset(row.factors)), []).append(row)
     present = sorted({base_name(r.verdict) for r in comparison.rows}, key=order_of)
     return element(
         "section",

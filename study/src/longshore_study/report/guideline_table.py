@@ -135,7 +135,7 @@ def _warnings(row: Mapping[str, Any]) -> list[str]:
 
 
 def _where(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return row.get("context") or {}
+    return {k: v for k, v in (row.get("context") or {}).items() if k not in ("program", "pattern")}
 
 
 def _factors(factors: Mapping[str, Any]) -> str:

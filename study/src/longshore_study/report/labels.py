@@ -24,7 +24,7 @@ METRIC_TITLES = {
     "injection_bandwidth": "injection bandwidth per node",
     "process_bandwidth": "bandwidth per process",
     "exchange_bandwidth": "exchange bandwidth",
-    "keys_per_second": "keys sorted per second",
+    "keys_per_second": "keys sorted",
     "latency_us": "latency",
 }
 

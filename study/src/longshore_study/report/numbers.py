@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _THIN_SPACE = "\u2009"
 # How a unit of the records is written out on axes and beside figures.
-UNIT_NAMES = {"keys/s": "keys/s", "us": "µs", "seconds": "s", "": ""}
+UNIT_NAMES = {"1/s": "/s", "us": "µs", "seconds": "s"}
 
 
 def whole_number(value: int) -> str:
@@ -58,9 +58,9 @@ class Quantity:
 
 def quantity(unit: str, values: Iterable[float]) -> Quantity:
     largest = max(values, default=0.0)
-    for divisor, word in ((1e9, "billion "), (1e6, "million ")):
+    for divisor, word in ((1e9, "billion"), (1e6, "million")):
         if largest >= divisor:
-            return Quantity(divisor, word + unit_name(unit))
+            return Quantity(divisor, f"{word} {unit_name(unit)}".replace(" /", "/"))
     return Quantity(1.0, unit_name(unit))
 
 

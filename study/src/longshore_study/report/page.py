@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from longshore_study import __version__
+from longshore_study.report.answer import verdict_section
 from longshore_study.report.coverage import coverage_section
 from longshore_study.report.curves import curves
 from longshore_study.report.downloads import downloads_section
@@ -24,7 +25,6 @@ from longshore_study.report.marks import symbol_sheet
 from longshore_study.report.markup import Child, Element, Verbatim, element, to_text
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.rules import rules_section
-from longshore_study.report.verdicts import verdict_section
 
 Section = Callable[[Facts], Element | None]
 
@@ -102,11 +102,17 @@ def patterns_section(facts: Facts) -> Element | None:
 
 
 def _pattern(facts: Facts, pattern: str) -> Element:
-    """Curves and dots, per metric and unit: controls have two."""
+    """Curves and dots per metric and unit (controls have two); variants with other factors have tables of their own."""
     kinds: dict[tuple[str, str], list[Figure]] = {}
     for f in facts.of_pattern(pattern):
         kinds.setdefault((f.metric, f.unit), []).append(f)
-    drawn: list[Child] = [[*curves(facts, figures), launch_dots(facts, figures)] for figures in kinds.values()]
+    drawn: list[Child] = []
+    for figures in kinds.values():
+        drawn += curves(facts, figures)
+        alike: dict[frozenset[str], list[Figure]] = {}
+        for f in figures:
+            alike.setdefault(frozenset(f.factors), []).append(f)
+        drawn += [launch_dots(facts, group) for group in alike.values()]
     return element("div", element("h3", pattern_title(pattern)), drawn, class_="pattern", id=f"pattern-{pattern}")
 
 

@@ -154,7 +154,8 @@ def _values(launches: Iterable[Launch]) -> dict[str, list[str]]:
 
 
 def _properties(launch: Launch) -> list[tuple[str, str]]:
-    return [("source", launch.source), *_flat(launch.header or {})]
+    own = [(key, str(launch.envelope[key])) for key in ("launcher", "binding") if launch.envelope.get(key)]
+    return [("source", launch.source), *own, *_flat(launch.header or {})]
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

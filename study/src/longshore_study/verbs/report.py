@@ -10,9 +10,9 @@ from typing import Any
 
 from longshore_study import compare, guidelines, selection
 from longshore_study.errors import EXIT_OK, LongshoreError
+from longshore_study.report.best import solo_sentence
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.page import build_page
-from longshore_study.report.verdicts import solo_sentence
 from longshore_study.selection import Side
 from longshore_study.store import Store
 

@@ -1,0 +1,117 @@
+"""The answer first: the verdict in a sentence, what stands behind it, and the counts by verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from math import log
+from typing import Any
+
+from longshore_study.report.best import best_section
+from longshore_study.report.facts import Comparison, Facts, Row
+from longshore_study.report.labels import metric_title, naming, pattern_title
+from longshore_study.report.markup import Element, element
+from longshore_study.report.numbers import change, counted, quantity, ratio, ratio_in_words, share
+from longshore_study.report.verdicts import ORDER, badge, base_name, verdict_of
+
+
+def verdict_section(facts: Facts) -> Element:
+    comparison = facts.comparison
+    if comparison is None:
+        return best_section(facts)
+    return element(
+        "section",
+        element("p", badge(comparison.verdict), " ", comparison_sentence(comparison), class_="verdict"),
+        [element("p", text, class_="lead") for text in _comparison_details(comparison)],
+        tiles(comparison),
+        id="verdict",
+    )
+
+
+def comparison_sentence(comparison: Comparison) -> str:
+    counts = Counter(base_name(row.verdict) for row in comparison.rows)
+    total = len(comparison.rows)
+    sides = f"“{comparison.new}” against “{comparison.reference}”"
+    figures = counted(total, "figure")
+    margin = share(comparison.margin)
+    if counts["regressed"]:
+        return f"{sides}: {counts['regressed']} of {figures} regressed beyond the margin of {margin}."
+    if not total:
+        return f"{sides}: there is nothing that both sides have measured."
+    broken = counts["failed"] + counts["invalid"] + counts["missing"]
+    if broken:
+        return f"{sides}: none of {figures} regressed, but {broken} failed, are invalid or are missing on one side."
+    if counts["improved"]:
+        return f"{sides}: {counts['improved']} of {figures} improved beyond the margin of {margin}, none regressed."
+    if counts["same"] == total:
+        return f"{sides}: all {figures} are the same within the margin of {margin}."
+    undecided = counts["inconclusive"] + counts["untestable"]
+    return f"{sides}: none of {figures} regressed; {undecided} cannot be decided with these data."
+
+
+def tiles(comparison: Comparison) -> Element:
+    counts = Counter(base_name(row.verdict) for row in comparison.rows)
+    shown = [name for name in ORDER if counts[name] or name in ("regressed", "improved", "same", "inconclusive")]
+    return element(
+        "ul",
+        [
+            element(
+                "li",
+                element("span", verdict_of(name).glyph, class_="glyph", aria_hidden="true"),
+                element("b", str(counts[name])),
+                " ",
+                element("span", name, class_="word"),
+                element("span", verdict_of(name).meaning, class_="meaning"),
+                class_=f"tile v-{name}" + ("" if counts[name] else " none"),
+            )
+            for name in shown
+        ],
+        class_="tiles",
+    )
+
+
+def _comparison_details(comparison: Comparison) -> list[str]:
+    details = []
+    names = naming(row.factors for row in comparison.rows)
+    judged = [row for row in comparison.rows if row.ratio and row.ratio > 0]
+    for verdict, word in (("regressed", "The worst"), ("improved", "The best gain")):
+        rows = [row for row in judged if row.verdict == verdict]
+        if rows:
+            details.append(f"{word}: {row_sentence(max(rows, key=_size), names.text)}")
+    sides = {row.sessions for row in comparison.rows if row.sessions != (0, 0)}
+    if sides:
+        least = (min(s[0] for s in sides), min(s[1] for s in sides))
+        details.append(
+            f"Judged from {counted(least[0], 'session')} of “{comparison.reference}” and {least[1]} of "
+            f"“{comparison.new}”; a session is the unit of replication."
+        )
+    details += _shift(comparison)
+    return details
+
+
+def row_sentence(row: Row, name: Callable[[dict[str, Any]], str]) -> str:
+    """REQUIRES: the row has a ratio."""
+    text = f"{pattern_title(row.pattern).lower()}, {name(row.factors)}: {metric_title(row.metric)} "
+    text += ratio_in_words(row.ratio or 0.0)
+    if row.reference is not None and row.new is not None:
+        shown_as = quantity(row.unit, [row.reference, row.new])
+        text += f" ({shown_as.number(row.reference)} → {shown_as.told(row.new)}"
+        text += f"; ratio {ratio(row.ratio)}"
+        if row.interval:
+            text += f", 95 % interval {ratio(row.interval[0])} to {ratio(row.interval[1])}"
+        text += ")"
+    return text + "."
+
+
+def _size(row: Row) -> float:
+    return abs(log(row.ratio)) if row.ratio else 0.0
+
+
+def _shift(comparison: Comparison) -> list[str]:
+    shift = comparison.common_shift
+    size = shift.get("ratio")
+    if not isinstance(size, (int, float)):
+        reason = shift.get("reason") or shift.get("note")
+        return [f"Common shift of the whole machine: {reason}."] if reason else []
+    removed = "it was removed from the ratios" if shift.get("removed") else "nothing was removed from the ratios"
+    return [f"The controls (memory copy, ping-pong) shifted by {change(float(size))} as a whole; {removed}."]
