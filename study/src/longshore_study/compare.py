@@ -95,8 +95,8 @@ def compare(reference: Side, new: Side, options: Options | None = None) -> Compa
     margin = options.margin if options.margin is not None else _margin_of((reference, new))
     rows = _rows(sides, options)
     if not rows:
-        lacking = " and ".join(f"'{s.name}'" for s, m in zip((reference, new), sides, strict=True) if not m.figures)
-        why = f"{lacking} has no usable figure" if lacking else "the condition leaves nothing"
+        lacking = " and of ".join(f"'{s.name}'" for s, m in zip((reference, new), sides, strict=True) if not m.figures)
+        why = f"there is no usable figure of {lacking}" if lacking else "the condition leaves nothing"
         problems = [problem for side in sides for problem in side.problems]
         raise LongshoreError(f"nothing to compare: {why}" + (f"; {problems[0]}" if problems else ""))
     in_turns = _interleaved_sessions(reference, new)

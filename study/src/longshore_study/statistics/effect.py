@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from longshore_study.statistics import student
 
@@ -66,9 +67,7 @@ def unpaired(reference: Mapping[str, float], new: Mapping[str, float]) -> Effect
     )  # fmt: skip
 
 
-def stratified(
-    reference: Mapping[str, Mapping[Hashable, float]], new: Mapping[str, Mapping[Hashable, float]]
-) -> Effect:
+def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, Mapping[Any, float]]) -> Effect:
     """Launches (session -> launch -> logarithm) compared within each session; sessions count alike.
 
     REQUIRES: the same sessions on both sides.

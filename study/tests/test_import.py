@@ -1,0 +1,91 @@
+"""The verb import: what is stored, what is refused, and that it is all or nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from longshore_study.cli import main
+from longshore_study.store import Store
+from stored_launches import PUBLISHED, json_of
+
+HALO = PUBLISHED / "halobench" / "production-reference.out"
+
+
+def run(store: Path, *arguments: str) -> int:
+    return main(["--store", str(store), "import", *arguments])
+
+
+def test_a_file_becomes_a_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "p") == 0
+    assert "8 figures stored in halobench, tag old, session p" in capsys.readouterr().out
+    (launch,) = Store(tmp_path).launches("halobench", "old", "p")
+    assert launch.problem is None
+    assert launch.imported
+    assert launch.source == "import halobench"
+    assert launch.envelope["imported_from"] == HALO.name
+
+
+def test_importing_twice_does_not_count_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "p")
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "q", "--json") == 0
+    out = capsys.readouterr().out
+    assert "already stored, in session 'p'" in out
+    assert len(list(Store(tmp_path).launches())) == 1
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "another") == 0
+    assert len(list(Store(tmp_path).launches())) == 2
+
+
+def test_a_bad_file_among_good_ones_stores_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.out"
+    bad.write_text(HALO.read_text()[:900])
+    store = tmp_path / "store"
+    assert run(store, "halobench", str(HALO), str(bad), "--tag", "old") == 3
+    error = capsys.readouterr().err
+    assert f"{bad}:" in error
+    assert "--partial" in error
+    assert not store.exists()
+
+
+def test_a_partial_file_is_marked_wherever_it_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.out"
+    bad.write_text(HALO.read_text()[:900])
+    store = tmp_path / "store"
+    assert run(store, "halobench", str(bad), "--tag", "old", "--partial") == 0
+    assert "stored as partial" in capsys.readouterr().out
+    assert main(["--store", str(store), "show"]) == 0
+    assert "partial (halobench's output ends without 'Finished'" in capsys.readouterr().out
+    run(store, "halobench", str(HALO), "--tag", "new")
+    capsys.readouterr()
+    assert main(["--store", str(store), "compare", "new", "old", "--json"]) == 3
+    document = json_of(capsys.readouterr().out)
+    assert any("partial" in problem for problem in document["problems"])
+    assert "missing" in {row["verdict"] for row in document["rows"]}
+
+
+def test_two_files_of_one_cell_are_two_launches_of_one_session(tmp_path: Path) -> None:
+    other = PUBLISHED / "halobench" / "tds-reference.out"
+    run(tmp_path, "halobench", str(HALO), str(other), "--tag", "old", "--session", "p", "--study", "mine")
+    launches = list(Store(tmp_path).launches("mine", "old", "p"))
+    assert [launch.launch_index for launch in launches] in ([0, 1], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("halobench", str(HALO)), 64),
+        (("halobnech", str(HALO), "--tag", "t"), 64),
+        (("halobench", "--tag", "t"), 64),
+        (("halobench", str(HALO), "--tag", ""), 64),
+        (("bale", str(HALO), "--tag", "t"), 3),
+        (("bale", str(HALO), "--tag", "t", "--ranks-per-node", "0"), 64),
+        (("halobench", "/nowhere.out", "--tag", "t"), 3),
+    ],
+)
+def test_mistakes_are_one_line_with_their_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], status: int
+) -> None:
+    assert run(tmp_path / "store", *arguments) == status
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    assert not (tmp_path / "store").exists()

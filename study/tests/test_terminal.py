@@ -1,0 +1,76 @@
+"""Numbers, words and tables for people."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from longshore_study import terminal
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"), (0.0, "0"), (12095.277, "12095"), (400.92, "400.9"), (2.885, "2.885"), (0.243, "0.243"),
+        (0.0573, "0.0573"), (0.00123, "0.00123"), (1.234e-7, "1.234e-07"), (123456789.0, "1.235e+08"), (-2.5, "-2.500"),
+    ],
+)  # fmt: skip
+def test_numbers(value: float | None, text: str) -> None:
+    assert terminal.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1 / 17.45, "17.4 times slower"),
+        (1.03, "3 % faster"),
+        (0.97, "3.1 % slower"),
+        (2.0, "2 times faster"),
+        (1.0, "0 % faster"),
+    ],
+)
+def test_ratios_in_words(value: float, text: str) -> None:
+    assert terminal.times(value) == text
+
+
+def test_counts_and_factors() -> None:
+    assert [terminal.count(n, "launch") for n in (0, 1, 2)] == ["0 launches", "1 launch", "2 launches"]
+    assert terminal.count(2, "row") == "2 rows"
+    values = {"grid": [8, 4, 4], "environment": {"A": "1"}, "on": True, "x": 0.5, "none": None}
+    assert terminal.factors(values) == "grid 8x4x4, environment A=1, on yes, x 0.5, none -"
+
+
+def test_what_varies_is_told_from_what_is_shared() -> None:
+    shared, names = terminal.varying([{"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4}])
+    assert shared == {"a": 1}
+    assert names == ["b", "c"]
+
+
+def test_a_log_gets_an_aligned_table_that_is_never_wrapped() -> None:
+    stream = io.StringIO()
+    rows = [["waitall", "12095"], ["x" * 300, "4"]]
+    terminal.print_table("halo", ["mode", "MiB/s"], rows, right={"MiB/s"}, styles=["best", None], stream=stream)
+    title, head, first, second = stream.getvalue().splitlines()
+    assert title == "halo"
+    assert len(head) == len(first) == len(second) == 300 + 2 + 5
+    assert first.endswith("  12095")
+    assert "\x1b" not in stream.getvalue()
+
+
+class FakeTerminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_colour_unless_it_is_declined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for declined in (False, True):
+        if declined:
+            monkeypatch.setenv("NO_COLOR", "1")
+        stream = FakeTerminal()
+        terminal.print_line("regressed", "regressed", stream)
+        terminal.print_table("t", ["a"], [["[bold]b"]], styles=["regressed"], stream=stream)
+        assert ("\x1b[1;31m" in stream.getvalue()) != declined
+        assert "[bold]b" in stream.getvalue(), "data is never read as markup"
