@@ -69,13 +69,14 @@ rank_places find_places(team& team) {
 }
 
 json launch_record(const team& team, const request& asked, const rank_places& places, const clock_facts& clock,
-                   const std::vector<std::string>& command_line) {
+                   const process_facts& process) {
   const bool bound = std::none_of(places.core_of.begin(), places.core_of.end(), [](int core) { return core < 0; });
   json record{{"record", "launch"}, {"schema", 1}, {"launch", launch_id()}, {"start", utc("%Y-%m-%dT%H:%M:%SZ")}};
-  record["argv"] = command_line;
+  record["argv"] = process.command_line;
   record["seed"] = asked.how.seed;
   record["program"] = program_facts();
   record["system"] = system_facts();
+  record["system"]["usable_cores"] = process.usable_cores;
   record["transport"] = {{"name", team.transport_name()}, {"library", text_or_null(team.library_version())}};
   record["ranks"] = team.size();
   record["nodes"] = team.nodes().node_count();

@@ -22,8 +22,14 @@ struct rank_places {
 /// Collective.
 [[nodiscard]] rank_places find_places(team& team);
 
+/// What the process itself knows before any rank is bound to a core.
+struct process_facts {
+  std::vector<std::string> command_line;
+  int usable_cores = 0;
+};
+
 /// The record, on one rank.
 [[nodiscard]] json launch_record(const team& team, const request& asked, const rank_places& places, const clock_facts& clock,
-                                 const std::vector<std::string>& command_line);
+                                 const process_facts& process);
 
 }  // namespace longshore::bench

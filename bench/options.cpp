@@ -128,6 +128,10 @@ request parse_pattern(const pattern& what, std::vector<std::string> words) {
   std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
     app.parse(words);
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string message = e.what();
+    fail(errc::usage, "{}: its value is missing; longshore-bench {} --help lists the options",
+         message.substr(0, message.find(':')), what.name);
   } catch (const CLI::ParseError& e) {
     fail(errc::usage, "{}; longshore-bench {} --help lists the options", e.what(), what.name);
   }

@@ -2,6 +2,7 @@
 
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/run.hpp>
 
 #include "launch_record.hpp"
@@ -34,10 +35,11 @@ bool is_first_process() {
   return true;
 }
 
+// How many processes the launcher started; 0 without a launcher.
 int processes_launched() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const auto size = environment_text(name)) return std::max(1, std::atoi(size->c_str()));
-  return 1;
+  return 0;
 }
 
 void say(const std::string& message) {
@@ -47,8 +49,7 @@ void say(const std::string& message) {
 // One launch. What rank 0 alone has stays here, where a failure finds it whichever rank it began on.
 class launch {
  public:
-  launch(request asked, std::vector<std::string> command_line)
-      : asked_(std::move(asked)), command_line_(std::move(command_line)) {}
+  launch(request asked, process_facts process) : asked_(std::move(asked)), process_(std::move(process)) {}
 
   int run() {
     const int processes = processes_launched();
@@ -62,7 +63,7 @@ class launch {
     try {
       start.run([this](team& team) { guarded(team); });
     } catch (const std::exception& e) {
-      record_failure(e);
+      if (recorder_) recorder_->clear_progress();
       if (!begun_) throw;
       say(e.what());
       return runtime_failure;
@@ -74,7 +75,7 @@ class launch {
   // A launcher that starts processes decides how many; that it agrees with --ranks is seen on the team.
   [[nodiscard]] run_options launcher_options(int processes) const {
     run_options options = asked_.launch;
-    if (options.transport == "mpi" || (options.transport.empty() && processes > 1)) options.ranks = 0;
+    if (options.transport == "mpi" || (options.transport.empty() && processes > 0)) options.ranks = 0;
     return options;
   }
 
@@ -83,8 +84,7 @@ class launch {
     try {
       status_ = on_rank(team);
     } catch (const std::exception& e) {
-      // Where ranks are processes, the transport ends this one next: the last chance to record why.
-      if (!ranks_are_threads_ && team.rank() == 0) record_failure(e);
+      record_failure(e);  // now: a transport whose ranks are processes ends this one next
       throw;
     }
   }
@@ -107,7 +107,7 @@ class launch {
                              team.nodes().largest_node(), asked_.how.seed};
     const variants chosen = choose_variants(*asked_.program, asked_.factors, facts);
     if (first) {
-      file_->write(launch_record(team, asked_, places, clock, command_line_));
+      file_->write(launch_record(team, asked_, places, clock, process_));
       announce(facts, chosen);
       for (const auto& skipped : chosen.skipped) recorder_->skipped(skipped);
     }
@@ -127,7 +127,8 @@ class launch {
       fmt::print(stderr, "longshore-bench: {}\n", e.what());
       return 0;
     }
-    recorder_.emplace(asked_.program->name, *file_);
+    recorder_.emplace(asked_.program->name, *file_, processes_launched() == 0);
+    open_file_ = &*file_;
     return 1;
   }
 
@@ -144,9 +145,10 @@ class launch {
   }
 
   void conclude(const walk_outcome& outcome) {
-    file_->write(end_record(outcome));
+    file_->write_last(end_record(outcome));
     recorder_->clear_progress();
-    const bool colour = isatty(fileno(page())) != 0 && !environment_text("NO_COLOR");
+    // Under a launcher a terminal is often only pretended.
+    const bool colour = processes_launched() == 0 && isatty(fileno(page())) != 0 && !environment_text("NO_COLOR");
     fmt::print(page(), "{}", table(recorder_->rows(), colour));
     std::fflush(page());
     for (const auto& row : recorder_->rows())
@@ -161,21 +163,23 @@ class launch {
     return "no variants";
   }
 
+  // By whichever rank of this process fails, unless it is only the consequence of another's failure.
   void record_failure(const std::exception& e) {
-    if (recorder_) recorder_->clear_progress();
-    if (!file_ || failure_recorded_.exchange(true)) return;
+    record_file* const file = open_file_;
     const auto* known = dynamic_cast<const error*>(&e);
+    if (file == nullptr || (ranks_are_threads_ && known != nullptr && known->code() == errc::peer_failed)) return;
     try {
-      file_->write(failed_record(known == nullptr ? "unknown" : name_of(known->code()), e.what()));
+      file->write_last(failed_record(known == nullptr ? "unknown" : name_of(known->code()), e.what()));
     } catch (const std::exception&) {
       return;  // the disk is full, perhaps: then the file has no end, which says as much
     }
   }
 
   request asked_;
-  std::vector<std::string> command_line_;
+  process_facts process_;
   bool ranks_are_threads_ = true;
-  std::atomic<bool> begun_{false}, failure_recorded_{false};
+  std::atomic<bool> begun_{false};
+  std::atomic<record_file*> open_file_{nullptr};
   std::atomic<int> status_{runtime_failure};
   std::optional<record_file> file_;   // of rank 0
   std::optional<recorder> recorder_;  // of rank 0
@@ -186,7 +190,7 @@ class launch {
 int run_program(int argc, char** argv, std::span<const pattern> patterns) {
   try {
     request asked = parse_command_line(argc, argv, patterns);
-    if (asked.what == request::kind::run) return launch(std::move(asked), {argv, argv + argc}).run();
+    if (asked.what == request::kind::run) return launch(std::move(asked), {{argv, argv + argc}, usable_cores()}).run();
     if (is_first_process()) fmt::print("{}", asked.what == request::kind::list ? listing(patterns).dump(1) + "\n" : asked.text);
     return all_right;
   } catch (const error& e) {

@@ -23,7 +23,18 @@ record_file::~record_file() {
 }
 
 void record_file::write(const json& record) {
-  if (file_ < 0) return;
+  const std::scoped_lock lock(mutex_);
+  write_line(record);
+}
+
+void record_file::write_last(const json& record) {
+  const std::scoped_lock lock(mutex_);
+  write_line(record);
+  ended_ = true;
+}
+
+void record_file::write_line(const json& record) {
+  if (file_ < 0 || ended_) return;
   // Not every environment or argument is UTF-8, but every record is.
   const std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   for (std::size_t done = 0; done < line.size();) {

@@ -29,8 +29,8 @@ json metrics_object(const std::vector<metric>& metrics) {
 
 }  // namespace
 
-recorder::recorder(std::string pattern_name, record_file& file)
-    : pattern_name_(std::move(pattern_name)), file_(file), on_terminal_(isatty(STDERR_FILENO) != 0) {}
+recorder::recorder(std::string pattern_name, record_file& file, bool terminal_is_real)
+    : pattern_name_(std::move(pattern_name)), file_(file), on_terminal_(terminal_is_real && isatty(STDERR_FILENO) != 0) {}
 
 recorder::~recorder() { clear_progress(); }
 

@@ -15,7 +15,8 @@ using table_row = std::variant<measured, skipped_variant>;
 
 class recorder final : public observer {
  public:
-  recorder(std::string pattern_name, record_file& file);
+  /// `terminal_is_real`: when false no progress is shown, whatever standard error seems to be.
+  recorder(std::string pattern_name, record_file& file, bool terminal_is_real);
   ~recorder() override;
 
   void visit(int round, int rounds, std::size_t position, std::size_t positions, const variant& what) override;

@@ -75,7 +75,6 @@ void add_processors(json& facts, const fs::path& root) {
   facts["sockets"] = count_or_null(sockets.size());
   facts["cores"] = count_or_null(cores.size());
   facts["logical_cpus"] = count_or_null(cpus.size());
-  facts["usable_cores"] = usable_cores();
   facts["numa_nodes"] = count_or_null(numbered(root / "sys/devices/system/node", "node").size());
   std::string all;
   for (const auto& governor : governors) all += fmt::format("{}{}", all.empty() ? "" : ",", governor);

@@ -7,7 +7,7 @@
 
 namespace longshore::bench {
 
-/// The "system" of a launch record. `root` is where /proc, /sys and /etc are: another folder in tests.
+/// The "system" of a launch record, but for what depends on which cores the calling thread is bound to. `root` is where /proc, /sys and /etc are: another folder in tests.
 [[nodiscard]] json system_facts(const std::filesystem::path& root = "/");
 
 /// Name of this host.

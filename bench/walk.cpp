@@ -180,8 +180,8 @@ class walker {
   void warn(measured& all) const {
     const double shortest = all.seconds.best * static_cast<double>(all.iterations), step = setting_.clock.resolution_seconds;
     if (shortest < least_resolutions * step || shortest <= 0)
-      all.warning = fmt::format("a repetition lasted {:.3g} s, below {:.0f} steps of the clock ({:.3g} s each)", shortest,
-                                least_resolutions, step);
+      all.warning =
+          fmt::format("a repetition lasted less than {:.0f} steps of the clock ({:.2g} s each)", least_resolutions, step);
     const auto useless = [](const metric& one) { return !std::isfinite(one.value); };
     if (std::erase_if(all.metrics, useless) > 0)
       all.warning += all.warning.empty() ? "a figure is not finite" : "; a figure is not finite";
