@@ -36,7 +36,7 @@ def bounds_text(bounds: Iterable[Bound]) -> str:
     shown_as = quantity(high.unit, [high.value])
     if shown_as.number(low.value) != shown_as.number(high.value):
         ends = f"{shown_as.number(low.value)} to {shown_as.told(high.value)}"
-        return f"{name}, {ends} by what it bounds"
+        return f"{name}, {ends} depending on the launch"
     told = shown_as.told(low.value)
     return f"{name}, {told}" if low.value == low.copy else f"{name} of {figure(low.copy)} GB/s, here {told}"
 

@@ -171,7 +171,7 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
     note = "Median over launches; the upright line spans them."
     if len(facts.sides) > 1:
         note += f" Dashed and open: {facts.sides[0]}."
-    note += f" Dashed in black: {bounds_text(bounds)}." if bounds else " No bound was measured."
+    note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
     if constant:
         note += f" All: {constant}."
     drawn = [_panel(axes, panel, metric_title(figures[0].metric)) for panel in found]

@@ -22,12 +22,13 @@ VALUES_SHOWN = 4
 
 
 # What a reader needs to repeat a measurement, and words by which a recorded property answers it.
+LIBRARY = "communication library and its version"
 SETUP = {
     "host": ("host",),
     "CPU": ("cpu",),
     "kernel": ("kernel",),
     "compiler": ("compiler",),
-    "communication library and its version": ("library", "mpi version", "transport version", "mpi library"),
+    LIBRARY: ("library", "mpi version", "transport version", "mpi library"),
     "binding of ranks to cores": ("map", "binding", "placement", "core", "affinity"),
 }
 
@@ -56,11 +57,19 @@ def entries(facts: Facts) -> list[Entry]:
 
 def unrecorded(facts: Facts) -> list[str]:
     """What of the set-up any launch does not tell, in words; failed launches are not asked."""
-    known = [{key.lower() for key, _ in _properties(launch)} for launch in facts.launches if launch.problem is None]
+    known = [
+        ({key.lower() for key, _ in _properties(launch)}, launch.cell.get("transport"))
+        for launch in facts.launches
+        if launch.problem is None
+    ]
     return [
         what
         for what, words in SETUP.items()
-        if not all(any(word in key for word in words for key in keys) for keys in known)
+        if not all(
+            # Threads of one process need no library to reach each other.
+            any(word in key for word in words for key in keys) or (what == LIBRARY and transport == "threads")
+            for keys, transport in known
+        )
     ]
 
 
@@ -154,7 +163,8 @@ def _values(launches: Iterable[Launch]) -> dict[str, list[str]]:
 
 
 def _properties(launch: Launch) -> list[tuple[str, str]]:
-    own = [(key, str(launch.envelope[key])) for key in ("launcher", "binding") if launch.envelope.get(key)]
+    asked = (("launcher", "launcher"), ("binding", "binding asked for"))
+    own = [(name, str(launch.envelope[key])) for key, name in asked if launch.envelope.get(key)]
     return [("source", launch.source), *own, *_flat(launch.header or {})]
 
 
