@@ -325,7 +325,9 @@ def test_two_studies_are_compared_by_their_names(results: Store, capsys: pytest.
 def test_factors_can_be_ignored(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, "old", ("a", "b", "c"), cell={"ranks": 64})
     fill(results, "new", ("a", "b", "c"), cell={"ranks": 128})
-    assert compare(results, capsys)[0] == 3
+    status, document = compare(results, capsys)
+    assert status == 3
+    assert document["problems"] == ["no row is on both sides: ranks is 64 and 128; --ignore ranks compares nevertheless"]
     status, document = compare(results, capsys, "old", "new", "--ignore", "ranks")
     assert status == 0
     assert set(verdicts(document).values()) == {"same"}

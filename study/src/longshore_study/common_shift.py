@@ -25,6 +25,8 @@ class CommonShift:
     removed: bool = False
     verdict: str | None = None
     """Of the shift itself against the margin; None without controls."""
+    holm_p: float = 1.0
+    """Among the rows of the table; the exit status rests on it."""
     reason: str = "no control cells on both sides: nothing is removed"
 
     def remove_from(self, row: Measured) -> Measured:
@@ -66,12 +68,13 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
     low, high = effect.interval(shift.difference, shift.se, shift.df)
     judged = verdict.judge([shift], margin)[0].verdict
     if low <= 0.0 <= high:
-        return CommonShift(shift, kernels, False, judged, "the controls show no shift: nothing is removed")
+        return CommonShift(shift, kernels, False, judged, reason="the controls show no shift: nothing is removed")
     if not _agree(kernels, shift):
         # Then the machine has not become slower as a whole; each kernel is reported, and rows are left as they are.
         why = "the controls contradict each other: nothing is removed"
-        return CommonShift(shift, kernels, False, verdict.INCONCLUSIVE, why)
-    return CommonShift(shift, kernels, True, judged, "the controls show a shift: rows are judged relative to it")
+        return CommonShift(shift, kernels, False, verdict.INCONCLUSIVE, reason=why)
+    why = "the controls show a shift: rows are judged relative to it"
+    return CommonShift(shift, kernels, True, judged, reason=why)
 
 
 def _agree(kernels: dict[str, Measured], shift: Measured) -> bool:

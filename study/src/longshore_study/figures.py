@@ -91,10 +91,6 @@ class Measured:
     def problems(self) -> list[str]:
         return [launch.problem for launch in self.failed if launch.problem]
 
-    def failed_cells(self) -> dict[str, str]:
-        """The cells with a failed launch, and why the last of them failed."""
-        return {canonical(launch.cell): launch.problem or "" for launch in self.failed}
-
 
 def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measured:
     """The main figures of launches, and other metrics by name ("all" for all of them).

@@ -9,8 +9,10 @@ from collections import defaultdict
 from typing import Any
 
 from longshore_study import compare, expression, selection, terminal
-from longshore_study.compare import Comparison, Row
+from longshore_study.compare import Comparison
 from longshore_study.errors import UsageError, suggestion
+from longshore_study.pairing import Row, known_factors
+from longshore_study.row_document import row_document
 from longshore_study.statistics import verdict
 from longshore_study.store import Store
 
@@ -68,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _require_factor(name: str | None, comparison: Comparison) -> None:
-    known = sorted({factor for row in comparison.rows for factor in compare.known_factors(row.key)})
+    known = sorted({factor for row in comparison.rows for factor in known_factors(row.key)})
     if name is not None and name not in known:
         raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(known)})")
 
@@ -80,7 +82,7 @@ def _print_rows(comparison: Comparison) -> None:
     for (pattern, metric), rows in groups.items():
         described = [{"study": row.key.study, **row.key.cell, **row.key.variant} for row in rows]
         shared, names = terminal.varying(described)
-        documents = [compare.row_document(row) for row in rows]
+        documents = [row_document(row) for row in rows]
         unit = next((d["unit"] for d in documents if d["unit"]), "")
         shown = {k: v for k, v in shared.items() if v not in ("", {})}
         title = f"{pattern}: {metric} in {unit} ({terminal.factors(shown)})"
@@ -114,7 +116,7 @@ def _print_pivot(comparison: Comparison, down: str | None, across: str | None) -
     """Ratios by two factors; where several rows meet, the gravest of them and how many there are."""
     cells: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in comparison.rows:
-        factors = compare.known_factors(row.key)
+        factors = known_factors(row.key)
         cells[_level(factors, down), _level(factors, across)].append(row)
     lines = list(dict.fromkeys(line for line, _ in cells))
     columns = list(dict.fromkeys(column for _, column in cells))
@@ -132,7 +134,7 @@ def _cell(rows: list[Row]) -> str:
     if not rows:
         return ""
     gravest = min(rows, key=lambda row: verdict.VERDICTS.index(row.verdict))
-    ratio = terminal.ratio(compare.row_document(gravest)["ratio"])
+    ratio = terminal.ratio(row_document(gravest)["ratio"])
     more = f" (gravest of {len(rows)})" if len(rows) > 1 else ""
     return f"{ratio} {gravest.verdict}{more}"
 

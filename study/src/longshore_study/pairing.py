@@ -1,0 +1,151 @@
+"""Which figures of two sides belong together, and in which units they can be compared.
+
+Rows are matched by study, pattern, variant, metric and cell; what one side lacks is a row too. The unit of replication
+is the session where the sides differ in time, else the launch (design_of).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from longshore_study.expression import Expression
+from longshore_study.figures import CONTROL, Figure, Key, Measured, canonical
+from longshore_study.selection import Side
+from longshore_study.statistics import effect, moderated, verdict
+from longshore_study.statistics.effect import Effect
+
+
+@dataclass(slots=True)
+class Row:
+    """One thing that was measured, on both sides as far as it was."""
+
+    key: Key
+    reference: list[Figure] = field(default_factory=list)
+    new: list[Figure] = field(default_factory=list)
+    absent: list[str | None] = field(default_factory=lambda: [None, None])
+    """Why the reference and the new side have no figure, or not from all launches: skipped or failed, and how."""
+    effect: Effect | None = None
+    moderated: moderated.Moderated | None = None
+    judgement: verdict.Judgement | None = None
+    verdict: str = verdict.UNTESTABLE
+    warnings: list[str] = field(default_factory=list)
+    shift_removed: bool = False
+
+
+def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Collection[str] = ()) -> list[Row]:
+    """All that either side measured, failed to measure or skipped; what both skipped is agreed on, and no row."""
+    rows: dict[Key, Row] = {}
+    for side, measured in enumerate(sides):
+        for figure in measured.figures:
+            key = _without(figure.key, ignore)
+            row = rows.setdefault(key, Row(key))
+            (row.new if side else row.reference).append(figure)
+        for absent, reason in measured.absent.items():
+            key = _without(absent, ignore)
+            rows.setdefault(key, Row(key)).absent[side] = reason
+    if where is not None:
+        where.check_names({name for key in rows for name in known_factors(key)} or where.names)
+        rows = {key: row for key, row in rows.items() if key.pattern == CONTROL or where.matches(known_factors(key))}
+    failed = [
+        {canonical(_remaining(launch.cell, ignore)): launch.problem for launch in measured.failed} for measured in sides
+    ]
+    for row in rows.values():
+        for side, cells in enumerate(failed):
+            problem = cells.get(row.key.cell_text)
+            row.absent[side] = row.absent[side] or (f"failed: {problem}" if problem else None)
+    return [row for row in rows.values() if row.reference or row.new or not _skipped(row)]
+
+
+def _skipped(row: Row) -> bool:
+    return all(reason is None or reason.startswith("skipped") for reason in row.absent)
+
+
+def known_factors(key: Key) -> dict[str, Any]:
+    """What a condition can speak of."""
+    return {"study": key.study, "metric": key.metric, **key.factors}
+
+
+def _without(key: Key, ignore: Collection[str]) -> Key:
+    if not ignore:
+        return key
+    variant, cell = (canonical(_remaining(factors, ignore)) for factors in (key.variant, key.cell))
+    return replace(key, study="" if "study" in ignore else key.study, variant_text=variant, cell_text=cell)
+
+
+def _remaining(factors: dict[str, Any], ignore: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in factors.items() if name not in ignore}
+
+
+def set_apart(rows: Iterable[Row]) -> dict[str, tuple[list[Any], list[Any]]]:
+    """Where no row has both sides: the factors whose values on one side are none of those on the other."""
+    values: dict[str, tuple[dict[str, Any], dict[str, Any]]] = defaultdict(lambda: ({}, {}))
+    for row in rows:
+        if row.reference and row.new:
+            return {}
+        if row.key.pattern != CONTROL and (row.reference or row.new):
+            factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
+            for name, value in factors.items():
+                values[name][1 if row.new else 0][str(value)] = value
+    return {
+        name: (list(one.values()), list(other.values()))
+        for name, (one, other) in values.items()
+        if not one.keys() & other.keys()
+    }
+
+
+def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
+    """Sessions in which both sides were measured in turns: their spans of time overlap by half of the shorter one."""
+    spans: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for side in (reference, new):
+        starts: dict[str, list[str]] = defaultdict(list)
+        for launch in side.launches:
+            started = launch.envelope.get("started")
+            if isinstance(started, str):
+                starts[launch.session].append(started)
+        for session, times in starts.items():
+            if len(times) > 1:
+                spans[session].append((min(times), max(times)))
+    return frozenset(s for s, pair in spans.items() if len(pair) == 2 and _overlap(pair[0], pair[1]))
+
+
+def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    try:
+        a, b, c, d = (dt.datetime.fromisoformat(time).timestamp() for time in (*one, *other))
+    except ValueError:
+        return False
+    return min(b, d) - max(a, c) >= 0.5 * min(b - a, d - c) and min(b - a, d - c) > 0
+
+
+def design_of(row: Row, in_turns: frozenset[str]) -> Effect | None:
+    """The effect of a row, in the units in which its two sides can be compared; None where one side is empty."""
+    reference, new = by_session(row.reference), by_session(row.new)
+    if not reference or not new:
+        return None
+    shared = sorted(reference.keys() & new.keys())
+    in_turns_here = [s for s in shared if s in in_turns and len(reference[s]) > 1 and len(new[s]) > 1]
+    if in_turns_here and len(in_turns_here) == len(shared):
+        if len(shared) < max(len(reference), len(new)):
+            row.warnings.append("sessions of one side alone are not used")
+        return effect.stratified({s: reference[s] for s in shared}, {s: new[s] for s in shared})
+    means = [{s: math.fsum(v.values()) / len(v) for s, v in side.items()} for side in (reference, new)]
+    if len(shared) > 1 or (len(reference) == len(new) == 1 and shared):
+        alone = sorted((reference.keys() | new.keys()) - set(shared))
+        if alone:
+            row.warnings.append(f"session {', '.join(alone)} has no partner on the other side and is not used")
+        return effect.paired({s: means[0][s] for s in shared}, {s: means[1][s] for s in shared})
+    found = effect.unpaired(means[0], means[1])
+    if found.df and min(len(reference), len(new)) == 1:
+        row.warnings.append("one side has one session: its variance is taken from the other side")
+    return found
+
+
+def by_session(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
+    sessions: dict[str, dict[Hashable, float]] = defaultdict(dict)
+    for figure in figures:
+        sessions[figure.session][figure.launch] = figure.goodness
+    return dict(sessions)
