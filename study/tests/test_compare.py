@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 
 from longshore_study.cli import main
-from longshore_study.compare import parse_margin
+from longshore_study.common_shift import CommonShift
+from longshore_study.compare import Comparison, parse_margin
 from longshore_study.errors import UsageError
+from longshore_study.figures import Key
+from longshore_study.pairing import Row
+from longshore_study.selection import Side
+from longshore_study.statistics.verdict import Judgement
 from longshore_study.store import Store
 from stored_launches import control, halo, json_of, store_launch
 
@@ -327,7 +332,8 @@ def test_factors_can_be_ignored(results: Store, capsys: pytest.CaptureFixture[st
     fill(results, "new", ("a", "b", "c"), cell={"ranks": 128})
     status, document = compare(results, capsys)
     assert status == 3
-    assert document["problems"] == ["no row is on both sides: ranks is 64 and 128; --ignore ranks compares nevertheless"]
+    said = "no row is on both sides: ranks is 64 and 128; --ignore ranks compares nevertheless"
+    assert document["problems"] == [said]
     status, document = compare(results, capsys, "old", "new", "--ignore", "ranks")
     assert status == 0
     assert set(verdicts(document).values()) == {"same"}
@@ -370,6 +376,23 @@ def test_nothing_left_to_compare_is_said(results: Store, capsys: pytest.CaptureF
     fill(results, "old", ("a", "b"))
     assert main(["--store", str(results.path), "compare", "old", "old", "--where", "ranks > 2"]) == 3
     assert "the condition leaves nothing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("holm_p", "status"), [(0.04, 1), (0.06, 2)])
+def test_the_exit_status_rests_on_the_stricter_correction(holm_p: float, status: int) -> None:
+    """Two rows with p = 0.03 each are regressed by Benjamini-Hochberg, but not by Holm."""
+    key = Key("s", "halo", "process_bandwidth", "{}", "{}")
+    judgement = Judgement("regressed", (-0.2, -0.06), 0.03, 0.03, holm_p, 1.0)
+    row = Row(key, judgement=judgement, verdict="regressed")
+    comparison = Comparison(Side("old", []), Side("new", []), 0.05, [row], CommonShift(), [], 0)
+    assert comparison.exit_status == status
+
+
+@pytest.mark.parametrize(("holm_p", "status"), [(0.04, 1), (0.06, 2)])
+def test_a_common_shift_counts_as_one_of_the_hypotheses(holm_p: float, status: int) -> None:
+    row = Row(Key("s", "halo", "b", "{}", "{}"), verdict="inconclusive")
+    shift = CommonShift(verdict="regressed", holm_p=holm_p)
+    assert Comparison(Side("old", []), Side("new", []), 0.05, [row], shift, [], 0).exit_status == status
 
 
 def test_margins() -> None:

@@ -78,3 +78,11 @@ def test_one_value_per_side_has_no_variance() -> None:
     for found in (effect.paired({"a": 1.0}, {"a": 2.0}), effect.unpaired({"a": 1.0}, {"b": 2.0})):
         assert found.difference == 1.0
         assert (found.variance, found.df, found.welch_se) == (None, 0, None)
+
+
+def test_two_sessions_in_turns_halve_the_variance_of_one() -> None:
+    one = effect.stratified({"a": {1: 0.0, 2: 0.1}}, {"a": {3: 0.0, 4: 0.1}})
+    two = effect.stratified(
+        {s: {s + "1": 0.0, s + "2": 0.1} for s in "ab"}, {s: {s + "3": 0.0, s + "4": 0.1} for s in "ab"}
+    )
+    assert (one.scale, two.scale) == (pytest.approx(1.0), pytest.approx(0.5))
