@@ -84,6 +84,7 @@ TEST(Memory, what_is_said_is_plausible) {
   EXPECT_GT(available_memory_bytes(), std::size_t{1} << 26);
   EXPECT_GT(last_level_cache_bytes(), std::size_t{1} << 18);
   EXPECT_GT(available_shared_memory_bytes(), 0u);
+  EXPECT_GE(last_level_cache_count(), 1);
 }
 
 }  // namespace

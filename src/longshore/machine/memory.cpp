@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <string>
 
 namespace longshore {
@@ -56,6 +57,16 @@ std::size_t last_level_cache_bytes() {
   if (level3 > 0) return static_cast<std::size_t>(level3);
   const long level2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return level2 > 0 ? static_cast<std::size_t>(level2) : std::size_t{32} << 20;
+}
+
+int last_level_cache_count() {
+  std::set<std::string> sharers;  // a cache is known by the CPUs that share it
+  const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+  for (long cpu = 0; cpu < cpus; ++cpu) {
+    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index3/shared_cpu_list");
+    if (std::string list; file >> list) sharers.insert(list);
+  }
+  return std::max(1, static_cast<int>(sharers.size()));
 }
 
 }  // namespace longshore

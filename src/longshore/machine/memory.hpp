@@ -14,4 +14,8 @@ namespace longshore {
 /// Bytes of the last-level cache that one core can reach; 32 MiB when the machine does not say.
 [[nodiscard]] std::size_t last_level_cache_bytes();
 
+/// Last-level caches of the whole machine, of last_level_cache_bytes() each; 1 when the machine does not say. Reads a small file
+/// per CPU: ask once.
+[[nodiscard]] int last_level_cache_count();
+
 }  // namespace longshore

@@ -1,0 +1,59 @@
+// The four kernels of STREAM (J. D. McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE
+// TCCA newsletter, 1995): what each does to one element, and what it counts.
+//
+//     copy   c = a            2 x size of element          scale  b = q * c        2 x
+//     add    c = a + b        3 x                          triad  a = b + q * c    3 x
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace longshore {
+
+enum class stream_kernel { copy, scale, add, triad };
+
+inline constexpr std::array<std::string_view, 4> stream_kernel_names = {"copy", "scale", "add", "triad"};
+
+[[nodiscard]] constexpr std::string_view name_of(stream_kernel kernel) noexcept {
+  return stream_kernel_names[static_cast<std::size_t>(kernel)];
+}
+
+[[nodiscard]] constexpr std::optional<stream_kernel> stream_kernel_named(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < stream_kernel_names.size(); ++i)
+    if (stream_kernel_names[i] == name) return static_cast<stream_kernel>(i);
+  return std::nullopt;
+}
+
+/// Arrays that a kernel reads and writes: the figure counts so many elements (not the line that an ordinary store reads first).
+[[nodiscard]] constexpr std::size_t arrays_touched(stream_kernel kernel) noexcept {
+  return kernel == stream_kernel::copy || kernel == stream_kernel::scale ? 2 : 3;
+}
+
+/// One element of the result. Where the kernel reads one array, it is x.
+template <stream_kernel Kernel, class T>
+[[nodiscard]] constexpr T stream_value(T x, [[maybe_unused]] T y, [[maybe_unused]] T scalar) noexcept {
+  if constexpr (Kernel == stream_kernel::copy) return x;
+  if constexpr (Kernel == stream_kernel::scale) return scalar * x;
+  if constexpr (Kernel == stream_kernel::add) return x + y;
+  if constexpr (Kernel == stream_kernel::triad) return x + scalar * y;
+}
+
+/// The arrays in their parts: result and one or two sources.
+template <class Array>
+struct stream_operands {
+  Array result, x, y;
+};
+template <class Array>
+[[nodiscard]] constexpr stream_operands<Array> operands_of(stream_kernel kernel, Array a, Array b, Array c) noexcept {
+  switch (kernel) {
+    case stream_kernel::copy: return {c, a, a};
+    case stream_kernel::scale: return {b, c, c};
+    case stream_kernel::add: return {c, a, b};
+    case stream_kernel::triad: break;
+  }
+  return {a, b, c};
+}
+
+}  // namespace longshore

@@ -1,0 +1,68 @@
+#include <longshore/machine/memory.hpp>
+#include <longshore/stream/loop.hpp>
+#include <longshore/stream/loop_sets.hpp>
+
+#include <algorithm>
+
+namespace longshore {
+namespace {
+
+template <stream_kernel Kernel, class T>
+void plain_loop(T* result, const T* x, const T* y, T scalar, std::size_t n) {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+  for (std::size_t i = 0; i < n; ++i) result[i] = stream_value<Kernel>(x[i], y[i], scalar);
+}
+
+template <class T>
+stream_loop<T> portable(stream_kernel kernel) {
+  switch (kernel) {
+    case stream_kernel::copy: return plain_loop<stream_kernel::copy, T>;
+    case stream_kernel::scale: return plain_loop<stream_kernel::scale, T>;
+    case stream_kernel::add: return plain_loop<stream_kernel::add, T>;
+    case stream_kernel::triad: break;
+  }
+  return plain_loop<stream_kernel::triad, T>;
+}
+
+}  // namespace
+
+std::string_view name_of(instruction_set set) noexcept {
+  switch (set) {
+    case instruction_set::portable: return "portable";
+    case instruction_set::avx2: return "avx2";
+    case instruction_set::avx512: return "avx512";
+  }
+  return "unknown";
+}
+
+std::vector<instruction_set> instruction_sets() {
+  std::vector<instruction_set> sets = {instruction_set::portable};
+#if LONGSHORE_X86_LOOPS
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) sets.push_back(instruction_set::avx2);
+  if (__builtin_cpu_supports("avx512f")) sets.push_back(instruction_set::avx512);
+#endif
+  return sets;
+}
+
+template <class T>
+stream_loop<T> find_stream_loop(stream_kernel kernel, [[maybe_unused]] store_kind stores, [[maybe_unused]] instruction_set set) {
+#if LONGSHORE_X86_LOOPS
+  if (set == instruction_set::avx512) return stream_loops::avx512(T{}, kernel, stores);
+  if (set == instruction_set::avx2) return stream_loops::avx2(T{}, kernel, stores);
+#endif
+  return portable<T>(kernel);
+}
+
+template stream_loop<float> find_stream_loop<float>(stream_kernel, store_kind, instruction_set);
+template stream_loop<double> find_stream_loop<double>(stream_kernel, store_kind, instruction_set);
+
+store_kind stores_for(std::size_t bytes, int tasks_of_machine) {
+  static const std::size_t cache_bytes = last_level_cache_bytes();
+  static const int caches = last_level_cache_count();
+  const auto reached = static_cast<std::size_t>(std::clamp(tasks_of_machine, 1, caches));
+  return bytes > reached * cache_bytes ? store_kind::streaming : store_kind::ordinary;
+}
+
+}  // namespace longshore

@@ -1,0 +1,148 @@
+// STREAM on one rank: first touch, the kernel, and the check of every element, over any kind of arrays and tasks.
+//
+//     longshore::tasks workers({.layer = "threads", .count = 2, .cpus = team.cpus()});
+//     longshore::stream triad(longshore::own_arrays<double>(n, "huge"), workers, {.kernel = longshore::stream_kernel::triad});
+//     triad.run();
+//     if (triad.wrong_elements() != 0) ...
+//
+// All calls are local: no communication and no barrier. Cost of run(): arrays_touched(kernel) x elements x sizeof(T) bytes, and with
+// ordinary stores the line of each result read before it is written, once more.
+#pragma once
+
+#include <longshore/stream/loop.hpp>
+#include <longshore/stream/stream_arrays.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace longshore {
+
+/// Who writes the pages first, and so decides on which NUMA node they lie.
+enum class first_touch {
+  automatic,  ///< parallel for arrays above 2 MiB, as the published STREAM study found; below, waking the tasks costs more
+  serial,     ///< the thread that runs the rank
+  parallel    ///< each task its own piece
+};
+
+struct stream_options {
+  stream_kernel kernel = stream_kernel::triad;
+  store_kind stores = store_kind::ordinary;
+  first_touch touch = first_touch::automatic;
+};
+
+/// Relative error up to which an element is right: STREAM's.
+template <class T>
+inline constexpr double stream_tolerance = sizeof(T) == sizeof(float) ? 1e-6 : 1e-13;
+
+template <class Arrays>
+class stream {
+ public:
+  using value_type = typename Arrays::value_type;
+  static constexpr value_type scalar = 3;
+
+  /// Writes the first values. The tasks must outlive the object.
+  stream(Arrays arrays, tasks& workers, const stream_options& options)
+      : arrays_(std::move(arrays)),
+        workers_(workers),
+        options_(options),
+        loop_(find_stream_loop<value_type>(options.kernel, options.stores)) {
+    initialise();
+  }
+
+  /// The kernel, once over all elements of this rank.
+  void run() {
+    const auto loop = loop_;
+    const auto kernel = options_.kernel;
+    arrays_.for_each_span(workers_, [loop, kernel](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
+      const auto [result, x, y] = operands_of(kernel, a.data(), b.data(), c.data());
+      loop(result, x, y, scalar, a.size());
+    });
+    ++runs_;
+  }
+
+  /// Elements of the three arrays of this rank that differ from what run() should have left. The oracle is the recurrence of the
+  /// kernel on single values, as often as run() was called; it shares no code with the loops.
+  [[nodiscard]] std::uint64_t wrong_elements() {
+    const auto expected = expected_values();
+    std::atomic<std::uint64_t> wrong = 0;
+    arrays_.for_each_span(workers_, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
+      const std::size_t first = first_index(a);
+      wrong += count_wrong(a, expected[0], first) + count_wrong(b, expected[1], first) + count_wrong(c, expected[2], first);
+    });
+    return wrong;
+  }
+
+  [[nodiscard]] Arrays& arrays() noexcept { return arrays_; }
+  [[nodiscard]] const stream_options& options() const noexcept { return options_; }
+
+ private:
+  // First values: 1, 2 and 0 as STREAM has them, plus k/64 for the k-th of every 61 elements (exact in float): so that an element
+  // computed from a neighbour's operands is wrong too. The result differs from what was there before for every k.
+  static constexpr std::size_t period = 61;
+  using period_values = std::array<value_type, period>;
+  static constexpr std::array<value_type, 3> base = {1, 2, 0};
+
+  static period_values first_values(value_type base_value) {
+    period_values values;
+    for (std::size_t k = 0; k < period; ++k) values[k] = base_value + static_cast<value_type>(k) / 64;
+    return values;
+  }
+
+  std::size_t first_index(std::span<value_type> a) { return static_cast<std::size_t>(a.data() - arrays_.local(0).data()); }
+
+  void initialise() {
+    constexpr std::size_t parallel_from_bytes = std::size_t{2} << 20;
+    const bool parallel = options_.touch == first_touch::parallel ||
+                          (options_.touch == first_touch::automatic && arrays_.local(0).size_bytes() > parallel_from_bytes);
+    tasks alone;
+    arrays_.for_each_span(
+        parallel ? workers_ : alone, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
+          const std::size_t first = first_index(a);
+          fill(a, first_values(base[0]), first), fill(b, first_values(base[1]), first), fill(c, first_values(base[2]), first);
+        });
+  }
+
+  static void fill(std::span<value_type> items, const period_values& values, std::size_t first) {
+    std::size_t k = first % period;
+    for (auto& item : items) {
+      item = values[k];
+      if (++k == period) k = 0;
+    }
+  }
+
+  std::array<period_values, 3> expected_values() const {
+    std::array<period_values, 3> values = {first_values(base[0]), first_values(base[1]), first_values(base[2])};
+    auto& [a, b, c] = values;
+    for (std::uint64_t run = 0; run < runs_; ++run)
+      for (std::size_t k = 0; k < period; ++k) switch (options_.kernel) {
+          case stream_kernel::copy: c[k] = a[k]; break;
+          case stream_kernel::scale: b[k] = scalar * c[k]; break;
+          case stream_kernel::add: c[k] = a[k] + b[k]; break;
+          case stream_kernel::triad: a[k] = b[k] + scalar * c[k]; break;
+        }
+    return values;
+  }
+
+  static std::uint64_t count_wrong(std::span<const value_type> items, const period_values& expected, std::size_t first) {
+    std::uint64_t wrong = 0;
+    std::size_t k = first % period;
+    for (const value_type item : items) {
+      const double error = static_cast<double>(item) - static_cast<double>(expected[k]);
+      const double allowed = stream_tolerance<value_type> * static_cast<double>(expected[k]);  // the values are not negative
+      wrong += !(error <= allowed && -error <= allowed);                                       // NaN is wrong
+      if (++k == period) k = 0;
+    }
+    return wrong;
+  }
+
+  Arrays arrays_;
+  tasks& workers_;
+  stream_options options_;
+  stream_loop<value_type> loop_;
+  std::uint64_t runs_ = 0;
+};
+
+}  // namespace longshore

@@ -1,0 +1,116 @@
+// STREAM over all kinds of arrays and tasks: right results are accepted, and one wrong element anywhere is found.
+#include <longshore/stream/stream.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+constexpr std::array all_kernels = {stream_kernel::copy, stream_kernel::scale, stream_kernel::add, stream_kernel::triad};
+
+template <class T, class Make>
+void every_kernel_is_right(const Make& make_arrays) {
+  for (const int count : {1, 3}) {
+    tasks workers({.layer = count == 1 ? "serial" : "threads", .count = count, .spin = false});
+    for (const auto kernel : all_kernels)
+      for (const auto stores : {store_kind::ordinary, store_kind::streaming})
+        for (const auto touch : {first_touch::serial, first_touch::parallel})
+          for (const int runs : {1, 4}) {
+            stream run(make_arrays(), workers, {kernel, stores, touch});
+            const std::size_t elements = run.arrays().local(0).size();
+            EXPECT_EQ(run.wrong_elements(), 0u);  // the first values
+            for (int i = 0; i < runs; ++i) run.run();
+            EXPECT_EQ(run.wrong_elements(), 0u) << name_of(kernel) << ", " << elements << " elements, " << count << " tasks";
+          }
+  }
+}
+
+TEST(Stream, own_arrays_are_right) {
+  spmd([](team&) {
+    for (const std::size_t n : {0, 1, 63, 64, 1000, 40'000})
+      for (const auto policy : {"malloc", "calloc", "huge"}) {
+        every_kernel_is_right<double>([&] { return own_arrays<double>(n, policy); });
+        every_kernel_is_right<float>([&] { return own_arrays<float>(n, policy); });
+      }
+  });
+}
+
+TEST(Stream, distributed_arrays_are_right) {
+  spmd([](team& team) {
+    for (const std::uint64_t n : {0, 1, 5, 1000, 40'001}) {
+      every_kernel_is_right<double>([&] { return distributed_arrays<double, block>(team, n); });
+      every_kernel_is_right<float>([&] { return distributed_arrays<float, cyclic>(team, n); });
+    }
+  });
+}
+
+// Faults: each is made in arrays that were right, must be found, and taken back.
+template <class T>
+void faults_are_found() {
+  tasks workers({.layer = "threads", .count = 3, .spin = false});
+  constexpr std::size_t n = 10'000;
+  for (const auto kernel : all_kernels) {
+    stream run(own_arrays<T>(n, "malloc"), workers, {.kernel = kernel});
+    run.run();
+    ASSERT_EQ(run.wrong_elements(), 0u);
+    std::size_t found = 0;
+    for (std::size_t array = 0; array < 3; ++array)
+      for (const std::size_t i : {std::size_t{0}, std::size_t{1}, n / 3, n / 2, n - 1}) {
+        T& item = run.arrays().local(array)[i];
+        const T right = item;
+        for (const T wrong :
+             {right + T{1}, right * (1 + 3 * static_cast<T>(stream_tolerance<T>)) + std::numeric_limits<T>::denorm_min(),
+              -right - 1, std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
+          item = wrong;
+          EXPECT_EQ(run.wrong_elements(), 1u) << name_of(kernel) << " array " << array << " element " << i << " is " << wrong;
+          ++found;
+        }
+        item = right;
+      }
+    EXPECT_EQ(found, 75u);
+    EXPECT_EQ(run.wrong_elements(), 0u);
+  }
+}
+
+TEST(StreamCheck, one_wrong_element_anywhere_is_found) {
+  spmd([](team&) {
+    faults_are_found<double>();
+    faults_are_found<float>();
+  });
+}
+
+TEST(StreamCheck, a_kernel_that_did_nothing_or_was_shifted_is_found) {
+  spmd([](team&) {
+    tasks alone;
+    constexpr std::size_t n = 5000;
+    for (const auto kernel : all_kernels) {
+      stream run(own_arrays<double>(n, "calloc"), alone, {.kernel = kernel});
+      const auto result = operands_of(kernel, run.arrays().local(0), run.arrays().local(1), run.arrays().local(2)).result;
+      const std::vector<double> before(result.begin(), result.end());
+      run.run();
+      const std::vector<double> after(result.begin(), result.end());
+      std::ranges::copy(before, result.begin());
+      EXPECT_EQ(run.wrong_elements(), n) << name_of(kernel) << " did nothing";
+      std::copy(after.begin(), after.end() - 1, result.begin() + 1);
+      EXPECT_GE(run.wrong_elements(), n - 1) << name_of(kernel) << " was shifted by one";
+    }
+  });
+}
+
+TEST(StreamArrays, more_than_there_is_is_refused) {
+  spmd([](team& team) {
+    EXPECT_THROW(own_arrays<double>(most_elements, "malloc"), error);
+    EXPECT_THROW(own_arrays<double>(std::size_t{1} << 45, "huge"), error);
+    EXPECT_THROW((distributed_arrays<double, block>(team, std::uint64_t{1} << 50)), error);
+  });
+}
+
+}  // namespace
+}  // namespace longshore
