@@ -85,4 +85,5 @@ def test_two_sessions_in_turns_halve_the_variance_of_one() -> None:
     two = effect.stratified(
         {s: {s + "1": 0.0, s + "2": 0.1} for s in "ab"}, {s: {s + "3": 0.0, s + "4": 0.1} for s in "ab"}
     )
-    assert (one.scale, two.scale) == (pytest.approx(1.0), pytest.approx(0.5))
+    assert one.scale == pytest.approx(1.0)
+    assert two.scale == pytest.approx(0.5)
