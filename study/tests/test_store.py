@@ -172,6 +172,16 @@ def test_a_failed_launch_says_how(results: Store) -> None:
     assert "failed with exit status 3: rank 2 died" in launch.problem
 
 
+def test_a_program_that_says_why_it_ended_is_quoted(results: Store) -> None:
+    path = store_launch(results, "t", "s", [], end=False)
+    end = {"record": "end", "status": "failed", "error": {"kind": "timeout", "message": "rank 1 waited for rank 0"}}
+    with path.open("a") as file:
+        file.write(records.dump(end) + "\n")
+    (launch,) = results.launches()
+    assert launch.complete
+    assert launch.problem == f"{path}:3: ended with status 'failed': rank 1 waited for rank 0"
+
+
 def test_a_launch_in_which_nothing_could_run_is_an_answer(results: Store) -> None:
     skipped = {"record": "result", "pattern": "halo", "variant": {"mode": "rma"}, "skipped": "not on threads"}
     store_launch(results, "t", "s", [skipped], exit_status=2)

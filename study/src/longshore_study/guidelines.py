@@ -126,10 +126,11 @@ def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
     found: list[Guideline] = []
     files: dict[Path, None] = {}
     for launch in side.launches:
-        found += [
-            Guideline(one["faster"], one["than"], float(one.get("tolerance", 0.05)), one.get("pattern"))
-            for one in launch.envelope.get("guidelines") or ()
-        ]
+        for one in launch.envelope.get("guidelines") or ():
+            try:
+                found.append(Guideline(dict(one["faster"]), dict(one["than"]), _tolerance(one), one.get("pattern")))
+            except (KeyError, TypeError, ValueError, AttributeError):
+                warnings.append(f"{launch.path}:1: not a guideline, and not used: {one!r:.80}")
         digest = (launch.envelope.get("study_file") or {}).get("digest")
         if digest:
             files[launch.path.parent / f"study-{digest}.toml"] = None
@@ -145,6 +146,13 @@ def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
             continue
         found += [Guideline(g.faster, g.than, g.tolerance, g.pattern) for g in study.guidelines]
     return found
+
+
+def _tolerance(one: Mapping[str, Any]) -> float:
+    tolerance = float(one.get("tolerance", 0.05))
+    if not 0.0 <= tolerance < 100.0:
+        raise ValueError(f"a tolerance of {tolerance} cannot be")
+    return tolerance
 
 
 def _last_of_each(guidelines: Iterable[Guideline]) -> list[Guideline]:

@@ -35,6 +35,27 @@ def _refuse_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
+OPTIONAL: dict[str, dict[str, type]] = {
+    "study": {
+        "cell_id": str,
+        "launch_index": int,
+        "position": int,
+        "exit_status": int,
+        "stderr_tail": list,
+        "started": str,
+        "source": str,
+        "margin": float,
+        "bound": dict,
+        "guidelines": list,
+        "study_file": dict,
+        "environment": dict,
+    },
+    "result": {"metrics": dict, "seconds": dict, "traffic": dict},
+    "sample": {"seconds": dict},
+}
+"""Per record kind, what may be absent or null, but is of this type where it is there."""
+
+
 class RecordError(LongshoreError):
     """A record that cannot be used, with file and line."""
 
@@ -64,13 +85,24 @@ def check(record: Mapping[str, Any], place: str) -> None:
         raise RecordError(f"{place}: unknown kind of record {kind!r} (known: {', '.join(REQUIRED)})")
     for key, expected in required.items():
         value = record.get(key)
-        if not isinstance(value, expected) or isinstance(value, bool):
+        if not _is(value, expected):
             raise RecordError(f"{place}: record '{kind}' needs '{key}', {type_names[expected]}; found {value!r:.60}")
+    for key, expected in OPTIONAL.get(kind, {}).items():
+        value = record.get(key)
+        if value is not None and not _is(value, expected):
+            raise RecordError(f"{place}: '{key}' of record '{kind}' is {type_names[expected]}; found {value!r:.60}")
     schema = record.get("schema", SCHEMA)
     if not 1 <= schema <= SCHEMA:
         raise RecordError(
             f"{place}: schema {schema} is not known to this version (1 to {SCHEMA}); a newer longshore reads it"
         )
+
+
+def _is(value: object, expected: type) -> bool:
+    """As isinstance, but true is no number, and 1 is one where 1.5 is."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int | float) if expected is float else isinstance(value, expected)
 
 
 def dump(record: Mapping[str, Any]) -> str:

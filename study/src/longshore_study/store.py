@@ -249,7 +249,9 @@ def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -
     if body.end is None:
         return f"{path}:{line_count}: truncated (no 'end' record follows)"
     if body.end["status"] != "ok":
-        return f"{path}:{line_count}: ended with status '{body.end['status']}'"
+        error = body.end.get("error")
+        why = f": {error['message']}" if isinstance(error, dict) and "message" in error else ""
+        return f"{path}:{line_count}: ended with status '{body.end['status']}'{why}"
     return None
 
 
