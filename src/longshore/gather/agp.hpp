@@ -6,7 +6,6 @@
 #include <longshore/gather/index_range.hpp>
 #include <longshore/transport/traffic.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -27,24 +26,24 @@ void gather_agp(const dist_array<T, Distribution>& table, std::span<const std::i
   const T* const* parts = table.direct_parts().data();
   segment& memory = table.segment();
   std::uint64_t gets = 0;
-  table.map().with_locator([&](auto locate) {
-    for (std::size_t begin = 0; begin < indices.size(); begin += agp_window) {
-      const std::size_t end = std::min(indices.size(), begin + agp_window);
-      if (!all_in_range(indices.subspan(begin, end - begin), table.size()))
-        refuse_indices(indices, table.size(), table.team().rank());
-      const std::uint64_t before = gets;
-      for (std::size_t i = begin; i < end; ++i) {
-        const location at = locate(static_cast<std::uint64_t>(indices[i]));
-        if (const T* part = parts[at.rank]) {
-          out[i] = part[at.offset];
-        } else {
-          memory.get_start(at.rank, at.offset * sizeof(T), &out[i], sizeof(T));
-          ++gets;
-        }
+  const std::size_t done = table.map().with_locator([&](auto locate) {
+    std::size_t in_flight = 0;
+    return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
+      const location at = locate(index);
+      if (const T* part = parts[at.rank]) {
+        out[i] = part[at.offset];
+        return;
       }
-      if (gets != before) memory.quiet();
-    }
+      memory.get_start(at.rank, at.offset * sizeof(T), &out[i], sizeof(T));
+      ++gets;
+      if (++in_flight == agp_window) {
+        memory.quiet();
+        in_flight = 0;
+      }
+    });
   });
+  if (gets > 0) memory.quiet();
+  if (done < indices.size()) refuse_indices(indices, table.size(), table.team().rank());
   moved.messages += gets;
   moved.wire_bytes += gets * (sizeof(T) + get_request_bytes);
   moved.offnode_bytes += gets * (sizeof(T) + get_request_bytes);  // within a node every part can be loaded from

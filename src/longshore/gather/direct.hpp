@@ -6,64 +6,56 @@
 #include <longshore/gather/streaming_store.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 namespace longshore::gathering {
 
-/// Elements looked up together: their loads are independent of each other, and one branch checks the indices of all of them.
-inline constexpr std::size_t direct_group = 8;
-
-/// The loop. Stops before a group with an index out of range; returns how many elements were gathered.
-template <bool Streaming, trivially_copyable T, class Locate>
-std::size_t load_direct(const T* const* parts, std::uint64_t size, Locate locate, const std::int64_t* indices, T* out,
-                        std::size_t count) noexcept {
-  const std::uint64_t last = size - 1;
-  const auto load = [&](std::uint64_t index, T* to) {
-    const location at = locate(index);
-    if constexpr (Streaming)
-      stream_store(to, parts[at.rank][at.offset]);
-    else
-      *to = parts[at.rank][at.offset];
-  };
-  std::size_t i = 0;
-  for (; i + direct_group <= count; i += direct_group) {
-    std::uint64_t group[direct_group];
-    range_flags range{last};
-#pragma GCC unroll 8
-    for (std::size_t k = 0; k < direct_group; ++k) {
-      group[k] = static_cast<std::uint64_t>(indices[i + k]);
-      range.look_at(group[k]);
-    }
-    if (!range.all_inside()) [[unlikely]]
-      return i;
-#pragma GCC unroll 8
-    for (std::size_t k = 0; k < direct_group; ++k) load(group[k], out + i + k);
-  }
-  for (; i < count; ++i) {
-    const auto index = static_cast<std::uint64_t>(indices[i]);
-    if (index > last) return i;
-    load(index, out + i);
-  }
-  return i;
-}
-
-/// Local. out[i] = table[indices[i]]. REQUIRES: table.is_all_direct(), as many elements in `out` as in `indices`.
-/// Throws errc::usage for an index out of range; `out` is then written in part. `streaming`: whether the output passes the caches by.
-/// Cost: no messages; per element 8 bytes of index and sizeof(T) of output from and to memory, one load of the table.
+/// Where the elements of a table lie, prepared for the loop.
+/// Cost: no messages; per element 8 bytes of index and sizeof(T) of output from and to memory, one load of the table. Memory: 8 bytes per rank.
 template <trivially_copyable T, distribution Distribution>
-void gather_direct(const dist_array<T, Distribution>& table, std::span<const std::int64_t> indices, std::span<T> out,
-                   bool streaming) {
-  if (indices.empty()) return;
-  if (table.size() == 0) refuse_indices(indices, 0, table.team().rank());
-  const T* const* parts = table.direct_parts().data();
-  const std::size_t done = table.map().with_locator([&](auto locate) {
-    if (!streaming || !can_stream<T>)
-      return load_direct<false>(parts, table.size(), locate, indices.data(), out.data(), indices.size());
-    const std::size_t loaded = load_direct<true>(parts, table.size(), locate, indices.data(), out.data(), indices.size());
-    end_streaming();
-    return loaded;
-  });
-  if (done < indices.size()) refuse_indices(indices, table.size(), table.team().rank());
-}
+class direct_gather {
+ public:
+  /// Local. REQUIRES: table.is_all_direct().
+  explicit direct_gather(const dist_array<T, Distribution>& table) : table_(table), starts_(table.direct_parts().size()) {
+    for (std::size_t rank = 0; rank < starts_.size(); ++rank) {
+      starts_[rank] = reinterpret_cast<std::uintptr_t>(table.direct_parts()[rank]);
+      // As if each part began at global index 0: then the loop needs no offset.
+      if constexpr (is_block) starts_[rank] -= table.map().first_index(static_cast<int>(rank)) * sizeof(T);
+    }
+  }
+
+  /// Local. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
+  /// `streaming`: whether the output passes the caches by. Throws errc::usage for an index out of range; `out` is then written in part.
+  void operator()(std::span<const std::int64_t> indices, std::span<T> out, bool streaming) const {
+    const std::size_t done = table_.map().with_locator([&](auto locate) {
+      if (!streaming || !can_stream<T>) return load<false>(locate, indices, out.data());
+      const std::size_t loaded = load<true>(locate, indices, out.data());
+      end_streaming();
+      return loaded;
+    });
+    if (done < indices.size()) refuse_indices(indices, table_.size(), table_.team().rank());
+  }
+
+ private:
+  static constexpr bool is_block = std::is_same_v<Distribution, block>;
+
+  template <bool Streaming, class Locate>
+  std::size_t load(Locate locate, std::span<const std::int64_t> indices, T* out) const noexcept {
+    return for_each_in_range(indices, table_.size(), [locate, out, starts = starts_.data()](std::size_t i, std::uint64_t index) {
+      const location at = locate(index);
+      const T& value = reinterpret_cast<const T*>(starts[at.rank])[is_block ? index : at.offset];
+      if constexpr (Streaming)
+        stream_store(out + i, value);
+      else
+        out[i] = value;
+    });
+  }
+
+  const dist_array<T, Distribution>& table_;
+  std::vector<std::uintptr_t> starts_;  // by rank
+};
 
 }  // namespace longshore::gathering

@@ -4,6 +4,7 @@
 
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/cursors.hpp>
 #include <longshore/gather/index_range.hpp>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class exstack_gather {
         buffer_items_(buffer_items),
         narrow_(table.map().largest_local_size() <= std::numeric_limits<std::uint32_t>::max()),
         stack_(table.team(), buffer_items * std::max(sizeof(T), narrow_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t))),
-        values_(static_cast<std::size_t>(table.team().size())) {}
+        next_(static_cast<std::size_t>(table.team().size())) {}
 
   /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
@@ -69,37 +70,52 @@ class exstack_gather {
 
   static constexpr std::size_t refused = std::numeric_limits<std::size_t>::max();
 
+  static constexpr std::size_t prefetch_items = 2048;  // some rounds' worth would do no harm: it is 16 KiB
+
   // Pushes indices from `first` until a buffer is full. Returns where it stopped, or `refused` before an index out of range.
   template <class Offset, class Locate>
   std::size_t ask(Locate locate, std::span<const std::int64_t> indices, std::size_t first) {
     exstack::lane* const lanes = stack_.lanes();
-    const auto ranks = static_cast<std::size_t>(table_.team().size());
-    const std::size_t few_places = std::max<std::size_t>(32, ranks);  // with fewer free ones than this each push is checked
-    for (std::size_t peer = 0; peer < ranks; ++peer) lanes[peer].end = lanes[peer].next + buffer_items_ * sizeof(Offset);
-    const auto push = [&](std::size_t i) {
-      const location at = locate(static_cast<std::uint64_t>(indices[i]));
-      exstack::lane& to = lanes[at.rank];
-      *reinterpret_cast<Offset*>(to.next) = static_cast<Offset>(at.offset);
-      to.next += sizeof(Offset);
+    const int ranks = table_.team().size();
+    for (int peer = 0; peer < ranks; ++peer) next_[peer] = lanes[peer].next;
+    return with_cursors<Offset>(next_.data(), ranks, buffer_items_, [&](auto cursors) {
+      const std::size_t end = push(locate, indices, first, cursors);
+      if (end != refused)
+        for (int peer = 0; peer < ranks; ++peer) lanes[peer].next = cursors.next(peer);
+      return end;
+    });
+  }
+
+  template <class Offset, class Locate, template <class> class Cursors>
+  std::size_t push(Locate locate, std::span<const std::int64_t> indices, std::size_t first, Cursors<Offset>& cursors) {
+    const exstack::lane* const lanes = stack_.lanes();  // where the buffers begin; the cursors are ahead of them
+    const int ranks = table_.team().size();
+    const auto places_left = [&](int peer) {
+      return buffer_items_ - static_cast<std::size_t>(cursors.next(peer) - lanes[peer].next) / sizeof(Offset);
     };
+    const auto few_places = static_cast<std::size_t>(std::max(32, ranks));
     std::size_t i = first;
     while (i < indices.size()) {
-      // As many as fit whatever their destinations are need no check.
       std::size_t places = buffer_items_;
-      for (std::size_t peer = 0; peer < ranks; ++peer)
-        places = std::min(places, static_cast<std::size_t>(lanes[peer].end - lanes[peer].next) / sizeof(Offset));
-      const bool unchecked = places >= few_places;
-      const std::size_t end = std::min(indices.size(), i + std::max(places, few_places));
-      if (!all_in_range(indices.subspan(i, end - i), table_.size())) return refused;
-      if (unchecked) {
-        for (; i < end; ++i) push(i);
-        continue;
-      }
-      for (; i < end; ++i) {
-        const exstack::lane& to = lanes[locate(static_cast<std::uint64_t>(indices[i])).rank];
-        if (to.next == to.end) return i;
-        push(i);
-      }
+      for (int peer = 0; peer < ranks; ++peer) places = std::min(places, places_left(peer));
+      if (places < few_places) break;
+      // So many fit whatever their destinations are: no check of the buffers.
+      const auto stretch = indices.subspan(i, std::min(indices.size() - i, places));
+      Cursors<Offset> ahead = cursors;  // a copy, so that it lives in registers
+      const std::size_t done = for_each_in_range<prefetch_items>(stretch, table_.size(), [&](std::size_t, std::uint64_t index) {
+        const location at = locate(index);
+        *ahead.take(at.rank) = static_cast<Offset>(at.offset);
+      });
+      cursors = ahead;
+      if (done < stretch.size()) return refused;
+      i += done;
+    }
+    for (; i < indices.size(); ++i) {
+      const auto index = static_cast<std::uint64_t>(indices[i]);
+      if (index >= table_.size()) return refused;
+      const location at = locate(index);
+      if (places_left(at.rank) == 0) break;
+      *cursors.take(at.rank) = static_cast<Offset>(at.offset);
     }
     return i;
   }
@@ -118,16 +134,20 @@ class exstack_gather {
 
   template <class Locate>
   void place(Locate locate, const std::int64_t* indices, T* out, std::size_t begin, std::size_t end) {
-    for (int peer = 0; peer < table_.team().size(); ++peer) values_[peer] = stack_.arrived<T>(peer).data();
-    const T** const values = values_.data();
-    for (std::size_t i = begin; i < end; ++i) out[i] = *values[locate(static_cast<std::uint64_t>(indices[i])).rank]++;
+    const int ranks = table_.team().size();
+    // Read only; cursors that write and those that read are the same.
+    for (int peer = 0; peer < ranks; ++peer)
+      next_[peer] = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(stack_.arrived<T>(peer).data()));
+    with_cursors<T>(next_.data(), ranks, buffer_items_, [&](auto cursors) {
+      for (std::size_t i = begin; i < end; ++i) out[i] = *cursors.take(locate(static_cast<std::uint64_t>(indices[i])).rank);
+    });
   }
 
   const dist_array<T, Distribution>& table_;
   std::size_t buffer_items_;
   bool narrow_;  // offsets fit into 32 bits
   exstack stack_;
-  std::vector<const T*> values_;  // by source: the next answer
+  std::vector<std::byte*> next_;  // by rank: where its next question or answer lies
 };
 
 }  // namespace longshore::gathering

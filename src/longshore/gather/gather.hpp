@@ -36,6 +36,7 @@ class gather_plan {
     if (strategy_ == gather_strategy::automatic) strategy_ = all_reachable ? gather_strategy::direct : gather_strategy::exstack;
     if (options.buffer_items == 0) fail(errc::usage, "gather: buffers of 0 items: give at least 1, or leave the default of 1024");
     if (strategy_ == gather_strategy::exstack) exstack_.emplace(table, options.buffer_items);
+    if (strategy_ == gather_strategy::direct) direct_.emplace(table);
     cache_bytes_ = last_level_cache_bytes() / static_cast<std::size_t>(team.nodes().my_rank_count());
   }
 
@@ -54,7 +55,7 @@ class gather_plan {
     switch (strategy_) {
       case gather_strategy::agp: gathering::gather_agp(table_, indices, out, moved_); break;
       case gather_strategy::exstack: gather_by_exstack(indices, out); break;
-      default: gathering::gather_direct(table_, indices, out, out.size_bytes() >= cache_bytes_); break;
+      default: (*direct_)(indices, out, out.size_bytes() >= cache_bytes_); break;
     }
     moved_.payload_bytes = out.size_bytes();
   }
@@ -77,6 +78,7 @@ class gather_plan {
   const dist_array<T, Distribution>& table_;
   gather_strategy strategy_;
   std::optional<gathering::exstack_gather<T, Distribution>> exstack_;
+  std::optional<gathering::direct_gather<T, Distribution>> direct_;
   std::size_t cache_bytes_ = 0;  // this rank's share of the last level
   traffic moved_;
 };

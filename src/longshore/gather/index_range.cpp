@@ -6,13 +6,6 @@
 
 namespace longshore::gathering {
 
-bool all_in_range(std::span<const std::int64_t> indices, std::uint64_t size) noexcept {
-  if (size == 0) return indices.empty();
-  range_flags range{size - 1};
-  for (const std::int64_t index : indices) range.look_at(static_cast<std::uint64_t>(index));
-  return range.all_inside();
-}
-
 void refuse_indices(std::span<const std::int64_t> indices, std::uint64_t size, int rank) {
   const auto bad = std::find_if(indices.begin(), indices.end(),
                                 [&](std::int64_t index) { return index < 0 || static_cast<std::uint64_t>(index) >= size; });

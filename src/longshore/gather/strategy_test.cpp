@@ -39,26 +39,34 @@ TEST(GatherStrategy, what_cannot_be_used_says_why) {
     EXPECT_NE(why_not(later, true).value_or("").find(name_of(later)), std::string::npos);
 }
 
-TEST(IndexRange, finds_one_bad_index_at_any_position) {
+// How many of the indices were used, and that these were the first ones in their order.
+std::size_t used(const std::vector<std::int64_t>& indices, std::uint64_t size) {
+  std::size_t expected = 0;
+  return gathering::for_each_in_range(indices, size, [&](std::size_t i, std::uint64_t index) {
+    EXPECT_EQ(i, expected++);
+    EXPECT_EQ(index, static_cast<std::uint64_t>(indices[i]));
+  });
+}
+
+TEST(IndexRange, one_bad_index_at_any_position_stops_the_loop_before_it_is_used) {
   constexpr auto lowest = std::numeric_limits<std::int64_t>::min(), highest = std::numeric_limits<std::int64_t>::max();
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
   for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{100}, most}) {
     const auto last = static_cast<std::int64_t>(size - 1);
     for (std::size_t count = 0; count < 40; ++count) {
       std::vector<std::int64_t> indices(count, last);
-      EXPECT_TRUE(gathering::all_in_range(indices, size));
+      EXPECT_EQ(used(indices, size), count);
       for (std::size_t position = 0; position < count; ++position)
         for (const std::int64_t bad : {std::int64_t{-1}, lowest, last + 1, highest}) {
           indices[position] = bad;
-          EXPECT_FALSE(gathering::all_in_range(indices, size)) << bad << " of " << size;
+          EXPECT_LE(used(indices, size), position) << bad << " of " << size;
           indices[position] = 0;
-          EXPECT_TRUE(gathering::all_in_range(indices, size));
+          EXPECT_EQ(used(indices, size), count);
         }
     }
   }
-  EXPECT_TRUE(gathering::all_in_range({}, 0));
-  const std::vector<std::int64_t> zero = {0};
-  EXPECT_FALSE(gathering::all_in_range(zero, 0));
+  EXPECT_EQ(used({}, 0), 0u);
+  EXPECT_EQ(used({0}, 0), 0u);
 }
 
 }  // namespace
