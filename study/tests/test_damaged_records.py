@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stored_launches import control, halo, store_launch
 
 from longshore_study.cli import main
 from longshore_study.store import Store
+from stored_launches import control, halo, store_launch
 
 ODD: list[Any] = [None, True, -1, 1.5, 1e400, "", "x", [], [1], {}, {"a": {"b": []}}]
 VERBS = (
@@ -42,7 +42,12 @@ def results(tmp_path: Path) -> Store:
                 halo("persistent", 50.0 + ord(session) / 3),
                 control("copy", 9.0),
             ]
-            more = {"started": "2030-01-01T00:00:00", "position": 1, "margin": 0.05, "stderr_tail": ["x"]}
+            more: dict[str, Any] = {
+                "started": "2030-01-01T00:00:00",
+                "position": 1,
+                "margin": 0.05,
+                "stderr_tail": ["x"],
+            }
             more |= {"bound": {"injection_GBps_per_node": 25}, "study_file": {"path": "p", "digest": "d"}}
             more |= {"guidelines": [{"faster": {"mode": "persistent"}, "than": {"mode": "waitall"}}]}
             store_launch(store, tag, session, [sample, *figures], **more)
@@ -56,7 +61,7 @@ def changed(value: Any, generator: random.Random) -> Iterator[Any]:
             if key == "record":
                 continue
             yield {k: v for k, v in value.items() if k != key}
-            yield value | {key: generator.choice(ODD)}
+            yield from (value | {key: odd} for odd in generator.sample(ODD, 2))
             for inner in changed(value[key], generator):
                 yield value | {key: inner}
     elif isinstance(value, list) and value:

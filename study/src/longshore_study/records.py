@@ -91,6 +91,11 @@ def check(record: Mapping[str, Any], place: str) -> None:
         value = record.get(key)
         if value is not None and not _is(value, expected):
             raise RecordError(f"{place}: '{key}' of record '{kind}' is {type_names[expected]}; found {value!r:.60}")
+    for name, metric_ in (record.get("metrics") or {}).items() if kind == "result" else ():
+        if not isinstance(metric_, dict):
+            raise RecordError(
+                f"{place}: metric '{name}' is an object with value, unit and better; found {metric_!r:.60}"
+            )
     schema = record.get("schema", SCHEMA)
     if not 1 <= schema <= SCHEMA:
         raise RecordError(
