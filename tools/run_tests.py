@@ -97,7 +97,7 @@ def run_stage(stage: Stage, show: Callable[[str], object]) -> Outcome:
     start = time.monotonic()
     tests: int | None = None
     closing = problem = ""
-    with (LOGS / f"{stage.name}.log").open("w", encoding="utf-8") as log:
+    with (LOGS / f"{stage.name}.log").open("w", encoding="utf-8", buffering=1) as log:
         for command in stage.commands:
             with start_command(command) as process:
                 assert process.stdout is not None
