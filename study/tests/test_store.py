@@ -203,6 +203,15 @@ def test_a_cell_has_one_name_whatever_the_order_of_its_factors() -> None:
     assert store.cell_id({"a": 1}) != store.cell_id({"a": "1"})
 
 
+def test_a_store_that_is_no_folder_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("")
+    with pytest.raises(LongshoreError, match=r"file: cannot be read \(Not a directory\)"):
+        Store(path).names()
+    with pytest.raises(LongshoreError, match="cannot store a launch"):
+        store_launch(Store(path), "t", "s", [])
+
+
 def test_names_come_from_the_folders(results: Store) -> None:
     store_launch(results, "new", "b/c", [], study="z")
     store_launch(results, "old", "a", [], study="y")

@@ -131,10 +131,7 @@ class Store:
         for name in wanted:
             folders = [inner for folder in folders for inner in _subfolders(folder, name)]
         for folder in folders:
-            with os.scandir(folder) as entries:
-                names = [
-                    entry.name for entry in entries if entry.name.endswith(".jsonl") and not entry.name.startswith(".")
-                ]
+            names = (entry.name for entry in _entries(folder) if entry.name.endswith(".jsonl"))
             yield from (folder / name for name in sorted(names))
 
 
@@ -266,11 +263,18 @@ def _unreadable(path: Path, names: list[str], problem: str) -> Launch:
 def _subfolders(folder: Path, name: str | None) -> list[Path]:
     if name is not None:
         return [folder / name] if (folder / name).is_dir() else []
+    return [folder / name for name in sorted(entry.name for entry in _entries(folder) if entry.is_dir())]
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """All but what is being written; nothing where there is no folder yet."""
     try:
         with os.scandir(folder) as entries:
-            return [folder / n for n in sorted(e.name for e in entries if e.is_dir() and not e.name.startswith("."))]
+            return [entry for entry in entries if not entry.name.startswith(".")]
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise LongshoreError(f"{folder}: cannot be read ({error.strerror}); --store DIR names a folder") from None
 
 
 def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
