@@ -84,6 +84,9 @@ struct pattern {
   /// Collective. errc::usage and errc::unsupported say that the variant makes no sense here: thrown on all ranks alike; it is then
   /// skipped with that reason. Any other error, such as errc::out_of_memory, ends the run. May be called more than once per variant.
   std::function<std::unique_ptr<measurement>(team&, const variant&, const launch_facts&)> make;
+  /// Takes factors that have no effect in a variant out of it (contiguous buffers have no halo width), before why_not sees it.
+  /// Variants that become equal by this are one.
+  std::function<void(variant&)> settle = {};
 };
 
 // One file each: stream.cpp, gather.cpp, halo.cpp, sort.cpp, control.cpp.

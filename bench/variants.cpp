@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 namespace longshore::bench {
 namespace {
@@ -36,7 +37,12 @@ std::vector<variant> cross_product(std::span<const factor_levels> factors) {
 
 variants choose_variants(const pattern& what, std::span<const factor_levels> factors, const launch_facts& launch) {
   variants chosen;
+  std::set<std::string> seen;
   for (auto& candidate : cross_product(factors)) {
+    if (what.settle) {
+      what.settle(candidate);
+      if (!seen.insert(candidate.dump()).second) continue;
+    }
     auto why = what.why_not ? what.why_not(candidate, launch) : std::nullopt;
     if (why)
       chosen.skipped.push_back({std::move(candidate), std::move(*why)});

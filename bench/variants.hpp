@@ -23,7 +23,7 @@ struct variants {
 /// One variant per combination of levels, the last factor fastest. Throws errc::usage when they are too many to be meant.
 [[nodiscard]] std::vector<variant> cross_product(std::span<const factor_levels> factors);
 
-/// The cross product, divided by what the pattern says of it. The same on all ranks.
+/// The cross product as the pattern settles it, divided by what the pattern says of it. The same on all ranks.
 [[nodiscard]] variants choose_variants(const pattern& what, std::span<const factor_levels> factors, const launch_facts& launch);
 
 /// A level as it was typed: "agp", "1000", "64,64,64".

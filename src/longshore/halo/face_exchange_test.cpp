@@ -1,0 +1,113 @@
+// Contiguous buffers, one per face, in every mode: each element is the one that the neighbour sent from the side that faces us.
+#include <longshore/core/error.hpp>
+#include <longshore/halo/cells.hpp>
+#include <longshore/halo/face_exchange.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+std::uint32_t element(int rank, std::size_t side, std::size_t index, int exchange) {
+  return static_cast<std::uint32_t>(
+      mix_bits((static_cast<std::uint64_t>(rank) << 40) + (static_cast<std::uint64_t>(exchange) << 32) + (side << 28) + index));
+}
+
+void write(face_exchange& faces, int rank, int exchange) {
+  for (std::size_t side = 0; side < faces.sides().size(); ++side) {
+    const auto out = faces.outgoing(side);
+    for (std::size_t i = 0; i < out.size() / 4; ++i) {
+      const auto value = element(rank, side, i, exchange);
+      std::memcpy(out.data() + 4 * i, &value, 4);
+    }
+  }
+}
+
+std::size_t wrong_elements(const rank_grid& grid, face_exchange& faces, int exchange) {
+  std::size_t wrong = 0;
+  for (std::size_t side = 0; side < faces.sides().size(); ++side) {
+    const int peer = grid.neighbour(faces.sides()[side]);
+    const auto in = faces.received(side);
+    if (peer < 0) {
+      wrong += !in.empty();
+      continue;
+    }
+    for (std::size_t i = 0; i < in.size() / 4; ++i) {
+      std::uint32_t value = 0;
+      std::memcpy(&value, in.data() + 4 * i, 4);
+      wrong += value != element(peer, side ^ 1, i, exchange);
+    }
+  }
+  return wrong;
+}
+
+TEST(FaceExchange, every_element_arrives_in_every_mode) {
+  spmd([](team& team) {
+    int exchanges = 0;
+    for (const bool periodic : {true, false})
+      for (const int dimensions : {3, 2, 1}) {
+        const rank_grid grid(team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
+        auto wraps = grid.periodic();
+        for (int d = dimensions; d < 3; ++d) wraps[d] = false;
+        for (std::size_t m = 0; m < halo_mode_names().size(); ++m)
+          for (const auto delivery : {halo_delivery::unpacked, halo_delivery::in_place})
+            for (const std::size_t bytes : {std::size_t{4}, std::size_t{1000}, std::size_t{80000}}) {
+              const auto mode = static_cast<halo_mode>(m);
+              if (why_not(mode, team.transport_name(), grid.shape(), wraps)) continue;
+              face_exchange faces(grid, {bytes, mode, delivery});
+              for (int exchange = 0; exchange < 4; ++exchange) {
+                write(faces, team.rank(), exchange);
+                faces.start();
+                if (exchange % 2 == 0)
+                  while (!faces.test()) team.attend();
+                faces.wait();
+                EXPECT_EQ(wrong_elements(grid, faces, exchange), 0u) << name_of(mode) << " " << bytes << " exchange " << exchange;
+                ++exchanges;
+              }
+            }
+      }
+    EXPECT_GE(exchanges, 6 * 2 * 3 * 4);
+  });
+}
+
+TEST(FaceExchange, unpacked_arrives_at_addresses_that_stay) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    face_exchange faces(grid, {4096});
+    for (int exchange = 0; exchange < 3; ++exchange) {
+      write(faces, team.rank(), exchange);
+      faces.start();
+      faces.wait();
+      for (std::size_t side = 0; side < 6; ++side) EXPECT_EQ(faces.received(side).data(), faces.incoming(side).data());
+    }
+  });
+}
+
+TEST(FaceExchange, a_swap_of_the_two_sides_would_be_seen) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    face_exchange faces(grid, {4096});
+    write(faces, team.rank(), 0);
+    faces.start();
+    faces.wait();
+    ASSERT_EQ(wrong_elements(grid, faces, 0), 0u);
+    for (std::size_t i = 0; i < 4096; ++i) std::swap(faces.incoming(0)[i], faces.incoming(1)[i]);
+    EXPECT_GT(wrong_elements(grid, faces, 0), 1000u);
+  });
+}
+
+TEST(FaceExchange, nonsense_is_refused) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    EXPECT_THROW(face_exchange(grid, {0}), error);
+    EXPECT_THROW(face_exchange(grid, {PTRDIFF_MAX}), error);
+  });
+}
+
+}  // namespace
+}  // namespace longshore

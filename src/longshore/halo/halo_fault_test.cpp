@@ -1,0 +1,153 @@
+// That verification can fail: a fault is put into the messages of a plan, or into a field, and must be found.
+#include <longshore/halo/cells.hpp>
+#include <longshore/halo/halo_exchange.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+constexpr int halo = 2;
+
+// Exchanges one field by a plan that was tampered with, in mode channel and, where there is MPI, in a mode of its own. Says
+// whether any rank found a wrong cell.
+bool is_found(team& team, halo_algorithm algorithm, const std::function<void(halo_round&)>& tamper) {
+  const rank_grid grid(team);
+  bool found = true;
+  for (const auto mode : {halo_mode::channel, halo_mode::waitall}) {
+    if (is_mpi_mode(mode) && team.transport_name() != "mpi") continue;
+    field<double> u(grid, {5, 4, 6}, halo);
+    const halo_part part{u.memory(), halo};
+    auto rounds = plan_rounds(algorithm, grid, std::span(&part, 1));
+    tamper(rounds[0]);
+    const auto carrier = make_carrier(mode, grid, std::move(rounds[0]));
+    fill_cells(u, equal_block(grid, u.extents()), 3);
+    carrier->start();
+    carrier->wait();
+    const bool here = wrong_cell(u, equal_block(grid, u.extents()), 3, grid, algorithm, halo).has_value();
+    found = found && team.allreduce_value<int>(here, reduction::max) == 1;
+  }
+  return found;
+}
+
+TEST(HaloFault, an_honest_plan_has_none) {
+  spmd([](team& team) {
+    EXPECT_FALSE(is_found(team, halo_algorithm::standard, [](halo_round&) {}));
+    EXPECT_FALSE(is_found(team, halo_algorithm::faces, [](halo_round&) {}));
+  });
+}
+
+TEST(HaloFault, wrong_packing_is_found_in_every_direction) {
+  spmd([](team& team) {
+    for (std::size_t leg = 0; leg < 26; ++leg) {
+      EXPECT_TRUE(is_found(team, halo_algorithm::standard,
+                           [&](halo_round& round) {
+                             round[leg].outgoing.parts[0].first += sizeof(double);  // packs from one cell further
+                           }))
+          << "leg " << leg;
+      EXPECT_TRUE(is_found(team, halo_algorithm::standard,
+                           [&](halo_round& round) {
+                             auto& part = round[leg].outgoing.parts[0];
+                             for (int d = 0; d < 3; ++d)
+                               if (part.extents[d] > 1) {
+                                 part.strides_bytes[d] += sizeof(double);  // and with a wrong stride
+                                 return;
+                               }
+                           }))
+          << "leg " << leg;
+    }
+  });
+}
+
+TEST(HaloFault, wrong_addresses_are_found_in_every_direction) {
+  spmd([](team& team) {
+    for (std::size_t leg = 0; leg < 26; ++leg)
+      EXPECT_TRUE(is_found(team, halo_algorithm::standard,
+                           [&](halo_round& round) {
+                             // Unpacks to where another direction's message belongs that is as large.
+                             for (std::size_t other = 0; other < round.size(); ++other)
+                               if (other != leg && round[other].incoming.parts[0].extents == round[leg].incoming.parts[0].extents)
+                                 return void(round[leg].incoming.parts[0].first = round[other].incoming.parts[0].first);
+                             ADD_FAILURE() << "no other leg of this size";
+                           }))
+          << "leg " << leg;
+  });
+}
+
+TEST(HaloFault, wrong_order_is_found) {
+  spmd([](team& team) {
+    EXPECT_TRUE(is_found(team, halo_algorithm::faces,
+                         [](halo_round& round) { std::swap(round[0].outgoing.parts, round[1].outgoing.parts); }));
+    // The cells of one message in another order: along y first.
+    EXPECT_TRUE(is_found(team, halo_algorithm::faces, [](halo_round& round) {
+      auto& part = round[0].outgoing.parts[0];
+      auto& target = round[0].incoming.parts[0];
+      std::swap(part.strides_bytes[0], part.strides_bytes[1]);
+      std::swap(part.extents[0], part.extents[1]);
+      part.extents = target.extents;
+    }));
+  });
+}
+
+TEST(HaloFault, a_message_that_never_comes_is_found) {
+  spmd([](team& team) {
+    for (std::size_t leg = 0; leg < 26; ++leg)
+      EXPECT_TRUE(is_found(team, halo_algorithm::standard,
+                           [&](halo_round& round) {
+                             round[leg].outgoing = {};
+                             round[leg].incoming = {};
+                           }))
+          << "leg " << leg;
+  });
+}
+
+TEST(HaloFault, the_message_of_the_exchange_before_is_found) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    field<double> u(grid, {4, 4, 4}, 1);
+    halo_exchange halos(grid, {}, u);
+    const auto block = equal_block(grid, u.extents());
+    fill_cells(u, block, 1);
+    halos.exchange();
+    field<double> stale(grid, {4, 4, 4}, 1);
+    fill_cells(stale, block, 2);
+    for (int z = 0; z < 4; ++z)
+      for (int y = 0; y < 4; ++y) stale(z, y, -1) = u(z, y, -1);  // one face of the exchange before
+    EXPECT_TRUE(wrong_cell(stale, block, 2, grid, halo_algorithm::faces, 1).has_value());
+  });
+}
+
+TEST(HaloFault, one_wrong_cell_anywhere_is_found) {
+  spmd([](team& team) {
+    const rank_grid grid(team, {.periodic = {true, false, true}});
+    const std::array<std::size_t, 3> extents{3, 3, 3};
+    const auto block = equal_block(grid, extents);
+    for (const auto algorithm : {halo_algorithm::standard, halo_algorithm::faces}) {
+      field<float> u(grid, extents, halo);
+      halo_exchange halos(grid, {.width = 1, .algorithm = algorithm}, u);  // narrower than the memory: the rest is untouched
+      fill_cells(u, block, 9);
+      halos.exchange();
+      ASSERT_FALSE(wrong_cell(u, block, 9, grid, algorithm, 1).has_value());
+      int cells = 0;
+      for (int z = -halo; z < 3 + halo; ++z)
+        for (int y = -halo; y < 3 + halo; ++y)
+          for (int x = -halo; x < 3 + halo; ++x, ++cells) {
+            const float right = u(z, y, x);
+            u(z, y, x) = right + 1;
+            const auto wrong = wrong_cell(u, block, 9, grid, algorithm, 1);
+            ASSERT_TRUE(wrong.has_value());
+            ASSERT_NE(wrong->find(fmt::format("(z {}, y {}, x {})", z, y, x)), std::string::npos) << *wrong;
+            u(z, y, x) = right;
+          }
+      EXPECT_EQ(cells, 343);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace longshore

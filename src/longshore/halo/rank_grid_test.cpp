@@ -1,0 +1,94 @@
+// Grids of ranks: factors, coordinates, neighbours.
+#include <longshore/core/error.hpp>
+#include <longshore/halo/rank_grid.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+using shape = std::array<int, 3>;
+
+template <class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(BalancedGrid, has_the_factors_of_mpi_dims_create_in_ascending_order) {
+  EXPECT_EQ(balanced_grid(1, 3), (shape{1, 1, 1}));
+  EXPECT_EQ(balanced_grid(2, 3), (shape{1, 1, 2}));
+  EXPECT_EQ(balanced_grid(8, 3), (shape{2, 2, 2}));
+  EXPECT_EQ(balanced_grid(12, 3), (shape{2, 2, 3}));
+  EXPECT_EQ(balanced_grid(7, 3), (shape{1, 1, 7}));
+  EXPECT_EQ(balanced_grid(12, 2), (shape{3, 4, 1}));
+  EXPECT_EQ(balanced_grid(12, 1), (shape{12, 1, 1}));
+  EXPECT_EQ(balanced_grid(1728, 3), (shape{12, 12, 12}));
+}
+
+TEST(BalancedGrid, keeps_what_is_given) {
+  EXPECT_EQ(balanced_grid(12, 3, {0, 0, 1}), (shape{3, 4, 1}));
+  EXPECT_EQ(balanced_grid(12, 3, {12, 0, 0}), (shape{12, 1, 1}));
+  EXPECT_NE(message_of([] { static_cast<void>(balanced_grid(12, 3, {5, 0, 0})); }).find("5,0,0"), std::string::npos);
+  EXPECT_NE(message_of([] { static_cast<void>(balanced_grid(12, 3, {2, 2, 2})); }).find("12"), std::string::npos);
+  EXPECT_NE(message_of([] { static_cast<void>(balanced_grid(12, 4)); }).find("1 to 3"), std::string::npos);
+}
+
+TEST(LeastSurfaceGrid, cuts_a_long_domain_across) {
+  EXPECT_EQ(least_surface_grid(64, 3, {100, 100, 100}), (shape{4, 4, 4}));
+  EXPECT_EQ(least_surface_grid(8, 3, {100, 100, 100}), (shape{1, 2, 4}));  // as much surface as 2, 2, 2, in fewer messages
+  EXPECT_EQ(least_surface_grid(8, 3, {10, 10, 1000}), (shape{1, 1, 8}));
+  EXPECT_EQ(least_surface_grid(8, 3, {1000, 10, 10}), (shape{8, 1, 1}));
+  EXPECT_EQ(least_surface_grid(4, 2, {64, 1, 0}), (shape{4, 1, 1}));
+  EXPECT_NE(message_of([] { static_cast<void>(least_surface_grid(7, 3, {3, 3, 3})); }), "no error");  // fewer cells than ranks
+}
+
+TEST(RankGrid, neighbours_are_mutual_and_cover_the_grid) {
+  spmd([](team& team) {
+    for (const int dimensions : {1, 2, 3})
+      for (const bool periodic : {true, false}) {
+        const rank_grid grid(team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
+        ASSERT_EQ(grid.shape()[0] * grid.shape()[1] * grid.shape()[2], team.size());
+        ASSERT_EQ(grid.rank_at(grid.coordinates()), team.rank());
+        const auto all = all_directions(dimensions);
+        ASSERT_EQ(all.size(), (std::array<std::size_t, 4>{0, 2, 8, 26}[dimensions]));
+        int neighbours = 0;
+        for (const auto& direction : all) {
+          const int mine = grid.neighbour(direction);
+          const auto theirs = team.allgather_value(grid.neighbour(direction.opposite()));
+          if (mine >= 0) {
+            EXPECT_EQ(theirs[mine], team.rank());
+            ++neighbours;
+          }
+          EXPECT_EQ(
+              mine >= 0, periodic || [&] {
+                for (int d = 0; d < 3; ++d) {
+                  const int there = grid.coordinates()[d] + direction.step[d];
+                  if (there < 0 || there >= grid.shape()[d]) return false;
+                }
+                return true;
+              }());
+        }
+        EXPECT_GT(team.allreduce_value(neighbours, reduction::sum) + (periodic || team.size() > 1 ? 0 : 1), 0);
+      }
+  });
+}
+
+TEST(RankGrid, refuses_a_grid_that_is_not_of_all_ranks) {
+  spmd([](team& team) {
+    const auto message = message_of([&] { rank_grid(team, {.ranks = {team.size() + 1, 1, 1}}); });
+    EXPECT_NE(message.find(std::to_string(team.size() + 1)), std::string::npos) << message;
+    EXPECT_NE(message_of([&] { rank_grid(team, {.ranks = {-1, 0, 0}}); }), "no error");
+  });
+}
+
+}  // namespace
+}  // namespace longshore
