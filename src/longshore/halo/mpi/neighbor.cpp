@@ -99,12 +99,14 @@ void neighbor::learn_order(const rank_grid& grid) {
     const auto deadline = guarded();
     check(MPI_Neighbor_alltoall(sent.data(), 2, MPI_INT, came.data(), 2, MPI_INT, neighbours_.get()), "MPI_Neighbor_alltoall");
   }
+  // Also edges along which no cells go, where a side has no halo, have a label.
+  const auto source = [&](std::size_t i) { return grid.neighbour(legs::round()[i].direction.opposite()); };
   int wrong = 0;
   std::vector<bool> seen(count(), false);
   for (std::size_t k = 0; k < came.size(); ++k) {
-    if (incoming(receive_legs_[k]).rank == MPI_PROC_NULL) continue;
+    if (source(receive_legs_[k]) < 0) continue;
     const auto found = static_cast<std::size_t>(came[k].leg);
-    const bool is_right = came[k].leg >= 0 && found < count() && came[k].rank == incoming(found).rank && !seen[found];
+    const bool is_right = came[k].leg >= 0 && found < count() && came[k].rank == source(found) && !seen[found];
     if (is_right)
       receive_legs_[k] = found, seen[found] = true;
     else
