@@ -12,10 +12,21 @@ from typing import Any
 
 import pytest
 
+from longshore_study import records
 from longshore_study.report.facts import gather_facts
 from longshore_study.report.page import build_page
 from longshore_study.selection import sides
-from report_data import GUIDELINES, compared_halobench, write_failure, write_halobench, write_study
+from longshore_study.store import Store
+from report_data import (
+    GUIDELINES,
+    HEADER,
+    compared_halobench,
+    envelope,
+    result,
+    write_failure,
+    write_halobench,
+    write_study,
+)
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed (pip install selenium)")
 
@@ -85,8 +96,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     store = write_halobench(folder / "compared", "reference", "<script>alert(1)</script>")
     names = ["reference", "<script>alert(1)</script>"]
     compared = gather_facts(sides(store, names), compared_halobench(*names), {"new": GUIDELINES})
+    store = Store(folder / "sizes")
+    sizes = [1000 * 2**k for k in range(13)]
+    results = [result("stream", {"kernel": "triad", "elements": n}, "bandwidth", 10.0, "GB/s") for n in sizes]
+    lines = [records.dump(r) for r in (HEADER, *results, records.end_record())]
+    store.write_launch(envelope("sizes", "sizes", "day", {"transport": "threads", "ranks": 4}), lines)
+    many = gather_facts(sides(store, ["sizes"]))
     written = {}
-    for name, facts in (("solo", solo), ("compared", compared)):
+    for name, facts in (("solo", solo), ("compared", compared), ("sizes", many)):
         written[name] = folder / f"{name}.html"
         written[name].write_text(build_page(facts), encoding="utf-8")
     return written
@@ -130,7 +147,7 @@ return [labels.flat().length, found];
 """
 
 
-@pytest.mark.parametrize("name", ["solo", "compared"])
+@pytest.mark.parametrize("name", ["solo", "compared", "sizes"])
 @pytest.mark.parametrize("width", [400, 1200])
 def test_no_two_labels_of_an_axis_overlap(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
     browser.show(pages[name], width=width)

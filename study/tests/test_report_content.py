@@ -108,7 +108,7 @@ def test_provenance_shows_what_differs_and_not_what_is_measured_anew(tmp_path: P
     store = Store(tmp_path)
     for tag, kernel in (("old", "6.1.0"), ("new", "6.9.9")):
         for index in range(2):
-            noise = {"resolution_seconds": 1.5e-9 + (index + len(kernel + tag)) * 1e-11}
+            noise = {"resolution_seconds": (15 + index + 5 * (tag == "new")) * 1e-11}
             header = HEADER | {"system": HEADER["system"] | {"kernel": kernel}, "clock": noise}
             store_one(store, [gather("a", 1.0)], tag=tag, index=index, header=header)
     found = {e.key: e for e in entries(facts_of(store, "old", "new"))}

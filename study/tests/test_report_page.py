@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -172,6 +173,12 @@ def test_the_guideline_table_puts_the_broken_one_first(compared: Facts) -> None:
     rows = page(compared).one("section", id="guidelines").one("tbody").all("tr")
     assert [r.one(class_="badge").text for r in rows] == ["✕ broken", "✓ holds"]
     assert "30.3 times slower" in rows[0].text
+
+
+def test_of_two_broken_guidelines_the_worse_one_is_first(compared: Facts) -> None:
+    rules = [GUIDELINES[1], GUIDELINES[0] | {"ratio": 0.5}, GUIDELINES[0]]
+    rows = page(replace(compared, guidelines={"new": rules})).one("section", id="guidelines").one("tbody").all("tr")
+    assert [row.all("td")[-1].text for row in rows] == ["30.3 times slower", "2.00 times slower", "2.0 % faster"]
 
 
 def test_numbers_and_verdicts_are_told_without_colour(compared: Facts) -> None:

@@ -230,6 +230,16 @@ def test_the_heat_map_signs_every_cell() -> None:
     assert cells["redblack"] == ["−12.2 %", "−12.2 %"]
 
 
+def test_the_heat_map_knows_which_way_is_better() -> None:
+    document = compared_halobench()
+    latency = dict(document["rows"][0], metric="latency_us", better="lower", verdict="regressed", ratio=2.0)
+    rows = [dict(latency, variant={"mode": m, "ranks": n}) for m in ("a", "b") for n in (2, 4)]
+    tree = tree_of(heat_map_section(read_comparison(document | {"rows": rows})))
+    cells = tree.one("tbody").all("td")
+    assert len(cells) == 4
+    assert all(cell.classes == ["heat-worse-3"] and cell.text == "▼ +100.0 %" for cell in cells)
+
+
 def test_scales_put_their_ends_at_zero_and_one() -> None:
     assert Scale(2, 6).fraction(4) == 0.5
     scale = Scale(1, 100, logarithmic=True)
@@ -246,6 +256,18 @@ def test_labels_of_logarithmic_axes_never_touch(low: float, high: float) -> None
         assert len(shown) >= 2
         for (a, half_a), (b, half_b) in pairwise(shown):
             assert a + half_a < b - half_b
+
+
+def test_labels_of_crowded_sizes_are_thinned_and_the_roundest_kept() -> None:
+    scale = Scale(900, 70_000, logarithmic=True)
+    ticks = scale.ticks_at([1000, 1024, 1100, 2000, 4000, 8000, 10_000, 16_000, 32_000, 64_000], lambda v: f"{v:.0f}")
+    assert next(t.label for t in ticks if t.shown == "always") == "1000"
+    assert {t.label: t.shown for t in ticks}["1024"] == "never"
+    assert {t.label: t.shown for t in ticks}["10000"] == "always"
+    for pixels, names in ((560, ("always", "wide")), (250, ("always",))):
+        shown = [(t.fraction * pixels, len(t.label) * 7 / 2) for t in ticks if t.shown in names]
+        assert 2 < len(shown) < len(ticks)
+        assert all(a + half_a < b - half_b for (a, half_a), (b, half_b) in pairwise(shown))
 
 
 def test_figures_that_span_decades_get_a_logarithmic_axis() -> None:
