@@ -162,10 +162,13 @@ std::string table(const std::vector<table_row>& rows, bool colour) {
 
 std::string seconds_text(double seconds) {
   const double size = std::abs(seconds);
-  if (size < 1e-6) return fmt::format("{:#.3g} ns", seconds * 1e9);
-  if (size < 1e-3) return fmt::format("{:#.3g} us", seconds * 1e6);
-  if (size < 1) return fmt::format("{:#.3g} ms", seconds * 1e3);
-  return fmt::format("{:#.3g} s", seconds);
+  const auto [scale, unit] = size < 1e-6   ? std::pair{1e9, "ns"}
+                             : size < 1e-3 ? std::pair{1e6, "us"}
+                             : size < 1    ? std::pair{1e3, "ms"}
+                                           : std::pair{1.0, "s"};
+  const double value = seconds * scale;
+  const int digits = value < 10 ? 2 : value < 100 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", value, digits, unit);
 }
 
 std::string number_text(double value) {

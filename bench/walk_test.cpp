@@ -1,0 +1,272 @@
+// The walk, on every transport: how often, in which order and in what state each variant is run, and that wrong results, refusals
+// and failures of a single rank are noticed on all.
+#include <longshore/core/error.hpp>
+#include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include "walk.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <new>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace longshore::bench {
+namespace {
+
+// What happened on one rank, in the order in which it happened.
+struct diary {
+  int alive = 0, most_alive = 0, made = 0;
+  std::map<std::string, int> runs, resets, verified;
+};
+
+class dummy final : public measurement {
+ public:
+  dummy(team& team, const variant& what, diary& notes) : team_(team), name_(what.at("kind")), notes_(notes) {
+    ++notes_.made;
+    notes_.most_alive = std::max(notes_.most_alive, ++notes_.alive);
+    if (name_ == "large") ballast_.assign(std::size_t{64} << 20, 'x');
+  }
+  ~dummy() override { --notes_.alive; }
+  dummy(const dummy&) = delete;
+  dummy& operator=(const dummy&) = delete;
+
+  void reset() override { ++notes_.resets[name_]; }
+  [[nodiscard]] bool repeatable() const override { return name_ != "once"; }
+  void run() override {
+    const int runs = ++notes_.runs[name_];
+    if (name_ == "memory") throw std::bad_alloc();
+    if (name_ == "fails" && team_.rank() == team_.size() - 1 && runs == 2) fail(errc::transport, "a cable is out");
+    if (name_ == "millisecond") std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    team_.barrier();
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override { return {{"second", 2.0 + team_.rank()}}; }
+  [[nodiscard]] bool verify() override {
+    const int times = ++notes_.verified[name_];
+    if (name_ == "wrong") return team_.rank() != 0;
+    if (name_ == "wrong at last") return times == 1;
+    return true;
+  }
+  [[nodiscard]] traffic moved() const override { return {1, 10, 20, 5}; }
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    if (name_ == "infinite") return {{"figure", std::numeric_limits<double>::infinity(), ""}};
+    return {{"figure", seconds.median, "s", false}};
+  }
+
+ private:
+  team& team_;
+  std::string name_;
+  diary& notes_;
+  std::vector<char> ballast_;
+};
+
+struct listener final : observer {
+  struct seen {
+    std::string kind;
+    int repetition;
+    std::size_t position;
+    bench::repetition seconds;
+  };
+  void visit(int, int, std::size_t, std::size_t, const variant&) override { ++visits; }
+  void sample(const variant& what, int repetition, std::size_t position, const bench::repetition& seconds) override {
+    samples.push_back({what.at("kind"), repetition, position, seconds});
+  }
+  void result(const measured& what) override { results.push_back(what); }
+  void skipped(const skipped_variant& what) override { skips.push_back(what); }
+  [[nodiscard]] const measured& result_of(const std::string& kind) const {
+    return *std::find_if(results.begin(), results.end(), [&](const measured& one) { return one.what.at("kind") == kind; });
+  }
+  int visits = 0;
+  std::vector<seen> samples;
+  std::vector<measured> results;
+  std::vector<skipped_variant> skips;
+};
+
+struct walked {
+  diary notes;
+  listener heard;
+  walk_outcome outcome;
+};
+
+walked walk_dummies(team& team, const std::vector<std::string>& kinds, const measuring& how, double clock_step = 1e-9) {
+  walked all;
+  pattern program{"dummy", "", {}, {}, {}, {}};
+  program.make = [&](longshore::team& t, const variant& what, const launch_facts&) -> std::unique_ptr<measurement> {
+    if (what.at("kind") == "refused") fail(errc::unsupported, "no such thing");
+    return std::make_unique<dummy>(t, what, all.notes);
+  };
+  variants chosen;
+  for (const auto& kind : kinds) chosen.to_run.push_back(json{{"kind", kind}});
+  const walk_setting setting{program, {}, how, {clock_step, clock_step}, 1};
+  all.outcome = walk(team, setting, chosen, team.rank() == 0 ? &all.heard : nullptr);
+  EXPECT_EQ(all.notes.alive, 0) << "a measurement was left behind";
+  return all;
+}
+
+TEST(Walk, every_round_visits_every_variant_in_an_order_of_its_own) {
+  longshore::testing::spmd([](team& team) {
+    const std::vector<std::string> kinds{"a", "b", "c", "d", "e", "f"};
+    const auto all = walk_dummies(team, kinds, {.repetitions = 8, .iterations = 1, .seed = 5});
+    EXPECT_EQ(all.outcome.ran, 6);
+    EXPECT_EQ(all.outcome.wrong, 0);
+    EXPECT_EQ(all.notes.runs.at("a"), 1 + 8);
+    if (team.rank() != 0) return;
+    EXPECT_EQ(all.heard.visits, 9 * 6);
+    std::set<std::vector<std::string>> orders;
+    ASSERT_EQ(all.heard.samples.size(), 48U);
+    for (int round = 0; round < 8; ++round) {
+      std::vector<std::string> order(kinds.size());
+      for (const auto& one : all.heard.samples)
+        if (one.repetition == round) order.at(one.position) = one.kind;
+      orders.insert(order);
+      std::sort(order.begin(), order.end());
+      EXPECT_EQ(order, kinds) << "round " << round;
+    }
+    EXPECT_GT(orders.size(), 5U) << "the orders hardly differ";
+  });
+}
+
+TEST(Walk, the_order_is_that_of_the_seed_and_the_command_line_when_asked) {
+  longshore::testing::spmd([](team& team) {
+    const std::vector<std::string> kinds{"a", "b", "c", "d", "e", "f"};
+    const auto order = [&](const measuring& how) {
+      std::string text;
+      for (const auto& one : walk_dummies(team, kinds, how).heard.samples) text += one.kind;
+      return text;
+    };
+    const auto first = order({.repetitions = 3, .iterations = 1, .seed = 1}),
+               again = order({.repetitions = 3, .iterations = 1, .seed = 1});
+    const auto other = order({.repetitions = 3, .iterations = 1, .seed = 2});
+    const auto straight = order({.repetitions = 3, .iterations = 1, .shuffle = false});
+    if (team.rank() != 0) return;
+    EXPECT_EQ(first, again);
+    EXPECT_NE(first, other);
+    EXPECT_EQ(straight, "abcdefabcdefabcdef");
+  });
+}
+
+TEST(Walk, counts_operations_resets_and_verifications) {
+  longshore::testing::spmd([](team& team) {
+    const auto all = walk_dummies(team, {"often", "once"}, {.repetitions = 4, .warmup = 3, .iterations = 5});
+    // once when made ready, then two untimed and four timed rounds
+    EXPECT_EQ(all.notes.runs.at("often"), 1 + (2 + 4) * 5);
+    EXPECT_EQ(all.notes.runs.at("once"), 1 + (2 + 4) * 1) << "an operation that destroys its input is never repeated";
+    EXPECT_EQ(all.notes.resets.at("once"), 1 + 2 + 4);
+    EXPECT_EQ(all.notes.verified.at("often"), 2);
+    EXPECT_EQ(all.notes.made, 2);
+    if (team.rank() != 0) return;
+    EXPECT_EQ(all.heard.result_of("often").iterations, 5);
+    EXPECT_EQ(all.heard.result_of("once").iterations, 1);
+    EXPECT_EQ(all.heard.result_of("once").verified, true);
+    EXPECT_TRUE(all.heard.result_of("once").made_once);
+  });
+}
+
+TEST(Walk, gives_seconds_phases_and_traffic_of_all_ranks) {
+  longshore::testing::spmd([](team& team) {
+    const auto all = walk_dummies(team, {"millisecond"}, {.repetitions = 3, .iterations = 2});
+    if (team.rank() != 0) return;
+    const auto& result = all.heard.results.at(0);
+    EXPECT_GE(result.seconds.best, 0.001) << "seconds are those of one operation";
+    EXPECT_GE(all.heard.samples.at(0).seconds.max, all.heard.samples.at(0).seconds.min);
+    const auto ranks = static_cast<std::uint64_t>(team.size());
+    EXPECT_EQ(result.moved.messages, ranks);
+    EXPECT_EQ(result.moved.payload_bytes, 10 * ranks);
+    EXPECT_EQ(result.moved.wire_bytes, 20 * ranks);
+    EXPECT_EQ(result.moved.offnode_bytes, 5 * ranks);
+    ASSERT_EQ(result.seconds.phases.size(), 1U);
+    EXPECT_DOUBLE_EQ(result.seconds.phases[0].second, 1.0 + team.size());
+  });
+}
+
+TEST(Walk, repeats_short_operations_until_the_clock_can_tell) {
+  longshore::testing::spmd([](team& team) {
+    const auto all = walk_dummies(team, {"millisecond", "once"}, {.repetitions = 2}, 1e-3);
+    const auto fine = walk_dummies(team, {"millisecond"}, {.repetitions = 1, .iterations = 1}, 1e-9);
+    if (team.rank() != 0) return;
+    EXPECT_EQ(all.heard.result_of("once").iterations, 1);
+    EXPECT_NE(all.heard.result_of("once").warning.find("100 steps of the clock"), std::string::npos);
+    EXPECT_EQ(fine.heard.results.at(0).warning, "");
+    // Ranks that outnumber the cores make one operation as long as a repetition ought to be.
+    EXPECT_LE(all.heard.result_of("millisecond").iterations, 5);
+    EXPECT_GE(all.heard.result_of("millisecond").iterations, team.size() == 1 ? 2 : 1);
+  });
+}
+
+TEST(Walk, a_result_that_is_wrong_on_one_rank_is_wrong) {
+  longshore::testing::spmd([](team& team) {
+    const auto all = walk_dummies(team, {"right", "wrong", "wrong at last"}, {.repetitions = 2, .iterations = 1});
+    EXPECT_EQ(all.outcome.ran, 3);
+    EXPECT_EQ(all.outcome.wrong, 2);
+    if (team.rank() == 0) {
+      EXPECT_EQ(all.heard.result_of("right").verified, true);
+      EXPECT_EQ(all.heard.result_of("wrong").verified, false);
+      EXPECT_EQ(all.heard.result_of("wrong at last").verified, false);
+    }
+    const auto unasked = walk_dummies(team, {"wrong"}, {.repetitions = 2, .iterations = 1, .verify = false});
+    EXPECT_EQ(unasked.outcome.wrong, 0);
+    if (team.rank() != 0) return;
+    EXPECT_EQ(unasked.heard.results.at(0).verified, std::nullopt);
+  });
+}
+
+TEST(Walk, a_variant_that_is_refused_when_made_is_skipped_and_the_others_run) {
+  longshore::testing::spmd([](team& team) {
+    const auto all = walk_dummies(team, {"a", "refused", "b"}, {.repetitions = 2, .iterations = 1});
+    EXPECT_EQ(all.outcome.ran, 2);
+    EXPECT_EQ(all.outcome.skipped, 1);
+    if (team.rank() != 0) return;
+    ASSERT_EQ(all.heard.skips.size(), 1U);
+    EXPECT_EQ(all.heard.skips[0].why, "no such thing");
+    EXPECT_EQ(all.heard.samples.size(), 4U);
+  });
+}
+
+TEST(Walk, many_measurements_or_large_ones_are_made_for_each_visit) {
+  longshore::testing::spmd([](team& team) {
+    std::vector<std::string> kinds;
+    for (int i = 0; i < 70; ++i) kinds.push_back(std::string(1, 'k').append(std::to_string(i)));
+    const auto all = walk_dummies(team, kinds, {.repetitions = 2, .iterations = 1});
+    EXPECT_LE(all.notes.most_alive, 65);
+    EXPECT_EQ(all.notes.made, 3 * 70);
+    EXPECT_EQ(all.notes.runs.at("k0"), 1 + 2 * 2) << "each visit begins with an operation that is not timed";
+    if (team.rank() != 0) return;
+    EXPECT_FALSE(all.heard.result_of("k69").made_once);
+  });
+}
+
+TEST(Walk, figures_that_are_not_finite_are_left_out_with_a_warning) {
+  longshore::testing::spmd([](team& team) {
+    const auto all = walk_dummies(team, {"infinite"}, {.repetitions = 1, .iterations = 1}, 0);
+    if (team.rank() != 0) return;
+    EXPECT_TRUE(all.heard.results.at(0).metrics.empty());
+    EXPECT_NE(all.heard.results.at(0).warning.find("not finite"), std::string::npos);
+  });
+}
+
+// On transports whose ranks are processes a failure ends them; tests/test_bench.py looks at that from outside.
+std::string failure_of(const std::string& kind) {
+  try {
+    launcher({.transport = "threads", .ranks = 3, .timeout_seconds = 20}).run([&](team& team) {
+      static_cast<void>(walk_dummies(team, {kind}, {.repetitions = 2, .iterations = 1}));
+    });
+  } catch (const error& e) {
+    return std::string(name_of(e.code())).append(": ").append(e.what());
+  }
+  return "none";
+}
+
+TEST(Walk, failures_name_the_variant) {
+  EXPECT_EQ(failure_of("fails"), "transport: dummy kind=fails: a cable is out");
+  EXPECT_EQ(failure_of("memory"), "out of memory: dummy kind=memory: memory ran out: use smaller sizes or fewer ranks per node");
+}
+
+}  // namespace
+}  // namespace longshore::bench
