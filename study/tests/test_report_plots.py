@@ -17,6 +17,7 @@ from longshore_study.report.heat_map import heat_map_section
 from longshore_study.report.launch_dots import launch_dots, median_interval_ranks
 from longshore_study.report.markup import Element, to_text
 from longshore_study.report.scales import Scale, for_figures, log_around
+from longshore_study.report.works import split_by_work
 from longshore_study.selection import sides
 from longshore_study.store import Store
 from report_data import COPY_GBPS, HALOBENCH, HEADER, compared_halobench, envelope, result, write_halobench, write_study
@@ -153,6 +154,30 @@ def test_curves_join_the_medians_of_the_sizes_in_order(quick: Facts) -> None:
             assert all(p.low <= p.value <= p.high and p.launches == 5 for p in series.points)
             values = [p.value for p in series.points]
             assert values == sorted(values)  # 0.8, 0.9, 1.0 of the base, with 2 % of noise
+
+
+def test_of_sizes_that_change_together_one_is_drawn(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for nodes in (1, 2, 4):
+        cell = {"nodes": nodes, "ranks": 4 * nodes, "ranks_per_node": 4}
+        gathered = result("gather", {"strategy": "agp"}, "injection_bandwidth", 1.0 / nodes, "GB/s")
+        store.write_launch(
+            envelope("s", "t", "day", cell), [records.dump(r) for r in (HEADER, gathered, records.end_record())]
+        )
+    facts = gather_facts(sides(store, ["t"]))
+    figures = facts.of_pattern("gather")
+    assert size_factors(figures) == ["nodes"]
+    (panel,) = panels(facts, figures, "nodes")
+    assert (panel.title, [p.size for p in panel.series[0].points]) == ("", [1, 2, 4])
+
+
+def test_kinds_of_work_have_tables_of_their_own() -> None:
+    faces = {"mode": "persistent", "contiguous": 10}
+    bare = {"mode": "waitall", "contiguous": 10, "buffer_items": 3}
+    domain = {"mode": "channel", "domain": [4, 4, 4], "halo": 1, "fields": 1}
+    part = {"mode": "channel", "domain": [4, 4, 4]}
+    assert split_by_work([faces, domain, bare, part], "halo", dict) == [[faces, bare], [domain, part]]
+    assert split_by_work([faces, domain], "unknown", dict) == [[faces, domain]]
 
 
 def test_the_bound_is_drawn_at_the_measured_memory_copy(quick: Facts) -> None:

@@ -42,7 +42,8 @@ def solo_sentence(facts: Facts) -> str:
     shared = sorted((w for w in best if w.best.share is not None), key=lambda w: w.best.share or 0.0)
     if not shared:
         told = "; ".join(
-            f"{pattern_title(w.best.pattern).lower()} {_choice(w)} {figure(w.best.value, w.best.unit)}" for w in best
+            f"{pattern_title(w.best.pattern).lower()} {figure(w.best.value, w.best.unit)} with {_choice(w)}"
+            for w in best
         )
         return f"The fastest: {told}. Memory copy was not measured with them."
     low, high = (
@@ -81,7 +82,9 @@ def _table(facts: Facts, best: list[Winner]) -> Element:
         cells.append(element("td", element("b", w.name), f" {w.problem}{where}", class_="c-choice"))
         rows.append(element("tr", cells))
     head = element("tr", [element("th", text, class_=f"c-{style}", scope="col") for style, text in heads])
-    return element("table", element("thead", head), element("tbody", rows), class_="strips best")
+    return element(
+        "table", element("thead", head), element("tbody", rows), class_="strips best" if shares else "plain bare"
+    )
 
 
 def _bar(winner: Winner, scale: Scale) -> Element:

@@ -18,7 +18,7 @@ from longshore_study.report.scales import Scale, for_figures
 # Sizes that a reader looks for first; any other numeric factor with several levels is drawn too.
 SIZE_FACTORS = (
     "halo", "contiguous", "message_bytes", "bytes", "requests", "table", "elements", "keys", "buffer_items", "fields",
-    "task_count", "ranks", "ranks_per_node", "nodes",
+    "task_count", "nodes", "ranks", "ranks_per_node",
 )  # fmt: skip
 SIZE_UNITS = {
     "halo": "halo width, cells", "contiguous": "elements per face", "message_bytes": "message, bytes",
@@ -58,7 +58,8 @@ class Panel:
 
 
 def size_factors(figures: Sequence[Figure]) -> list[str]:
-    """Numeric factors with at least two levels, the best known first."""
+    """Numeric factors with at least two levels, the best known first; of those that change together (nodes and ranks)
+    one."""
     levels: dict[str, set[float]] = {}
     spoiled = set()
     for f in figures:
@@ -69,7 +70,23 @@ def size_factors(figures: Sequence[Figure]) -> list[str]:
             else:
                 levels.setdefault(name, set()).add(number)
     found = [n for n, values in levels.items() if n not in spoiled and len(values) > 1]
-    return sorted(found, key=lambda n: (SIZE_FACTORS.index(n) if n in SIZE_FACTORS else len(SIZE_FACTORS), n))
+    found.sort(key=lambda n: (SIZE_FACTORS.index(n) if n in SIZE_FACTORS else len(SIZE_FACTORS), n))
+    factors = [group[0].factors for group in by_key(figures).values()]
+    return [n for i, n in enumerate(found) if not any(n in determined_by(m, factors) for m in found[:i])]
+
+
+def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The other numeric factors that follow from this one, and vary with it: the ranks of a number of nodes."""
+    seen: dict[str, dict[object, set[object]]] = {}
+    for factors in all_factors:
+        for name, value in factors.items():
+            if name != factor and factor in factors and _number(value) is not None:
+                seen.setdefault(name, {}).setdefault(factors[factor], set()).add(value)
+    return {
+        name
+        for name, by_level in seen.items()
+        if all(len(values) == 1 for values in by_level.values()) and len(set().union(*by_level.values())) > 1
+    }
 
 
 def curves(facts: Facts, figures: Sequence[Figure]) -> list[Element]:
@@ -81,7 +98,9 @@ def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
     """Small multiples: series by the choice with most levels that shapes can tell apart, panels by the rest."""
     groups = list(by_key(figures).values())
     rest = [_without(group[0].factors, factor) for group in groups]
-    names = naming(rest)
+    # What follows from the size tells no panels apart.
+    following = determined_by(factor, [group[0].factors for group in groups])
+    names = naming({k: v for k, v in other.items() if k not in following} for other in rest)
     series_factor = _series_factor(rest, names.varying)
     looks = _looks(rest, series_factor)
     grouped: dict[str, dict[tuple[str, str], list[Figure]]] = {}

@@ -16,6 +16,7 @@ from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import Quantity, counted, plain_number, quantity, ratio, share
 from longshore_study.report.scales import Scale, log_around
 from longshore_study.report.verdicts import badge, base_name, glyph_list, mark_style, order_of, verdict_of
+from longshore_study.report.works import split_by_work
 
 ROWS_SHOWN = 60
 # An interval from two sessions may span decades; beyond this factor around the ratios it is drawn as an arrow.
@@ -26,10 +27,6 @@ def forest_section(comparison: Comparison) -> Element | None:
     if not comparison.rows:
         return None
     scale = ratio_scale(comparison)
-    # Variants with other factors have a table of their own: what is the same in a table need not be in its rows.
-    groups: dict[tuple[str, str, frozenset[str]], list[Row]] = {}
-    for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.pattern)):
-        groups.setdefault((row.pattern, row.metric, frozenset(row.factors)), []).append(row)
     present = sorted({base_name(r.verdict) for r in comparison.rows}, key=order_of)
     return element(
         "section",
@@ -43,9 +40,19 @@ def forest_section(comparison: Comparison) -> Element | None:
         ),
         glyph_list(present),
         _filter(present, len(comparison.rows)),
-        [_group(comparison, rows, scale) for rows in groups.values()],
+        [_group(comparison, rows, scale) for rows in row_groups(comparison)],
         id="ratios",
     )
+
+
+def row_groups(comparison: Comparison) -> list[list[Row]]:
+    """One table each: by pattern, metric and kind of work."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.pattern)):
+        groups.setdefault((row.pattern, row.metric), []).append(row)
+    return [
+        group for (pattern, _), rows in groups.items() for group in split_by_work(rows, pattern, lambda r: r.factors)
+    ]
 
 
 def margin_band(margin: float) -> tuple[float, float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
-from longshore_study.figures import pattern_rank
 from longshore_study.report.facts import Comparison, Row
+from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SPEAKING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import change, ratio
@@ -18,12 +18,7 @@ STEPS = (log(1.15), log(1.5), log(3))
 
 
 def heat_map_section(comparison: Comparison) -> Element | None:
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in sorted(comparison.rows, key=lambda r: pattern_rank(r.pattern)):
-        groups.setdefault((row.pattern, row.metric), []).append(row)
-    tables = [
-        t for (pattern, metric), rows in groups.items() if (t := _table(pattern, metric, rows, comparison.margin))
-    ]
+    tables = [t for rows in row_groups(comparison) if (t := _table(rows, comparison.margin)) is not None]
     if not tables:
         return None
     return element(
@@ -39,7 +34,7 @@ def heat_map_section(comparison: Comparison) -> Element | None:
     )
 
 
-def _table(pattern: str, metric: str, rows: Sequence[Row], margin: float) -> Element | None:
+def _table(rows: Sequence[Row], margin: float) -> Element | None:
     """None where the rows do not span two factors, or the columns would not fit."""
     names = naming(row.factors for row in rows)
     if len(names.varying) < 2:
@@ -56,7 +51,7 @@ def _table(pattern: str, metric: str, rows: Sequence[Row], margin: float) -> Ele
     }
     return element(
         "div",
-        element("h3", f"{pattern_title(pattern)}: {metric_title(metric)}"),
+        element("h3", f"{pattern_title(rows[0].pattern)}: {metric_title(rows[0].metric)}"),
         element(
             "div",
             element(
@@ -80,7 +75,7 @@ def _table(pattern: str, metric: str, rows: Sequence[Row], margin: float) -> Ele
             class_="scroll",
             tabindex="0",
             role="region",
-            aria_label=f"changes of {pattern_title(pattern)}",
+            aria_label=f"changes of {pattern_title(rows[0].pattern)}",
         ),
         class_="group",
     )

@@ -25,6 +25,7 @@ from longshore_study.report.marks import symbol_sheet
 from longshore_study.report.markup import Child, Element, Verbatim, element, to_text
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.rules import rules_section
+from longshore_study.report.works import split_by_work
 
 Section = Callable[[Facts], Element | None]
 
@@ -102,17 +103,14 @@ def patterns_section(facts: Facts) -> Element | None:
 
 
 def _pattern(facts: Facts, pattern: str) -> Element:
-    """Curves and dots per metric and unit (controls have two); variants with other factors have tables of their own."""
+    """Curves and dots per metric and unit (controls have two) and kind of work."""
     kinds: dict[tuple[str, str], list[Figure]] = {}
     for f in facts.of_pattern(pattern):
         kinds.setdefault((f.metric, f.unit), []).append(f)
     drawn: list[Child] = []
     for figures in kinds.values():
-        drawn += curves(facts, figures)
-        alike: dict[frozenset[str], list[Figure]] = {}
-        for f in figures:
-            alike.setdefault(frozenset(f.factors), []).append(f)
-        drawn += [launch_dots(facts, group) for group in alike.values()]
+        for group in split_by_work(figures, pattern, lambda f: f.factors):
+            drawn += [*curves(facts, group), launch_dots(facts, group)]
     return element("div", element("h3", pattern_title(pattern)), drawn, class_="pattern", id=f"pattern-{pattern}")
 
 
