@@ -53,6 +53,13 @@ std::size_t available_shared_memory_bytes() {
 }
 
 std::size_t last_level_cache_bytes() {
+  // The kernel first: what the C library works out from processor registers can be the sum over the host of a virtual machine.
+  for (const char* index : {"index3", "index2"}) {
+    std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/") + index + "/size");
+    std::size_t number = 0;
+    char unit = ' ';
+    if (file >> number && number > 0) return number << (file >> unit && unit == 'M' ? 20 : unit == 'K' ? 10 : 0);
+  }
   const long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
   if (level3 > 0) return static_cast<std::size_t>(level3);
   const long level2 = sysconf(_SC_LEVEL2_CACHE_SIZE);

@@ -42,7 +42,8 @@ thread_pool::thread_pool(const task_options& options) : spin_(options.spin) {
     stop();
     throw;
   }
-  if (options.pin) own_binding_.emplace(allowed.front());
+  // Only where it changes something: bindings of several pools then need not end in reverse order.
+  if (options.pin && allowed_cpus() != std::vector{allowed.front()}) own_binding_.emplace(allowed.front());
 }
 
 thread_pool::~thread_pool() { stop(); }

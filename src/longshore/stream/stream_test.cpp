@@ -1,30 +1,27 @@
-// STREAM over all kinds of arrays and tasks: right results are accepted, and one wrong element anywhere is found.
+// STREAM over arrays of a rank's own and all sorts of tasks: right results are accepted, and one wrong element anywhere is found.
 #include <longshore/stream/stream.hpp>
-#include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <algorithm>
+#include <array>
 #include <limits>
-#include <string>
+#include <vector>
 
 namespace longshore {
 namespace {
 
-using testing::spmd;
-
 constexpr std::array all_kernels = {stream_kernel::copy, stream_kernel::scale, stream_kernel::add, stream_kernel::triad};
 
-template <class T, class Make>
-void every_kernel_is_right(const Make& make_arrays) {
+template <class T>
+void every_kernel_is_right(std::size_t elements, std::string_view policy) {
   for (const int count : {1, 3}) {
     tasks workers({.layer = count == 1 ? "serial" : "threads", .count = count, .spin = false});
     for (const auto kernel : all_kernels)
       for (const auto stores : {store_kind::ordinary, store_kind::streaming})
         for (const auto touch : {first_touch::serial, first_touch::parallel})
           for (const int runs : {1, 4}) {
-            stream run(make_arrays(), workers, {kernel, stores, touch});
-            const std::size_t elements = run.arrays().local(0).size();
+            stream run(own_arrays<T>(elements, policy), workers, {kernel, stores, touch});
             EXPECT_EQ(run.wrong_elements(), 0u);  // the first values
             for (int i = 0; i < runs; ++i) run.run();
             EXPECT_EQ(run.wrong_elements(), 0u) << name_of(kernel) << ", " << elements << " elements, " << count << " tasks";
@@ -32,23 +29,20 @@ void every_kernel_is_right(const Make& make_arrays) {
   }
 }
 
-TEST(Stream, own_arrays_are_right) {
-  spmd([](team&) {
-    for (const std::size_t n : {0, 1, 63, 64, 1000, 40'000})
-      for (const auto policy : {"malloc", "calloc", "huge"}) {
-        every_kernel_is_right<double>([&] { return own_arrays<double>(n, policy); });
-        every_kernel_is_right<float>([&] { return own_arrays<float>(n, policy); });
-      }
-  });
+TEST(Stream, every_kernel_is_right_in_every_memory) {
+  for (const std::size_t elements : {0, 1, 63, 64, 1000, 40'000})
+    for (const auto policy : {"malloc", "calloc", "huge"}) {
+      every_kernel_is_right<double>(elements, policy);
+      every_kernel_is_right<float>(elements, policy);
+    }
 }
 
-TEST(Stream, distributed_arrays_are_right) {
-  spmd([](team& team) {
-    for (const std::uint64_t n : {0, 1, 5, 1000, 40'001}) {
-      every_kernel_is_right<double>([&] { return distributed_arrays<double, block>(team, n); });
-      every_kernel_is_right<float>([&] { return distributed_arrays<float, cyclic>(team, n); });
-    }
-  });
+TEST(Stream, arrays_above_2_MiB_are_touched_by_all_tasks) {
+  tasks workers({.layer = "threads", .count = 2});
+  constexpr std::size_t elements = 300'000;
+  stream run(own_arrays<double>(elements, "malloc"), workers, {.kernel = stream_kernel::add});
+  run.run();
+  EXPECT_EQ(run.wrong_elements(), 0u);
 }
 
 // Faults: each is made in arrays that were right, must be found, and taken back.
@@ -80,36 +74,30 @@ void faults_are_found() {
 }
 
 TEST(StreamCheck, one_wrong_element_anywhere_is_found) {
-  spmd([](team&) {
-    faults_are_found<double>();
-    faults_are_found<float>();
-  });
+  faults_are_found<double>();
+  faults_are_found<float>();
 }
 
 TEST(StreamCheck, a_kernel_that_did_nothing_or_was_shifted_is_found) {
-  spmd([](team&) {
-    tasks alone;
-    constexpr std::size_t n = 5000;
-    for (const auto kernel : all_kernels) {
-      stream run(own_arrays<double>(n, "calloc"), alone, {.kernel = kernel});
-      const auto result = operands_of(kernel, run.arrays().local(0), run.arrays().local(1), run.arrays().local(2)).result;
-      const std::vector<double> before(result.begin(), result.end());
-      run.run();
-      const std::vector<double> after(result.begin(), result.end());
-      std::ranges::copy(before, result.begin());
-      EXPECT_EQ(run.wrong_elements(), n) << name_of(kernel) << " did nothing";
-      std::copy(after.begin(), after.end() - 1, result.begin() + 1);
-      EXPECT_GE(run.wrong_elements(), n - 1) << name_of(kernel) << " was shifted by one";
-    }
-  });
+  tasks alone;
+  constexpr std::size_t n = 5000;
+  for (const auto kernel : all_kernels) {
+    stream run(own_arrays<double>(n, "calloc"), alone, {.kernel = kernel});
+    const auto result = operands_of(kernel, run.arrays().local(0), run.arrays().local(1), run.arrays().local(2)).result;
+    const std::vector<double> before(result.begin(), result.end());
+    run.run();
+    const std::vector<double> after(result.begin(), result.end());
+    std::ranges::copy(before, result.begin());
+    EXPECT_EQ(run.wrong_elements(), n) << name_of(kernel) << " did nothing";
+    std::copy(after.begin(), after.end() - 1, result.begin() + 1);
+    EXPECT_GE(run.wrong_elements(), n - 1) << name_of(kernel) << " was shifted by one";
+  }
 }
 
-TEST(StreamArrays, more_than_there_is_is_refused) {
-  spmd([](team& team) {
-    EXPECT_THROW(own_arrays<double>(most_elements, "malloc"), error);
-    EXPECT_THROW(own_arrays<double>(std::size_t{1} << 45, "huge"), error);
-    EXPECT_THROW((distributed_arrays<double, block>(team, std::uint64_t{1} << 50)), error);
-  });
+TEST(OwnArrays, more_than_there_is_is_refused) {
+  EXPECT_THROW(own_arrays<double>(most_elements, "malloc"), error);
+  EXPECT_THROW(own_arrays<double>(std::size_t{1} << 45, "malloc"), error);
+  EXPECT_THROW(own_arrays<double>(std::size_t{1} << 45, "huge"), error);
 }
 
 }  // namespace

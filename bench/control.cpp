@@ -1,0 +1,200 @@
+// Pattern control: what the machine itself gives, measured in every study beside the patterns: a memory copy on all ranks at once, and
+// 8 bytes there and back. When these shift between two sessions, the machine did, not the program.
+#include "benchmark.hpp"
+
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/machine/memory.hpp>
+#include <longshore/machine/memory_block.hpp>
+#include <longshore/stream/loop.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+namespace longshore::bench {
+namespace {
+
+constexpr std::size_t pingpong_bytes = 8;
+
+// Source and destination of a rank together are four times the machine's caches, as for stream.
+std::size_t default_copy_bytes() {
+  const std::size_t caches = last_level_cache_bytes() * static_cast<std::size_t>(last_level_cache_count());
+  return std::clamp(std::bit_ceil(2 * caches), std::size_t{1} << 24, std::size_t{1} << 28);
+}
+
+std::size_t bytes_of(const variant& what, std::size_t otherwise) {
+  return what.contains("bytes") ? what.at("bytes").get<std::size_t>() : otherwise;
+}
+
+// A copy on all ranks at once, by the faster of the C library's memcpy and a loop of streaming stores: which one, all ranks find
+// together by trying both. The figure counts what is read and what is written.
+class copy_measurement final : public measurement {
+ public:
+  copy_measurement(team& ranks, std::size_t bytes)
+      : team_(ranks), bytes_(bytes), from_(checked(ranks, bytes), "huge"), to_(bytes, "huge") {
+    random_stream random(bytes, static_cast<std::uint64_t>(ranks.rank()));
+    for (std::size_t i = 0; i + sizeof(std::uint64_t) <= bytes; i += sizeof(std::uint64_t)) {
+      const std::uint64_t value = random();
+      std::memcpy(from_.data() + i, &value, sizeof(value));
+    }
+    std::memset(to_.data(), 0, bytes);
+    const double plain = best_seconds([&] { copy_plainly(); });
+    streaming_ = best_seconds([&] { copy_streaming(); }) < plain;
+  }
+
+  // What was copied before must not pass for the next copy.
+  void reset() override {
+    for (const std::size_t at : {std::size_t{0}, bytes_ / 2, bytes_ - 1}) from_.data()[at] ^= std::byte{0xff};
+  }
+  void run() override {
+    if (streaming_)
+      copy_streaming();
+    else
+      copy_plainly();
+  }
+  [[nodiscard]] bool verify() override { return std::memcmp(from_.data(), to_.data(), bytes_) == 0; }
+
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    const double per_node = 2e-9 * static_cast<double>(bytes_) * team_.size() / team_.nodes().node_count();
+    const double plain = best_seconds([&] { copy_plainly(); });
+    return {{"bandwidth", per_node / seconds.median, "GB/s"},
+            {"best_bandwidth", per_node / seconds.best, "GB/s"},
+            {"memcpy_best_bandwidth", per_node / plain, "GB/s"}};
+  }
+
+ private:
+  static std::size_t checked(team& ranks, std::size_t bytes) {
+    const auto sharing = static_cast<std::size_t>(ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count());
+    const auto available = static_cast<std::size_t>(ranks.allreduce_value(
+        static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
+    if (bytes > available / (2 * sharing))
+      fail(errc::out_of_memory, "two buffers of {} bytes on each of {} ranks do not fit into the {} bytes available", bytes,
+           sharing, available);
+    return bytes;
+  }
+
+  void copy_plainly() { std::memcpy(to_.data(), from_.data(), bytes_); }
+  void copy_streaming() {
+    const std::size_t items = bytes_ / sizeof(double), rest = bytes_ % sizeof(double);
+    const auto* const from = reinterpret_cast<const double*>(from_.data());
+    stream_(reinterpret_cast<double*>(to_.data()), from, from, 1, items);
+    if (rest > 0) std::memcpy(to_.data() + bytes_ - rest, from_.data() + bytes_ - rest, rest);
+  }
+
+  // Collective: the best of some tries, each as long as the slowest rank took.
+  template <class Copy>
+  double best_seconds(const Copy& copy) {
+    constexpr int tries = 5;
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < tries; ++i) {
+      team_.barrier();
+      const double start = team_.now();
+      copy();
+      best = std::min(best, team_.allreduce_value(team_.now() - start, reduction::max));
+    }
+    return best;
+  }
+
+  team& team_;
+  std::size_t bytes_;
+  memory_block from_, to_;
+  stream_loop<double> stream_ = find_stream_loop<double>(stream_kernel::copy, store_kind::streaming);
+  bool streaming_ = false;
+};
+
+// A message from rank 0 to the last rank and back, on channels. The other ranks do nothing.
+class pingpong_measurement final : public measurement {
+ public:
+  pingpong_measurement(team& ranks, std::size_t bytes)
+      : team_(ranks), bytes_(bytes), last_(ranks.size() - 1), peer_(ranks.rank() == 0 ? last_ : 0) {
+    std::vector<channel_end> ends;
+    if (ranks.rank() == 0 || ranks.rank() == last_) ends.push_back({peer_, bytes});
+    channels_ = ranks.open_channels(ends, ends, slots);
+  }
+
+  void run() override {
+    if (channels_->sender_count() == 0) return;
+    if (team_.rank() == 0) {
+      send(++count_);
+      right_ = receive() == ~count_ && right_;
+    } else {
+      const std::uint64_t question = receive();
+      right_ = question == ++count_ && right_;
+      send(~question);
+    }
+  }
+  [[nodiscard]] bool verify() override { return channels_->sender_count() == 0 || (right_ && count_ > 0); }
+  [[nodiscard]] traffic moved() const override {
+    if (channels_->sender_count() == 0) return {};
+    const bool leaves = !team_.nodes().is_local(peer_);
+    return {.messages = 1, .payload_bytes = bytes_, .wire_bytes = bytes_, .offnode_bytes = leaves ? bytes_ : 0};
+  }
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    return {{"latency_us", 1e6 * seconds.median / 2, "us", false}};
+  }
+
+ private:
+  static constexpr int slots = 2;
+
+  void send(std::uint64_t value) {
+    std::byte* slot = nullptr;
+    for (waiter wait(team_, "a free slot of the ping-pong", peer_); (slot = channels_->sender(0).reserve()) == nullptr;
+         wait.pause()) {
+    }
+    std::memcpy(slot, &value, sizeof(value));
+    channels_->sender(0).commit(bytes_);
+  }
+  std::uint64_t receive() {
+    std::optional<std::span<const std::byte>> message;
+    for (waiter wait(team_, "the ping-pong", peer_); !(message = channels_->receiver(0).front()); wait.pause()) {
+    }
+    std::uint64_t value = 0;
+    if (message->size() == bytes_) std::memcpy(&value, message->data(), sizeof(value));
+    channels_->receiver(0).release();
+    return value;
+  }
+
+  team& team_;
+  std::size_t bytes_;
+  int last_, peer_;
+  std::unique_ptr<channel_set> channels_;
+  std::uint64_t count_ = 0;
+  bool right_ = true;
+};
+
+}  // namespace
+
+pattern control_pattern() {
+  return {.name = "control",
+          .help = "what the machine gives: a memory copy on all ranks, and a message there and back",
+          .factors = {{.name = "kernel",
+                       .allowed = {"copy", "pingpong"},
+                       .defaults = {"copy", "pingpong"},
+                       .help = "copy: on all ranks at once; pingpong: between rank 0 and the last"},
+                      {.name = "bytes",
+                       .type = factor::kind::integer,
+                       .defaults = {},
+                       .help = "copied per rank, or sent; not given: twice the caches, or 8",
+                       .low = static_cast<long>(pingpong_bytes),
+                       .high = 1L << 48}},
+          .examples = {"longshore-bench control --ranks 2",
+                       "mpirun -n 2 longshore-bench control --kernel pingpong --bytes 8,64,1024"},
+          .why_not = [](const variant& what, const launch_facts& facts) -> std::optional<std::string> {
+            if (what.at("kernel") == "pingpong" && facts.ranks < 2) return "pingpong needs at least 2 ranks";
+            return std::nullopt;
+          },
+          .make = [](team& ranks, const variant& what, const launch_facts&) -> std::unique_ptr<measurement> {
+            if (what.at("kernel") == "copy")
+              return std::make_unique<copy_measurement>(ranks, bytes_of(what, default_copy_bytes()));
+            return std::make_unique<pingpong_measurement>(ranks, bytes_of(what, pingpong_bytes));
+          }};
+}
+
+}  // namespace longshore::bench

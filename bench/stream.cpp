@@ -1,0 +1,199 @@
+// Pattern stream: the four kernels of STREAM, crossed with scope, tasks, memory, first touch and distribution.
+#include "benchmark.hpp"
+
+#include <longshore/core/error.hpp>
+#include <longshore/machine/affinity.hpp>
+#include <longshore/machine/memory.hpp>
+#include <longshore/stream/stream.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace longshore::bench {
+namespace {
+
+// Three arrays of doubles per rank that are at least four times the caches of the machine in all, as STREAM demands, in a power of
+// two of elements; at most 2^25 (805 MB per rank), and so that a rank on every core leaves half of the memory free.
+long default_elements() {
+  constexpr std::size_t bytes_per_element = 3 * sizeof(double), least = std::size_t{1} << 20, most = std::size_t{1} << 25;
+  const std::size_t caches = last_level_cache_bytes() * static_cast<std::size_t>(last_level_cache_count());
+  const std::size_t wanted = std::bit_ceil(4 * caches / bytes_per_element);
+  const std::size_t possible =
+      std::bit_floor(available_memory_bytes() / 2 / static_cast<std::size_t>(usable_cores()) / bytes_per_element);
+  return static_cast<long>(std::clamp(std::min(wanted, possible), least, most));
+}
+
+// Ranks that share this rank's memory and caches. Virtual nodes are parts of one machine.
+int ranks_of_machine(const team& ranks) { return ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count(); }
+
+std::string word(const variant& what, const char* name, const char* otherwise) {
+  return what.contains(name) ? what.at(name).get<std::string>() : otherwise;
+}
+
+// Without a count: all CPUs of the rank's share. Tasks are bound to CPUs when the rank is.
+task_options task_options_of(const team& ranks, const variant& what) {
+  const std::string layer = what.at("tasks");
+  const int cpus = static_cast<int>(ranks.cpus().size());
+  const int count = what.contains("task_count") ? what.at("task_count").get<int>() : layer == "serial" ? 1 : cpus;
+  const bool bound = allowed_cpus().size() == 1;
+  return {.layer = layer, .count = count, .cpus = ranks.cpus(), .pin = bound, .spin = ranks.waiting().spin && count <= cpus};
+}
+
+stream_options options_of(const team& ranks, const variant& what, std::size_t element_bytes, int tasks_of_rank) {
+  const auto kernel = stream_kernel_named(what.at("kernel").get<std::string>()).value();
+  const auto elements = what.at("elements").get<std::size_t>();
+  const int machine_ranks = ranks_of_machine(ranks);
+  const std::size_t bytes = arrays_touched(kernel) * element_bytes * elements * static_cast<std::size_t>(machine_ranks);
+  const std::string touch = word(what, "first_touch", "");
+  return {.kernel = kernel,
+          .stores = stores_for(bytes, machine_ranks * tasks_of_rank),
+          .touch = touch == "serial"     ? first_touch::serial
+                   : touch == "parallel" ? first_touch::parallel
+                                         : first_touch::automatic};
+}
+
+// The C library hands out more memory than there is: asked for all ranks of the machine together, before any of them writes.
+void check_memory(team& ranks, std::size_t elements, std::size_t element_bytes) {
+  const std::size_t all = static_cast<std::size_t>(ranks_of_machine(ranks));
+  const auto available = static_cast<std::size_t>(
+      ranks.allreduce_value(static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
+  if (elements > available / (3 * element_bytes * all))
+    fail(errc::out_of_memory,
+         "three arrays of {} elements of {} bytes on each of {} ranks do not fit into the {} bytes available", elements,
+         element_bytes, all, available);
+}
+
+template <class Arrays>
+class stream_measurement final : public measurement {
+ public:
+  using value_type = typename Arrays::value_type;
+
+  template <class MakeArrays>
+  stream_measurement(team& ranks, const variant& what, const MakeArrays& make_arrays)
+      : team_(ranks),
+        workers_(task_options_of(ranks, what)),
+        stream_(make_arrays(), workers_, options_of(ranks, what, sizeof(value_type), workers_.count())) {}
+
+  void reset() override { end_batch(); }
+  void run() override {
+    const double start = team_.now();
+    stream_.run();
+    batch_seconds_ += team_.now() - start;
+    ++batch_runs_;
+  }
+  [[nodiscard]] bool verify() override {
+    const auto wrong = stream_.wrong_elements();
+    if (wrong > 0) fmt::print(stderr, "longshore-bench: stream: rank {}: {} elements are wrong\n", team_.rank(), wrong);
+    return wrong == 0;
+  }
+
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    end_batch();
+    std::nth_element(batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(batches_.size() / 2), batches_.end());
+    const double own = batches_[batches_.size() / 2];
+    const auto bytes = static_cast<double>(arrays_touched(stream_.options().kernel) * stream_.arrays().local(0).size_bytes());
+    const double all_bytes = team_.allreduce_value(bytes, reduction::sum), per_node = all_bytes / team_.nodes().node_count();
+    const double rate = bytes / own, rates = team_.allreduce_value(rate, reduction::sum);
+    return {{"bandwidth", 1e-9 * per_node / seconds.median, "GB/s"},
+            {"best_bandwidth", 1e-9 * per_node / seconds.best, "GB/s"},
+            {"rank_bandwidth_max", 1e-9 * team_.allreduce_value(rate, reduction::max), "GB/s"},
+            {"rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"},
+            {"rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"}};
+  }
+
+ private:
+  // A rank's own rate is that of its median repetition, without the time in which it waits for the others.
+  void end_batch() {
+    if (batch_runs_ > 0) batches_.push_back(batch_seconds_ / static_cast<double>(batch_runs_));
+    batch_seconds_ = 0;
+    batch_runs_ = 0;
+  }
+
+  team& team_;
+  tasks workers_;
+  stream<Arrays> stream_;
+  double batch_seconds_ = 0;
+  long batch_runs_ = 0;
+  std::vector<double> batches_;  // seconds of one run, per repetition
+};
+
+template <class T>
+std::unique_ptr<measurement> make(team& ranks, const variant& what) {
+  const auto elements = what.at("elements").get<std::size_t>();
+  if (what.at("scope") == "ep") {
+    check_memory(ranks, elements, sizeof(T));
+    return std::make_unique<stream_measurement<own_arrays<T>>>(
+        ranks, what, [&] { return own_arrays<T>(elements, word(what, "memory", "malloc")); });
+  }
+  if (elements > most_elements / static_cast<std::size_t>(ranks.size()))
+    fail(errc::out_of_memory, "arrays of {} elements per rank: more than any memory holds", elements);
+  const std::uint64_t all = elements * static_cast<std::uint64_t>(ranks.size());
+  const auto distributed = [&]<class D>(D) -> std::unique_ptr<measurement> {
+    using arrays = distributed_arrays<T, D>;
+    return std::make_unique<stream_measurement<arrays>>(ranks, what, [&] { return arrays(ranks, all); });
+  };
+  return word(what, "distribution", "block") == "cyclic" ? distributed(cyclic{}) : distributed(block{});
+}
+
+std::optional<std::string> why_not_here(const variant& what, const launch_facts&) {
+  const bool own = what.at("scope") == "ep";
+  if (own && what.contains("distribution")) return "each rank of scope ep has its own arrays: distribution is for scope global";
+  if (!own && what.contains("memory")) return "arrays of scope global lie in the transport's segments: memory is for scope ep";
+  if (what.contains("memory"))
+    if (auto reason = why_no_memory(what.at("memory").get<std::string>())) return reason;
+  return why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0);
+}
+
+std::vector<factor> factors() {
+  using enum factor::kind;
+  return {
+      {.name = "scope",
+       .allowed = {"ep", "global"},
+       .defaults = {"ep"},
+       .help = "ep: each rank has its own arrays; global: distributed arrays"},
+      {.name = "kernel",
+       .allowed = {"copy", "scale", "add", "triad"},
+       .defaults = {"triad"},
+       .help = "c=a, b=q*c, c=a+b, a=b+q*c"},
+      {.name = "elements",
+       .type = integer,
+       .defaults = {std::to_string(default_elements())},
+       .help = "of each array, per rank; the default depends on the caches",
+       .low = 1,
+       .high = 1L << 48},
+      {.name = "type", .allowed = {"float", "double"}, .defaults = {"double"}, .help = "of an element"},
+      {.name = "tasks", .allowed = task_layer_names(), .defaults = {"serial"}, .help = "what runs the loops of a rank"},
+      {.name = "task-count",
+       .type = integer,
+       .defaults = {},
+       .help = "per rank; not given: 1 for serial, else all CPUs of the rank",
+       .low = 1,
+       .high = 4096},
+      {.name = "memory", .allowed = memory_policy_names(), .defaults = {}, .help = "of scope ep; not given: malloc"},
+      {.name = "first-touch",
+       .allowed = {"serial", "parallel"},
+       .defaults = {},
+       .help = "who writes the pages first; not given: all tasks above 2 MiB"},
+      {.name = "distribution", .allowed = {"block", "cyclic"}, .defaults = {}, .help = "of scope global; not given: block"},
+  };
+}
+
+}  // namespace
+
+pattern stream_pattern() {
+  return {.name = "stream",
+          .help = "STREAM: what the memory gives to simple loops over arrays",
+          .factors = factors(),
+          .examples = {"longshore-bench stream --ranks 2 --kernel copy,scale,add,triad",
+                       "longshore-bench stream --ranks 1 --tasks serial,threads --memory malloc,huge",
+                       "mpirun -n 2 longshore-bench stream --scope ep,global --type float,double"},
+          .why_not = why_not_here,
+          .make = [](team& ranks, const variant& what, const launch_facts&) {
+            return what.at("type") == "float" ? make<float>(ranks, what) : make<double>(ranks, what);
+          }};
+}
+
+}  // namespace longshore::bench
