@@ -2,7 +2,9 @@
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
+#include <longshore/array/for_each.hpp>
 #include <longshore/gather/gather.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
+#include <longshore/stream/stream.hpp>
 #include <longshore/transport/launch/run.hpp>
