@@ -47,13 +47,13 @@ def _triple(least: int, most: int) -> Factor:
 
 
 _TASKS = {"tasks": _words("serial threads openmp tbb"), "task_count": _count(1, 4096)}
-_LEVELS = {level: _triple(1, LARGEST_RANKS) for level in ("node", "socket", "numa", "l3", "core")}
+_LEVELS = {level: _triple(1, 2**24) for level in ("node", "socket", "numa", "l3", "core")}
 
 FACTORS: dict[str, dict[str, Factor]] = {
     "stream": {
         "scope": _words("ep global"),
         "kernel": _words("copy scale add triad"),
-        "elements": _count(),
+        "elements": _count(1, 2**48),
         "type": _words("float double"),
         **_TASKS,
         "memory": _words("malloc calloc huge interleave"),
@@ -75,12 +75,12 @@ FACTORS: dict[str, dict[str, Factor]] = {
             "channel direct sendrecv redblack isend-recv irecv-send pairwise waitall persistent neighbor partitioned "
             "subarray rma-fence rma-pscw rma-flush"
         ),
-        "domain": _triple(1, 2**20),
+        "domain": _triple(1, LARGEST_COUNT),
         "halo": _count(1, 1024),
         "fields": _count(1, 4096),
         "type": _words("float double"),
         "periodic": _triple(0, 1),
-        "grid": _triple(1, LARGEST_RANKS),
+        "grid": _triple(0, 2**24),
         "placement": _words("linear cart auto levels"),
         **_LEVELS,
         "contiguous": _count(),
@@ -94,7 +94,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "key_pattern": _words("uniform zipf sorted"),
         **_TASKS,
     },
-    "control": {"kernel": _words("copy pingpong")},
+    "control": {"kernel": _words("copy pingpong"), "bytes": _count(8, 2**48)},
 }
 """By pattern; `control` is measured in every study and is not asked for."""
 

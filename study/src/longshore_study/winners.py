@@ -7,6 +7,7 @@ same session, so that a noisy hour lowers both.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -15,7 +16,7 @@ from typing import Any
 from longshore_study import terminal
 from longshore_study.errors import LongshoreError
 from longshore_study.factors import FACTORS
-from longshore_study.figures import CONTROL, Figure, canonical, measure, pattern_rank
+from longshore_study.figures import CONTROL, Figure, Measured, canonical, measure, pattern_rank
 from longshore_study.memory_bound import DEFINITIONS, moved_gigabytes_per_second
 from longshore_study.store import Store
 
@@ -77,7 +78,7 @@ class Entry:
 
 
 def entries(figures: Iterable[Figure]) -> list[Entry]:
-    """All variants, ranked within their work: by pattern, then work as first met, then best first."""
+    """All variants, ranked within their work: by pattern, then work, then best first."""
     kept = list(figures)
     copies = _memory_copies(kept)
     found: dict[str, Entry] = {}
@@ -118,7 +119,7 @@ def _ranked(found: Iterable[Entry]) -> list[Entry]:
     for entry in found:
         groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work}), []).append(entry)
     ranked = []
-    for group in sorted(groups.values(), key=lambda group: pattern_rank(group[0].pattern)):
+    for group in sorted(groups.values(), key=lambda group: (pattern_rank(group[0].pattern), _size(group[0]))):
         lower = group[0].better == "lower"
         group.sort(key=lambda entry: entry.value, reverse=not lower)
         best = group[0]
@@ -138,6 +139,12 @@ def newest_session(store: Store, study: str, tag: str | None = None) -> tuple[st
     return max(sessions, key=lambda names: store.session_path(study, *names).stat().st_mtime, default=None)
 
 
+def _size(entry: Entry) -> list[tuple[float, str]]:
+    """Pieces of work in the order of the command line's factors, numbers by size."""
+    levels = [entry.work.get(name) for name in (*WORK[entry.pattern], *_WORK_BETWEEN)]
+    return [(float(level), "") if isinstance(level, int | float) else (0.0, str(level or "")) for level in levels]
+
+
 def render(store: Store, study: str, tag: str | None = None, session: str | None = None) -> None:
     """Prints a table per pattern, of the newest session unless one is named; raises LongshoreError when it has no
     figures."""
@@ -151,7 +158,7 @@ def render(store: Store, study: str, tag: str | None = None, session: str | None
     terminal.print_line(f"{study}, tag {tag}, session {session}: {terminal.count(measured.launches, 'launch')}\n")
     for pattern in dict.fromkeys(entry.pattern for entry in ranked):
         _print_pattern(pattern, [entry for entry in ranked if entry.pattern == pattern])
-    _print_footer(len(measured.failed), _memory_copies(measured.figures), ranked)
+    _print_footer(measured, _memory_copies(measured.figures), ranked)
 
 
 def _print_pattern(pattern: str, ranked: list[Entry]) -> None:
@@ -178,7 +185,7 @@ def _print_pattern(pattern: str, ranked: list[Entry]) -> None:
     terminal.print_line(f"of copy: {DEFINITIONS[pattern]} per second, relative to memory copy\n")
 
 
-def _print_footer(failed: int, copies: Mapping[str, float], ranked: list[Entry]) -> None:
+def _print_footer(measured: Measured, copies: Mapping[str, float], ranked: list[Entry]) -> None:
     if copies:
         low, high = min(copies.values()), max(copies.values())
         figures = terminal.number(low) + ("" if low == high else f" to {terminal.number(high)}")
