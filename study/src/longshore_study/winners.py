@@ -194,6 +194,9 @@ def _print_footer(measured: Measured, copies: Mapping[str, float], ranked: list[
         terminal.print_line("memory copy was not measured in these launches, so nothing is set against it")
     if any(entry.near for entry in ranked):
         terminal.print_line("~ its launches overlap with the winner's: more launches would tell which is faster")
+    for reason, amount in Counter(measured.absent.values()).most_common():
+        terminal.print_line(f"no figure of {terminal.count(amount, 'variant')}: {reason}")
+    failed = len(measured.failed)
     if failed:
         terminal.print_line(
             f"{terminal.count(failed, 'launch')} failed and are not shown ('longshore status' lists them)"
