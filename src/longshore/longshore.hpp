@@ -3,6 +3,7 @@
 
 #include <longshore/array/dist_array.hpp>
 #include <longshore/array/for_each.hpp>
+#include <longshore/bucket/bucket_sort.hpp>
 #include <longshore/gather/gather.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>

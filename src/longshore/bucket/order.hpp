@@ -1,0 +1,18 @@
+// In which order a rank serves the others.
+#pragma once
+
+#include <longshore/bucket/strategy.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace longshore::bucketing {
+
+/// The targets of one rank, one per round, all others once each. `seed` is the same on all ranks.
+///   round-robin  me + 1, me + 2, ...; the ranks of a round aim at different targets
+///   random       the same along one random permutation shared by all, so that this holds there too
+///   xor          me ^ 1, me ^ 2, ...: pairs; where ranks are no power of two some pause
+///   incast       0, 1, 2, ...: all at one, the worst case
+[[nodiscard]] std::vector<int> targets_of(exchange_order order, int rank, int ranks, std::uint64_t seed);
+
+}  // namespace longshore::bucketing
