@@ -83,10 +83,15 @@ function(longshore_add_test file)
       endif()
       set_tests_properties(
         ${tests} PROPERTIES TIMEOUT 300 PROCESSORS 2
-                            ENVIRONMENT "LONGSHORE_PIN=0;LONGSHORE_TIMEOUT=60;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+                            ENVIRONMENT "${LONGSHORE_TEST_ENVIRONMENT}")
     endforeach()
   endforeach()
 endfunction()
+
+# Tests share their cores with other tests: ranks are not bound, and Open MPI gives its core away while it waits (it takes ranks
+# of one test for all there are, and then a collective lasts a time slice).
+set(LONGSHORE_TEST_ENVIRONMENT LONGSHORE_PIN=0 LONGSHORE_TIMEOUT=60 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_mpi_yield_when_idle=1)
 
 # Open MPI refuses more ranks than cores, and binds two launches that run side by side to the same cores; other launchers do neither.
 if(LONGSHORE_MPI AND LONGSHORE_TESTS)

@@ -84,6 +84,7 @@ def start_command(command: tuple[str, ...]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command,
         cwd=REPOSITORY,
+        env=os.environ | {"OMPI_MCA_mpi_yield_when_idle": "1"},  # tests share their cores with other tests
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
