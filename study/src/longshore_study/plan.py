@@ -23,6 +23,7 @@ from longshore_study.study_file import Amounts, External, PatternBlock, Study
 MOST_LAUNCHES = 1_000_000
 MOST_VARIANTS = 100_000  # inside one launch
 CONTROL = "control"
+_CONTROL_REPETITIONS = 10  # its arrays are larger than caches, so that each takes a while; the launches make the median
 _LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "environment")  # what a control cell shares with others
 
 
@@ -151,7 +152,7 @@ def make_plan(study: Study) -> Plan:
     unique = list({cell.cell_id: cell for cell in cells}.values())
     if not unique:
         raise UsageError(f"{study.path}: the conditions of 'exclude' leave nothing to run")
-    plan = Plan(study, [*_control_cells(unique, study), *unique])
+    plan = Plan(study, [*_control_cells(unique), *unique])
     if plan.launches_per_session * study.sessions > MOST_LAUNCHES:
         count = plan.launches_per_session * study.sessions
         raise UsageError(f"{study.path}: {count} launches in all; at most {MOST_LAUNCHES} are allowed")
@@ -219,7 +220,7 @@ def _cells_of_external(external: External) -> Iterator[Cell]:
             yield Cell(external.name, between, {}, external.amounts, external)
 
 
-def _control_cells(cells: list[Cell], study: Study) -> list[Cell]:
+def _control_cells(cells: list[Cell]) -> list[Cell]:
     """Memory copy and ping-pong for each way of launching: they show a shift that is the machine's, not a variant's."""
     found: dict[str, Cell] = {}
     for cell in cells:
@@ -229,8 +230,8 @@ def _control_cells(cells: list[Cell], study: Study) -> list[Cell]:
         kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
         amounts = Amounts(
             launches=cell.amounts.launches,
-            repetitions=max(10, study.amounts.repetitions),
-            warmup=max(1, study.amounts.warmup),
+            repetitions=_CONTROL_REPETITIONS,
+            warmup=1,
             timeout_seconds=cell.amounts.timeout_seconds,
         )
         control = Cell(CONTROL, between, {"kernel": kernels}, amounts)
