@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace longshore::bench {
@@ -23,33 +24,45 @@ std::vector<launch_facts> sample_launches(const std::string& transport) {
           {.transport = transport, .ranks = 8, .nodes = 2, .largest_node = 4}};
 }
 
-// All levels of words, the defaults of numbers; what has no default both with and without a level.
+// Levels by which it is tried what can be done: all words, the default of a number, one level of a number that has no default.
+std::vector<json> sample_levels(const factor& what) {
+  if (what.type == factor::kind::word) return {what.allowed.begin(), what.allowed.end()};
+  if (!what.defaults.empty()) return {default_levels(what).front()};
+  if (what.type == factor::kind::triple) return {};
+  return {std::clamp(sample_count, std::max(what.low, 1L), what.high == 0 ? largest_count : what.high)};
+}
+
+// Their cross product; what has no default is also left out.
 std::vector<variant> sample_variants(const pattern& what) {
-  std::vector<factor_levels> factors, optional;
+  std::vector<variant> all{json::object()};
   for (const auto& factor : what.factors) {
-    if (factor.type == factor::kind::word)
-      factors.push_back({factor.name, std::vector<json>(factor.allowed.begin(), factor.allowed.end())});
-    else if (!factor.defaults.empty())
-      factors.push_back({factor.name, {default_levels(factor).front()}});
-    else if (factor.type == factor::kind::integer)
-      optional.push_back(
-          {factor.name, {std::clamp(sample_count, std::max(factor.low, 1L), factor.high == 0 ? largest_count : factor.high)}});
-  }
-  auto all = cross_product(factors);
-  for (const auto& factor : optional) {
-    const std::size_t without = all.size();
-    for (std::size_t i = 0; i < without; ++i)
-      for (auto& one : cross_product(std::vector<factor_levels>{factor})) {
-        all.push_back(all[i]);
-        all.back().update(one);
+    std::vector<variant> longer;
+    if (factor.defaults.empty()) longer = all;
+    for (const auto& level : sample_levels(factor))
+      for (const auto& shorter : all) {
+        longer.push_back(shorter);
+        longer.back()[variant_name(factor)] = level;
       }
+    all = std::move(longer);
   }
   return all;
 }
 
 struct ability {
   std::set<std::string> transports;
-  std::string why_not;  // of the last combination that was refused
+  std::map<std::string, int> refusals;  // how often, by reason
+
+  // The reason that speaks of this level, else the commonest: other factors of a combination may have been refused too.
+  [[nodiscard]] std::string why_not(const std::string& factor, const std::string& level) const {
+    const auto points = [&](const std::pair<const std::string, int>& reason) {
+      const bool level_named = reason.first.find(level) != std::string::npos,
+                 factor_named = reason.first.find(factor) != std::string::npos;
+      return std::tuple(level_named && factor_named, level_named, reason.second);
+    };
+    const auto best =
+        std::max_element(refusals.begin(), refusals.end(), [&](const auto& a, const auto& b) { return points(a) < points(b); });
+    return best == refusals.end() ? "" : best->first;
+  }
 };
 
 // By factor and level: the transports of this build on which some combination with it can run.
@@ -59,12 +72,14 @@ std::map<std::pair<std::string, std::string>, ability> abilities(const pattern& 
   for (const auto& transport : available_transports())
     for (const auto& launch : sample_launches(transport))
       for (const auto& candidate : candidates) {
-        const auto why = what.why_not ? what.why_not(candidate, launch) : std::nullopt;
+        variant settled = candidate;
+        if (what.settle) what.settle(settled);
+        const auto why = what.why_not ? what.why_not(settled, launch) : std::nullopt;
         for (const auto& [name, level] : candidate.items()) {
           if (!level.is_string()) continue;
           auto& of_level = found[{name, level.get<std::string>()}];
           if (why)
-            of_level.why_not = *why;
+            ++of_level.refusals[*why];
           else
             of_level.transports.insert(transport);
         }
@@ -82,7 +97,7 @@ json word_levels(const factor& what, const std::map<std::pair<std::string, std::
     if (can)
       entry["transports"] = known->second.transports;
     else if (known != able.end())
-      entry["why_not"] = known->second.why_not;
+      entry["why_not"] = known->second.why_not(what.name, level);
     levels.push_back(std::move(entry));
   }
   return levels;

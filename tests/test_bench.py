@@ -1,0 +1,402 @@
+"""longshore-bench as a user and a study meet it: command lines, exit statuses, records, and what is left when it fails.
+
+`faulty` is the same program with one pattern that misbehaves as it is told (bench/faulty_bench.cpp).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import RELEASE
+
+BUILD = Path(os.environ.get("LONGSHORE_BUILD") or RELEASE)
+BENCH = BUILD / "bench" / "longshore-bench"
+FAULTY = BUILD / "bench" / "longshore-bench-faulty"
+MPIRUN = shutil.which("mpirun")
+TIMEOUT_SECONDS = 60
+Record = dict[str, Any]
+
+needs_mpi = pytest.mark.skipif(MPIRUN is None, reason="no mpirun on PATH")
+TRANSPORTS = ["threads", pytest.param("mpi", marks=needs_mpi)]
+
+
+@pytest.fixture
+def environment(quiet_environment: dict[str, str]) -> dict[str, str]:
+    assert BENCH.exists(), "build first: make build"
+    return quiet_environment | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(environment: dict[str, str], tmp_path: Path) -> Run:
+    """run(program, *options, transport="threads", ranks=2, **variables): a finished process, its output as text."""
+
+    def start(
+        program: Path, *options: str, transport: str = "threads", ranks: int = 2, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(program, *options, transport=transport, ranks=ranks),
+            env=environment | variables,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_SECONDS,
+        )
+
+    return start
+
+
+def command(program: Path, *options: str, transport: str, ranks: int) -> list[str]:
+    if transport == "threads":
+        return [str(program), *options, *(["--ranks", str(ranks)] if options else [])]
+    flags = ["--oversubscribe", "--bind-to", "none"] if "Open" in launcher_version() else []
+    return [str(MPIRUN), "-n", str(ranks), *flags, str(program), *options]
+
+
+def launcher_version() -> str:
+    assert MPIRUN is not None
+    return subprocess.run([MPIRUN, "--version"], capture_output=True, text=True, check=False).stdout
+
+
+def read_records(path: Path) -> list[Record]:
+    """Every line of a file, each of which must be whole."""
+    text = path.read_text(encoding="utf-8")
+    assert text.endswith("\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def of_kind(found: list[Record], kind: str) -> list[Record]:
+    return [record for record in found if record["record"] == kind]
+
+
+def own_lines(text: str) -> list[str]:
+    """What longshore itself said on standard error; launchers add banners of their own."""
+    return [line for line in text.splitlines() if line.startswith("longshore")]
+
+
+# ---- what is measured and recorded
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_records_are_complete_and_in_order(run: Run, tmp_path: Path, transport: str, ranks: int) -> None:
+    options = ("ring", "--fault", "none,once,impossible", "--bytes", "64,4096", "--repetitions", "3", "--json", "r")
+    done = run(FAULTY, *options, transport=transport, ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    found = read_records(tmp_path / "r")
+    assert [found[0]["record"], found[-1]["record"]] == ["launch", "end"]
+    assert found[-1] == {"record": "end", "status": "ok", "results": 4, "wrong": 0, "skipped": 2}
+    assert len(of_kind(found, "launch")) == len(of_kind(found, "end")) == 1
+
+    launch = found[0]
+    assert launch["schema"] == 1
+    assert launch["transport"]["name"] == transport
+    assert launch["ranks"] == len(launch["map"]) == ranks
+    assert [entry[0] for entry in launch["map"]] == list(range(ranks))
+    assert launch["nodes"] == 1
+    assert launch["seed"] == 122222
+    assert "ring" in launch["argv"]
+    assert launch["clock"]["resolution_seconds"] > 0
+    assert {"version", "git", "compiler", "flags"} <= set(launch["program"])
+    assert {"host", "cpu", "kernel", "os", "memory_bytes", "numa_nodes", "transparent_huge_pages"} <= set(launch["system"])
+
+    samples = of_kind(found, "sample")
+    assert len(samples) == 4 * 3
+    variants = {json.dumps(sample["variant"]) for sample in samples}
+    for repetition in range(3):
+        visited = [sample for sample in samples if sample["repetition"] == repetition]
+        assert {json.dumps(sample["variant"]) for sample in visited} == variants
+        assert sorted(sample["position"] for sample in visited) == [0, 1, 2, 3]
+    for sample in samples:
+        assert sample["seconds"]["max"] >= sample["seconds"]["median"] >= sample["seconds"]["min"] > 0
+        assert sample["phases"] == {"all": 1.0}
+
+    results = [record for record in of_kind(found, "result") if "skipped" not in record]
+    for result in results:
+        assert result["verified"] is True
+        assert result["repetitions"] == 3
+        assert result["seconds"]["p10"] <= result["seconds"]["median"] <= result["seconds"]["p90"]
+        assert result["traffic"] == {
+            "messages": ranks,
+            "payload_bytes": 8 * ranks,
+            "wire_bytes": 16 * ranks,
+            "offnode_bytes": 4 * ranks,
+        }
+        rate = result["metrics"]["rate"]
+        assert (rate["unit"], rate["better"]) == ("1/s", "higher")
+        own = sorted(s["seconds"]["max"] for s in samples if s["variant"] == result["variant"])
+        assert result["seconds"]["median"] == pytest.approx(own[1])
+        assert rate["value"] == pytest.approx(1 / own[1])
+    assert {record["skipped"] for record in of_kind(found, "result") if "skipped" in record} == {
+        "nothing does the impossible"
+    }
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_virtual_nodes_are_in_the_map(run: Run, tmp_path: Path, transport: str) -> None:
+    done = run(FAULTY, "ring", "--ranks-per-node", "2", "--json", "r", transport=transport, ranks=5)
+    assert done.returncode == 0, done.stderr
+    launch = read_records(tmp_path / "r")[0]
+    assert [entry[1] for entry in launch["map"]] == [0, 0, 1, 1, 2]
+    assert (launch["nodes"], launch["nodes_virtual"]) == (3, True)
+
+
+def test_ranks_are_bound_unless_told_otherwise(run: Run, tmp_path: Path) -> None:
+    bound = run(FAULTY, "ring", "--json", "r", ranks=1, LONGSHORE_PIN="1")
+    assert bound.returncode == 0
+    assert isinstance(read_records(tmp_path / "r")[0]["map"][0][2], int)
+    if len(os.sched_getaffinity(0)) > 1:
+        run(FAULTY, "ring", "--json", "r", ranks=1, LONGSHORE_PIN="0")
+        assert read_records(tmp_path / "r")[0]["map"][0][2] is None
+
+
+def test_the_order_follows_the_seed(run: Run, tmp_path: Path) -> None:
+    def order(*more: str) -> list[str]:
+        done = run(FAULTY, "ring", "--bytes", "8,16,24,32,40,48", "--repetitions", "3", "--json", "r", *more)
+        assert done.returncode == 0
+        return [sample["variant"]["bytes"] for sample in of_kind(read_records(tmp_path / "r"), "sample")]
+
+    assert order("--seed", "1") == order("--seed", "1") != order("--seed", "2")
+    assert order("--no-shuffle") == [8, 16, 24, 32, 40, 48] * 3
+
+
+def test_records_on_standard_output_are_alone_there(run: Run) -> None:
+    done = run(FAULTY, "ring", "--json", "-", "--repetitions", "2")
+    assert [json.loads(line)["record"] for line in done.stdout.splitlines()] == ["launch", "sample", "sample", "result", "end"]
+    assert "rate 1/s" in done.stderr
+
+
+def test_without_json_only_the_table_is_printed(run: Run, tmp_path: Path) -> None:
+    done = run(FAULTY, "ring", "--bytes", "8,16", "--repetitions", "2")
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+    assert list(tmp_path.iterdir()) == []
+    assert done.stdout.splitlines()[0] == "ring: 2 ranks, 1 node, transport threads, 2 variants, 2 repetitions"
+
+
+def test_the_table_has_colour_on_a_terminal_only(environment: dict[str, str], tmp_path: Path) -> None:
+    def on_terminal(**variables: str) -> str:
+        ours, theirs = pty.openpty()
+        options = ["ring", "--fault", "none,wrong", "--repetitions", "2", "--ranks", "1"]
+        process = subprocess.Popen(
+            [FAULTY, *options], env=environment | variables, cwd=tmp_path, stdout=theirs, stderr=subprocess.DEVNULL
+        )
+        assert process.wait(TIMEOUT_SECONDS) == 1
+        os.close(theirs)
+        text = os.read(ours, 1 << 16).decode()
+        os.close(ours)
+        return text
+
+    environment.pop("NO_COLOR", None)
+    assert "\x1b[31m" in on_terminal()
+    assert "\x1b" not in on_terminal(NO_COLOR="1")
+
+
+# ---- wrong results
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_wrong_result_is_named_and_the_others_are_measured(run: Run, tmp_path: Path, transport: str) -> None:
+    done = run(FAULTY, "ring", "--fault", "none,wrong", "--json", "r", transport=transport, ranks=3)
+    assert done.returncode == 1
+    assert own_lines(done.stderr) == ["longshore-bench: wrong result: ring fault=wrong bytes=64"]
+    found = read_records(tmp_path / "r")
+    assert {r["variant"]["fault"]: r["verified"] for r in of_kind(found, "result")} == {"none": True, "wrong": False}
+    assert found[-1]["status"] == "ok"
+
+
+def test_without_verification_nothing_is_called_right(run: Run, tmp_path: Path) -> None:
+    done = run(FAULTY, "ring", "--fault", "none,wrong", "--no-verify", "--json", "r")
+    assert done.returncode == 0
+    assert [r["verified"] for r in of_kind(read_records(tmp_path / "r"), "result")] == [None, None]
+    assert "unverified" in done.stdout
+
+
+# ---- nothing could run, or a command line that makes no sense
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("fault", ["impossible", "refused"])
+def test_nothing_could_run(run: Run, tmp_path: Path, transport: str, fault: str) -> None:
+    done = run(FAULTY, "ring", "--fault", fault, "--json", "r", transport=transport)
+    assert done.returncode == 2
+    assert len(own_lines(done.stderr)) == 1
+    found = read_records(tmp_path / "r")
+    assert [r["record"] for r in found] == ["launch", "result", "end"]
+    assert "skipped" in found[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "which pattern"),
+        (("rign",), "did you mean 'ring'?"),
+        (("ring", "--fualt", "none"), "did you mean '--fault'?"),
+        (("ring", "--fault", "nome"), "did you mean 'none'?"),
+        (("ring", "--fault", "none,"), "'none,' has an empty level"),
+        (("ring", "--fault", "none,none"), "none twice"),
+        (("ring", "--bytes", "-8"), "'-8' is not a whole number"),
+        (("ring", "--bytes", "1" + "0" * 30), "is not a whole number"),
+        (("ring", "--repetitions", "0"), "'0' is not a whole number"),
+        (("ring", "--json", "missing/r"), "cannot be written: No such file"),
+        (("ring", "--transport", "ucx"), "not in this build"),
+    ],
+)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_usage_error_is_one_line_and_status_2(
+    run: Run, tmp_path: Path, transport: str, options: tuple[str, ...], told: str
+) -> None:
+    done = run(FAULTY, *options, transport=transport)
+    assert done.returncode == 2
+    said = own_lines(done.stderr)
+    assert len(said) == 1, done.stderr
+    assert told in said[0]
+    assert "ring:" not in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_mpi
+def test_ranks_are_told_to_the_launcher(run: Run) -> None:
+    agree = run(FAULTY, "ring", "--ranks", "2", transport="mpi", ranks=2)
+    assert agree.returncode == 0, agree.stderr
+    differ = run(FAULTY, "ring", "--ranks", "3", transport="mpi", ranks=2)
+    assert differ.returncode == 2
+    assert own_lines(differ.stderr) == [
+        "longshore-bench: --ranks: 3 asked for, but the launcher started 2; tell the launcher instead: mpirun -n 3"
+    ]
+    alone = run(FAULTY, "ring", "--transport", "threads", transport="mpi", ranks=2)
+    assert alone.returncode == 2
+    assert len(own_lines(alone.stderr)) == 1
+
+
+# ---- failures while it runs
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    ("options", "told", "variables"),
+    [
+        (("--fault", "none,throw"), "fault=throw bytes=64: the token fell off the ring on rank 2", {}),
+        (("--fault", "none,stuck"), "fault=stuck bytes=64: rank", {"LONGSHORE_TIMEOUT": "2"}),
+        (("--bytes", "8,100000000000000"), "fault=none bytes=100000000000000: ", {}),
+    ],
+)
+def test_a_failure_is_one_line_and_status_3(
+    run: Run, tmp_path: Path, transport: str, options: tuple[str, ...], told: str, variables: dict[str, str]
+) -> None:
+    done = run(FAULTY, "ring", *options, "--json", "r", transport=transport, ranks=3, **variables)
+    assert done.returncode == 3, done.stderr
+    said = own_lines(done.stderr)
+    assert len(said) == 1, done.stderr
+    assert told in said[0]
+    found = read_records(tmp_path / "r")
+    assert found[0]["record"] == "launch"
+    last = found[-1]
+    if transport == "threads" or last["record"] == "end":
+        assert last["status"] == "failed"
+        assert last["error"]["message"]
+
+
+@needs_mpi
+def test_a_rank_that_dies_ends_the_run(run: Run, tmp_path: Path) -> None:
+    done = run(FAULTY, "ring", "--fault", "none,die", "--json", "r", transport="mpi", ranks=3)
+    assert done.returncode != 0
+    assert of_kind(read_records(tmp_path / "r"), "end") == []
+
+
+def test_a_full_disk_is_told_and_leaves_whole_lines(run: Run) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    done = run(FAULTY, "ring", "--json", "/dev/full")
+    assert done.returncode == 3
+    assert "cannot be written to '/dev/full': No space left on device" in done.stderr
+
+
+@pytest.fixture
+def slow_run(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[bytes]]]:
+    """A run that has recorded samples and would go on for long."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(transport: str) -> subprocess.Popen[bytes]:
+        options = ("ring", "--fault", "slow", "--repetitions", "100000", "--iterations", "1", "--json", "r")
+        process = subprocess.Popen(
+            command(FAULTY, *options, transport=transport, ranks=2),
+            env=environment,
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        started.append(process)
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        records = tmp_path / "r"
+        while not (records.exists() and records.read_text().count("\n") > 2):
+            assert process.poll() is None and time.monotonic() < deadline, "it never measured anything"
+            time.sleep(0.05)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_it_at_once_and_leaves_whole_lines(
+    slow_run: Callable[[str], subprocess.Popen[bytes]], tmp_path: Path, transport: str, number: signal.Signals
+) -> None:
+    process = slow_run(transport)
+    process.send_signal(number)
+    assert process.wait(20) != 0
+    found = read_records(tmp_path / "r")
+    assert of_kind(found, "sample")
+    assert of_kind(found, "end") == []
+
+
+# ---- the real patterns
+
+
+@pytest.fixture(scope="module")
+def listed() -> dict[str, Any]:
+    assert BENCH.exists(), "build first: make build"
+    done = subprocess.run([BENCH, "--list"], capture_output=True, text=True, check=True, timeout=TIMEOUT_SECONDS)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_the_list_says_what_this_build_can_do(listed: dict[str, Any]) -> None:
+    assert [p["name"] for p in listed["patterns"]] == ["stream", "gather", "halo", "sort", "control"]
+    assert {t["name"]: t["available"] for t in listed["transports"]}["threads"] is True
+    for pattern in listed["patterns"]:
+        for factor in pattern["factors"]:
+            for level in factor.get("levels", []):
+                assert ("transports" if level["available"] else "why_not") in level
+            for default in factor["default"]:
+                levels = [level["level"] for level in factor.get("levels", [])]
+                assert not levels or default in levels
+
+
+def test_every_pattern_has_help_with_all_its_options(run: Run, listed: dict[str, Any]) -> None:
+    for pattern in listed["patterns"]:
+        done = subprocess.run(
+            [BENCH, pattern["name"], "--help"], capture_output=True, text=True, check=True, timeout=TIMEOUT_SECONDS
+        )
+        for factor in pattern["factors"]:
+            assert factor["option"] in done.stdout
+        assert f"longshore-bench {pattern['name']}" in done.stdout
