@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,12 +173,12 @@ def test_of_sizes_that_change_together_one_is_drawn(tmp_path: Path) -> None:
 
 
 def test_kinds_of_work_have_tables_of_their_own() -> None:
-    faces = {"mode": "persistent", "contiguous": 10}
-    bare = {"mode": "waitall", "contiguous": 10, "buffer_items": 3}
-    domain = {"mode": "channel", "domain": [4, 4, 4], "halo": 1, "fields": 1}
-    part = {"mode": "channel", "domain": [4, 4, 4]}
-    assert split_by_work([faces, domain, bare, part], "halo", dict) == [[faces, bare], [domain, part]]
-    assert split_by_work([faces, domain], "unknown", dict) == [[faces, domain]]
+    faces: dict[str, Any] = {"mode": "persistent", "contiguous": 10}
+    bare: dict[str, Any] = {"mode": "waitall", "contiguous": 10, "buffer_items": 3}
+    domain: dict[str, Any] = {"mode": "channel", "domain": [4, 4, 4], "halo": 1, "fields": 1}
+    part: dict[str, Any] = {"mode": "channel", "domain": [4, 4, 4]}
+    assert split_by_work([faces, domain, bare, part], "halo", lambda one: one) == [[faces, bare], [domain, part]]
+    assert split_by_work([faces, domain], "unknown", lambda one: one) == [[faces, domain]]
 
 
 def test_the_bound_is_drawn_at_the_measured_memory_copy(quick: Facts) -> None:
