@@ -165,6 +165,26 @@ def test_a_signal_ends_the_launch_at_hand_and_loses_nothing(place: Place, number
     assert len(place.started()) == PLANNED + 1  # the one that was ended ran twice, no other
 
 
+def test_in_the_background_of_a_script_sigint_counts_and_under_nohup_sighup_does_not(place: Place) -> None:
+    """A shell without job control starts background programs with SIGINT ignored; nohup ignores SIGHUP."""
+    code = (
+        "import signal, sys\n"
+        "for number in (signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
+        "from longshore_study import cli\n"
+        "sys.exit(cli.main(['run', 'study.toml', '--session', 's']))\n"
+    )
+    environment = place.environment({"FAKE_BENCH": "sort@2=hang"})
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=place.folder, env=environment, stderr=subprocess.PIPE)
+    wait_for(lambda: any("hang" in line for line in place.started()))
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert not processes_naming(str(place.folder))
+
+
 def test_a_second_signal_changes_nothing(place: Place) -> None:
     process = place.start("run", "study.toml", "--session", "s", FAKE_BENCH="*@1=hang")
     wait_for(lambda: bool(place.started()))

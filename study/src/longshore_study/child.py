@@ -53,7 +53,8 @@ class Interrupted(Exception):  # noqa: N818 - a decision of the user, not an err
 
 class Signals:
     """While entered: SIGINT, SIGTERM and SIGHUP are remembered, not raised, so that they cannot cut a launch's
-    record in two; and the end of a child wakes `wait`. A signal that was ignored before stays so (nohup)."""
+    record in two; and the end of a child wakes `wait`. A SIGHUP that was ignored before stays so (nohup); a SIGINT does
+    not, since shells ignore it for whatever a script starts in the background, and kill -INT is meant then."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -63,7 +64,7 @@ class Signals:
         self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._wakeup_before = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
-            if number == signal.SIGCHLD or signal.getsignal(number) is not signal.SIG_IGN:
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._remember)
         return self
 
