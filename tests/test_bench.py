@@ -41,7 +41,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def run(environment: dict[str, str], tmp_path: Path) -> Run:
-    """run(program, *options, transport="threads", ranks=2, **variables): a finished process, its output as text."""
+    """Starts a program on some transport and ranks, with variables added to its environment, and waits for its end."""
 
     def start(
         program: Path, *options: str, transport: str = "threads", ranks: int = 2, **variables: str
@@ -112,7 +112,9 @@ def test_records_are_complete_and_in_order(run: Run, tmp_path: Path, transport: 
     assert "ring" in launch["argv"]
     assert launch["clock"]["resolution_seconds"] > 0
     assert {"version", "git", "compiler", "flags"} <= set(launch["program"])
-    assert {"host", "cpu", "kernel", "os", "memory_bytes", "numa_nodes", "transparent_huge_pages"} <= set(launch["system"])
+    assert {"host", "cpu", "kernel", "os", "memory_bytes", "numa_nodes", "transparent_huge_pages"} <= set(
+        launch["system"]
+    )
 
     samples = of_kind(found, "sample")
     assert len(samples) == 4 * 3
@@ -165,7 +167,7 @@ def test_ranks_are_bound_unless_told_otherwise(run: Run, tmp_path: Path) -> None
 
 
 def test_the_order_follows_the_seed(run: Run, tmp_path: Path) -> None:
-    def order(*more: str) -> list[str]:
+    def order(*more: str) -> list[int]:
         done = run(FAULTY, "ring", "--bytes", "8,16,24,32,40,48", "--repetitions", "3", "--json", "r", *more)
         assert done.returncode == 0
         return [sample["variant"]["bytes"] for sample in of_kind(read_records(tmp_path / "r"), "sample")]
@@ -176,7 +178,13 @@ def test_the_order_follows_the_seed(run: Run, tmp_path: Path) -> None:
 
 def test_records_on_standard_output_are_alone_there(run: Run) -> None:
     done = run(FAULTY, "ring", "--json", "-", "--repetitions", "2")
-    assert [json.loads(line)["record"] for line in done.stdout.splitlines()] == ["launch", "sample", "sample", "result", "end"]
+    assert [json.loads(line)["record"] for line in done.stdout.splitlines()] == [
+        "launch",
+        "sample",
+        "sample",
+        "result",
+        "end",
+    ]
     assert "rate 1/s" in done.stderr
 
 
@@ -288,17 +296,17 @@ def test_ranks_are_told_to_the_launcher(run: Run) -> None:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(
-    ("options", "told", "variables"),
+    ("options", "told"),
     [
-        (("--fault", "none,throw"), "fault=throw bytes=64: the token fell off the ring on rank 2", {}),
-        (("--fault", "none,stuck"), "fault=stuck bytes=64: rank", {"LONGSHORE_TIMEOUT": "2"}),
-        (("--bytes", "8,100000000000000"), "fault=none bytes=100000000000000: ", {}),
+        (("--fault", "none,throw"), "fault=throw bytes=64: the token fell off the ring on rank 2"),
+        (("--fault", "none,stuck"), "fault=stuck bytes=64: rank"),
+        (("--bytes", "8,100000000000000"), "fault=none bytes=100000000000000: "),
     ],
 )
 def test_a_failure_is_one_line_and_status_3(
-    run: Run, tmp_path: Path, transport: str, options: tuple[str, ...], told: str, variables: dict[str, str]
+    run: Run, tmp_path: Path, transport: str, options: tuple[str, ...], told: str
 ) -> None:
-    done = run(FAULTY, "ring", *options, "--json", "r", transport=transport, ranks=3, **variables)
+    done = run(FAULTY, "ring", *options, "--json", "r", transport=transport, ranks=3, LONGSHORE_TIMEOUT="2")
     assert done.returncode == 3, done.stderr
     said = own_lines(done.stderr)
     assert len(said) == 1, done.stderr
@@ -345,7 +353,8 @@ def slow_run(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[[
         deadline = time.monotonic() + TIMEOUT_SECONDS
         records = tmp_path / "r"
         while not (records.exists() and records.read_text().count("\n") > 2):
-            assert process.poll() is None and time.monotonic() < deadline, "it never measured anything"
+            assert process.poll() is None, "it ended before it was to"
+            assert time.monotonic() < deadline, "it never measured anything"
             time.sleep(0.05)
         return process
 
@@ -367,6 +376,18 @@ def test_a_signal_ends_it_at_once_and_leaves_whole_lines(
     found = read_records(tmp_path / "r")
     assert of_kind(found, "sample")
     assert of_kind(found, "end") == []
+    wait_until_still(tmp_path / "r")
+
+
+def wait_until_still(path: Path) -> None:
+    """Ranks whose launcher was killed notice it after a moment, and end; then nobody writes any more."""
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    size, since = -1, time.monotonic()
+    while time.monotonic() - since < 1.0:
+        assert time.monotonic() < deadline, "ranks went on without their launcher"
+        if path.stat().st_size != size:
+            size, since = path.stat().st_size, time.monotonic()
+        time.sleep(0.05)
 
 
 # ---- the real patterns
@@ -392,7 +413,7 @@ def test_the_list_says_what_this_build_can_do(listed: dict[str, Any]) -> None:
                 assert not levels or default in levels
 
 
-def test_every_pattern_has_help_with_all_its_options(run: Run, listed: dict[str, Any]) -> None:
+def test_every_pattern_has_help_with_all_its_options(listed: dict[str, Any]) -> None:
     for pattern in listed["patterns"]:
         done = subprocess.run(
             [BENCH, pattern["name"], "--help"], capture_output=True, text=True, check=True, timeout=TIMEOUT_SECONDS
