@@ -1,15 +1,14 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/thread_pool.hpp>
 
-#include <sched.h>
-
 #include <system_error>
 
 namespace longshore {
 namespace {
 
-constexpr int most_spins = 2000;  // some 50 microseconds: a region that follows at once finds everybody awake
-constexpr int most_yields = 20;   // then whoever else wants the core; then sleep
+// Some 50 microseconds: a region that follows at once finds everybody awake. Then straight to sleep: where others want the core,
+// yielding it costs a time slice of theirs, while a sleeper is woken at once.
+constexpr int most_spins = 2000;
 
 void relax_core() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -59,10 +58,6 @@ void thread_pool::await_change(const std::atomic<std::uint32_t>& value, std::uin
   for (int i = 0; spin_ && i < most_spins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     relax_core();
-  }
-  for (int i = 0; i < most_yields; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    sched_yield();
   }
   value.wait(old, std::memory_order_acquire);
 }
