@@ -178,7 +178,7 @@ TEST(Table, marks_the_best_right_result_of_each_group_in_the_order_of_the_comman
   EXPECT_EQ(lines[2], "   wrong        100.0    0.01000  10.0 ms  9.00 ms  11.0 ms     WRONG");
   EXPECT_EQ(lines[3], "*  fast         4.000     0.2500   250 ms   225 ms   275 ms       yes");
   EXPECT_EQ(lines[4], "   slow         2.000     0.5000   500 ms   450 ms   550 ms       yes");
-  EXPECT_EQ(lines[5], "* best rate of its group");
+  EXPECT_EQ(lines[5], "* best rate among those that differ only in strategy");
   EXPECT_EQ(lines[6], "skipped: not in this build (strategy=auto requests=100, and 1 more)");
 }
 
@@ -192,6 +192,18 @@ TEST(Table, is_plain_without_colour_and_says_what_is_unverified) {
   EXPECT_NE(coloured.find('\x1b'), std::string::npos);
   EXPECT_NE(plain.find("unverified"), std::string::npos);
   EXPECT_NE(plain.find("warning: too short (strategy=a requests=100)"), std::string::npos);
+}
+
+TEST(Table, gives_figures_of_different_kinds_columns_of_their_own) {
+  auto copy = sample_result("copy", 5), pingpong = sample_result("pingpong", 1);
+  copy.what = json{{"kernel", "copy"}};
+  pingpong.what = json{{"kernel", "pingpong"}};
+  pingpong.metrics = {{"latency_us", 1.5, "us", false}};
+  const auto lines = lines_of(table(std::vector<table_row>{copy, pingpong}, false));
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].substr(0, 48), "  kernel    rate 1/s  latency_us us  latency s  ");
+  EXPECT_EQ(lines[1].substr(0, 46), "  copy         5.000              -     0.2000");
+  EXPECT_EQ(lines[2].substr(0, 46), "  pingpong         -          1.500          -");
 }
 
 TEST(Table, writes_numbers_that_people_read) {

@@ -1,10 +1,11 @@
 #include "table.hpp"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -19,7 +20,7 @@ using namespace std::string_view_literals;
 constexpr std::array choices{"strategy"sv, "mode"sv,       "algorithm"sv,    "exchange"sv,    "order"sv,
                              "tasks"sv,    "task_count"sv, "memory"sv,       "first_touch"sv, "hops"sv,
                              "grid"sv,     "placement"sv,  "distribution"sv, "buffer_items"sv};
-constexpr std::size_t most_metrics = 3;
+constexpr std::size_t most_columns = 3;  // of figures; the first one of a variant is always shown
 
 bool is_choice(std::string_view factor) { return std::find(choices.begin(), choices.end(), factor) != choices.end(); }
 
@@ -43,7 +44,7 @@ std::set<const measured*> winners(const std::vector<const measured*>& ran) {
   std::map<std::string, std::pair<const measured*, int>> best;
   for (const auto* row : ran) {
     if (row->metrics.empty() || row->verified == false) continue;
-    auto& [leader, contestants] = best[problem(row->what)];
+    auto& [leader, contestants] = best[fmt::format("{} {}", row->metrics.front().name, problem(row->what))];
     ++contestants;
     if (leader == nullptr || better(row->metrics.front(), leader->metrics.front())) leader = row;
   }
@@ -80,10 +81,32 @@ std::string verified_text(const measured& row) {
   return *row.verified ? "yes" : "WRONG";
 }
 
-line line_of(const measured& row, const std::vector<std::string>& factors, std::size_t metrics, bool winner) {
+std::string heading(const metric& one) { return one.unit.empty() ? one.name : fmt::format("{} {}", one.name, one.unit); }
+
+// The figures that are shown, by heading: variants of one pattern may have different ones.
+std::vector<std::string> figure_columns(const std::vector<const measured*>& ran) {
+  std::vector<std::string> columns;
+  const auto show = [&](const metric& one) {
+    if (std::find(columns.begin(), columns.end(), heading(one)) == columns.end()) columns.push_back(heading(one));
+  };
+  for (const auto* row : ran)
+    if (!row->metrics.empty()) show(row->metrics.front());
+  for (const auto* row : ran)
+    for (const auto& one : row->metrics)
+      if (columns.size() < most_columns) show(one);
+  return columns;
+}
+
+std::string figure_of(const measured& row, const std::string& column) {
+  for (const auto& one : row.metrics)
+    if (heading(one) == column) return number_text(one.value);
+  return "-";
+}
+
+line line_of(const measured& row, const std::vector<std::string>& factors, const std::vector<std::string>& figures, bool winner) {
   line out{{winner ? "*" : ""}, winner, row.verified == false};
   for (const auto& factor : factors) out.cells.push_back(level_of(row.what, factor));
-  for (std::size_t i = 0; i < metrics; ++i) out.cells.push_back(i < row.metrics.size() ? number_text(row.metrics[i].value) : "-");
+  for (const auto& column : figures) out.cells.push_back(figure_of(row, column));
   out.cells.push_back(seconds_text(row.seconds.median));
   out.cells.push_back(seconds_text(row.seconds.p10));
   out.cells.push_back(seconds_text(row.seconds.p90));
@@ -113,19 +136,20 @@ std::string laid_out(const std::vector<line>& lines, std::size_t text_columns, b
 std::string table_of_measured(const std::vector<const measured*>& ran, bool colour) {
   const auto [factors, constant] = split_factors(ran);
   const auto best = winners(ran);
-  const std::size_t metrics = std::min(most_metrics, ran.front()->metrics.size());
+  const auto figures = figure_columns(ran);
   line head{{""}};
   for (const auto& factor : factors) head.cells.push_back(factor);
-  for (std::size_t i = 0; i < metrics; ++i) {
-    const auto& one = ran.front()->metrics[i];
-    head.cells.push_back(one.unit.empty() ? one.name : fmt::format("{} {}", one.name, one.unit));
-  }
+  head.cells.insert(head.cells.end(), figures.begin(), figures.end());
   for (const char* name : {"median", "p10", "p90", "verified"}) head.cells.emplace_back(name);
   std::vector<line> lines{head};
-  for (const auto* row : ran) lines.push_back(line_of(*row, factors, metrics, best.contains(row)));
+  for (const auto* row : ran) lines.push_back(line_of(*row, factors, figures, best.contains(row)));
   std::string text = constant.empty() ? "" : constant + "\n";
   text += laid_out(lines, factors.size(), colour);
-  if (!best.empty()) text += fmt::format("* best {} of its group\n", ran.front()->metrics.front().name);
+  if (best.empty()) return text;
+  std::vector<std::string> chosen;
+  std::copy_if(factors.begin(), factors.end(), std::back_inserter(chosen), is_choice);
+  text += fmt::format("* best {} among those that differ only in {}\n", (*best.begin())->metrics.front().name,
+                      fmt::join(chosen, ", "));
   return text;
 }
 
