@@ -80,6 +80,44 @@ def test_a_receiver_that_never_receives_is_named(transport: str, per_node: int) 
     assert "for a free slot from rank" in lines[0]
 
 
+@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), ("mpi", 1)])
+def test_what_is_no_error_of_the_library_ends_the_run_although_a_rank_never_stops(
+    transport: str, per_node: int
+) -> None:
+    done = run(transport, "throws-another-type", 3, per_node)
+    assert done.returncode == 3
+    lines = own_lines(done)
+    assert len(lines) == 1, lines
+    assert "this rank fails on purpose" in lines[0]
+
+
+@pytest.mark.parametrize("transport", ["threads", "mpi"])
+def test_what_is_no_exception_at_all_ends_the_run(transport: str) -> None:
+    done = run(transport, "throws-a-number", 3)
+    assert (done.returncode, len(own_lines(done))) == (3, 1), done.stderr
+
+
+@pytest.mark.parametrize("per_node", [0, 1])
+def test_a_rank_that_never_frees_its_segment_is_given_up_after_the_deadline(per_node: int) -> None:
+    done = run("mpi", "never-frees", 3, per_node)
+    assert done.returncode == 3
+    lines = own_lines(done)
+    assert len(lines) == 1, lines
+    assert "the freeing of a segment" in lines[0]
+
+
+def test_a_team_that_can_not_be_made_ends_the_run() -> None:
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun on this machine")
+    environment = {**ENVIRONMENT, "LONGSHORE_MPI_SHARED": "7", "LONGSHORE_TRANSPORT": "mpi"}
+    command = [*launcher(2), str(PROGRAM), "none"]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=FAR_TOO_LONG_SECONDS
+    )
+    assert done.returncode == 3
+    assert "LONGSHORE_MPI_SHARED='7'" in own_lines(done)[0]
+
+
 def test_a_killed_rank_ends_the_others() -> None:
     done = run("mpi", "killed", 3)
     assert done.returncode != 0
