@@ -1,11 +1,15 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ring_channels.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <map>
 
 namespace longshore {
 namespace {
+
+// What sizes that would wrap are said to need: more than any machine has, and still a number that can be added and reduced.
+constexpr std::size_t most_bytes = std::size_t{1} << 62;
 
 // What a rank writes at the start of its memory: where its rings lie, by target, in the order in which it named them.
 struct directory_entry {
@@ -85,7 +89,10 @@ void ring_receiver::release() {
 
 std::size_t ring_channels::needed_bytes(std::span<const channel_end> to, int slots) {
   std::size_t bytes = directory_bytes(to.size());
-  for (const auto& end : to) bytes += ring_layout(end.slot_bytes, slots).total_bytes;
+  for (const auto& end : to) {
+    if (end.slot_bytes > most_bytes / static_cast<std::size_t>(slots)) return most_bytes;
+    bytes = std::min(most_bytes, bytes + ring_layout(end.slot_bytes, slots).total_bytes);
+  }
   return bytes;
 }
 

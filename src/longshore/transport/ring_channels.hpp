@@ -57,7 +57,7 @@ class ring_receiver final : public channel_receiver {
 /// A transport uses it for the ends whose peer is reachable, and makes the other ends itself.
 class ring_channels {
  public:
-  /// Bytes of shared memory that this rank needs for its `to` ends.
+  /// Bytes of shared memory that this rank needs for its `to` ends; 2^62 when it is more than that.
   static std::size_t needed_bytes(std::span<const channel_end> to, int slots);
 
   /// Collective over the ranks that share memory, after `memory` of at least needed_bytes on each was allocated, zeroed: each

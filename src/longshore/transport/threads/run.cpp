@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -20,12 +21,11 @@ constexpr int runtime_failure_status = 3;
 
 // A thread cannot be stopped from outside. Once a rank has failed, the others end at their next wait; one that computes for ever,
 // or is stuck in a call of somebody else's, would keep the failure from ever being told: then the process ends here.
-void wait_for_others_to_end(const std::atomic<int>& running, const error& why, double grace_seconds) {
+void wait_for_others_to_end(const std::atomic<int>& running, const std::string& why, double grace_seconds) {
   const double began = monotonic_seconds();
   while (running.load(std::memory_order_acquire) > 1) {
     if (grace_seconds > 0 && monotonic_seconds() - began > grace_seconds) {
-      fmt::print(stderr, "longshore: {}: {}; {} ranks did not stop within {} s after that\n", name_of(why.code()), why.what(),
-                 running.load() - 1, grace_seconds);
+      fmt::print(stderr, "longshore: {}; {} ranks did not stop within {} s after that\n", why, running.load() - 1, grace_seconds);
       std::fflush(nullptr);
       std::_Exit(runtime_failure_status);
     }
@@ -48,15 +48,20 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   std::atomic<int> running{ranks};
   const std::vector<int> one_host(static_cast<std::size_t>(ranks), 0);
   const auto run_rank = [&](int rank) {
+    const auto failed = [&](const std::string& why) {
+      if (world.fail(rank, std::current_exception())) wait_for_others_to_end(running, why, options.timeout_seconds);
+    };
     try {
       auto share = cpu_share(cpus, rank, ranks);
       const pinned binding(pin ? share.front() : -1);
       team mine(world, rank, node_map(one_host, rank, options.ranks_per_node), waiting, std::move(share));
       body(mine);
     } catch (const error& e) {
-      if (world.fail(rank, std::current_exception())) wait_for_others_to_end(running, e, options.timeout_seconds);
+      failed(fmt::format("{}: {}", name_of(e.code()), e.what()));
+    } catch (const std::exception& e) {
+      failed(e.what());
     } catch (...) {
-      world.fail(rank, std::current_exception());
+      failed("a rank threw what is no std::exception");
     }
     running.fetch_sub(1, std::memory_order_acq_rel);
   };

@@ -1,4 +1,5 @@
 #include <longshore/core/error.hpp>
+#include <longshore/machine/memory.hpp>
 #include <longshore/transport/threads/segment.hpp>
 
 #include <atomic>
@@ -16,10 +17,20 @@ std::vector<std::byte*> direct_parts(const team& team, const shared_block& block
   return parts;
 }
 
+// Distance of the parts. Asked before anything is rounded or multiplied: sizes that wrap would look small.
+std::size_t stride_of(std::size_t part_bytes, int parts) {
+  const std::size_t available = available_memory_bytes();
+  if (part_bytes > available / static_cast<std::size_t>(parts))
+    fail(errc::out_of_memory,
+         "{} ranks ask for {} bytes of memory each, {} bytes are available: use smaller arrays or fewer ranks", parts, part_bytes,
+         available);
+  return round_up(part_bytes, part_bytes >= huge_from_bytes ? huge_page_bytes() : page_bytes());
+}
+
 }  // namespace
 
 shared_block::shared_block(std::size_t part_bytes, int parts)
-    : stride_bytes(round_up(part_bytes, part_bytes >= huge_from_bytes ? huge_page_bytes() : page_bytes())),
+    : stride_bytes(stride_of(part_bytes, parts)),
       memory(stride_bytes * static_cast<std::size_t>(parts), part_bytes >= huge_from_bytes) {}
 
 segment::segment(const team& team, std::shared_ptr<shared_block> block, std::size_t bytes)
