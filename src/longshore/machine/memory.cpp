@@ -48,7 +48,7 @@ std::size_t available_memory_bytes() {
 
 std::size_t available_shared_memory_bytes() {
   struct statvfs status {};
-  if (statvfs("/dev/shm", &status) != 0) return unlimited;
+  if (statvfs("/dev/shm", &status) != 0 || status.f_blocks == 0) return unlimited;  // no blocks: mounted without a limit
   return static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
 }
 

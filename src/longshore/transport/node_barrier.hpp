@@ -22,19 +22,19 @@ class node_barrier {
   node_barrier(node_barrier_state* state, int ranks) : state_(state), ranks_(static_cast<std::uint32_t>(ranks)) {}
 
   /// Waits for all ranks of the node. `between_nodes` is called by the one rank that passes `leader`, when all have arrived and
-  /// before any is let go.
+  /// before any is let go. `operation` is what a timeout names (a literal).
   template <class Between>
-  void wait(team& team, bool leader, const Between& between_nodes) {
+  void wait(team& team, bool leader, const Between& between_nodes, const char* operation = "a barrier") {
     const std::uint32_t mine = state_->generation.load(std::memory_order_relaxed);
     state_->arrived.fetch_add(1, std::memory_order_acq_rel);
     if (leader) {
-      for (waiter wait(team, "a barrier"); state_->arrived.load(std::memory_order_acquire) != ranks_; wait.pause()) {
+      for (waiter wait(team, operation); state_->arrived.load(std::memory_order_acquire) != ranks_; wait.pause()) {
       }
       between_nodes();
       state_->arrived.store(0, std::memory_order_relaxed);
       state_->generation.store(mine + 1, std::memory_order_release);
     } else {
-      for (waiter wait(team, "a barrier"); state_->generation.load(std::memory_order_acquire) == mine; wait.pause()) {
+      for (waiter wait(team, operation); state_->generation.load(std::memory_order_acquire) == mine; wait.pause()) {
       }
     }
   }

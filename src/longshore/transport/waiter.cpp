@@ -8,7 +8,7 @@
 namespace longshore {
 namespace {
 
-constexpr int yields_per_look_at_the_clock = 16;
+constexpr unsigned yields_per_look_at_the_clock = 16;
 constexpr double seconds_until_sleep = 0.02;
 constexpr long sleep_nanoseconds = 50'000;
 

@@ -36,7 +36,7 @@ class waiter {
   const char* operation_;
   int peer_;
   int spins_left_;
-  int yields_ = 0;
+  unsigned yields_ = 0;
   double began_ = -1;
 };
 
