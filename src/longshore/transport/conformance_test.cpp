@@ -1,6 +1,7 @@
 // What every transport promises, checked on each at several numbers of ranks, on real and on virtual nodes.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
+#include <longshore/machine/memory.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace longshore {
@@ -29,6 +31,17 @@ std::span<const std::byte> wait_front(team& team, channel_receiver& receiver) {
   for (waiter wait(team, "a message", receiver.peer()); !(message = receiver.front()); wait.pause()) {
   }
   return *message;
+}
+
+// The code of the error that a call throws; none: errc{}.
+template <class Call>
+errc code_of(const Call& call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return e.code();
+  }
+  return errc{};
 }
 
 std::vector<channel_end> ends_to_all(const team& team, std::size_t slot_bytes) {
@@ -205,14 +218,6 @@ TEST(Segment, what_lies_outside_is_refused) {
   spmd([](team& team) {
     const auto memory = team.allocate(100);
     std::array<std::byte, 16> buffer{};
-    const auto code_of = [&](auto&& call) {
-      try {
-        call();
-      } catch (const error& e) {
-        return e.code();
-      }
-      return errc{};
-    };
     EXPECT_EQ(code_of([&] { memory->put(0, 90, buffer.data(), 16); }), errc::usage);
     EXPECT_EQ(code_of([&] { memory->get(0, 101, buffer.data(), 0); }), errc::usage);
     EXPECT_EQ(code_of([&] { memory->get(team.size(), 0, buffer.data(), 1); }), errc::usage);
@@ -232,6 +237,36 @@ TEST(Segment, more_memory_than_there_is_is_refused_on_all_ranks) {
       EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
     }
     team.barrier();
+  });
+}
+
+TEST(Segment, sizes_that_would_wrap_are_refused_on_all_ranks) {
+  spmd([](team& team) {
+    const std::size_t most = std::numeric_limits<std::size_t>::max();
+    for (const std::size_t bytes : {most, most - 100, most / 2 + 1, most / 4 + 1, most / 8 + 4096}) {
+      EXPECT_EQ(code_of([&] { (void)team.allocate(bytes); }), errc::out_of_memory) << bytes;
+      team.barrier();
+    }
+  });
+}
+
+TEST(Segment, what_the_ranks_of_a_host_ask_for_is_added_up_also_over_virtual_nodes) {
+  spmd([](team& team) {
+    const std::size_t available = team.broadcast_value(available_memory_bytes());
+    const std::size_t each = available / static_cast<std::size_t>(team.size()) * 3 / 2;  // together half more than there is
+    EXPECT_EQ(code_of([&] { (void)team.allocate(each); }), errc::out_of_memory);
+    team.barrier();
+  });
+}
+
+TEST(Segment, memory_that_was_written_and_freed_is_zero_when_it_is_given_again) {
+  spmd([](team& team) {
+    constexpr std::size_t bytes = 100000;
+    for (int round = 0; round < 5; ++round) {
+      const auto memory = team.allocate(bytes);
+      EXPECT_EQ(std::count(memory->local(), memory->local() + bytes, std::byte{0}), static_cast<std::ptrdiff_t>(bytes));
+      std::memset(memory->local(), 0xff, bytes);
+    }
   });
 }
 
@@ -352,6 +387,42 @@ TEST(Channel, what_is_not_received_is_dropped_when_the_set_is_closed) {
       if (round % 2 == 0)
         for (int peer = 0; peer < team.size(); ++peer) (void)wait_front(team, channels->receiver(peer));
     }
+  });
+}
+
+TEST(Channel, slots_that_would_wrap_are_refused_on_all_ranks) {
+  spmd([](team& team) {
+    const std::size_t most = std::numeric_limits<std::size_t>::max();
+    for (const std::size_t slot_bytes : {most, most - 100, most / 4 + 1, most / 16 + 1}) {
+      const auto ends = ends_to_all(team, slot_bytes);
+      EXPECT_NE(code_of([&] { (void)team.open_channels(ends, ends, 16); }), errc{}) << slot_bytes;
+      team.barrier();
+    }
+  });
+}
+
+TEST(Channel, an_error_that_all_ranks_caught_leaves_nothing_behind) {
+  spmd([](team& team) {
+    // Each rank has channels and a segment when the error passes. More rounds than sets of channels can be open at a time.
+    const channel_end to{(team.rank() + 1) % team.size(), 64}, from{(team.rank() + team.size() - 1) % team.size(), 64};
+    const int rounds = team.transport_name() == "mpi" && team.size() == 3 ? 600 : 20;
+    for (int round = 0; round < rounds; ++round) {
+      const auto code = code_of([&] {
+        const auto memory = team.allocate(64);
+        const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
+        std::memcpy(wait_reserve(team, channels->sender(0)), &round, sizeof(round));
+        channels->sender(0).commit(sizeof(round));
+        (void)team.allocate(std::size_t{1} << 46);
+      });
+      ASSERT_EQ(code, errc::out_of_memory) << "round " << round;
+    }
+    const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
+    const int last = 4711;
+    std::memcpy(wait_reserve(team, channels->sender(0)), &last, sizeof(last));
+    channels->sender(0).commit(sizeof(last));
+    int got = -1;
+    std::memcpy(&got, wait_front(team, channels->receiver(0)).data(), sizeof(got));
+    EXPECT_EQ(got, last);
   });
 }
 

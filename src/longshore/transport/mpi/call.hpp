@@ -10,6 +10,9 @@
 
 namespace longshore::mpi {
 
+/// Exit status of a process whose rank failed.
+inline constexpr int runtime_failure_status = 3;
+
 /// Throws errc::transport, with MPI's own text, unless `code` is MPI_SUCCESS. `call` names the MPI call.
 inline void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;

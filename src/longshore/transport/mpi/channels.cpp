@@ -20,88 +20,88 @@ split_ends split(const longshore::team& team, std::span<const channel_end> ends)
 }
 
 // Tags of the channels between one pair of ranks, in the order in which both name them.
-class tag_counter {
- public:
-  explicit tag_counter(int block) : first_(block * team::tags_per_block) {}
-  int next(int peer) {
-    const int nth = used_[peer]++;
-    if (nth == team::tags_per_block)
-      fail(errc::unsupported, "more than {} channels to rank {} in one call: open them in several", team::tags_per_block, peer);
-    return first_ + nth;
-  }
+std::vector<int> tags_of(std::span<const channel_end> ends, int block) {
+  std::vector<int> tags;
+  std::map<int, int> used;
+  for (const auto& end : ends) tags.push_back(block * team::tags_per_block + used[end.peer]++);
+  return tags;
+}
 
- private:
-  int first_;
-  std::map<int, int> used_;
-};
+// Refuses what messages cannot do, before anything is made, and gives the bytes of all buffers.
+std::size_t needed_bytes(std::span<const channel_end> ends, int slots) {
+  std::size_t bytes = 0;
+  std::map<int, int> named;
+  for (const auto& end : ends) {
+    if (++named[end.peer] > team::tags_per_block)
+      fail(errc::unsupported, "more than {} channels to rank {} in one call: open them in several", team::tags_per_block,
+           end.peer);
+    bytes += message_buffer_bytes(end.slot_bytes, slots);
+  }
+  return bytes;
+}
 
 }  // namespace
 
-channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots)
-    : team_(team), tag_block_(team.take_tag_block()), unwinding_(std::uncaught_exceptions()) {
-  const split_ends outgoing = split(team, to), incoming = split(team, from);
-  make_rings(outgoing.near, incoming.near, slots);
-  make_messages(outgoing.far, incoming.far, slots);
-  // Back into the caller's order.
-  auto near_sender = rings_->senders.begin();
-  auto far_sender = message_senders_.begin();
-  for (const auto& end : to)
-    senders_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_sender*>(&*near_sender++) : &*far_sender++);
-  auto near_receiver = rings_->receivers.begin();
-  auto far_receiver = message_receivers_.begin();
-  for (const auto& end : from)
-    receivers_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_receiver*>(&*near_receiver++) : &*far_receiver++);
+channel_ends::channel_ends(team& team, std::span<const channel_end> near_to, std::span<const channel_end> near_from,
+                           std::span<const channel_end> far_to, std::span<const channel_end> far_from, int slots) {
+  const std::size_t ring_bytes = team.agree_on_memory(ring_channels::needed_bytes(near_to, slots),
+                                                      needed_bytes(far_to, slots) + needed_bytes(far_from, slots));
+  memory_ = std::make_unique<node_memory>(team.node(), ring_bytes);
+  const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };
+  rings = std::make_unique<ring_channels>(near_to, near_from, slots, team.rank(), part_of, [&] { team.barrier(); });
+  make_messages(team, far_to, far_from, slots);
   team.barrier();
 }
 
-void channels::make_rings(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
-  const auto& nodes = team_.nodes();
-  const std::size_t bytes = team_.allreduce_value(ring_channels::needed_bytes(to, slots), reduction::max);
-  memory_ = std::make_unique<node_memory>(team_.node(), bytes);
-  rings_ = std::make_unique<ring_channels>(
-      to, from, slots, team_.rank(), [&](int peer) { return memory_->part(nodes.local_index(peer)); }, [&] { team_.barrier(); });
-}
-
-void channels::make_messages(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
-  std::size_t bytes = 0;
-  for (const auto ends : {to, from})
-    for (const auto& end : ends) bytes += message_buffer_bytes(end.slot_bytes, slots);
-  buffers_ = pages(bytes);
+void channel_ends::make_messages(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
+  buffers_ = pages(needed_bytes(to, slots) + needed_bytes(from, slots));
+  tag_block_ = team.take_tag_block();
   std::byte* next = buffers_.data();
-  const auto take = [&](const channel_end& end) {
-    std::byte* const buffer = next;
-    next += message_buffer_bytes(end.slot_bytes, slots);
-    return buffer;
+  const auto make = [&](auto& made, std::span<const channel_end> ends) {
+    const auto tags = tags_of(ends, tag_block_);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      made.emplace_back(ends[i], slots, next, team.channel_comm(), tags[i]);
+      next += message_buffer_bytes(ends[i].slot_bytes, slots);
+    }
   };
-  tag_counter outgoing(tag_block_), incoming(tag_block_);
-  for (const auto& end : from)
-    message_receivers_.emplace_back(end, slots, take(end), team_.channel_comm(), incoming.next(end.peer));
-  for (const auto& end : to) message_senders_.emplace_back(end, slots, take(end), team_.channel_comm(), outgoing.next(end.peer));
+  make(message_receivers, from);
+  make(message_senders, to);
 }
 
-void channels::close() {
-  for (waiter wait(team_, "the other end of a channel to close");; wait.pause()) {
+void channel_ends::close(team& team) {
+  for (waiter wait(team, "the other end of a channel to close");; wait.pause()) {
     bool closed = true;
-    for (auto& receiver : message_receivers_) closed &= receiver.try_close();
-    for (auto& sender : message_senders_) closed &= sender.try_close();
-    if (closed) return;
+    for (auto& receiver : message_receivers) closed &= receiver.try_close();
+    for (auto& sender : message_senders) closed &= sender.try_close();
+    if (closed) break;
   }
+  team.barrier();  // nobody unmaps a ring that its reader still looks at, or uses a tag again on which a peer still receives
+  team.give_tag_block_back(tag_block_);
+  closed_ = true;
 }
 
-channels::~channels() {
-  if (std::uncaught_exceptions() > unwinding_) {
-    // The run is being aborted. Requests are still active on these buffers: they must outlive this object.
-    static_cast<void>(new pages(std::move(buffers_)));
-    static_cast<void>(memory_.release());
-    return;
-  }
-  try {
-    close();
-    team_.barrier();  // nobody unmaps a ring that its reader still looks at
-    team_.give_tag_block_back(tag_block_);
-  } catch (const error& e) {
-    team_.end_run(e);
-  }
+channel_ends::~channel_ends() {
+  if (closed_) return;
+  // The run is being aborted. Requests are still active on these buffers: they must outlive this object.
+  static_cast<void>(new pages(std::move(buffers_)));
+  static_cast<void>(memory_.release());
 }
+
+channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots)
+    : team_(team), unwinding_(std::uncaught_exceptions()) {
+  const split_ends outgoing = split(team, to), incoming = split(team, from);
+  ends_ = std::make_unique<channel_ends>(team, outgoing.near, incoming.near, outgoing.far, incoming.far, slots);
+  // Back into the caller's order.
+  auto near_sender = ends_->rings->senders.begin();
+  auto far_sender = ends_->message_senders.begin();
+  for (const auto& end : to)
+    senders_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_sender*>(&*near_sender++) : &*far_sender++);
+  auto near_receiver = ends_->rings->receivers.begin();
+  auto far_receiver = ends_->message_receivers.begin();
+  for (const auto& end : from)
+    receivers_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_receiver*>(&*near_receiver++) : &*far_receiver++);
+}
+
+channels::~channels() { team_.give_back(std::move(ends_), std::uncaught_exceptions() > unwinding_); }
 
 }  // namespace longshore::mpi

@@ -10,6 +10,28 @@
 
 namespace longshore::mpi {
 
+/// The ends themselves, near and far ones apart, each in the order in which they were named.
+class channel_ends final : public shared_resource {
+ public:
+  /// Collective over the team.
+  channel_ends(team& team, std::span<const channel_end> near_to, std::span<const channel_end> near_from,
+               std::span<const channel_end> far_to, std::span<const channel_end> far_from, int slots);
+  ~channel_ends() override;
+  void close(team& team) override;
+
+  std::unique_ptr<ring_channels> rings;
+  std::deque<message_sender> message_senders;
+  std::deque<message_receiver> message_receivers;
+
+ private:
+  void make_messages(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots);
+
+  int tag_block_ = 0;
+  std::unique_ptr<node_memory> memory_;
+  pages buffers_;
+  bool closed_ = false;
+};
+
 class channels final : public channel_set {
  public:
   /// Collective over the team.
@@ -17,17 +39,8 @@ class channels final : public channel_set {
   ~channels() override;
 
  private:
-  void make_rings(std::span<const channel_end> to, std::span<const channel_end> from, int slots);
-  void make_messages(std::span<const channel_end> to, std::span<const channel_end> from, int slots);
-  void close();
-
   team& team_;
-  int tag_block_;
-  std::unique_ptr<node_memory> memory_;
-  std::unique_ptr<ring_channels> rings_;
-  pages buffers_;
-  std::deque<message_sender> message_senders_;
-  std::deque<message_receiver> message_receivers_;
+  std::unique_ptr<channel_ends> ends_;
   int unwinding_;
 };
 

@@ -1,5 +1,6 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/machine/affinity.hpp>
+#include <longshore/machine/memory.hpp>
 #include <longshore/transport/cpu_share.hpp>
 #include <longshore/transport/mpi/layout.hpp>
 
@@ -21,11 +22,14 @@ communicator split_by_host(const communicator& ranks) {
   return communicator(host);
 }
 
-// Memory for host_state and a barrier for each rank's possible node; null where the library cannot share.
+// Memory for host_state and a barrier for each rank's possible node; null where it cannot be shared.
 std::unique_ptr<node_memory> try_share(const communicator& host) {
   try {
     const std::size_t bytes =
         round_up(sizeof(host_state), interference_bytes) + static_cast<std::size_t>(host.size()) * sizeof(node_barrier_state);
+    int has_room = available_shared_memory_bytes() / static_cast<std::size_t>(host.size()) > bytes + page_bytes() ? 1 : 0;
+    check(MPI_Bcast(&has_room, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
+    if (host.size() > 1 && has_room == 0) return nullptr;
     return std::make_unique<node_memory>(host, bytes);
   } catch (const error& e) {
     if (e.code() != errc::transport) throw;
@@ -59,7 +63,7 @@ team::layout::layout(const communicator& ranks, int ranks_per_node) {
   host_memory = wanted ? try_share(physical_host) : nullptr;
 
   const std::vector<int> host_cpus = cpus_of_host(physical_host), mine = allowed_cpus();
-  const int local_ranks = physical_host.size();
+  const int local_ranks = ranks_on_host = physical_host.size();
   // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
   cpus = mine.size() < host_cpus.size() ? mine : cpu_share(host_cpus, physical_host.rank(), local_ranks);
   enough_cores = local_ranks <= static_cast<int>(host_cpus.size()) &&
@@ -69,9 +73,9 @@ team::layout::layout(const communicator& ranks, int ranks_per_node) {
     host = std::move(physical_host);
   } else {
     if (rank == 0)
-      fmt::print(
-          stderr,
-          "longshore: no memory shared between ranks (MPI_Win_allocate_shared is missing or off): all data goes by messages\n");
+      fmt::print(stderr,
+                 "longshore: no memory shared between ranks (MPI_Win_allocate_shared is missing or off, or /dev/shm is full): "
+                 "all data goes by messages\n");
     host_memory.reset();
     host = communicator::split(ranks.get(), rank);
     host_memory = try_share(host);

@@ -16,6 +16,7 @@ struct team::layout {
   std::unique_ptr<node_memory> host_memory;  ///< one page or more, shared by the host's ranks
   node_map nodes;
   std::vector<int> cpus;  ///< of this rank
+  int ranks_on_host = 1;  ///< that really run there, whether they share memory or not
   bool enough_cores = true;
 };
 

@@ -14,13 +14,17 @@ std::size_t stride_bytes(std::size_t slot_bytes) { return round_up(closing_bytes
 }  // namespace
 
 std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots) {
+  count(slot_bytes, "a channel's slot");
+  count(closing_bytes(slot_bytes), "a channel's slot");
   return static_cast<std::size_t>(slots) * stride_bytes(slot_bytes);
 }
 
 message_sender::message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag)
-    : channel_sender(end), buffer_(buffer), comm_(comm), tag_(tag), requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {
-  count(closing_bytes(end.slot_bytes), "a channel's slot");
-}
+    : channel_sender(end),
+      buffer_(buffer),
+      comm_(comm),
+      tag_(tag),
+      requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {}
 
 bool message_sender::is_free(std::size_t slot) {
   if (requests_[slot] == MPI_REQUEST_NULL) return true;

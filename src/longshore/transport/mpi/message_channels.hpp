@@ -12,7 +12,7 @@
 
 namespace longshore::mpi {
 
-/// Bytes of buffer that one end needs.
+/// Bytes of buffer that one end needs. Throws errc::usage for a slot that MPI cannot send in one message.
 [[nodiscard]] std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots);
 
 class message_sender final : public channel_sender {

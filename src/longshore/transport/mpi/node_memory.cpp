@@ -1,5 +1,4 @@
 #include <longshore/core/bytes.hpp>
-#include <longshore/machine/memory.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
 
 #include <algorithm>
@@ -16,15 +15,6 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
     base_ = private_.data();
     return;
   }
-  // The window's file system has no more than its free blocks, and a page that cannot be had there kills with a bus error: ask before.
-  unsigned long long available = std::min(available_memory_bytes(), available_shared_memory_bytes());
-  check(MPI_Bcast(&available, 1, MPI_UNSIGNED_LONG_LONG, 0, node.get()), "MPI_Bcast");
-  if (part_bytes > available / ranks)
-    fail(errc::out_of_memory,
-         "{} ranks of a node ask for {} bytes of shared memory each, {} bytes are available: use smaller arrays or fewer ranks "
-         "per node",
-         ranks, part_bytes, available);
-
   const std::size_t bytes = node.rank() == 0 ? ranks * stride_bytes_ + page_bytes() : 0;
   void* mine = nullptr;
   check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(), &mine, &window_),

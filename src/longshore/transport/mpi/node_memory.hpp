@@ -13,8 +13,8 @@ namespace longshore::mpi {
 
 class node_memory {
  public:
-  /// Collective over `node`. `part_bytes` must be the same on all its ranks. Throws errc::out_of_memory, on all of them, when there is not
-  /// enough for all parts. A node of one rank gets private memory, without a window.
+  /// Collective over `node`. `part_bytes` must be the same on all its ranks, which know already that the memory is there
+  /// (team::agree_on_memory). A node of one rank gets private memory, without a window.
   node_memory(const communicator& node, std::size_t part_bytes);
   ~node_memory();
   node_memory(const node_memory&) = delete;

@@ -2,13 +2,20 @@
 #include <longshore/transport/mpi/run.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
+#include <fmt/core.h>
+
+#include <cstdio>
 #include <cstdlib>
 
 namespace longshore::mpi {
 
 environment::environment() : own_(false) {
-  int initialised = 0;
+  int initialised = 0, finalised = 0;
   MPI_Initialized(&initialised);
+  MPI_Finalized(&finalised);
+  if (finalised != 0)
+    fail(errc::usage,
+         "MPI has been finalised and cannot be started again in this process: keep one longshore::launcher for all runs");
   if (initialised != 0) return;
   int provided = 0;  // anything will do: only the rank's own thread calls MPI
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -25,10 +32,23 @@ bool is_launched() noexcept {
   return false;
 }
 
+namespace {
+
+[[noreturn]] void end(team* mine, const error& why) {
+  if (mine != nullptr) mine->end_run(why);
+  fmt::print(stderr, "longshore: {}: {}\n", name_of(why.code()), why.what());
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, runtime_failure_status);
+  std::_Exit(runtime_failure_status);
+}
+
+}  // namespace
+
 void run(const run_options& options, const std::function<void(longshore::team&)>& body) {
   const environment mpi;
-  const auto mine = team::make(MPI_COMM_WORLD, options.ranks_per_node, options.timeout_seconds);
+  std::unique_ptr<team> mine;
   try {
+    mine = team::make(MPI_COMM_WORLD, options.ranks_per_node, options.timeout_seconds);
     if (options.ranks > 0 && options.ranks != mine->size())
       fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher (mpirun -n {})",
            options.ranks, mine->size(), options.ranks);
@@ -36,9 +56,11 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
     body(*mine);
     mine->barrier();
   } catch (const error& e) {
-    mine->end_run(e);
+    end(mine.get(), e);
   } catch (const std::exception& e) {
-    mine->end_run(error(errc::transport, e.what()));
+    end(mine.get(), error(errc::transport, e.what()));
+  } catch (...) {
+    end(mine.get(), error(errc::transport, "the program threw what is no std::exception"));
   }
 }
 

@@ -24,24 +24,35 @@ std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory
 
 }  // namespace
 
-segment::segment(const longshore::team& team, const communicator& ranks, std::unique_ptr<node_memory> memory, std::size_t bytes,
-                 watchdog& dog)
-    : longshore::segment(bytes, memory->part(team.nodes().local_index(team.rank())), direct_parts(team, *memory)),
-      memory_(std::move(memory)),
-      dog_(dog),
-      unwinding_(std::uncaught_exceptions()) {
+segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes) : memory_(std::move(memory)) {
   if (team.nodes().node_count() == 1) return;
-  check(MPI_Win_create(local(), static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, ranks.get(), &window_), "MPI_Win_create");
+  const watchdog::section limit(team.dog(), "MPI_Win_create");
+  check(MPI_Win_create(memory_->part(team.nodes().local_index(team.rank())), static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL,
+                       team.comm(), &window_),
+        "MPI_Win_create");
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }
 
-segment::~segment() {
-  if (window_ == MPI_WIN_NULL || std::uncaught_exceptions() > unwinding_) return;
-  const watchdog::section limit(dog_, "freeing a segment");
-  MPI_Win_unlock_all(window_);
-  MPI_Win_free(&window_);
+void segment_memory::close(team& team) {
+  team.meet("the freeing of a segment");  // what follows has no deadline of its own
+  if (window_ != MPI_WIN_NULL) {
+    const watchdog::section limit(team.dog(), "freeing a segment");
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+  memory_.reset();
 }
+
+segment::segment(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes)
+    : longshore::segment(bytes, memory->part(team.nodes().local_index(team.rank())), direct_parts(team, *memory)),
+      team_(team),
+      memory_(std::make_unique<segment_memory>(team, std::move(memory), bytes)),
+      window_(memory_->window()),
+      dog_(team.dog()),
+      unwinding_(std::uncaught_exceptions()) {}
+
+segment::~segment() { team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_); }
 
 void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   check_range(peer, offset, bytes);

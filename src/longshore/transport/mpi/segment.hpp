@@ -2,19 +2,29 @@
 #pragma once
 
 #include <longshore/transport/mpi/node_memory.hpp>
-#include <longshore/transport/mpi/watchdog.hpp>
+#include <longshore/transport/mpi/team.hpp>
 #include <longshore/transport/segment.hpp>
-#include <longshore/transport/team.hpp>
 
 #include <memory>
 
 namespace longshore::mpi {
 
+/// The memory behind a segment: of the node, and over all ranks where these are more.
+class segment_memory final : public shared_resource {
+ public:
+  segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes);
+  void close(team& team) override;
+  [[nodiscard]] MPI_Win window() const noexcept { return window_; }
+
+ private:
+  std::unique_ptr<node_memory> memory_;
+  MPI_Win window_ = MPI_WIN_NULL;  // null when all ranks share memory
+};
+
 class segment final : public longshore::segment {
  public:
-  /// Collective over `ranks`.
-  segment(const longshore::team& team, const communicator& ranks, std::unique_ptr<node_memory> memory, std::size_t bytes,
-          watchdog& dog);
+  /// Collective over the team.
+  segment(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes);
   ~segment() override;
 
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
@@ -25,8 +35,9 @@ class segment final : public longshore::segment {
   void quiet() override;
 
  private:
-  std::unique_ptr<node_memory> memory_;
-  MPI_Win window_ = MPI_WIN_NULL;  // over all ranks; null when all of them share memory
+  team& team_;
+  std::unique_ptr<segment_memory> memory_;
+  MPI_Win window_;  // of memory_
   watchdog& dog_;
   bool pending_ = false;
   int unwinding_;

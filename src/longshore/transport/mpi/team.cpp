@@ -5,16 +5,15 @@
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>
+#include <sched.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <new>
-#include <numeric>
+#include <exception>
 
 namespace longshore::mpi {
 namespace {
 
-constexpr int runtime_failure_status = 3;
 constexpr std::size_t tag_block_count = 511;
 constexpr int silent_tag = 32767;  // on the communicator of barriers
 
@@ -47,7 +46,26 @@ MPI_Comm communicator_of(const longshore::team& team) noexcept {
   return over_mpi == nullptr ? MPI_COMM_NULL : over_mpi->comm();
 }
 
+namespace {
+
+// What makes a team are blocking calls, which wait for ever for a rank that never makes one. So all meet here first, within the deadline.
+void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(ranks, &request), "MPI_Ibarrier");
+  const double began = monotonic_seconds();
+  for (int done = 0;;) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+    if (timeout_seconds > 0 && monotonic_seconds() - began > timeout_seconds)
+      fail(errc::timeout, "the other ranks did not all come to make a team within {} s (LONGSHORE_TIMEOUT)", timeout_seconds);
+    sched_yield();
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<team> team::make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds) {
+  wait_for_all(ranks, timeout_seconds);
   communicator own = communicator::duplicate(ranks);
   layout found(own, ranks_per_node);
   return std::unique_ptr<team>(new team(std::move(own), std::move(found), timeout_seconds));
@@ -62,7 +80,9 @@ team::team(communicator ranks, layout found, double timeout_seconds)
       node_(communicator::split(ranks_.get(), nodes().my_node())),
       host_memory_(std::move(found.host_memory)),
       dog_(rank(), timeout_seconds),
-      tag_blocks_(tag_block_count, false) {
+      tag_blocks_(tag_block_count, false),
+      ranks_on_host_(found.ranks_on_host),
+      unwinding_(std::uncaught_exceptions()) {
   // The host's page starts zeroed, which is the initial state of all that lies in it.
   std::byte* const page = host_memory_->part(0);
   host_state_ = reinterpret_cast<host_state*>(page);
@@ -72,7 +92,18 @@ team::team(communicator ranks, layout found, double timeout_seconds)
   barrier_.emplace(&barriers[leader_index], nodes().my_rank_count());
 }
 
-team::~team() = default;
+team::~team() {
+  if (std::uncaught_exceptions() > unwinding_) {  // the others may never come
+    for (auto& resource : kept_) static_cast<void>(resource.release());
+    return;
+  }
+  try {
+    close_kept();
+    meet("the end of the team");
+  } catch (const error& e) {
+    end_run(e);
+  }
+}
 
 std::string team::library_version() const {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -83,8 +114,8 @@ std::string team::library_version() const {
 }
 
 void team::attend() {
-  // Between nodes everything may depend on this rank's calling MPI, also what a peer waits for while this one waits in memory.
-  if (nodes().node_count() == 1) return;
+  // Everything may depend on this rank's calling MPI, also what a peer waits for while this one waits in memory; on one node too: a
+  // collective, or messages of the program's own.
   // The tag is one that nobody sends: a probe that finds a message returns at once, without making progress.
   int flag = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, silent_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
@@ -98,15 +129,18 @@ void team::complete(MPI_Request& request, const char* operation) {
   }
 }
 
-void team::barrier() {
-  barrier_->wait(*this, nodes().local_index(rank()) == 0, [this] {
-    if (nodes().node_count() > 1) barrier_between_nodes();
-  });
+void team::barrier() { meet("a barrier"); }
+
+void team::meet(const char* operation) {
+  const auto between_nodes = [&] {
+    if (nodes().node_count() > 1) barrier_between_nodes(operation);
+  };
+  barrier_->wait(*this, nodes().local_index(rank()) == 0, between_nodes, operation);
 }
 
 // Dissemination (Hensgen, Finkel, Manber 1988) among the nodes' first ranks: in round k node i tells node i + 2^k. Own, because MPI_Ibarrier is
 // wrong in one simulator that this transport must run under, and MPI_Barrier has no deadline.
-void team::barrier_between_nodes() {
+void team::barrier_between_nodes(const char* operation) {
   const auto leaders = nodes().leaders();
   const int node_count = nodes().node_count(), mine = nodes().my_node();
   for (int distance = 1, round = 0; distance < node_count; distance *= 2, ++round) {
@@ -114,8 +148,8 @@ void team::barrier_between_nodes() {
     check(MPI_Irecv(nullptr, 0, MPI_BYTE, leaders[(mine - distance + node_count) % node_count], round, ranks_.get(), &heard),
           "MPI_Irecv");
     check(MPI_Isend(nullptr, 0, MPI_BYTE, leaders[(mine + distance) % node_count], round, ranks_.get(), &told), "MPI_Isend");
-    complete(heard, "a barrier");
-    complete(told, "a barrier");
+    complete(heard, operation);
+    complete(told, operation);
   }
 }
 
@@ -171,16 +205,18 @@ void team::allreduce(std::span<double> values, reduction operation) {
 }
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
-  const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
+  close_kept();
+  const std::size_t largest = agree_on_memory(bytes, 0), smallest = allreduce_value(bytes, reduction::min);
   if (smallest != largest)
     fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
          bytes, smallest, largest);
   auto memory = std::make_unique<node_memory>(node_, bytes);
-  return std::make_unique<segment>(*this, ranks_, std::move(memory), bytes, dog_);
+  return std::make_unique<segment>(*this, std::move(memory), bytes);
 }
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+  close_kept();
   return std::make_unique<channels>(*this, to, from, slots);
 }
 

@@ -13,9 +13,20 @@
 
 namespace longshore::mpi {
 
+class team;
+
 /// Lies in memory that the ranks of a host share.
 struct host_state {
   std::atomic<int> failure_reported;
+};
+
+/// What a team made by a collective call and frees by one.
+class shared_resource {
+ public:
+  virtual ~shared_resource() = default;
+  /// Collective. Waits for the others, within the deadline, and frees. Without it the memory stays: requests of the library may still
+  /// be active on it.
+  virtual void close(team& team) = 0;
 };
 
 class team final : public longshore::team {
@@ -23,7 +34,7 @@ class team final : public longshore::team {
   /// Facts about the communicator's ranks that must be known before the base can be made.
   struct layout;
 
-  /// Collective over `ranks`, which must outlive the team.
+  /// Collective over `ranks`, which must outlive the team. Destroying the team is collective too.
   static std::unique_ptr<team> make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds);
   ~team() override;
 
@@ -49,6 +60,15 @@ class team final : public longshore::team {
   [[nodiscard]] MPI_Comm comm() const noexcept { return ranks_.get(); }
   [[nodiscard]] MPI_Comm channel_comm() const noexcept { return channel_comm_.get(); }
   [[nodiscard]] const communicator& node() const noexcept { return node_; }
+  [[nodiscard]] watchdog& dog() noexcept { return dog_; }
+  /// A barrier whose timeout names `operation` (a literal).
+  void meet(const char* operation);
+  /// Collective. The largest `shared_bytes` (of memory that a node shares) of any rank. Throws errc::out_of_memory, on all ranks, unless
+  /// every host has that, and the largest `own_bytes`, for each of its ranks.
+  [[nodiscard]] std::size_t agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes);
+  /// Collective. Closes a resource; a deadline that passes ends the run. With `unwinding` (an exception passes: the others may never
+  /// come) it is kept instead, until all ranks make or end something together again: so an error that all threw and caught leaves nothing.
+  void give_back(std::unique_ptr<shared_resource> resource, bool unwinding);
   /// Prints why this rank failed, unless another rank of the host has said its reason already, and ends all processes.
   [[noreturn]] void end_run(const error& why);
 
@@ -60,7 +80,8 @@ class team final : public longshore::team {
 
  private:
   team(communicator ranks, layout found, double timeout_seconds);
-  void barrier_between_nodes();
+  void barrier_between_nodes(const char* operation);
+  void close_kept();
   void complete(MPI_Request& request, const char* operation);
 
   communicator ranks_, channel_comm_, host_, node_;
@@ -69,6 +90,9 @@ class team final : public longshore::team {
   std::optional<node_barrier> barrier_;
   watchdog dog_;
   std::vector<bool> tag_blocks_;
+  int ranks_on_host_;
+  std::vector<std::unique_ptr<shared_resource>> kept_;
+  int unwinding_;
 };
 
 }  // namespace longshore::mpi

@@ -1,4 +1,5 @@
 #include <longshore/core/clock.hpp>
+#include <longshore/transport/mpi/call.hpp>
 #include <longshore/transport/mpi/watchdog.hpp>
 
 #include <fmt/core.h>
@@ -8,11 +9,6 @@
 #include <cstdlib>
 
 namespace longshore::mpi {
-namespace {
-
-constexpr int runtime_failure_status = 3;
-
-}  // namespace
 
 watchdog::~watchdog() {
   if (!thread_.joinable()) return;

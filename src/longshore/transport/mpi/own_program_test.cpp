@@ -1,0 +1,111 @@
+// A program that started MPI itself makes teams of communicators of its own, and goes on sending messages of its own beside them.
+#include <longshore/transport/mpi/team.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+namespace longshore {
+namespace {
+
+constexpr double timeout_seconds = 60;
+
+struct world {
+  world() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+  }
+  int rank = 0, size = 0;
+};
+
+// Passes a number around a ring: through a segment, then through channels.
+void use(team& team, int salt) {
+  const int up = (team.rank() + 1) % team.size(), down = (team.rank() + team.size() - 1) % team.size();
+  const int mine = 100 * salt + team.rank(), expected = 100 * salt + down;
+  const auto memory = team.allocate(sizeof(int));
+  memory->put(up, 0, &mine, sizeof(mine));
+  memory->quiet();
+  team.barrier();
+  int got = -1;
+  memory->get(team.rank(), 0, &got, sizeof(got));
+  EXPECT_EQ(got, expected);
+
+  const channel_end to{up, 64}, from{down, 64};
+  const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
+  std::memcpy(channels->sender(0).reserve(), &mine, sizeof(mine));
+  channels->sender(0).commit(sizeof(mine));
+  std::optional<std::span<const std::byte>> message;
+  for (waiter wait(team, "a message", down); !(message = channels->receiver(0).front()); wait.pause()) {
+  }
+  std::memcpy(&got, message->data(), sizeof(got));
+  EXPECT_EQ(got, expected);
+  channels->receiver(0).release();
+}
+
+class OwnProgram : public ::testing::TestWithParam<int> {};  // ranks per virtual node
+
+TEST_P(OwnProgram, makes_teams_of_the_whole_world) {
+  const auto first = mpi::team::make(MPI_COMM_WORLD, GetParam(), timeout_seconds);
+  EXPECT_EQ(first->rank(), world().rank);
+  EXPECT_EQ(first->size(), world().size);
+  const auto second = mpi::team::make(MPI_COMM_WORLD, 0, timeout_seconds);  // two at a time
+  use(*first, 1);
+  use(*second, 2);
+  use(*first, 3);
+}
+
+TEST_P(OwnProgram, makes_teams_of_parts_that_work_apart_from_each_other) {
+  const world all;
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, all.rank % 2, -all.rank, &part);  // odd and even ranks, backwards
+  {
+    const auto mine = mpi::team::make(part, GetParam(), timeout_seconds);
+    EXPECT_EQ(mine->size(), (all.size + 1 - all.rank % 2) / 2);
+    EXPECT_EQ(mine->rank(), mine->size() - 1 - all.rank / 2);
+    for (int round = 0; round < (all.rank % 2 == 0 ? 2 : 20); ++round) use(*mine, round);
+    const auto whole = mpi::team::make(MPI_COMM_WORLD, GetParam(), timeout_seconds);
+    use(*whole, 7);
+    use(*mine, 8);
+  }
+  MPI_Comm_free(&part);
+}
+
+TEST_P(OwnProgram, has_messages_of_its_own_that_go_on_while_a_team_waits) {
+  const auto team = mpi::team::make(MPI_COMM_WORLD, GetParam(), timeout_seconds);
+  // The next rank comes to the barrier only after a send that completes no sooner than the waiting rank takes part in it.
+  const int up = (team->rank() + 1) % team->size(), down = (team->rank() + team->size() - 1) % team->size();
+  for (int waiting = 0; waiting < team->size() && team->size() > 1; ++waiting) {
+    int in = -1;
+    const int out = waiting;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (team->rank() == waiting) MPI_Irecv(&in, 1, MPI_INT, up, 0, MPI_COMM_WORLD, &request);
+    if (down == waiting) MPI_Ssend(&out, 1, MPI_INT, down, 0, MPI_COMM_WORLD);
+    team->barrier();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(in, team->rank() == waiting ? waiting : -1);
+  }
+}
+
+TEST_P(OwnProgram, keeps_its_error_handler) {
+  use(*mpi::team::make(MPI_COMM_SELF, GetParam(), timeout_seconds), 1);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+  EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);  // the team's own are on communicators of its own
+}
+
+INSTANTIATE_TEST_SUITE_P(on, OwnProgram, ::testing::Values(0, 1, 2));
+
+}  // namespace
+}  // namespace longshore
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  ::testing::InitGoogleTest(&argc, argv);
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed;
+}
