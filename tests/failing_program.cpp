@@ -4,12 +4,15 @@
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <functional>
 #include <map>
+#include <ranges>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -52,6 +55,26 @@ void one_is_killed(team& team) {
   team.barrier();
 }
 
+// What one rank throws is no error of the library, and another never stops: nobody may wait for that one.
+void one_throws_another_type(team& team) {
+  team.barrier();
+  if (team.rank() == last(team)) throw std::runtime_error("this rank fails on purpose");
+  if (team.rank() == 0) sleep_long();
+  team.barrier();
+}
+
+void one_throws_a_number(team& team) {
+  team.barrier();
+  if (team.rank() == last(team)) throw 42;
+  team.barrier();
+}
+
+void one_never_frees(team& team) {
+  auto memory = team.allocate(100);
+  if (team.rank() == last(team)) sleep_long();
+  memory.reset();
+}
+
 void none(team& team) { team.barrier(); }
 
 }  // namespace
@@ -61,16 +84,25 @@ int main(int argc, char** argv) {
                                                        {"throws", one_throws},
                                                        {"never-comes", one_never_comes},
                                                        {"never-receives", one_never_receives},
-                                                       {"killed", one_is_killed}};
+                                                       {"killed", one_is_killed},
+                                                       {"throws-another-type", one_throws_another_type},
+                                                       {"throws-a-number", one_throws_a_number},
+                                                       {"never-frees", one_never_frees}};
   const auto way = ways.find(argc > 1 ? argv[1] : "");
   if (way == ways.end()) {
-    fmt::print(stderr, "which way to fail? {}\n", "none throws never-comes never-receives killed");
+    fmt::print(stderr, "which way to fail? {}\n", fmt::join(std::views::keys(ways), " "));
     return 2;
   }
   try {
     longshore::run(argc, argv, way->second);
   } catch (const longshore::error& e) {
     fmt::print(stderr, "longshore: {}: {}\n", longshore::name_of(e.code()), e.what());
+    return 3;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "longshore: {}\n", e.what());
+    return 3;
+  } catch (int) {
+    fmt::print(stderr, "longshore: a number was thrown\n");
     return 3;
   }
   return 0;
