@@ -45,7 +45,7 @@ class Tag:
     def text(self) -> str:
         """As a reader sees it; spaces that do not break or are thin become plain ones."""
         parts = [c if isinstance(c, str) else c.text for c in self.children]
-        return " ".join("".join(parts).replace("\u2009", " ").replace("\u00a0", " ").split())
+        return " ".join("".join(parts).replace("\u202f", " ").replace("\u00a0", " ").split())
 
     def fraction(self, name: str) -> float:
         value = self.attributes[name]

@@ -15,11 +15,13 @@ from longshore_study.report.coverage import absences
 from longshore_study.report.facts import Facts, gather_facts
 from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import naming
-from longshore_study.report.provenance import entries, unrecorded
+from longshore_study.report.markup import to_text
+from longshore_study.report.provenance import entries, provenance_section, unrecorded
 from longshore_study.report.rules import MET, NO_OBJECT, NOT_MET, judgements
 from longshore_study.selection import sides
 from longshore_study.store import Store
 from report_data import HEADER, compared_halobench, envelope, result, write_failure, write_halobench, write_study
+from report_tree import parse
 
 
 def store_one(
@@ -119,6 +121,17 @@ def test_provenance_shows_what_differs_and_not_what_is_measured_anew(tmp_path: P
     assert not any("seed" in key or key == "launch" for key in found)
 
 
+def test_command_lines_are_told_once_without_what_is_anew_in_each_launch(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for seed in (1, 2):
+        head = envelope("s", "t", "day", {}, index=seed)
+        head["command"] = ["bench", "--seed", str(seed), "--ranks", "2", "--json", f"records-{seed}"]
+        lines = [records.dump(r) for r in (HEADER, gather("a", 1.0), records.end_record())]
+        store.write_launch(head, lines)
+    commands = parse(to_text(provenance_section(facts_of(store, "t")))).one("ul", "commands")
+    assert [item.text for item in commands.all("li")] == ["bench --ranks 2"]
+
+
 def test_what_of_the_setup_is_not_recorded_is_named(tmp_path: Path) -> None:
     assert unrecorded(facts_of(write_study(tmp_path / "a"), "quick")) == []
     assert unrecorded(facts_of(write_halobench(tmp_path / "b"), "new"))[:3] == ["host", "CPU", "kernel"]
@@ -178,12 +191,12 @@ def test_only_what_varies_names_a_row() -> None:
     ],
 )
 def test_figures_have_three_digits(value: float | None, shown: str) -> None:
-    assert numbers.figure(value).replace("\u2009", " ") == shown
+    assert numbers.figure(value).replace("\u202f", " ") == shown
 
 
 def test_ratios_are_said_as_people_say_them() -> None:
     def plain(text: str) -> str:
-        return text.replace("\u2009", " ")
+        return text.replace("\u202f", " ")
 
     assert plain(numbers.ratio_in_words(1 / 17.46)) == "17.5 times lower"
     assert plain(numbers.ratio_in_words(1.034)) == "3.4 % higher"

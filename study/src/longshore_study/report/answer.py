@@ -109,9 +109,11 @@ def _size(row: Row) -> float:
 
 def _shift(comparison: Comparison) -> list[str]:
     shift = comparison.common_shift
-    size = shift.get("ratio")
+    reason = shift.get("reason") or ("removed from the ratios" if shift.get("removed") else "nothing is removed")
+    size, ends = shift.get("ratio"), shift.get("interval")
     if not isinstance(size, (int, float)):
-        reason = shift.get("reason") or shift.get("note")
-        return [f"Common shift of the whole machine: {reason}."] if reason else []
-    removed = "it was removed from the ratios" if shift.get("removed") else "nothing was removed from the ratios"
-    return [f"The controls (memory copy, ping-pong) shifted by {change(float(size))} as a whole; {removed}."]
+        return [f"Common shift of the whole machine: {reason}."] if shift else []
+    told = f"{change(float(size))} in speed"
+    if ends:
+        told += f", 95 % interval {change(ends[0])} to {change(ends[1])}"
+    return [f"Common shift of the whole machine, by its controls (memory copy, ping-pong): {told}; {reason}."]

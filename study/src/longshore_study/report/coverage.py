@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from longshore_study.report.facts import Absent, Facts, Figure, by_key, frozen
@@ -37,7 +38,7 @@ def coverage_section(facts: Facts) -> Element:
     lines = absences(facts)
     return element(
         "section",
-        element("h2", "What is missing"),
+        element("h2", "What is there, and what is missing"),
         _sessions(facts),
         _table(lines[:ROWS_SHOWN], several=len(facts.sides) > 1)
         if lines
@@ -125,7 +126,9 @@ def _sessions(facts: Facts) -> Element:
         variants = {f.key for f in facts.main_figures if (f.tag, f.session, f.study) == (tag, session, study)}
         started = sorted(str(x.envelope["started"]) for x in launches if x.envelope.get("started"))
         broken = sum(1 for x in launches if x.path in failed)
-        rows.append((tag, session, study, started[0] if started else "–", len(launches), broken, len(variants)))
+        rows.append(
+            (tag, session, study, _told_time(started[0]) if started else "–", len(launches), broken, len(variants))
+        )
     heads = ("Tag", "Session", "Study", "Started", *NUMBERS[:3])
     return element(
         "div",
@@ -151,6 +154,13 @@ def _sessions(facts: Facts) -> Element:
         role="region",
         aria_label="sessions",
     )
+
+
+def _told_time(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except ValueError:
+        return text
 
 
 def _table(lines: Sequence[Absence], *, several: bool) -> Child:

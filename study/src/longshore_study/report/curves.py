@@ -196,7 +196,9 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
     drawn = [_panel(axes, panel, metric_title(figures[0].metric)) for panel in found]
     return element(
         "div",
-        element("h4", f"{metric_title(figures[0].metric).capitalize()} over {name_text(factor)}"),
+        element(
+            "h4", f"{metric_title(figures[0].metric).capitalize()} over {SIZE_UNITS.get(factor, name_text(factor))}"
+        ),
         element("p", note, class_="note"),
         _legend(found),
         element("div", drawn[:PANELS_SHOWN], class_="panels" + (" single" if len(found) == 1 else "")),

@@ -189,7 +189,12 @@ def read_comparison(compared: Mapping[str, Any]) -> Comparison:
 
 def factors_of(key: Key) -> dict[str, Any]:
     """The cell's factors, then the variant's: together they say what was run."""
-    return {**{k: v for k, v in key.cell.items() if k not in ("pattern", "program")}, **key.variant}
+    return told_factors({**key.cell, **key.variant})
+
+
+def told_factors(factors: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the name of the program, which the pattern says already."""
+    return {k: v for k, v in factors.items() if k not in ("pattern", "program")}
 
 
 def frozen(factors: Mapping[str, Any]) -> Factors:
@@ -261,7 +266,7 @@ def _row(row: Mapping[str, Any]) -> Row:
     sessions = row.get("sessions") or (0, 0)
     return Row(
         pattern=str(row["pattern"]),
-        factors={**(row.get("between") or row.get("cell") or {}), **row["variant"]},
+        factors=told_factors({**(row.get("between") or {}), **row["variant"]}),
         metric=str(row["metric"]),
         better=str(row.get("better") or "higher"),
         verdict=str(row["verdict"]),

@@ -40,8 +40,10 @@ def _table(rows: Sequence[Row], margin: float) -> Element | None:
     if len(names.varying) < 2:
         return None
     down = next((n for n in names.varying if n in SPEAKING), names.varying[0])
-    columns = list(dict.fromkeys(names.text(row.factors, without=[down]) for row in rows))
-    lines = list(dict.fromkeys(level_text(down, row.factors[down]) for row in rows if down in row.factors))
+    # The rows are sorted by verdict; a map is read by its factors.
+    ordered = sorted(rows, key=lambda row: [_rank(row.factors.get(name)) for name in names.varying])
+    columns = list(dict.fromkeys(names.text(row.factors, without=[down]) for row in ordered))
+    lines = list(dict.fromkeys(level_text(down, row.factors[down]) for row in ordered if down in row.factors))
     if not (2 <= len(columns) <= COLUMNS_MOST and len(lines) >= 2):
         return None
     cells = {
@@ -79,6 +81,12 @@ def _table(rows: Sequence[Row], margin: float) -> Element | None:
         ),
         class_="group",
     )
+
+
+def _rank(value: object) -> tuple[float, str]:
+    """Numbers by size, everything else by name."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return (float(str(value)) if number else 0.0, str(value))
 
 
 def _lines(text: str) -> Child:

@@ -10,7 +10,7 @@ from longshore_study.report.facts import Facts, Figure, FigureKey, by_key, media
 from longshore_study.report.labels import Naming, metric_title, naming
 from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, plain_number, quantity, share
+from longshore_study.report.numbers import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.scales import Scale, for_figures
 
 ROWS_SHOWN = 40
@@ -91,7 +91,7 @@ def _table(
         ("name", "Variant", "text"),
         ("plot", [element("span", axis, class_="axis-name"), strip_axis(ticks)], ""),
         ("median number", f"Median {unit}", "number"),
-        ("spread number", "Spread", "number"),
+        ("spread number", "Range", "number"),
         ("launches number", "Launches", "number"),
     ]
     return element(
@@ -131,7 +131,7 @@ def _row(
         _per_side(
             present, lambda f: shown_as.number(median_value(f)), "median", data_value=median_value(present[0][1])
         ),
-        _per_side(present, spread_text, "spread", data_value=_relative_range(present[0][1])),
+        _per_side(present, lambda f: range_text(f, shown_as), "spread", data_value=_relative_range(present[0][1])),
         _per_side(present, lambda f: str(len(f)), "launches", data_value=len(present[0][1])),
     )
 
@@ -181,9 +181,10 @@ def run_order(f: Figure) -> tuple[str, int, int]:
     return (f.session, f.position if f.position is not None else f.launch_index, f.launch_index)
 
 
-def spread_text(figures: Sequence[Figure]) -> str:
-    """Half the range, in percent of the median."""
-    return "–" if len(figures) < 2 else f"±{share(_relative_range(figures) / 2)}"
+def range_text(figures: Sequence[Figure], shown_as: Quantity) -> str:
+    """The smallest and the largest launch, in the unit of the column."""
+    values = [f.value for f in figures]
+    return "–" if len(values) < 2 else f"{shown_as.number(min(values))} – {shown_as.number(max(values))}"
 
 
 def _interval_text(figures: Sequence[Figure]) -> str:

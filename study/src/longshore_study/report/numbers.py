@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_THIN_SPACE = "\u2009"
+# Narrow, and no place to break a line.
+_THIN_SPACE = "\u202f"
 # How a unit of the records is written out on axes and beside figures.
 UNIT_NAMES = {"1/s": "/s", "us": "µs", "seconds": "s"}
 

@@ -10,13 +10,15 @@ from typing import Any
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import name_text
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted
+from longshore_study.report.numbers import counted, whole_number
 from longshore_study.store import Launch
 
 # Different in every launch by design: no provenance.
 PER_LAUNCH = frozenset(
     {"record", "schema", "launch", "seed", "start", "started", "argv", "pid", "time", "date", "end", "seconds"}
 )
+# Options, each with a value, that are given anew in each launch.
+ANEW = ("--json", "--seed")
 LONGEST_TEXT = 120
 VALUES_SHOWN = 4
 
@@ -139,6 +141,8 @@ def _table(sides: Sequence[str], rows: Sequence[Entry], label: str) -> Element:
 def _shown(values: Sequence[str]) -> Child:
     if not values:
         return element("span", "not recorded", class_="absent")
+    if len(values) > 1 and all(map(_is_fraction, values)):
+        return f"{min(values, key=float)} to {max(values, key=float)}"
     return [element("div", _long(v)) for v in values[:VALUES_SHOWN]] + (
         [element("div", f"and {len(values) - VALUES_SHOWN} more", class_="absent")]
         if len(values) > VALUES_SHOWN
@@ -199,9 +203,22 @@ def _text(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4g}"
+    if isinstance(value, int):
+        return whole_number(value)
     if isinstance(value, list) and all(isinstance(v, (str, int, float)) for v in value):
         return ", ".join(str(v) for v in value) or "none"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)
+
+
+def _told_command(words: list[str]) -> str:
+    """Without what differs in every launch: where its records go, and its seed."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if not skip and word not in ANEW:
+            kept.append(word)
+        skip = word in ANEW
+    return " ".join(kept)
 
 
 def _commands(facts: Facts) -> Element | None:
@@ -210,7 +227,7 @@ def _commands(facts: Facts) -> Element | None:
     for launch in facts.launches:
         command = launch.envelope.get("command")
         if isinstance(command, list) and command:
-            seen[" ".join(str(word) for word in command)] = None
+            seen[_told_command([str(word) for word in command])] = None
     if not seen:
         return None
     return element(

@@ -208,7 +208,7 @@ def _method(facts: Facts) -> Judgement:
             NOT_MET, f"What {', '.join(imported)} timed, and how ranks were synchronised, is not in its output."
         )
     return Judgement(
-        MET, "“How the figures are made”, below, says what is timed, how ranks start together and how it is summarised."
+        MET, "“How the figures are made”, above, says what is timed, how ranks start together and how it is summarised."
     )
 
 
