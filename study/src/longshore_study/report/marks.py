@@ -100,7 +100,7 @@ def strip_axis(ticks: list[Tick]) -> Element:
                 "text",
                 tick.label,
                 x=percent(tick.fraction),
-                y="14",
+                y="0.85rem",
                 text_anchor="middle",
                 class_=f"tick {tick.shown}",
             )
@@ -117,20 +117,26 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
     horizontal = [line(0, 1 - t.fraction, 1, 1 - t.fraction, "grid") for t in axes.y_ticks]
     ticks_down = [line(t.fraction, 1, t.fraction, 1.02, "axis") for t in axes.x_ticks]
     y_labels = [
-        element("text", t.label, x="-8", y=percent(1 - t.fraction), dy="4", text_anchor="end", class_="tick")
+        element("text", t.label, x="-0.5rem", y=percent(1 - t.fraction), dy="0.25rem", text_anchor="end", class_="tick")
         for t in axes.y_ticks
         if t.shown != "never"
     ]
     x_labels = [
         element(
-            "text", t.label, x=percent(t.fraction), y="100%", dy="18", text_anchor="middle", class_=f"tick {t.shown}"
+            "text",
+            t.label,
+            x=percent(t.fraction),
+            y="100%",
+            dy="1.15rem",
+            text_anchor="middle",
+            class_=f"tick {t.shown}",
         )
         for t in axes.x_ticks
         if t.shown != "never"
     ]
     titles = [
-        element("text", axes.y_title, x="-48", y="0", dy="-10", class_="axis-title"),
-        element("text", axes.x_title, x="100%", y="100%", dy="36", text_anchor="end", class_="axis-title"),
+        element("text", axes.y_title, x="-3rem", y="0", dy="-0.65rem", class_="axis-title"),
+        element("text", axes.x_title, x="100%", y="100%", dy="2.25rem", text_anchor="end", class_="axis-title"),
     ]
     return element(
         "svg", horizontal, ticks_down, line(0, 1, 1, 1, "axis"), *marks, y_labels, x_labels, titles,
