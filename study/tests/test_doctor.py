@@ -126,3 +126,9 @@ def test_the_verb_prints_a_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["warnings"] >= 1
     assert cli.main(["doctor", "--no-measure"]) == 0
     assert "ranks and cores" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("load", "state"), [(0.1, OK), (3.0, WARN)])
+def test_a_machine_that_is_busy_is_seen(monkeypatch: pytest.MonkeyPatch, load: float, state: str) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
+    assert doctor.load_average(4).state == state

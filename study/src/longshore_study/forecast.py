@@ -22,7 +22,7 @@ ASSUMED_SESSION_SPREAD = 0.02
 _POWER_QUANTILE = 0.8416  # of the normal distribution: found in four of five cases
 _START_SECONDS = {"threads": 0.2, "mpi": 1.2}
 _BYTES_PER_SECOND = 3e9  # of a modest core, for the guesses below
-_REQUESTS_PER_SECOND = 2e6  # one at a time
+_REQUESTS_PER_SECOND = 2e7  # of one rank, one at a time
 
 
 class Forecast:
@@ -83,7 +83,7 @@ def _guessed_repetition(cell: Cell, variant: dict[str, Any]) -> float:
         case "stream":
             return ranks * int(variant.get("elements", 10_000_000)) * 24 / _BYTES_PER_SECOND
         case "gather":
-            speed = _REQUESTS_PER_SECOND if variant.get("strategy") == "agp" else 10 * _REQUESTS_PER_SECOND
+            speed = _REQUESTS_PER_SECOND if variant.get("strategy") == "agp" else 3 * _REQUESTS_PER_SECOND
             return ranks * int(variant.get("requests", 10_000_000)) / speed
         case "sort":
             return ranks * int(variant.get("keys", 2**23)) * 8 * 6 / _BYTES_PER_SECOND

@@ -10,9 +10,10 @@ import sys
 from typing import Any
 
 from longshore_study.child import Interrupted, Signals
+from longshore_study.doctor import WARN, load_average
 from longshore_study.errors import LongshoreError
 from longshore_study.forecast import Forecast
-from longshore_study.launchers import Command, Launcher, find_bench, make_launcher
+from longshore_study.launchers import Command, Launcher, available_cpus, find_bench, make_launcher
 from longshore_study.plan import Plan, PlannedLaunch, make_plan
 from longshore_study.progress import duration, make_progress, say
 from longshore_study.run import Runner, Summary, default_session, program_of, remaining
@@ -112,6 +113,9 @@ def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary
     about = "about" if sure else "roughly"
     where = f"{target.study}, tag {target.tag}, session {target.session}"
     say(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
+    load = load_average(len(available_cpus()))
+    if load.state == WARN:
+        say(f"warning: load average {load.value}: {load.advice}", sys.stderr)
 
 
 def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> None:
