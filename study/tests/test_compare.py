@@ -423,3 +423,16 @@ def test_tables_for_people(results: Store, capsys: pytest.CaptureFixture[str]) -
     text = capsys.readouterr().out
     assert "common shift:" in text
     assert "new against old: regressed (2 regressed" in text
+
+
+def test_where_only_controls_were_measured_the_failure_is_the_reason(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = {"pattern": "control", "variant": {"kernel": "copy"}, "metrics": {"bandwidth": {"value": 9.0}}}
+    for tag in ("old", "new"):
+        store_launch(results, tag, "a", [copy], cell={"program": "control"})
+        store_launch(results, tag, "a", [], 1, end=False, exit_status=2)
+    assert main(["--store", str(results.path), "compare", "old", "new"]) == 3
+    said = capsys.readouterr().err
+    assert "figures of control cells only" in said
+    assert "exit status 2" in said

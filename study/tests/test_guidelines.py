@@ -119,3 +119,12 @@ def test_damaged_data_is_said(results: Store, capsys: pytest.CaptureFixture[str]
     path.write_bytes(path.read_bytes()[:-10])
     assert main(["--store", str(results.path), "guidelines", "t"]) == 3
     assert str(path) in capsys.readouterr().out
+
+
+def test_failed_launches_are_missing_data_and_not_a_pass(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    fill(results, {"waitall": 1000.0, "persistent": 1100.0})
+    status, _ = check(results, capsys)
+    assert status == 0
+    store_launch(results, "t", "a", [], 99, end=False, exit_status=3)
+    assert main(["--store", str(results.path), "guidelines", "t"]) == 3
+    assert "exit status 3" in capsys.readouterr().out

@@ -32,13 +32,13 @@ def test_a_mistake_in_the_example_would_be_found() -> None:
         loads(example().replace("repetitions", "repetition"), "example.toml")
 
 
-@pytest.mark.parametrize("key", [*study_reader._STUDY_KEYS, *study_reader._BLOCK_KEYS])
+@pytest.mark.parametrize("key", [*study_reader.STUDY_KEYS, *study_reader.BLOCK_KEYS])
 def test_every_key_of_the_study_is_in_the_example_and_in_the_table(key: str) -> None:
     assert f"\n{key} = " in example()
     assert re.search(rf"^\|.*`{key}`.*\|$", TEXT, re.MULTILINE)
 
 
-@pytest.mark.parametrize("section", study_reader._SECTIONS)
+@pytest.mark.parametrize("section", study_reader.SECTIONS)
 def test_every_section_is_in_the_example_and_in_the_table(section: str) -> None:
     assert re.search(rf"^\[+{section}\]+$", example(), re.MULTILINE)
     assert re.search(rf"^\| \*\*\[+{section}\]+\*\* \|", TEXT, re.MULTILINE)
@@ -47,4 +47,3 @@ def test_every_section_is_in_the_example_and_in_the_table(section: str) -> None:
 @pytest.mark.parametrize("word", [*VERDICTS, *FORMATS])
 def test_every_verdict_and_format_is_explained(word: str) -> None:
     assert f"`{word}`" in TEXT
-

@@ -95,14 +95,15 @@ class Findings:
     side: Side
     rows: list[Row]
     problems: list[str]
-    damaged: int
+    failed: int
+    """Launches that failed or are damaged: data is missing."""
 
     @property
     def exit_status(self) -> int:
         found = {row.verdict for row in self.rows}
         if BROKEN in found:
             return EXIT_REGRESSED
-        if self.damaged:
+        if self.failed:
             return EXIT_INVALID
         return EXIT_UNDECIDED if found & {verdict.INCONCLUSIVE, verdict.UNTESTABLE} else EXIT_OK
 
@@ -118,7 +119,7 @@ def check(side: Side, guidelines: Iterable[Guideline] | None = None) -> Findings
     _judge(rows)
     rank = {BROKEN: 0, verdict.UNTESTABLE: 1, verdict.INCONCLUSIVE: 2, HOLDS: 3}
     rows.sort(key=lambda row: (pattern_rank(row.pattern), rank[row.verdict], row.effect.difference))
-    return Findings(side, rows, warnings + measured.problems, len(measured.damaged))
+    return Findings(side, rows, warnings + measured.problems, len(measured.failed))
 
 
 def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:

@@ -15,9 +15,9 @@ from longshore_study.toml_positions import line_of
 from longshore_study.toml_values import Values, listed, shown
 
 LAUNCHER_KINDS = ("local", "mpirun", "srun", "slurm-batch", "pbs-batch", "flux")
-_SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline")
-_STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
-_BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
+SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline")
+STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
+BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
 _LONGEST_LIST = 1000
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -26,9 +26,9 @@ class StudyReader(Values):
     """One document, walked once."""
 
     def study(self, document: dict[str, Any], text: str) -> Study:
-        self.known_keys(document, (), _SECTIONS, "table")
+        self.known_keys(document, (), SECTIONS, "table")
         settings = self.table(document, (), "study")
-        self.known_keys(settings, ("study",), (*_STUDY_KEYS, *_BLOCK_KEYS), "key in [study]")
+        self.known_keys(settings, ("study",), (*STUDY_KEYS, *BLOCK_KEYS), "key in [study]")
         general = self.amounts(settings, ("study",), Amounts())
         patterns = [
             self.pattern(block, ("pattern", index), general)
@@ -60,7 +60,7 @@ class StudyReader(Values):
         )
 
     def pattern(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> PatternBlock | None:
-        keys = ("program", "within", "between", "exclude", *_BLOCK_KEYS)
+        keys = ("program", "within", "between", "exclude", *BLOCK_KEYS)
         self.known_keys(block, where, keys, "key in [[pattern]]")
         program = self.word(block, where, "program", PROGRAMS)
         if program is None:
@@ -80,7 +80,7 @@ class StudyReader(Values):
         )
 
     def external(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> External:
-        keys = ("name", "command", "format", "between", "exclude", *_BLOCK_KEYS)
+        keys = ("name", "command", "format", "between", "exclude", *BLOCK_KEYS)
         self.known_keys(block, where, keys, "key in [[external]]")
         command = self.texts(block, where, "command", required=True)
         between = self.external_between(block, where)
