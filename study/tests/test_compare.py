@@ -428,7 +428,8 @@ def test_tables_for_people(results: Store, capsys: pytest.CaptureFixture[str]) -
 def test_where_only_controls_were_measured_the_failure_is_the_reason(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copy = {"pattern": "control", "variant": {"kernel": "copy"}, "metrics": {"bandwidth": {"value": 9.0}}}
+    figures = {"bandwidth": {"value": 9.0}}
+    copy = {"record": "result", "pattern": "control", "variant": {"kernel": "copy"}, "metrics": figures}
     for tag in ("old", "new"):
         store_launch(results, tag, "a", [copy], cell={"program": "control"})
         store_launch(results, tag, "a", [], 1, end=False, exit_status=2)
@@ -436,3 +437,14 @@ def test_where_only_controls_were_measured_the_failure_is_the_reason(
     said = capsys.readouterr().err
     assert "figures of control cells only" in said
     assert "exit status 2" in said
+
+
+def test_a_cell_that_failed_on_both_sides_is_missing_data(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for tag in ("old", "new"):
+        fill(results, tag, ("a", "b", "c"))
+    assert compare(results, capsys)[0] != 3
+    for tag in ("old", "new"):
+        store_launch(results, tag, "a", [], 9, cell={"program": "gather", "ranks": 2}, end=False, exit_status=2)
+    status, document = compare(results, capsys)
+    assert status == 3
+    assert any("exit status 2" in problem for problem in document["problems"])

@@ -14,7 +14,7 @@ from longshore_study.common_shift import CommonShift, find_shift
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.expression import Expression
 from longshore_study.figures import CONTROL, measure, pattern_rank
-from longshore_study.pairing import Row, design_of, pair, sessions_in_turns, set_apart
+from longshore_study.pairing import Row, design_of, failed_without_row, pair, sessions_in_turns, set_apart
 from longshore_study.row_document import row_document
 from longshore_study.selection import Side
 from longshore_study.statistics import effect, moderated, verdict
@@ -44,6 +44,7 @@ class Comparison:
     problems: list[str]
     """Launches that are not in the rows, and why."""
     damaged: int
+    """Launches that cannot be read, or that failed in a cell of which no row tells: data is missing."""
 
     @property
     def verdict(self) -> str:
@@ -108,7 +109,10 @@ def compare(reference: Side, new: Side, options: Options | None = None) -> Compa
         f"no row is on both sides: {name} is {_levels(one)} and {_levels(other)}; --ignore {name} compares nevertheless"
         for name, (one, other) in set_apart(judged).items()
     ]
-    return Comparison(reference, new, margin, judged, shift, problems, sum(len(m.damaged) for m in sides))
+    lost = sum(len(m.damaged) for m in sides)
+    if options.where is None:  # a launch that failed names no variants, so a condition cannot be asked of it
+        lost += len(failed_without_row(sides, rows, options.ignore))
+    return Comparison(reference, new, margin, judged, shift, problems, lost)
 
 
 def _margin_of(sides: Iterable[Side]) -> float:

@@ -18,6 +18,7 @@ from longshore_study.figures import CONTROL, Figure, Key, Measured, canonical
 from longshore_study.selection import Side
 from longshore_study.statistics import effect, moderated, verdict
 from longshore_study.statistics.effect import Effect
+from longshore_study.store import Launch
 
 
 @dataclass(slots=True)
@@ -59,6 +60,17 @@ def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Col
             problem = cells.get(row.key.cell_text)
             row.absent[side] = row.absent[side] or (f"failed: {problem}" if problem else None)
     return [row for row in rows.values() if row.reference or row.new or not _skipped(row)]
+
+
+def failed_without_row(sides: Sequence[Measured], rows: Iterable[Row], ignore: Collection[str] = ()) -> list[Launch]:
+    """Failed launches of cells that neither side measured: what they would have measured is not known."""
+    told = {row.key.cell_text for row in rows}
+    return [
+        launch
+        for measured in sides
+        for launch in measured.failed
+        if canonical(_remaining(launch.cell, ignore)) not in told
+    ]
 
 
 def _skipped(row: Row) -> bool:
