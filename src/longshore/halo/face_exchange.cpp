@@ -25,6 +25,23 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
   carrier_ = make_carrier(options.mode, grid, std::move(round), options.delivery);
 }
 
+void face_exchange::start() {
+  if (in_flight_) fail(errc::usage, "an exchange of faces was started twice: wait() comes between");
+  in_flight_ = true;
+  carrier_->start();
+}
+
+bool face_exchange::test() {
+  if (in_flight_ && carrier_->test()) in_flight_ = false;
+  return !in_flight_;
+}
+
+void face_exchange::wait() {
+  if (!in_flight_) fail(errc::usage, "an exchange of faces was waited for, but not started");
+  carrier_->wait();
+  in_flight_ = false;
+}
+
 std::span<const std::byte> face_exchange::received(std::size_t i) const {
   if (!has_neighbour_[i]) return {};
   return {carrier_->received(i ^ 1), bytes_};

@@ -36,9 +36,12 @@ class face_exchange {
   /// The buffers of what is received, for those who want to write there in between. Delivery unpacked only.
   [[nodiscard]] std::span<std::byte> incoming(std::size_t i) noexcept { return {receive_.data() + i * bytes_, bytes_}; }
 
-  void start() { carrier_->start(); }
-  [[nodiscard]] bool test() { return carrier_->test(); }
-  void wait() { carrier_->wait(); }
+  /// Begins an exchange. Blocks in the modes whose MPI calls block. Throws errc::usage when one is in flight.
+  void start();
+  /// Goes on with the exchange as far as possible; true when it is complete.
+  [[nodiscard]] bool test();
+  /// Returns when all has arrived, and the outgoing buffers may be written. Throws errc::usage when none was started.
+  void wait();
   [[nodiscard]] traffic moved() const { return carrier_->moved(); }
 
  private:
@@ -47,6 +50,7 @@ class face_exchange {
   std::size_t bytes_;
   pages send_, receive_;
   std::unique_ptr<message_carrier> carrier_;
+  bool in_flight_ = false;
 };
 
 }  // namespace longshore

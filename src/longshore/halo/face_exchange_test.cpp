@@ -3,6 +3,7 @@
 #include <longshore/halo/cells.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/transport/spmd_test.hpp>
+#include <longshore/transport/waiter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -65,8 +66,10 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
                 write(faces, team.rank(), exchange);
                 faces.start();
                 if (exchange % 2 == 0)
-                  while (!faces.test()) team.attend();
-                faces.wait();
+                  for (waiter wait(team, "an exchange of faces"); !faces.test(); wait.pause()) {
+                  }
+                else
+                  faces.wait();
                 EXPECT_EQ(wrong_elements(grid, faces, exchange), 0u) << name_of(mode) << " " << bytes << " exchange " << exchange;
                 ++exchanges;
               }
@@ -107,6 +110,12 @@ TEST(FaceExchange, nonsense_is_refused) {
     const rank_grid grid(team);
     EXPECT_THROW(face_exchange(grid, {0}), error);
     EXPECT_THROW(face_exchange(grid, {PTRDIFF_MAX}), error);
+    face_exchange faces(grid, {8});
+    EXPECT_THROW(faces.wait(), error);
+    faces.start();
+    EXPECT_THROW(faces.start(), error);
+    faces.wait();
+    EXPECT_TRUE(faces.test());
   });
 }
 

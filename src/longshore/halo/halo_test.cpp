@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <complex>
-
 namespace longshore {
 namespace {
 
@@ -153,6 +151,23 @@ TEST(Halo, blocks_of_uneven_size_fit_along_their_dimension) {
       halos.exchange();
       const auto wrong = wrong_cell(u, block, 5, grid, halo_algorithm::standard, 2);
       EXPECT_FALSE(wrong.has_value()) << *wrong;
+    }
+  });
+}
+
+TEST(Halo, blocks_that_do_not_fit_are_refused) {
+  spmd([](team& team) {
+    if (team.transport_name() != "mpi" || team.size() == 1) return;
+    const rank_grid grid(team);
+    field<double> u(grid, {4 + static_cast<std::size_t>(team.rank()), 4, 4}, 1);
+    for (const auto mode : possible_modes(grid)) {
+      if (!is_mpi_mode(mode)) continue;
+      try {
+        halo_exchange(grid, {.mode = mode}, u);
+        ADD_FAILURE() << "no error";
+      } catch (const error& e) {
+        EXPECT_NE(std::string(e.what()).find("equal extents"), std::string::npos) << e.what();
+      }
     }
   });
 }

@@ -1,5 +1,7 @@
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/error.hpp>
 #include <longshore/halo/mpi/legs.hpp>
+#include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>
 
@@ -8,7 +10,7 @@ namespace longshore::mpi {
 legs::legs(const rank_grid& grid, halo_round round, bool packs_all)
     : round_(std::move(round)),
       comm_(communicator::duplicate(communicator_of(grid.ranks()))),
-      dog_(grid.ranks().rank(), grid.ranks().waiting().timeout_seconds),
+      dog_(dynamic_cast<team&>(grid.ranks()).dog()),
       packing_(round_.size()),
       unpacking_(round_.size()) {
   std::size_t buffer_bytes = 0;
@@ -38,6 +40,7 @@ legs::legs(const rank_grid& grid, halo_round round, bool packs_all)
     moved_.wire_bytes += out.size_bytes();
     if (!grid.ranks().nodes().is_local(out.peer)) moved_.offnode_bytes += out.size_bytes();
   }
+  check_sizes(grid);
   buffers_ = pages(buffer_bytes);
   std::byte* next = buffers_.data();
   for (auto* const ends : {&outgoing_, &incoming_})
@@ -46,6 +49,24 @@ legs::legs(const rank_grid& grid, halo_round round, bool packs_all)
       end.data = next;
       next += round_up(static_cast<std::size_t>(end.bytes), cache_line_bytes);
     }
+}
+
+// MPI would cut a message that is too long short by an error, and take one that is too short for whole.
+void legs::check_sizes(const rank_grid& grid) {
+  const auto deadline = guarded();
+  for (std::size_t i = 0; i < count(); ++i) {
+    const auto& out = outgoing_[i];
+    const auto& in = incoming_[i];
+    int sent = 0;
+    check(MPI_Sendrecv(&out.bytes, 1, MPI_INT, out.rank, out.tag, &sent, 1, MPI_INT, in.rank, in.tag, comm(), MPI_STATUS_IGNORE),
+          "MPI_Sendrecv");
+    if (in.rank == MPI_PROC_NULL || sent == in.bytes) continue;
+    fail(errc::usage,
+         "rank {} sends {} bytes of halo to rank {}, which expects {}: blocks that are neighbours along one dimension need equal "
+         "extents along "
+         "the others, and the same fields and widths",
+         in.rank, sent, grid.ranks().rank(), in.bytes);
+  }
 }
 
 }  // namespace longshore::mpi

@@ -24,7 +24,8 @@ struct message_end {
 /// Memory per rank: the messages that are not dense.
 class legs : public message_carrier {
  public:
-  /// Collective. With `packs_all` dense messages too go by way of the buffer.
+  /// Collective. With `packs_all` dense messages too go by way of the buffer. Throws errc::usage when two ranks do not agree on
+  /// the size of a message between them.
   legs(const rank_grid& grid, halo_round round, bool packs_all = false);
 
   [[nodiscard]] const std::byte* received(std::size_t leg) const override {
@@ -57,9 +58,11 @@ class legs : public message_carrier {
   [[nodiscard]] watchdog::section guarded() { return {dog_, "a halo exchange"}; }
 
  private:
+  void check_sizes(const rank_grid& grid);
+
   halo_round round_;
   communicator comm_;
-  watchdog dog_;
+  watchdog& dog_;  // the team's
   std::vector<std::size_t> opposite_;
   std::vector<message_end> outgoing_, incoming_;
   std::vector<packed_message> packing_, unpacking_;  // empty where the message is dense
