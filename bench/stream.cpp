@@ -29,10 +29,6 @@ long default_elements() {
 // Ranks that share this rank's memory and caches. Virtual nodes are parts of one machine.
 int ranks_of_machine(const team& ranks) { return ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count(); }
 
-std::string word(const variant& what, const char* name, const char* otherwise) {
-  return what.contains(name) ? what.at(name).get<std::string>() : otherwise;
-}
-
 // Without a count: all CPUs of the rank's share. Tasks are bound to CPUs when the rank is.
 task_options task_options_of(const team& ranks, const variant& what) {
   const std::string layer = what.at("tasks");
@@ -47,12 +43,9 @@ stream_options options_of(const team& ranks, const variant& what, std::size_t el
   const auto elements = what.at("elements").get<std::size_t>();
   const int machine_ranks = ranks_of_machine(ranks);
   const std::size_t bytes = arrays_touched(kernel) * element_bytes * elements * static_cast<std::size_t>(machine_ranks);
-  const std::string touch = word(what, "first_touch", "");
   return {.kernel = kernel,
           .stores = stores_for(bytes, machine_ranks * tasks_of_rank),
-          .touch = touch == "serial"     ? first_touch::serial
-                   : touch == "parallel" ? first_touch::parallel
-                                         : first_touch::automatic};
+          .touch = what.at("first_touch") == "parallel" ? first_touch::parallel : first_touch::serial};
 }
 
 // The C library hands out more memory than there is: asked for all ranks of the machine together, before any of them writes.
@@ -78,11 +71,11 @@ class stream_measurement final : public measurement {
         stream_(make_arrays(), workers_, options_of(ranks, what, sizeof(value_type), workers_.count())) {}
 
   void reset() override { end_batch(); }
+  // The clock is read at the beginning of a repetition and after 1, 2, 4, ... runs: short runs are not to be slowed down by it.
   void run() override {
-    const double start = team_.now();
+    if (batch_runs_ == 0) batch_start_ = team_.now();
     stream_.run();
-    batch_seconds_ += team_.now() - start;
-    ++batch_runs_;
+    if (std::has_single_bit(++batch_runs_)) own_seconds_ = (team_.now() - batch_start_) / static_cast<double>(batch_runs_);
   }
   [[nodiscard]] bool verify() override {
     const auto wrong = stream_.wrong_elements();
@@ -107,16 +100,15 @@ class stream_measurement final : public measurement {
  private:
   // A rank's own rate is that of its median repetition, without the time in which it waits for the others.
   void end_batch() {
-    if (batch_runs_ > 0) batches_.push_back(batch_seconds_ / static_cast<double>(batch_runs_));
-    batch_seconds_ = 0;
+    if (batch_runs_ > 0) batches_.push_back(own_seconds_);
     batch_runs_ = 0;
   }
 
   team& team_;
   tasks workers_;
   stream<Arrays> stream_;
-  double batch_seconds_ = 0;
-  long batch_runs_ = 0;
+  std::uint64_t batch_runs_ = 0;
+  double batch_start_ = 0, own_seconds_ = 0;
   std::vector<double> batches_;  // seconds of one run, per repetition
 };
 
@@ -126,7 +118,7 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what) {
   if (what.at("scope") == "ep") {
     check_memory(ranks, elements, sizeof(T));
     return std::make_unique<stream_measurement<own_arrays<T>>>(
-        ranks, what, [&] { return own_arrays<T>(elements, word(what, "memory", "malloc")); });
+        ranks, what, [&] { return own_arrays<T>(elements, what.at("memory").get<std::string>()); });
   }
   if (elements > most_elements / static_cast<std::size_t>(ranks.size()))
     fail(errc::out_of_memory, "arrays of {} elements per rank: more than any memory holds", elements);
@@ -135,16 +127,21 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what) {
     using arrays = distributed_arrays<T, D>;
     return std::make_unique<stream_measurement<arrays>>(ranks, what, [&] { return arrays(ranks, all); });
   };
-  return word(what, "distribution", "block") == "cyclic" ? distributed(cyclic{}) : distributed(block{});
+  return what.at("distribution") == "cyclic" ? distributed(cyclic{}) : distributed(block{});
 }
 
 std::optional<std::string> why_not_here(const variant& what, const launch_facts&) {
-  const bool own = what.at("scope") == "ep";
-  if (own && what.contains("distribution")) return "each rank of scope ep has its own arrays: distribution is for scope global";
-  if (!own && what.contains("memory")) return "arrays of scope global lie in the transport's segments: memory is for scope ep";
   if (what.contains("memory"))
     if (auto reason = why_no_memory(what.at("memory").get<std::string>())) return reason;
   return why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0);
+}
+
+// Distributed arrays lie in the transport's segments, own arrays have no distribution; and the record says who touched first.
+void settle(variant& what) {
+  what.erase(what.at("scope") == "ep" ? "distribution" : "memory");
+  if (what.contains("first_touch")) return;
+  const std::size_t element_bytes = what.at("type") == "float" ? sizeof(float) : sizeof(double);
+  what["first_touch"] = what.at("elements").get<std::size_t>() > parallel_touch_bytes / element_bytes ? "parallel" : "serial";
 }
 
 std::vector<factor> factors() {
@@ -172,12 +169,15 @@ std::vector<factor> factors() {
        .help = "per rank; not given: 1 for serial, else all CPUs of the rank",
        .low = 1,
        .high = 4096},
-      {.name = "memory", .allowed = memory_policy_names(), .defaults = {}, .help = "of scope ep; not given: malloc"},
+      {.name = "memory",
+       .allowed = memory_policy_names(),
+       .defaults = {"malloc"},
+       .help = "of scope ep; global lies in segments"},
       {.name = "first-touch",
        .allowed = {"serial", "parallel"},
        .defaults = {},
-       .help = "who writes the pages first; not given: all tasks above 2 MiB"},
-      {.name = "distribution", .allowed = {"block", "cyclic"}, .defaults = {}, .help = "of scope global; not given: block"},
+       .help = "who writes the pages first; not given: parallel for arrays above 2 MiB"},
+      {.name = "distribution", .allowed = {"block", "cyclic"}, .defaults = {"block"}, .help = "of scope global"},
   };
 }
 
@@ -191,9 +191,11 @@ pattern stream_pattern() {
                        "longshore-bench stream --ranks 1 --tasks serial,threads --memory malloc,huge",
                        "mpirun -n 2 longshore-bench stream --scope ep,global --type float,double"},
           .why_not = why_not_here,
-          .make = [](team& ranks, const variant& what, const launch_facts&) {
-            return what.at("type") == "float" ? make<float>(ranks, what) : make<double>(ranks, what);
-          }};
+          .make =
+              [](team& ranks, const variant& what, const launch_facts&) {
+                return what.at("type") == "float" ? make<float>(ranks, what) : make<double>(ranks, what);
+              },
+          .settle = settle};
 }
 
 }  // namespace longshore::bench

@@ -22,10 +22,11 @@ namespace longshore {
 
 /// Who writes the pages first, and so decides on which NUMA node they lie.
 enum class first_touch {
-  automatic,  ///< parallel for arrays above 2 MiB, as the published STREAM study found; below, waking the tasks costs more
-  serial,     ///< the thread that runs the rank
-  parallel    ///< each task its own piece
+  automatic,  ///< parallel for arrays above parallel_touch_bytes, as the published STREAM study found; below, waking tasks costs more
+  serial,   ///< the thread that runs the rank
+  parallel  ///< each task its own piece
 };
+inline constexpr std::size_t parallel_touch_bytes = std::size_t{2} << 20;
 
 struct stream_options {
   stream_kernel kernel = stream_kernel::triad;
@@ -94,9 +95,8 @@ class stream {
   std::size_t first_index(std::span<value_type> a) { return static_cast<std::size_t>(a.data() - arrays_.local(0).data()); }
 
   void initialise() {
-    constexpr std::size_t parallel_from_bytes = std::size_t{2} << 20;
     const bool parallel = options_.touch == first_touch::parallel ||
-                          (options_.touch == first_touch::automatic && arrays_.local(0).size_bytes() > parallel_from_bytes);
+                          (options_.touch == first_touch::automatic && arrays_.local(0).size_bytes() > parallel_touch_bytes);
     tasks alone;
     arrays_.for_each_span(
         parallel ? workers_ : alone, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
