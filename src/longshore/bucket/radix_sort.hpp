@@ -28,7 +28,7 @@ class radix_sorter {
   /// overwritten. REQUIRES: both have keys.size() elements, aligned to a cache line, not overlapping.
   [[nodiscard]] std::span<Key> sort(std::span<Key> keys, Key* scratch, Key lowest, std::uint64_t span) {
     const int bits = static_cast<int>(std::bit_width(span));
-    const int split_bits = std::min(bits, bits_of_parts(keys.size()));
+    const int split_bits = choose_split(keys.size(), bits);
     if (split_bits == 0) {
       Key* const sorted = sort_part(keys.data(), scratch, keys.size(), lowest, bits);
       return {sorted, keys.size()};
@@ -51,10 +51,18 @@ class radix_sorter {
   static constexpr std::size_t most_parts = std::size_t{1} << most_split_bits;
   static constexpr int most_digit_bits = 9;
   static constexpr int most_passes = (64 + most_digit_bits - 1) / most_digit_bits;
-  static constexpr std::size_t few_keys = 96;  // fewer than this are sorted by comparing
+  static constexpr std::size_t fewest_in_part = 2048;  // when the split is chosen freely
+  static constexpr std::size_t few_keys = 96;          // fewer than this are sorted by comparing
 
-  static int bits_of_parts(std::size_t keys) noexcept {
-    return std::min(most_split_bits, static_cast<int>(std::bit_width((keys * sizeof(Key) - (keys > 0 ? 1 : 0)) / part_bytes)));
+  // Bits for the split: so many that parts fit, then as many more as save a pass and leave parts worth a pass.
+  static int choose_split(std::size_t keys, int bits) noexcept {
+    if (keys == 0) return 0;
+    const int needed = static_cast<int>(std::bit_width((keys * sizeof(Key) - 1) / part_bytes));
+    if (needed == 0) return 0;
+    int best = std::min({needed, most_split_bits, bits});
+    for (int more = best + 1; more <= std::min(most_split_bits, bits) && keys >> more >= fewest_in_part; ++more)
+      if (passes_for(bits - more) < passes_for(bits - best)) best = more;
+    return best;
   }
   static constexpr int passes_for(int bits) noexcept { return (bits + most_digit_bits - 1) / most_digit_bits; }
   static std::uint64_t distance(Key key, Key lowest) noexcept {
