@@ -2,6 +2,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory.hpp>
+#include <longshore/machine/pages.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -11,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <numeric>
 
@@ -401,21 +403,38 @@ TEST(Channel, slots_that_would_wrap_are_refused_on_all_ranks) {
   });
 }
 
+// Bytes of address space that this process has mapped.
+std::size_t mapped_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t mapped_pages = 0;
+  file >> mapped_pages;
+  return mapped_pages * page_bytes();
+}
+
 TEST(Channel, an_error_that_all_ranks_caught_leaves_nothing_behind) {
   spmd([](team& team) {
-    // Each rank has channels and a segment when the error passes. More rounds than sets of channels can be open at a time.
+    constexpr int rounds = 16, warm_up = 4;
+    constexpr std::size_t segment_bytes = std::size_t{4} << 20;
     const channel_end to{(team.rank() + 1) % team.size(), 64}, from{(team.rank() + team.size() - 1) % team.size(), 64};
-    const int rounds = team.transport_name() == "mpi" && team.size() == 3 ? 600 : 20;
-    for (int round = 0; round < rounds; ++round) {
-      const auto code = code_of([&] {
-        const auto memory = team.allocate(64);
+    std::size_t mapped = 0;
+    for (int round = 0; round < warm_up + rounds; ++round) {
+      const auto code = code_of([&] {  // a segment and channels exist, with a message under way, when the error passes
+        const auto memory = team.allocate(segment_bytes);
         const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
         std::memcpy(wait_reserve(team, channels->sender(0)), &round, sizeof(round));
         channels->sender(0).commit(sizeof(round));
         (void)team.allocate(std::size_t{1} << 46);
       });
       ASSERT_EQ(code, errc::out_of_memory) << "round " << round;
+      if (round + 1 != warm_up) continue;
+      team.barrier();
+      mapped = mapped_bytes();
+      team.barrier();
     }
+    team.barrier();
+    EXPECT_GT(mapped, segment_bytes);
+    EXPECT_LT(mapped_bytes(), mapped + rounds / 2 * segment_bytes);
+    team.barrier();
     const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
     const int last = 4711;
     std::memcpy(wait_reserve(team, channels->sender(0)), &last, sizeof(last));
