@@ -32,6 +32,7 @@ const std::vector<pattern>& patterns() {
 }
 
 request parse(std::vector<const char*> words) {
+  for (const char* name : {"LONGSHORE_TRANSPORT", "LONGSHORE_RANKS", "LONGSHORE_RANKS_PER_NODE"}) unsetenv(name);
   words.insert(words.begin(), "longshore-bench");
   return parse_command_line(static_cast<int>(words.size()), words.data(), patterns());
 }
@@ -66,6 +67,7 @@ TEST(CommandLine, lists_become_levels_with_their_types) {
 }
 
 TEST(CommandLine, defaults_hold_where_nothing_is_given) {
+  unsetenv("LONGSHORE_PIN");
   const auto asked = parse({"gather"});
   EXPECT_EQ(json(asked.factors[0].levels), json::parse(R"(["agp","exstack"])"));
   EXPECT_TRUE(asked.factors[2].levels.empty());
