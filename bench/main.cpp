@@ -6,22 +6,6 @@
 
 int main(int argc, char** argv) {
   using namespace longshore::bench;
-  const std::vector<pattern> patterns{
-#ifdef LONGSHORE_HAVE_STREAM
-      stream_pattern(),
-#endif
-#ifdef LONGSHORE_HAVE_GATHER
-      gather_pattern(),
-#endif
-#ifdef LONGSHORE_HAVE_HALO
-      halo_pattern(),
-#endif
-#ifdef LONGSHORE_HAVE_SORT
-      sort_pattern(),
-#endif
-#ifdef LONGSHORE_HAVE_CONTROL
-      control_pattern(),
-#endif
-  };
+  const std::vector<pattern> patterns{stream_pattern(), gather_pattern(), halo_pattern(), sort_pattern(), control_pattern()};
   return run_program(argc, argv, patterns);
 }
