@@ -5,6 +5,7 @@
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/segment.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -30,7 +31,7 @@ class face_exchange {
   /// The 2, 4 or 6 sides, in the order of the buffers in memory.
   [[nodiscard]] std::span<const halo_direction> sides() const noexcept { return sides_; }
   /// What is sent to the neighbour on side i. Keeps its content; must not be written from start() to the end of wait().
-  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept { return {send_.data() + i * bytes_, bytes_}; }
+  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept { return {send_ + i * bytes_, bytes_}; }
   /// What the neighbour on side i sent, from the end of wait() until the next start(). Empty where there is no neighbour.
   [[nodiscard]] std::span<const std::byte> received(std::size_t i) const;
   /// The buffers of what is received, for those who want to write there in between. Delivery unpacked only.
@@ -40,7 +41,9 @@ class face_exchange {
   void start();
   /// Goes on with the exchange as far as possible; true when it is complete.
   [[nodiscard]] bool test();
-  /// Returns when all has arrived, and the outgoing buffers may be written. Throws errc::usage when none was started.
+  /// Returns when all has arrived, and the outgoing buffers may be written. Like a send of MPI, mode channel waits until the
+  /// neighbours have taken what they got, which they do in start(), test() and wait() of this exchange. Throws errc::usage when none
+  /// was started.
   void wait();
   [[nodiscard]] traffic moved() const { return carrier_->moved(); }
 
@@ -48,7 +51,9 @@ class face_exchange {
   std::vector<halo_direction> sides_;
   std::vector<bool> has_neighbour_;
   std::size_t bytes_;
-  pages send_, receive_;
+  std::unique_ptr<segment> shared_;  // mode channel: receivers may read what is sent where it lies
+  pages private_, receive_;
+  std::byte* send_;
   std::unique_ptr<message_carrier> carrier_;
   bool in_flight_ = false;
 };

@@ -262,7 +262,7 @@ TEST(Halo, what_makes_no_sense_is_refused_with_the_reason) {
     expect({.mode = halo_mode::partitioned}, errc::unsupported, "partitioned");
     expect({.mode = halo_mode::direct}, errc::unsupported, "direct");
     if (team.transport_name() != "mpi") expect({.mode = halo_mode::waitall}, errc::unsupported, "MPI calls");
-    if (grid.shape()[0] % 2 != 0 && team.transport_name() == "mpi")
+    if (grid.shape()[0] % 2 != 0 && grid.shape()[0] > 1 && team.transport_name() == "mpi")
       expect({.mode = halo_mode::redblack}, errc::unsupported, "even");
     EXPECT_THROW(static_cast<void>(halo_mode_from("waital")), error);
     EXPECT_THROW(static_cast<void>(halo_algorithm_from("face")), error);

@@ -41,14 +41,15 @@ std::optional<std::string> why_not(halo_mode mode, std::string_view transport, c
     return fmt::format("halo mode '{}' is a sequence of MPI calls: it needs the transport mpi, not {}", name_of(mode), transport);
   if (mode == halo_mode::redblack)
     for (int d = 0; d < 3; ++d)
-      if (periodic[d] && grid[d] % 2 != 0)
+      if (periodic[d] && grid[d] % 2 != 0 && grid[d] > 1)
         return fmt::format(
-            "halo mode 'redblack' needs an even number of ranks along every periodic dimension, and the grid is {},{},{}",
+            "halo mode 'redblack' needs one rank or an even number along every periodic dimension, and the grid is {},{},{}",
             grid[0], grid[1], grid[2]);
   return std::nullopt;
 }
 
-std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid, halo_round round, halo_delivery delivery) {
+std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid, halo_round round, halo_delivery delivery,
+                                              const segment* readable) {
   auto periodic = grid.periodic();
   for (int d = grid.dimensions(); d < 3; ++d) periodic[d] = false;
   if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), periodic))
@@ -56,7 +57,7 @@ std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& g
 #ifdef LONGSHORE_HAVE_MPI
   if (is_mpi_mode(mode)) return mpi::make_carrier(mode, grid, std::move(round));
 #endif
-  return std::make_unique<channel_carrier>(grid.ranks(), std::move(round), delivery);
+  return std::make_unique<channel_carrier>(grid.ranks(), round, delivery, readable);
 }
 
 }  // namespace longshore

@@ -72,8 +72,10 @@ class message_carrier {
   [[nodiscard]] virtual traffic moved() const = 0;
 };
 
-/// Collective. Throws errc::unsupported where why_not has a reason.
+/// Collective. Throws errc::unsupported where why_not has a reason. `readable`: a segment in which all outgoing messages lie,
+/// dense, so that mode channel can let the receiver copy them from there; null when they lie elsewhere.
 [[nodiscard]] std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid, halo_round round,
-                                                            halo_delivery delivery = halo_delivery::unpacked);
+                                                            halo_delivery delivery = halo_delivery::unpacked,
+                                                            const segment* readable = nullptr);
 
 }  // namespace longshore

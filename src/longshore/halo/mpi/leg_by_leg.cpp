@@ -2,7 +2,9 @@
 
 namespace longshore::mpi {
 
-void sendrecv::exchange(std::size_t leg) {
+void sendrecv::exchange(std::size_t leg) { send_and_receive(leg); }
+
+void leg_by_leg::send_and_receive(std::size_t leg) {
   pack(leg);
   const auto& out = outgoing(leg);
   const auto& in = incoming(leg);
@@ -15,15 +17,21 @@ redblack::redblack(const rank_grid& grid, halo_round round) : leg_by_leg(grid, s
   const auto& at = grid.coordinates();
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& direction = this->round()[i].direction;
-    int first = 0;
-    while (direction.step[first] == 0) ++first;
-    const int parity = direction.moves() == 1 ? at[0] + at[1] + at[2] : at[first];
+    int first = 0;  // dimension that the leg leaves this rank by; none where it leads back to it
+    while (first < 3 && (direction.step[first] == 0 || grid.shape()[first] == 1)) ++first;
+    const int parity = direction.moves() == 1 ? at[0] + at[1] + at[2] : first < 3 ? at[first] : 0;
     is_red_.push_back(parity % 2 == 0);
+    is_own_.push_back(first == 3);
   }
 }
 
-// A red rank sends in the leg's direction and receives from the same side; its partner there is black, and does the reverse.
+// A red rank sends in the leg's direction and receives from the same side; its partner there is black, and does the reverse. A rank that
+// is its own neighbour, alone along a periodic dimension, has no partner: a blocking send to itself would wait for ever.
 void redblack::exchange(std::size_t leg) {
+  if (is_own_[leg]) {
+    send_and_receive(leg);
+    return;
+  }
   const auto send = [&](std::size_t i) {
     pack(i);
     const auto& out = outgoing(i);

@@ -20,6 +20,10 @@ class leg_by_leg : public legs {
   [[nodiscard]] bool test() final { return true; }
   void wait() final {}
 
+ protected:
+  /// One leg by MPI_Sendrecv.
+  void send_and_receive(std::size_t leg);
+
  private:
   virtual void exchange(std::size_t leg) = 0;
 };
@@ -35,13 +39,14 @@ class sendrecv final : public leg_by_leg {
 
 /// Red ranks send, then receive; black ranks receive, then send. Through faces the colour is the parity of the sum of the
 /// coordinates. Through edges and corners that sum may not change: there it is the parity of the first coordinate that does.
+/// A rank that is alone along a periodic dimension exchanges with itself by MPI_Sendrecv.
 class redblack final : public leg_by_leg {
  public:
   redblack(const rank_grid& grid, halo_round round);
 
  private:
   void exchange(std::size_t leg) override;
-  std::vector<bool> is_red_;  // by leg
+  std::vector<bool> is_red_, is_own_;  // by leg
 };
 
 /// MPI_Isend, MPI_Recv, MPI_Wait.
