@@ -34,7 +34,7 @@ channel_carrier::channel_carrier(team& team, const halo_round& round, halo_deliv
         continue;
       }
       ++moved_.messages;
-      moved_.wire_bytes += out.size_bytes();
+      moved_.wire_bytes += is_lent(out) ? sizeof(std::uint64_t) : out.size_bytes();
       if (!team.nodes().is_local(out.peer)) moved_.offnode_bytes += out.size_bytes();
       if (is_lent(out)) {
         assert(out.dense() != nullptr);

@@ -92,6 +92,24 @@ TEST(FaceExchange, unpacked_arrives_at_addresses_that_stay) {
   });
 }
 
+TEST(FaceExchange, what_is_lent_is_counted_as_the_address_that_is_sent) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    std::uint64_t near = 0, far = 0;
+    for (const auto& side : face_directions(3)) {
+      const int peer = grid.neighbour(side);
+      if (peer != team.rank()) ++(team.nodes().is_local(peer) ? near : far);
+    }
+    for (const std::uint64_t bytes : {std::uint64_t{1000}, std::uint64_t{80000}}) {
+      const auto moved = face_exchange(grid, {bytes}).moved();
+      EXPECT_EQ(moved.payload_bytes, 6 * bytes);
+      EXPECT_EQ(moved.messages, near + far);
+      EXPECT_EQ(moved.wire_bytes, far * bytes + near * (bytes == 80000 ? 8 : bytes));
+      EXPECT_EQ(moved.offnode_bytes, far * bytes);
+    }
+  });
+}
+
 TEST(FaceExchange, a_swap_of_the_two_sides_would_be_seen) {
   spmd([](team& team) {
     const rank_grid grid(team);
