@@ -115,6 +115,25 @@ TEST(Gather, works_for_values_of_any_size) {
   });
 }
 
+TEST(Gather, draws_from_a_table_larger_than_the_cache) {
+  spmd([](team& team) {
+    const auto check_table = [&]<class Distribution>(Distribution distribution) {
+      dist_array<std::int64_t, Distribution> table(team, 300'001, distribution);
+      fill(table);
+      for (const auto strategy : usable(team, table.is_all_direct())) {
+        const auto indices = random_indices(team, table.size(), 5001);
+        std::vector<std::int64_t> out(indices.size());
+        gather(table, indices, out, {.strategy = strategy});
+        for (std::size_t i = 0; i < indices.size(); ++i) ASSERT_EQ(out[i], -indices[i] - 1) << name_of(strategy) << ", " << i;
+      }
+      team.barrier();
+    };
+    check_table(cyclic{});
+    check_table(block{});
+    check_table(block_cyclic{16});
+  });
+}
+
 // Which error each rank got; the message of the last rank, which made the mistake.
 template <class Call>
 void expect_failure(team& team, bool collective, const std::vector<std::string>& words, const Call& call) {

@@ -1,6 +1,7 @@
 // Whether indices lie in the table, found at the speed of memory, before anything is read with them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -39,6 +40,26 @@ inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std:
     body(i, index);
   }
   return i;
+}
+
+/// The same for a body that will miss the caches: ahead(index) is called with each index `Distance` elements before body(i, index),
+/// to fetch what the body will read. Processors have too few instructions in flight to do that by themselves once there is more than a
+/// load to do per element.
+template <std::size_t Distance, class Ahead, class Body>
+inline std::size_t for_each_in_range_ahead(std::span<const std::int64_t> indices, std::uint64_t size, Ahead ahead, Body body) {
+  const auto index_at = [&](std::size_t i) { return static_cast<std::uint64_t>(indices[i]); };
+  const auto head = indices.first(std::min(Distance, indices.size()));
+  std::size_t seen = for_each_in_range(head, size, [&](std::size_t, std::uint64_t index) { ahead(index); });
+  std::size_t used = 0;
+  if (seen == Distance) {
+    used = for_each_in_range(indices.subspan(Distance), size, [&](std::size_t i, std::uint64_t index) {
+      ahead(index);
+      body(i, index_at(i));
+    });
+    seen += used;
+  }
+  for (; used < seen; ++used) body(used, index_at(used));
+  return used;
 }
 
 /// Throws errc::usage for the first index outside [0, size), which must be there: names it, its position and the rank.

@@ -39,6 +39,18 @@ TEST(GatherStrategy, what_cannot_be_used_says_why) {
     EXPECT_NE(why_not(later, true).value_or("").find(name_of(later)), std::string::npos);
 }
 
+// The same with a look ahead: each index is looked at 10 elements before it is used.
+std::size_t used_ahead(const std::vector<std::int64_t>& indices, std::uint64_t size) {
+  std::size_t looked = 0, expected = 0;
+  return gathering::for_each_in_range_ahead<10>(
+      indices, size, [&](std::uint64_t index) { EXPECT_EQ(index, static_cast<std::uint64_t>(indices[looked++])); },
+      [&](std::size_t i, std::uint64_t index) {
+        EXPECT_EQ(i, expected++);
+        EXPECT_LT(i, looked);
+        EXPECT_EQ(index, static_cast<std::uint64_t>(indices[i]));
+      });
+}
+
 // How many of the indices were used, and that these were the first ones in their order.
 std::size_t used(const std::vector<std::int64_t>& indices, std::uint64_t size) {
   std::size_t expected = 0;
@@ -56,10 +68,12 @@ TEST(IndexRange, one_bad_index_at_any_position_stops_the_loop_before_it_is_used)
     for (std::size_t count = 0; count < 40; ++count) {
       std::vector<std::int64_t> indices(count, last);
       EXPECT_EQ(used(indices, size), count);
+      EXPECT_EQ(used_ahead(indices, size), count);
       for (std::size_t position = 0; position < count; ++position)
         for (const std::int64_t bad : {std::int64_t{-1}, lowest, last + 1, highest}) {
           indices[position] = bad;
           EXPECT_LE(used(indices, size), position) << bad << " of " << size;
+          EXPECT_LE(used_ahead(indices, size), position) << bad << " of " << size;
           indices[position] = 0;
           EXPECT_EQ(used(indices, size), count);
         }
