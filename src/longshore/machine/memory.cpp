@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <set>
@@ -14,25 +15,55 @@ namespace {
 
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-std::size_t read_number(const char* path) {
+namespace fs = std::filesystem;
+
+std::size_t read_number(const fs::path& path) {
   std::ifstream file(path);
   std::size_t value = 0;
   return file >> value ? value : unlimited;  // also for the word "max"
 }
 
-// What a control group still grants. Its usage counts file cache, which the kernel gives back under pressure; taking
-// only anonymous use into account would need memory.stat, so inactive file pages are added back from there.
-std::size_t cgroup_available_bytes() {
-  const std::size_t limit = read_number("/sys/fs/cgroup/memory.max");
-  const std::size_t used = read_number("/sys/fs/cgroup/memory.current");
+// The two versions of control groups say the same under different names.
+struct memory_controller {
+  fs::path root;
+  const char *limit, *usage, *reclaimable;
+};
+
+// What one group still grants. Its usage counts file cache; the inactive part of that is given back under pressure.
+std::size_t group_available_bytes(const memory_controller& controller, const fs::path& group) {
+  const std::size_t limit = read_number(group / controller.limit), used = read_number(group / controller.usage);
   if (limit == unlimited || used == unlimited) return unlimited;
   std::size_t reclaimable = 0;
-  std::ifstream stat("/sys/fs/cgroup/memory.stat");
+  std::ifstream stat(group / "memory.stat");
   std::string key;
   for (std::size_t value = 0; stat >> key >> value;)
-    if (key == "inactive_file") reclaimable = value;
+    if (key == controller.reclaimable) reclaimable = value;
   const std::size_t held = used - std::min(used, reclaimable);
   return limit - std::min(limit, held);
+}
+
+// The least that this process's group and those above it grant: a batch system limits a job some levels down.
+std::size_t cgroup_available_bytes() {
+  std::size_t available = unlimited;
+  std::ifstream groups("/proc/self/cgroup");  // number:controllers:/path, without controllers in version 2
+  for (std::string line; std::getline(groups, line);) {
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
+    memory_controller controller;
+    if (controllers == ",,")
+      controller = {"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
+    else if (controllers.find(",memory,") != std::string::npos)
+      controller = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+    else
+      continue;
+    // In a container the path may be that of the host: the folders that do not exist here say nothing, the root does.
+    for (fs::path below = fs::path(line.substr(second + 1)).relative_path();; below = below.parent_path()) {
+      available = std::min(available, group_available_bytes(controller, controller.root / below));
+      if (below.empty()) break;
+    }
+  }
+  return available;
 }
 
 }  // namespace
