@@ -6,6 +6,7 @@
 #include <longshore/halo/cells.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
+#include <longshore/machine/memory.hpp>
 
 #include <fmt/core.h>
 
@@ -29,6 +30,18 @@ grid_options grid_of(const variant& what) {
   for (int d = 0; d < 3; ++d) options.periodic[d] = periodic[d] != 0;
   if (what.contains("grid")) options.ranks = triple<int>(what.at("grid"));
   return options;
+}
+
+// Memory is taken when it is first touched, rank by rank: only together can ranks see that it does not suffice for all of them.
+// Throws errc::out_of_memory on all ranks alike.
+void check_memory(team& team, double bytes_per_rank) {
+  const int sharing = team.nodes().is_virtual() ? team.size() : team.nodes().my_rank_count();
+  const auto available = static_cast<double>(available_memory_bytes());
+  const double share = team.allreduce_value(bytes_per_rank * sharing / available, reduction::max);
+  if (share > 1)
+    fail(errc::out_of_memory,
+         "{:.3g} GB per rank and {} ranks, where {:.3g} GB are available: use a smaller domain, fewer fields or fewer ranks",
+         1e-9 * bytes_per_rank, sharing, 1e-9 * available);
 }
 
 // The figures that both kinds of exchange have; docs/figures.md defines them.
@@ -59,6 +72,9 @@ class field_measurement final : public exchange_measurement {
         tag_(mix_bits(facts.seed)) {
     const auto extents = triple<std::size_t>(what.at("domain"));
     const auto count = what.at("fields").get<std::size_t>();
+    double bytes = static_cast<double>(count) * sizeof(T);
+    for (const auto cells : extents) bytes *= static_cast<double>(cells) + 2.0 * width_;
+    check_memory(team, bytes);
     std::vector<field_memory> memories;
     for (std::size_t i = 0; i < count; ++i) {
       fields_.emplace_back(grid_, extents, width_);
@@ -140,6 +156,7 @@ class contiguous_measurement final : public exchange_measurement {
 
  private:
   [[nodiscard]] std::size_t bytes_of_face() const {
+    check_memory(grid_.ranks(), 12.0 * static_cast<double>(elements_) * sizeof(T));
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(elements_, sizeof(T), &bytes))
       fail(errc::out_of_memory, "faces of {} elements are more than any memory holds", elements_);
