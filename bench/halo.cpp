@@ -179,8 +179,8 @@ std::vector<factor> factors() {
   std::vector<factor> all = {
       {.name = "algorithm",
        .allowed = words(halo_algorithm_names()),
-       .defaults = {"standard"},
-       .help = "which messages: every neighbour, or through faces only"},
+       .defaults = {},  // settle knows
+       .help = "which messages: every neighbour, or through faces only (default: standard, or faces with --contiguous)"},
       {.name = "mode", .allowed = words(halo_mode_names()), .defaults = {"channel"}, .help = "which calls carry a message"},
       {.name = "domain", .type = triple, .defaults = {"64,64,64"}, .help = "cells per rank along x, y, z; x is contiguous"},
       {.name = "halo", .type = integer, .defaults = {"1"}, .help = "cells of halo on every side", .low = 1, .high = 1024},
@@ -253,7 +253,13 @@ pattern halo_pattern() {
               },
           .settle =
               [](variant& what) {
-                if (!what.contains("contiguous")) return;
+                const bool contiguous = what.contains("contiguous");
+                if (!what.contains("algorithm")) {
+                  variant settled = {{"algorithm", contiguous ? "faces" : "standard"}};
+                  settled.update(what);
+                  what = std::move(settled);
+                }
+                if (!contiguous) return;
                 for (const char* name : {"domain", "halo", "fields"}) what.erase(name);
               }};
 }
