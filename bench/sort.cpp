@@ -119,7 +119,7 @@ class sort_measurement final : public measurement {
       if (phase == "exchange") exchange = lasted;
     const auto total = static_cast<double>(share_.total);
     const double node_bytes = total * sizeof(key) / team_.nodes().node_count();
-    return {{"keys_per_second", total / seconds.median, "1/s"},
+    return {{"keys_per_second", total / seconds.median, "keys/s"},
             {"exchange_bandwidth", 1e-9 * node_bytes / exchange, "GB/s"},
             {"total_seconds", mean_over_ranks(total_seconds_), "s", false},
             {"exchange_seconds", mean_over_ranks(exchange_seconds_), "s", false}};

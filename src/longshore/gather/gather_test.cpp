@@ -115,6 +115,29 @@ TEST(Gather, works_for_values_of_any_size) {
   });
 }
 
+TEST(Gather, stores_past_the_caches_hold_the_same_values) {
+  spmd([](team& team) {
+    const auto check_type = [&]<class T>(T, std::uint64_t n) {
+      dist_array<T, cyclic> table(team, n);
+      fill(table);
+      if (table.is_all_direct()) {
+        const auto indices = random_indices(team, n, 1003);
+        std::vector<T> out(indices.size());
+        gathering::direct_gather<T, cyclic> load(table);
+        load(indices, out, true);
+        for (std::size_t i = 0; i < indices.size(); ++i)
+          ASSERT_EQ(out[i], value_of<T>(static_cast<std::uint64_t>(indices[i]))) << i;
+      }
+      team.barrier();
+    };
+    for (const std::uint64_t n : {100, 200'000}) {
+      check_type(std::int64_t{}, n);
+      check_type(float{}, n);
+      check_type(std::array<char, 3>{}, n);
+    }
+  });
+}
+
 TEST(Gather, draws_from_a_table_larger_than_the_cache) {
   spmd([](team& team) {
     const auto check_table = [&]<class Distribution>(Distribution distribution) {
