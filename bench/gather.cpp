@@ -1,5 +1,5 @@
-// Pattern gather: random elements of a distributed table, as bale's index-gather has it: the value of element i is -(i + 1), so that
-// every answer can be checked.
+// Pattern gather: random elements of a distributed table, as bale's index-gather has it: the value of element i is -(i + 1),
+// so that every answer can be checked.
 #include "benchmark.hpp"
 
 #include <longshore/core/error.hpp>
@@ -19,11 +19,12 @@ constexpr std::int64_t value_of(std::int64_t index) { return -(index + 1); }
 
 // Never a value of the table.
 constexpr std::int64_t no_value = 1;
-// Elements between those that are wiped before a repetition: some of every page, so that no old answer passes for a new one, and
-// few, so that the caches stay as they were.
+// Elements between those that are wiped before a repetition: some of every page, so that no old answer passes for a new one,
+// and few, so that the caches stay as they were.
 constexpr std::size_t wiped_stride = 509;
 
-// Indices and answers of all ranks of the machine together, before any of them is written: the kernel hands out more than there is.
+// Indices and answers of all ranks of the machine together, before any of them is written: the kernel hands out more than
+// there is.
 std::size_t checked_bytes(team& ranks, std::size_t requests) {
   const auto sharing = static_cast<std::size_t>(ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count());
   const auto available = static_cast<std::size_t>(

@@ -137,8 +137,8 @@ class sort_measurement final : public measurement {
     batch_sort_seconds_ = batch_exchange_seconds_ = 0;
     batch_runs_ = 0;
   }
-  // Over ranks, of each rank's median over repetitions. (ISx takes the mean over repetitions, in which one disturbance counts as much
-  // as all the rest.)
+  // Over ranks, of each rank's median over repetitions. (ISx takes the mean over repetitions, in which one disturbance counts
+  // as much as all the rest.)
   double mean_over_ranks(std::vector<double> seconds) {
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     std::nth_element(seconds.begin(), middle, seconds.end());

@@ -14,7 +14,8 @@
 
 namespace longshore {
 
-/// What a rank says of itself when it exchanges, and what all of them said: `failed` when one did, `done` when all did, else `more`.
+/// What a rank says of itself when it exchanges, and what all of them said: `failed` when one did, `done` when all did, else
+/// `more`.
 enum class progress : unsigned char { more, done, failed };
 
 /// Items to any rank, in rounds:
@@ -27,11 +28,11 @@ enum class progress : unsigned char { more, done, failed };
 ///     }
 ///
 /// Contracts: after exchange() every send buffer is empty, so that to each rank as many items can be pushed as came from it
-/// without a check; items of one pair of ranks arrive in the order of pushing. Hence replies to what arrived, pushed in that order and
-/// exchanged, come back in the order of the questions, and need no tag.
+/// without a check; items of one pair of ranks arrive in the order of pushing. Hence replies to what arrived, pushed in that
+/// order and exchanged, come back in the order of the questions, and need no tag.
 ///
-/// Cost of an exchange: 1 message to each rank, of the items' bytes and 1 more, in an order that starts behind the own rank, so that
-/// ranks in step never aim at one target; no barrier. The first item waits for the slowest rank.
+/// Cost of an exchange: 1 message to each rank, of the items' bytes and 1 more, in an order that starts behind the own rank,
+/// so that ranks in step never aim at one target; no barrier. The first item waits for the slowest rank.
 /// Memory per rank: 2 buffers per destination, that is 2 x ranks x buffer_bytes (twice that towards other nodes).
 /// For the one thread that owns the team.
 class exstack {
@@ -73,7 +74,8 @@ class exstack {
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   /// Bytes of items that fit into one buffer.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
-  /// Messages and bytes that this rank sent since it was made, without those to itself; payload_bytes stays 0: the caller's to say.
+  /// Messages and bytes that this rank sent since it was made, without those to itself; payload_bytes stays 0: the caller's to
+  /// say.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
  private:

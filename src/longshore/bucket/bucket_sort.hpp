@@ -1,6 +1,6 @@
-// bucket_sort: keys that are spread over the ranks come back sorted over the ranks. The range of keys is cut into one bucket per
-// rank; each rank counts, puts its keys in bucket order, exchanges the buckets and sorts what it received. The scheme is that of
-// ISx (U. Hanebutte, J. Hemstad, PGAS 2015), which however only makes a histogram in the end.
+// bucket_sort: keys that are spread over the ranks come back sorted over the ranks. The range of keys is cut into one bucket
+// per rank; each rank counts, puts its keys in bucket order, exchanges the buckets and sorts what it received. The scheme is
+// that of ISx (U. Hanebutte, J. Hemstad, PGAS 2015), which however only makes a histogram in the end.
 #pragma once
 
 #include <longshore/bucket/bucketize.hpp>
@@ -30,8 +30,8 @@ struct bucket_options {
   std::uint64_t seed = 122222;  ///< of a random order
 };
 
-/// Seconds of one rank in the phases of one sort. The cut is the same for all exchanges: to exchange is to bring the keys over, and ends
-/// when all ranks have theirs; telling each other how many come, and making room, belongs to the offsets.
+/// Seconds of one rank in the phases of one sort. The cut is the same for all exchanges: to exchange is to bring the keys
+/// over, and ends when all ranks have theirs; telling each other how many come, and making room, belongs to the offsets.
 struct bucket_phases {
   double count = 0, offsets = 0, bucketize = 0, exchange = 0, local_sort = 0;
 };
@@ -41,13 +41,14 @@ struct bucket_phases {
 ///     longshore::bucket_sorter<std::uint32_t> sorter(team, {.max_key = 1 << 28});
 ///     std::span<const std::uint32_t> mine = sorter.sort(keys);
 ///
-/// Cost: as make_exchange says, and before it an alltoall of 8 bytes per pair and an allreduce of 16 bytes (32 where the range is to be found).
-/// Memory per rank, in keys: the largest received by any rank (exactly counted, 1/64 more when it grows) and the larger of given and received.
+/// Cost: as make_exchange says, and before it an alltoall of 8 bytes per pair and an allreduce of 16 bytes (32 where the range
+/// is to be found). Memory per rank, in keys: the largest received by any rank (exactly counted, 1/64 more when it grows) and
+/// the larger of given and received.
 template <bucket_key Key>
 class bucket_sorter {
  public:
-  /// Collective. Options are the same on all ranks. Throws, on all ranks, errc::unsupported for what why_not refuses and errc::usage for
-  /// a max_key beyond the type.
+  /// Collective. Options are the same on all ranks. Throws, on all ranks, errc::unsupported for what why_not refuses and
+  /// errc::usage for a max_key beyond the type.
   explicit bucket_sorter(team& team, bucket_options options = {})
       : team_(team),
         options_(options),
@@ -61,10 +62,10 @@ class bucket_sorter {
       fail(errc::usage, "bucket sort: max_key {} is more than the keys' type holds: at most {}", options.max_key, most);
   }
 
-  /// Collective. Sorts `keys` (any number, different on each rank) over the ranks: returns this rank's part, ascending; no key of a rank
-  /// is above one of a later rank. The result lies in the sorter and is valid until its next sort or its end; `keys` stay as they are.
-  /// Throws errc::usage for a key outside [0, max_key) (errc::peer_failed on the other ranks; the sorter can be used again), and
-  /// errc::out_of_memory, on all ranks, when there is no room for what a rank receives.
+  /// Collective. Sorts `keys` (any number, different on each rank) over the ranks: returns this rank's part, ascending; no key
+  /// of a rank is above one of a later rank. The result lies in the sorter and is valid until its next sort or its end; `keys`
+  /// stay as they are. Throws errc::usage for a key outside [0, max_key) (errc::peer_failed on the other ranks; the sorter can
+  /// be used again), and errc::out_of_memory, on all ranks, when there is no room for what a rank receives.
   std::span<const Key> sort(std::span<const Key> keys) {
     phases_ = {};
     moved_ = {};
@@ -182,7 +183,8 @@ class bucket_sorter {
   traffic moved_;
 };
 
-/// Collective. One sort with a sorter of its own: returns this rank's part. See bucket_sorter, which is better where more than one follows.
+/// Collective. One sort with a sorter of its own: returns this rank's part. See bucket_sorter, which is better where more than
+/// one follows.
 template <bucket_key Key>
 [[nodiscard]] std::vector<Key> bucket_sort(team& team, const std::vector<Key>& keys, bucket_options options = {}) {
   bucket_sorter<Key> sorter(team, options);

@@ -30,8 +30,8 @@ void scatter_to_few(std::span<const Key> keys, std::span<const std::size_t> star
   }
 }
 
-/// to[starts[b] ...] = the keys of bucket b, in their order. All keys are contained in `buckets`; `starts` has one element per bucket.
-/// REQUIRES: `to` is aligned to a cache line and does not overlap `keys`; `lines` is made for as many buckets.
+/// to[starts[b] ...] = the keys of bucket b, in their order. All keys are contained in `buckets`; `starts` has one element per
+/// bucket. REQUIRES: `to` is aligned to a cache line and does not overlap `keys`; `lines` is made for as many buckets.
 template <bucket_key Key>
 void bucketize(const key_buckets<Key>& buckets, std::span<const Key> keys, std::span<const std::size_t> starts, Key* to,
                line_scatter<Key>& lines) noexcept {

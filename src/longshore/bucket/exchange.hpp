@@ -24,8 +24,9 @@ struct blocks {
 class exchange {
  public:
   virtual ~exchange() = default;
-  /// Collective. Returns when every rank has all its keys (all strategies end with a barrier, so that their times have the same cut).
-  /// The order of what arrives is the strategy's. REQUIRES: all ranks have called something collective since the last run.
+  /// Collective. Returns when every rank has all its keys (all strategies end with a barrier, so that their times have the
+  /// same cut). The order of what arrives is the strategy's. REQUIRES: all ranks have called something collective since the
+  /// last run.
   virtual void run(const blocks& what) = 0;
   /// What this rank sent since it was made, without blocks to itself; payload_bytes stays 0.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
@@ -41,9 +42,11 @@ class exchange {
   traffic sent_;
 };
 
-/// Collective. `seed` (the same on all ranks) is that of a random order. Throws errc::unsupported, on all ranks, as why_not says.
+/// Collective. `seed` (the same on all ranks) is that of a random order. Throws errc::unsupported, on all ranks, as why_not
+/// says.
 ///
-///   put        per target one fetch_add, which says where in its memory the block goes, and one put (ISx over SHMEM). 16 bytes per rank.
+///   put        per target one fetch_add, which says where in its memory the block goes, and one put (ISx over SHMEM).
+///              8 bytes per rank.
 ///   sendrecv   blocks cut into messages on channels, received in place. 2 slots of 32 KiB per peer (twice that between nodes).
 ///   alltoallv  one collective call of the transport (ISx over MPI). Memory as the library takes.
 [[nodiscard]] std::unique_ptr<exchange> make_exchange(team& team, bucket_exchange strategy, exchange_order order,

@@ -41,8 +41,8 @@ class key_buckets {
   }
   [[nodiscard]] bool contains(Key key) const noexcept { return distance_of(key) <= span_; }
 
-  /// The range of a bucket: its first key, and the distance from there to its last. All are of one width; the last that has one may be
-  /// narrower, and those behind it, which get no keys, name the highest key.
+  /// The range of a bucket: its first key, and the distance from there to its last. All are of one width; the last that has
+  /// one may be narrower, and those behind it, which get no keys, name the highest key.
   struct range {
     Key first;
     std::uint64_t span;
@@ -68,7 +68,8 @@ class key_buckets {
     return body([self = *this](Key key) { return static_cast<std::uint32_t>(self.width_.quotient(self.distance_of(key))); });
   }
 
-  /// counts[bucket] = keys of it. Returns the position of the first key that is not contained, or keys.size(); then counts are not valid.
+  /// counts[bucket] = keys of it. Returns the position of the first key that is not contained, or keys.size(); then counts are
+  /// not valid.
   [[nodiscard]] std::size_t count(std::span<const Key> keys, std::span<std::size_t> counts) const {
     std::fill(counts.begin(), counts.end(), std::size_t{0});
     for (std::size_t begin = 0; begin < keys.size(); begin += chunk_items) {
@@ -90,7 +91,8 @@ class key_buckets {
 
  private:
   static constexpr std::size_t chunk_items = 4096;
-  // Up to so many buckets it is quicker to compare every key with every boundary, many at a time, than to raise a counter in memory.
+  // Up to so many buckets it is quicker to compare every key with every boundary, many at a time, than to raise a counter in
+  // memory.
   static constexpr int most_compared = 8;
 
   [[nodiscard]] std::uint64_t first_distance(int bucket) const noexcept {

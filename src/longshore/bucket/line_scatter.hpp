@@ -17,8 +17,8 @@
 
 namespace longshore::bucketing {
 
-/// Keys go to a line of their bucket that stays in the cache; full lines are stored past it. Without this every key would cost a
-/// line read from memory and, with many buckets, a miss of the address translation (J. Wassenberg, P. Sanders, "Engineering a
+/// Keys go to a line of their bucket that stays in the cache; full lines are stored past it. Without this every key would cost
+/// a line read from memory and, with many buckets, a miss of the address translation (J. Wassenberg, P. Sanders, "Engineering a
 /// multi-core radix sort", Euro-Par 2011, section 3).
 /// Memory: 64 + 16 bytes per bucket.
 template <class Key>
@@ -52,7 +52,8 @@ class line_scatter {
  private:
   static constexpr std::size_t line_items = cache_line_bytes / sizeof(Key);
 
-  // The full line of a bucket whose first key belongs to to[begin]; where a bucket begins within a line, what is before it is not its own.
+  // The full line of a bucket whose first key belongs to to[begin]; where a bucket begins within a line, what is before it is
+  // not its own.
   void store_line(std::size_t bucket, std::size_t begin, Key* to) noexcept {
     if (begin < first_[bucket]) {
       copy_part(bucket, first_[bucket], begin + line_items, to);

@@ -18,14 +18,15 @@
 namespace longshore::bucketing {
 
 /// Tables kept between uses: some 400 KiB.
-/// Cost for n keys of which b bits vary: each key is read twice and written once by the split, and moved once per 9 further bits in the cache.
+/// Cost for n keys of which b bits vary: each key is read twice and written once by the split, and moved once per 9 further
+/// bits in the cache.
 template <bucket_key Key>
 class radix_sorter {
  public:
   radix_sorter() : scatter_(most_parts), starts_(most_parts + 1) {}
 
-  /// Sorts `keys`, all of which lie in [lowest, lowest + span]. Returns the result, which is in `keys` or in `scratch`; the other is
-  /// overwritten. REQUIRES: both have keys.size() elements, aligned to a cache line, not overlapping.
+  /// Sorts `keys`, all of which lie in [lowest, lowest + span]. Returns the result, which is in `keys` or in `scratch`; the
+  /// other is overwritten. REQUIRES: both have keys.size() elements, aligned to a cache line, not overlapping.
   [[nodiscard]] std::span<Key> sort(std::span<Key> keys, Key* scratch, Key lowest, std::uint64_t span) {
     const int bits = static_cast<int>(std::bit_width(span));
     const int split_bits = choose_split(keys.size(), bits);

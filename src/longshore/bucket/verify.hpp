@@ -1,4 +1,5 @@
-// Whether a distributed sort did what it should: order within and across ranks, the number of keys, and that they are the same keys.
+// Whether a distributed sort did what it should: order within and across ranks, the number of keys, and that they are the same
+// keys.
 #pragma once
 
 #include <longshore/bucket/key_buckets.hpp>
@@ -13,8 +14,8 @@
 
 namespace longshore {
 
-/// What is left of keys when their order is forgotten. A key lost, doubled or changed changes `count`, or `sum` and `xored` with certainty;
-/// several at once go unseen with a chance of some 2^-64.
+/// What is left of keys when their order is forgotten. A key lost, doubled or changed changes `count`, or `sum` and `xored`
+/// with certainty; several at once go unseen with a chance of some 2^-64.
 struct key_content {
   std::uint64_t count = 0;
   std::uint64_t sum = 0;    ///< of the mixed keys, modulo 2^64
@@ -75,8 +76,8 @@ template <bucket_key Key>
 
 }  // namespace bucketing
 
-/// Collective. Whether `sorted`, over the ranks in their order, holds the keys whose content was `before` (of this rank) in ascending order.
-/// Cost: two passes over the keys, one small allgather.
+/// Collective. Whether `sorted`, over the ranks in their order, holds the keys whose content was `before` (of this rank) in
+/// ascending order. Cost: two passes over the keys, one small allgather.
 template <bucket_key Key>
 [[nodiscard]] sort_faults check_sorted(team& team, const key_content& before, std::span<const Key> sorted) {
   bucketing::sorted_part mine{.before = before, .after = content_of(sorted)};

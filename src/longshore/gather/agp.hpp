@@ -1,5 +1,5 @@
-// gather with one access per element, "as god intended" (bale's name): a plain load where the owner's memory can be reached, else
-// one get. What aggregation is measured against.
+// gather with one access per element, "as god intended" (bale's name): a plain load where the owner's memory can be reached,
+// else one get. What aggregation is measured against.
 #pragma once
 
 #include <longshore/array/dist_array.hpp>

@@ -23,8 +23,8 @@ class array_cursors {
   std::byte** next_;
 };
 
-/// The same for few ranks and buffers: all counts in one register, so that the next item waits for one addition only. (With 2 ranks
-/// and cursors in memory this wait was most of the time of an aggregated gather.)
+/// The same for few ranks and buffers: all counts in one register, so that the next item waits for one addition only. (With 2
+/// ranks and cursors in memory this wait was most of the time of an aggregated gather.)
 template <class Item>
 class packed_cursors {
  public:

@@ -1,5 +1,6 @@
-// gather in rounds of questions and answers over exstack: offsets go out, values come back in the same order, and the own indices
-// are walked a second time to put each value where it belongs, so that neither needs a tag (bale's ig_exstack does the same).
+// gather in rounds of questions and answers over exstack: offsets go out, values come back in the same order, and the own
+// indices are walked a second time to put each value where it belongs, so that neither needs a tag (bale's ig_exstack does the
+// same).
 #pragma once
 
 #include <longshore/aggregate/exstack.hpp>
@@ -16,9 +17,9 @@
 namespace longshore::gathering {
 
 /// The buffers of one table's exchanges, kept between uses.
-/// Cost of n requests per rank, evenly spread over P ranks with buffers of b items: some n / (P b) rounds of 2 P messages, of up to 4 b
-/// (8 b where a part has more than 2^32 elements) and sizeof(T) b bytes. Memory per rank: 2 P b max(sizeof(T), 4 or 8), twice
-/// that towards other nodes.
+/// Cost of n requests per rank, evenly spread over P ranks with buffers of b items: some n / (P b) rounds of 2 P messages, of
+/// up to 4 b (8 b where a part has more than 2^32 elements) and sizeof(T) b bytes. Memory per rank: 2 P b max(sizeof(T), 4 or
+/// 8), twice that towards other nodes.
 template <trivially_copyable T, distribution Distribution>
 class exstack_gather {
  public:
@@ -31,7 +32,8 @@ class exstack_gather {
         next_(static_cast<std::size_t>(table.team().size())) {}
 
   /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
+  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again
+  /// after both.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     table_.map().with_locator([&](auto locate) {
       if (narrow_)

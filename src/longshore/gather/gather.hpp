@@ -43,8 +43,8 @@ class gather_plan {
   /// out[i] = table[indices[i]] for all i; indices are global, any number of them, different on each rank.
   /// Collective with exstack; with agp and direct a call of this rank alone. What other ranks wrote into the table must be
   /// behind a barrier, and nobody may write into it before all ranks have returned (no barrier is made here).
-  /// Throws errc::usage when the sizes differ or an index is out of range (then with exstack errc::peer_failed on the other ranks);
-  /// the plan can be used again, `out` may be written in part.
+  /// Throws errc::usage when the sizes differ or an index is out of range (then with exstack errc::peer_failed on the other
+  /// ranks); the plan can be used again, `out` may be written in part.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     if (out.size() != indices.size()) {
       if (exstack_) exstack_->refuse();
