@@ -102,7 +102,7 @@ void check_buckets(Key lowest, Key highest, int buckets) {
   for (int bucket = 0; bucket < buckets; ++bucket) {
     const auto range = cut.range_of(bucket);
     for (std::size_t i = starts[bucket]; i < starts[bucket] + counts[bucket]; ++i)
-      ASSERT_LE(static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<Key>>(out.span()[i] - range.first)), range.span);
+      ASSERT_LE(key_buckets<Key>(range.first, range.first, 1).distance_of(out.span()[i]), range.span);
   }
 }
 
