@@ -72,6 +72,19 @@ def test_the_first_stage_that_fails_ends_the_run_and_is_named(
     assert out.rstrip().endswith("failed")
 
 
+def test_of_endless_output_the_beginning_and_the_end_are_kept(
+    run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = run_tests.FIRST_LINES + run_tests.LAST_LINES + 7
+    program = f"for i in range({count}): print('line', i)\nprint('100% tests passed out of 3')"
+    stage = run_tests.Stage("library", ((sys.executable, "-c", program),), run_tests.CTEST_CLOSING)
+    assert run_tests.main([], (stage,)) == 0
+    out = capsys.readouterr().out
+    assert f"line {run_tests.FIRST_LINES - 1}\n... 8 lines left out ...\n" in out
+    assert f"line {count - 1}\n100% tests passed out of 3\n" in out
+    assert "3 tests in 1 stages" in out
+
+
 def test_an_unknown_stage_is_named_with_those_that_exist(
     run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:

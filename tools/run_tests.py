@@ -14,13 +14,18 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOGS = REPOSITORY / "build" / "test-logs"
 CORES = str(os.cpu_count() or 2)
+
+# Of a stage that prints without end, as a broken program may, its beginning and its end are kept.
+FIRST_LINES = 50_000
+LAST_LINES = 500
 
 # The closing lines of the two test runners; CTest 4 does not mention failures when there are none.
 CTEST_CLOSING = re.compile(r"^\d+% tests passed(, \d+ tests failed)? out of (?P<run>\d+)")
@@ -93,6 +98,22 @@ def start_command(command: tuple[str, ...]) -> subprocess.Popen[str]:
     )
 
 
+def lines_of(process: subprocess.Popen[str]) -> Iterator[str]:
+    """What the process prints, without the middle where that is very long."""
+    assert process.stdout is not None
+    last: deque[str] = deque(maxlen=LAST_LINES)
+    left_out = -LAST_LINES
+    for number, line in enumerate(process.stdout):
+        if number < FIRST_LINES:
+            yield line
+        else:
+            last.append(line)
+            left_out += 1
+    if left_out > 0:
+        yield f"... {left_out} lines left out ...\n"
+    yield from last
+
+
 def run_stage(stage: Stage, show: Callable[[str], object]) -> Outcome:
     """Run the commands of one stage, show and keep what they print, and judge it."""
     start = time.monotonic()
@@ -101,8 +122,7 @@ def run_stage(stage: Stage, show: Callable[[str], object]) -> Outcome:
     with (LOGS / f"{stage.name}.log").open("w", encoding="utf-8", buffering=1) as log:
         for command in stage.commands:
             with start_command(command) as process:
-                assert process.stdout is not None
-                for line in process.stdout:
+                for line in lines_of(process):
                     show(line)
                     log.write(line)
                     if stage.closing and (match := stage.closing.match(line)):
