@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import RELEASE
+from conftest import RELEASE, REPOSITORY
 
 BUILD = Path(os.environ.get("LONGSHORE_BUILD") or RELEASE)
 BENCH = BUILD / "bench" / "longshore-bench"
 FAULTY = BUILD / "bench" / "longshore-bench-faulty"
+BUILD_SCRIPT = REPOSITORY / "bench" / "write_git_header.cmake"
 MPIRUN = shutil.which("mpirun")
 TIMEOUT_SECONDS = 60
 Record = dict[str, Any]
@@ -421,3 +422,91 @@ def test_every_pattern_has_help_with_all_its_options(listed: dict[str, Any]) -> 
         for factor in pattern["factors"]:
             assert factor["option"] in done.stdout
         assert f"longshore-bench {pattern['name']}" in done.stdout
+
+
+SMALL = {
+    "stream": ("--scope", "ep,global", "--elements", "1000"),
+    "gather": ("--strategy", "agp,exstack,direct,auto", "--requests", "1000", "--table", "100"),
+    "halo": ("--algorithm", "standard,faces", "--domain", "6,5,4", "--halo", "1,2", "--fields", "1,3"),
+    "sort": ("--exchange", "put,alltoallv", "--keys", "1000"),
+    "control": ("--bytes", "1000"),
+}
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("nodes", [(), ("--ranks-per-node", "2")])
+@pytest.mark.parametrize("pattern", SMALL)
+def test_every_pattern_runs_and_is_verified(
+    run: Run, tmp_path: Path, pattern: str, transport: str, nodes: tuple[str, ...]
+) -> None:
+    options = (pattern, *SMALL[pattern], "--repetitions", "2", "--json", "r", *nodes)
+    done = run(BENCH, *options, transport=transport, ranks=3)
+    assert done.returncode == 0, done.stderr
+    assert own_lines(done.stderr) == []
+    results = [r for r in of_kind(read_records(tmp_path / "r"), "result") if "skipped" not in r]
+    assert results
+    for result in results:
+        assert result["verified"] is True
+        assert result["metrics"]
+        assert all(metric["value"] > 0 for metric in result["metrics"].values())
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    ("pattern", "options"),
+    [
+        ("stream", ("--elements", "10000000000000")),
+        ("stream", ("--scope", "global", "--elements", "10000000000000")),
+        ("gather", ("--table", "10000000000000", "--requests", "10")),
+        ("gather", ("--requests", "1000000000000")),
+        ("halo", ("--domain", "100000,100000,100000")),
+        ("sort", ("--keys", "1000000000000")),
+    ],
+)
+def test_more_than_fits_into_memory_is_one_line_and_status_3(
+    run: Run, tmp_path: Path, pattern: str, options: tuple[str, ...], transport: str
+) -> None:
+    done = run(BENCH, pattern, *options, "--json", "r", transport=transport)
+    assert done.returncode == 3
+    said = own_lines(done.stderr)
+    assert len(said) == 1, done.stderr
+    assert options[1] in said[0]
+    assert read_records(tmp_path / "r")[0]["record"] == "launch"
+
+
+# ---- which commit a program was built from
+
+
+def test_the_commit_is_that_of_the_sources(tmp_path: Path) -> None:
+    repository, header = tmp_path / "repository", tmp_path / "git.hpp"
+    repository.mkdir()
+    script = BUILD_SCRIPT.resolve()
+
+    def git(*words: str) -> str:
+        identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+        done = subprocess.run(["git", *identity, *words], cwd=repository, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def written() -> str:
+        subprocess.run(
+            ["cmake", f"-DSOURCE={repository}", f"-DHEADER={header}", "-P", script], check=True, capture_output=True
+        )
+        return header.read_text(encoding="utf-8")
+
+    assert 'git_commit = "";' in written()  # no repository
+    git("init", "--quiet")
+    (repository / "source").write_text("1\n", encoding="utf-8")
+    git("add", "source")
+    git("commit", "--quiet", "-m", "first")
+    text = written()
+    assert f'git_commit = "{git("rev-parse", "HEAD")}";' in text
+    assert "git_dirty = false;" in text
+    before = header.stat().st_mtime_ns
+    written()
+    assert header.stat().st_mtime_ns == before, "touched without a change, so that every build compiles again"
+    (repository / "source").write_text("2\n", encoding="utf-8")
+    assert "git_dirty = true;" in written()
+    git("commit", "--quiet", "-a", "-m", "second")
+    text = written()
+    assert f'git_commit = "{git("rev-parse", "HEAD")}";' in text
+    assert "git_dirty = false;" in text
