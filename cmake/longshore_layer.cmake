@@ -73,6 +73,7 @@ function(longshore_add_test file)
         string(APPEND suffix ".per_node_${per_node}")
       endif()
       add_test(NAME ${name}.threads.${suffix} COMMAND ${name} --transport threads --ranks ${ranks} --ranks-per-node ${per_node})
+      set_tests_properties(${name}.threads.${suffix} PROPERTIES LABELS "threads;${ARG_LABELS}")
       set(tests ${name}.threads.${suffix})
       if(LONGSHORE_MPI)
         add_test(NAME ${name}.mpi.${suffix}
