@@ -24,6 +24,7 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
   void* first = nullptr;
   check(MPI_Win_shared_query(window_, 0, &size, &unit, &first), "MPI_Win_shared_query");
   base_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(first), page_bytes()));
+  prefer_huge_pages(base_, ranks * stride_bytes_);  // where the system allows them for shared memory
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }
 

@@ -9,7 +9,7 @@ namespace longshore::threads {
 namespace {
 
 // Parts this large hold data that is walked or drawn from at random: huge pages save most of the TLB misses.
-constexpr std::size_t huge_from_bytes = std::size_t{4} << 20;
+constexpr std::size_t huge_from_bytes = std::size_t{1} << 20;
 
 std::vector<std::byte*> direct_parts(const team& team, const shared_block& block) {
   std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
