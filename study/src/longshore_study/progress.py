@@ -3,6 +3,7 @@ launch in a log. Neither starts a thread: nothing of ours may run beside what is
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -135,8 +136,14 @@ def make_progress(
 
 def say(text: str, out: TextIO) -> None:
     """A line for whoever is still there: a study goes on when the reader of its log (`| head`) has left."""
-    with suppress(OSError):
+    try:
         print(text, file=out, flush=True)
+    except OSError:
+        # What was not written stays in a buffer, which Python flushes at its end: that would turn the exit status into 120.
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, out.fileno())
+            os.close(nowhere)
 
 
 def duration(seconds: float) -> str:
