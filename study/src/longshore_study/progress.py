@@ -139,7 +139,7 @@ def say(text: str, out: TextIO) -> None:
     try:
         print(text, file=out, flush=True)
     except OSError:
-        # What was not written stays in a buffer, which Python flushes at its end: that would turn the exit status into 120.
+        # What was not written stays in a buffer that Python flushes at its end: the exit status would become 120.
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, out.fileno())
