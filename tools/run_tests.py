@@ -21,7 +21,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOGS = REPOSITORY / "build" / "test-logs"
-CORES = str(os.cpu_count() or 2)
+CORES = str(len(os.sched_getaffinity(0)))
 
 # Of a stage that prints without end, as a broken program may, its beginning and its end are kept.
 FIRST_LINES = 50_000
