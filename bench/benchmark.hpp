@@ -66,6 +66,9 @@ class measurement {
   [[nodiscard]] virtual traffic moved() const { return {}; }
   /// The figures of docs/figures.md. Called on all ranks with the same summary; the values of rank 0 count.
   [[nodiscard]] virtual std::vector<metric> metrics(const summary& seconds) = 0;
+  /// What else is to be known of how it ran: members of the result's record, beside its figures. Called after metrics, on all
+  /// ranks; the object of rank 0 counts.
+  [[nodiscard]] virtual json facts() { return json::object(); }
 };
 
 /// Facts about a launch by which a pattern decides whether it can do a variant.

@@ -74,6 +74,7 @@ void recorder::result(const measured& what) {
                        {"wire_bytes", what.moved.wire_bytes},
                        {"offnode_bytes", what.moved.offnode_bytes}};
   record["metrics"] = metrics_object(what.metrics);
+  for (const auto& [name, fact] : what.facts.items()) record[name] = fact;
   if (!what.warning.empty()) record["warning"] = what.warning;
   file_.write(record);
   rows_.emplace_back(what);

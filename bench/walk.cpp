@@ -171,6 +171,7 @@ class walker {
     all.moved = {static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1]), static_cast<std::uint64_t>(sums[2]),
                  static_cast<std::uint64_t>(sums[3])};
     all.metrics = at.ready->metrics(all.seconds);
+    all.facts = at.ready->facts();
     warn(all);
     ++outcome_.ran;
     if (!at.right) ++outcome_.wrong;

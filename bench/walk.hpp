@@ -27,6 +27,7 @@ struct measured {
   summary seconds = {};
   traffic moved = {};  ///< by all ranks in one operation
   std::vector<metric> metrics = {};
+  json facts = json::object();  ///< of the pattern: measurement::facts
   std::string warning = {};  ///< empty: none
 };
 
