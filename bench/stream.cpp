@@ -4,7 +4,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/memory.hpp>
-#include <longshore/stream/stream.hpp>
+#include <longshore/stream/choose_stores.hpp>
 
 #include <fmt/core.h>
 
@@ -38,14 +38,13 @@ task_options task_options_of(const team& ranks, const variant& what) {
   return {.layer = layer, .count = count, .cpus = ranks.cpus(), .pin = bound, .spin = ranks.waiting().spin && count <= cpus};
 }
 
-stream_options options_of(const team& ranks, const variant& what, std::size_t element_bytes, int tasks_of_rank) {
-  const auto kernel = stream_kernel_named(what.at("kernel").get<std::string>()).value();
-  const auto elements = what.at("elements").get<std::size_t>();
-  const int machine_ranks = ranks_of_machine(ranks);
-  const std::size_t bytes = arrays_touched(kernel) * element_bytes * elements * static_cast<std::size_t>(machine_ranks);
-  return {.kernel = kernel,
-          .stores = stores_for(bytes, machine_ranks * tasks_of_rank),
-          .touch = what.at("first_touch") == "parallel" ? first_touch::parallel : first_touch::serial};
+stream_options options_of(const variant& what) {
+  const std::string touch = what.contains("first_touch") ? what.at("first_touch") : "";
+  return {.kernel = stream_kernel_named(what.at("kernel").get<std::string>()).value(),
+          .stores = what.at("stores") == "streaming" ? store_kind::streaming : store_kind::ordinary,
+          .touch = touch.empty()         ? first_touch::automatic
+                   : touch == "parallel" ? first_touch::parallel
+                                         : first_touch::serial};
 }
 
 // The C library hands out more memory than there is: asked for all ranks of the machine together, before any of them writes.
@@ -66,9 +65,12 @@ class stream_measurement final : public measurement {
 
   template <class MakeArrays>
   stream_measurement(team& ranks, const variant& what, const MakeArrays& make_arrays)
-      : team_(ranks),
-        workers_(task_options_of(ranks, what)),
-        stream_(make_arrays(), workers_, options_of(ranks, what, sizeof(value_type), workers_.count())) {}
+      : team_(ranks), workers_(task_options_of(ranks, what)), stream_(make_arrays(), workers_, options_of(what)) {
+    if (what.at("stores") == "auto") {
+      const auto machine_ranks = static_cast<std::size_t>(ranks_of_machine(ranks));
+      stores_ = choose_stores(ranks, stream_, bytes_of_run() * machine_ranks, ranks_of_machine(ranks) * workers_.count());
+    }
+  }
 
   void reset() override { end_batch(); }
   // The clock is read at the beginning of a repetition and after 1, 2, 4, ... runs: short runs are not to be slowed down by it.
@@ -87,17 +89,35 @@ class stream_measurement final : public measurement {
     end_batch();
     std::nth_element(batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(batches_.size() / 2), batches_.end());
     const double own = batches_[batches_.size() / 2];
-    const auto bytes = static_cast<double>(arrays_touched(stream_.options().kernel) * stream_.arrays().local(0).size_bytes());
+    const auto bytes = static_cast<double>(bytes_of_run());
     const double all_bytes = team_.allreduce_value(bytes, reduction::sum), per_node = all_bytes / team_.nodes().node_count();
+    const auto arrays = static_cast<double>(arrays_touched(stream_.options().kernel));
+    const double moved = arrays + (reads_before_writing() ? 1 : 0);
     const double rate = bytes / own, rates = team_.allreduce_value(rate, reduction::sum);
     return {{"bandwidth", 1e-9 * per_node / seconds.median, "GB/s"},
             {"best_bandwidth", 1e-9 * per_node / seconds.best, "GB/s"},
+            {"write_allocate_bandwidth", 1e-9 * per_node / seconds.median * moved / arrays, "GB/s"},
             {"rank_bandwidth_max", 1e-9 * team_.allreduce_value(rate, reduction::max), "GB/s"},
             {"rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"},
             {"rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"}};
   }
 
+  [[nodiscard]] json facts() override {
+    json stores{{"kind", name_of(stream_.options().stores)}};
+    if (stores_) stores["chosen_by"] = stores_->measured ? "measuring" : "size", stores["cache_bytes"] = stores_->cache_bytes;
+    return {{"stores", stores}};
+  }
+
  private:
+  // What one run of this rank counts.
+  [[nodiscard]] std::size_t bytes_of_run() {
+    return arrays_touched(stream_.options().kernel) * stream_.arrays().local(0).size_bytes();
+  }
+  // Whether the line of a result is read, to be written in part, before it is stored.
+  [[nodiscard]] bool reads_before_writing() const {
+    return stream_.options().stores == store_kind::ordinary || instruction_sets().back() == instruction_set::portable;
+  }
+
   // A rank's own rate is that of its median repetition, without the time in which it waits for the others.
   void end_batch() {
     if (batch_runs_ > 0) batches_.push_back(own_seconds_);
@@ -107,6 +127,7 @@ class stream_measurement final : public measurement {
   team& team_;
   tasks workers_;
   stream<Arrays> stream_;
+  std::optional<stores_choice> stores_;  // nothing: given
   std::uint64_t batch_runs_ = 0;
   double batch_start_ = 0, own_seconds_ = 0;
   std::vector<double> batches_;  // seconds of one run, per repetition
@@ -123,11 +144,14 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what) {
   if (elements > most_elements / static_cast<std::size_t>(ranks.size()))
     fail(errc::out_of_memory, "arrays of {} elements per rank: more than any memory holds", elements);
   const std::uint64_t all = elements * static_cast<std::uint64_t>(ranks.size());
-  const auto distributed = [&]<class D>(D) -> std::unique_ptr<measurement> {
+  const auto distributed = [&]<class D>(D distribution) -> std::unique_ptr<measurement> {
     using arrays = distributed_arrays<T, D>;
-    return std::make_unique<stream_measurement<arrays>>(ranks, what, [&] { return arrays(ranks, all); });
+    return std::make_unique<stream_measurement<arrays>>(ranks, what, [&] { return arrays(ranks, all, distribution); });
   };
-  return what.at("distribution") == "cyclic" ? distributed(cyclic{}) : distributed(block{});
+  const std::string name = what.at("distribution");
+  if (name == "cyclic") return distributed(cyclic{});
+  if (name == "block-cyclic") return distributed(block_cyclic{.block_items = 1024});
+  return distributed(block{});
 }
 
 std::optional<std::string> why_not_here(const variant& what, const launch_facts&) {
@@ -177,7 +201,14 @@ std::vector<factor> factors() {
        .allowed = {"serial", "parallel"},
        .defaults = {},
        .help = "who writes the pages first; not given: parallel for arrays above 2 MiB"},
-      {.name = "distribution", .allowed = {"block", "cyclic"}, .defaults = {"block"}, .help = "of scope global"},
+      {.name = "distribution",
+       .allowed = {"block", "cyclic", "block-cyclic"},
+       .defaults = {"block"},
+       .help = "of scope global; block-cyclic in blocks of 1024 elements"},
+      {.name = "stores",
+       .allowed = {"auto", "ordinary", "streaming"},
+       .defaults = {"auto"},
+       .help = "how results are written; auto: past the caches where that pays, by size and measured"},
   };
 }
 

@@ -58,11 +58,14 @@ stream_loop<T> find_stream_loop(stream_kernel kernel, [[maybe_unused]] store_kin
 template stream_loop<float> find_stream_loop<float>(stream_kernel, store_kind, instruction_set);
 template stream_loop<double> find_stream_loop<double>(stream_kernel, store_kind, instruction_set);
 
-store_kind stores_for(std::size_t bytes, int tasks_of_machine) {
+std::size_t reached_cache_bytes(int tasks_of_machine) {
   static const std::size_t cache_bytes = last_level_cache_bytes();
   static const int caches = last_level_cache_count();
-  const auto reached = static_cast<std::size_t>(std::clamp(tasks_of_machine, 1, caches));
-  return bytes > reached * cache_bytes ? store_kind::streaming : store_kind::ordinary;
+  return static_cast<std::size_t>(std::clamp(tasks_of_machine, 1, caches)) * cache_bytes;
+}
+
+store_kind stores_for(std::size_t bytes, int tasks_of_machine) {
+  return bytes > reached_cache_bytes(tasks_of_machine) ? store_kind::streaming : store_kind::ordinary;
 }
 
 }  // namespace longshore

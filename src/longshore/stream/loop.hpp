@@ -7,6 +7,7 @@
 
 #include <longshore/stream/kernel.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,10 @@
 namespace longshore {
 
 enum class store_kind { ordinary, streaming };
+inline constexpr std::array<std::string_view, 2> store_kind_names = {"ordinary", "streaming"};
+[[nodiscard]] constexpr std::string_view name_of(store_kind stores) noexcept {
+  return store_kind_names[static_cast<std::size_t>(stores)];
+}
 enum class instruction_set { portable, avx2, avx512 };
 
 [[nodiscard]] std::string_view name_of(instruction_set set) noexcept;
@@ -37,7 +42,11 @@ template <class T>
 extern template stream_loop<float> find_stream_loop<float>(stream_kernel, store_kind, instruction_set);
 extern template stream_loop<double> find_stream_loop<double>(stream_kernel, store_kind, instruction_set);
 
-/// Streaming when `bytes`, read and written by all tasks of a machine together, exceed the last-level caches that these tasks reach.
+/// Bytes of last-level cache that so many tasks of a machine reach together, as the machine says.
+[[nodiscard]] std::size_t reached_cache_bytes(int tasks_of_machine);
+
+/// Streaming when `bytes`, read and written by all tasks of a machine together, exceed the last-level caches that these tasks reach. Near
+/// that size the truth is the machine's: see choose_stores.
 [[nodiscard]] store_kind stores_for(std::size_t bytes, int tasks_of_machine);
 
 }  // namespace longshore

@@ -53,6 +53,12 @@ class stream {
     initialise();
   }
 
+  /// The runs that follow store in this way.
+  void store_with(store_kind stores) {
+    options_.stores = stores;
+    loop_ = find_stream_loop<value_type>(options_.kernel, stores);
+  }
+
   /// The kernel, once over all elements of this rank.
   void run() {
     const auto loop = loop_;

@@ -1,0 +1,107 @@
+"""The loop that for_each makes over distributed arrays is the loop that one writes by hand over local ones: the same machine code.
+
+Times on a shared machine cannot show a difference of one percent; the instructions of the innermost loop can. They are read
+from the object file of vector_code.cpp, which is compiled with the flags of the library.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import RELEASE
+
+BUILD = Path(os.environ.get("LONGSHORE_BUILD") or RELEASE)
+FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.*)>:$")
+INSTRUCTION = re.compile(r"^\s*(?P<address>[0-9a-f]+):\s+(?P<mnemonic>\S+)(\s+(?P<operands>.*))?$")
+TARGET = re.compile(r"^(?P<address>[0-9a-f]+) <")
+MULTIPLIES = {  # two or more doubles at once
+    "x86_64": re.compile(r"v?(mulpd|fn?m(add|sub)\d*pd)$"),
+    "aarch64": re.compile(r"fml[as]$|fmul$"),
+}
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump (Debian: binutils)"),
+    pytest.mark.skipif(platform.machine() not in MULTIPLIES, reason=f"{platform.machine()}: its vectors are not known"),
+]
+
+
+@dataclass(frozen=True)
+class Instruction:
+    address: int
+    mnemonic: str
+    operands: str
+
+    @property
+    def jumps_to(self) -> int | None:
+        target = TARGET.match(self.operands)
+        return int(target["address"], 16) if target and not self.mnemonic.startswith(("call", "bl")) else None
+
+
+@pytest.fixture(scope="module")
+def functions() -> dict[str, list[Instruction]]:
+    """Every function of the object file with its instructions."""
+    objects = sorted((BUILD / "tests").rglob("vector_code.cpp.o"))
+    assert objects, "build first: make build"
+    command = ["objdump", "--disassemble", "--demangle", "--no-show-raw-insn", str(objects[0])]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found: dict[str, list[Instruction]] = {}
+    body: list[Instruction] = []
+    for line in text.splitlines():
+        if start := FUNCTION.match(line):
+            body = found.setdefault(start["name"], [])
+        elif one := INSTRUCTION.match(line):
+            body.append(Instruction(int(one["address"], 16), one["mnemonic"], one["operands"] or ""))
+    return found
+
+
+def innermost_loops(body: list[Instruction]) -> list[list[Instruction]]:
+    """What lies between a jump backwards and its target, unless another such loop lies within."""
+    ranges = {(one.jumps_to, one.address) for one in body if one.jumps_to is not None and one.jumps_to <= one.address}
+    loops = []
+    for first, last in sorted(ranges):
+        if any((first, last) != other and first <= other[0] and other[1] <= last for other in ranges):
+            continue
+        loops.append([one for one in body if first <= one.address <= last])
+    return loops
+
+
+def vector_loop(functions: dict[str, list[Instruction]], name: str) -> Counter[str] | None:
+    """The instructions, without their registers, of the one innermost loop that multiplies vectors; None where there is none."""
+    multiplies = MULTIPLIES[platform.machine()]
+    found = [
+        Counter(one.mnemonic for one in loop)
+        for function, body in functions.items()
+        if name in function
+        for loop in innermost_loops(body)
+        if any(multiplies.match(one.mnemonic) for one in loop)
+    ]
+    assert len(found) <= 1, f"{name}: {found}"
+    return found[0] if found else None
+
+
+def test_the_yardstick_is_a_vector_loop(functions: dict[str, list[Instruction]]) -> None:
+    loop = vector_loop(functions, "local_loop")
+    assert loop is not None
+    assert sum(loop.values()) < 16, "a loop of a triad is a handful of instructions"
+
+
+@pytest.mark.parametrize("distribution", ["block", "cyclic", "block_cyclic"])
+def test_for_each_over_distributed_arrays_is_the_loop_over_local_ones(
+    functions: dict[str, list[Instruction]], distribution: str
+) -> None:
+    name = f"longshore::tasks::for_each_range<longshore::for_each_span<longshore::dist_array<double, longshore::{distribution}>"
+    assert any(name in function for function in functions), "no such instance was compiled"
+    assert vector_loop(functions, name) == vector_loop(functions, "local_loop")
+
+
+def test_a_loop_that_looks_every_element_up_is_told_apart(functions: dict[str, list[Instruction]]) -> None:
+    assert vector_loop(functions, "looked_up_loop") is None
+    assert innermost_loops(functions["looked_up_loop"]), "its loop was found, and has no vectors"

@@ -1,0 +1,54 @@
+// The same triad over local arrays and over distributed ones, for test_vector_code.py, which reads the machine code of this file.
+#include <longshore/array/for_each.hpp>
+
+#include <cstddef>
+
+namespace vector_code {
+
+// What the body of for_each is: nothing in it knows of ranks.
+struct triad {
+  double q;
+  void operator()(double& a, const double& b, const double& c) const { a = b + q * c; }
+};
+
+template <class Distribution>
+using doubles = longshore::dist_array<double, Distribution>;
+
+template <class Distribution>
+void global_triad(longshore::tasks& workers, doubles<Distribution>& a, const doubles<Distribution>& b,
+                  const doubles<Distribution>& c, double q) {
+  longshore::for_each(workers, longshore::zip(a, b, c), triad{q});
+}
+
+}  // namespace vector_code
+
+// The yardstick: what one writes by hand over memory of one's own.
+extern "C" void local_loop(double* a, const double* b, const double* c, double q, std::size_t n);
+extern "C" void local_loop(double* a, const double* b, const double* c, double q, std::size_t n) {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+  for (std::size_t i = 0; i < n; ++i) a[i] = b[i] + q * c[i];
+}
+
+// Keep the instances, each in a section that bears its name.
+template void vector_code::global_triad(longshore::tasks&, vector_code::doubles<longshore::block>&,
+                                        const vector_code::doubles<longshore::block>&,
+                                        const vector_code::doubles<longshore::block>&, double);
+template void vector_code::global_triad(longshore::tasks&, vector_code::doubles<longshore::cyclic>&,
+                                        const vector_code::doubles<longshore::cyclic>&,
+                                        const vector_code::doubles<longshore::cyclic>&, double);
+template void vector_code::global_triad(longshore::tasks&, vector_code::doubles<longshore::block_cyclic>&,
+                                        const vector_code::doubles<longshore::block_cyclic>&,
+                                        const vector_code::doubles<longshore::block_cyclic>&, double);
+
+// What for_each is there to avoid: every element looked up by its global index. The test must see the difference.
+extern "C" void looked_up_loop(vector_code::doubles<longshore::cyclic>* a, const vector_code::doubles<longshore::cyclic>* b,
+                               const vector_code::doubles<longshore::cyclic>* c, double q);
+extern "C" void looked_up_loop(vector_code::doubles<longshore::cyclic>* a, const vector_code::doubles<longshore::cyclic>* b,
+                               const vector_code::doubles<longshore::cyclic>* c, double q) {
+  for (std::size_t i = 0; i < a->size(); ++i) {
+    const auto at = a->map().owner_offset(i);
+    a->direct_parts()[at.rank][at.offset] = b->direct_parts()[at.rank][at.offset] + q * c->direct_parts()[at.rank][at.offset];
+  }
+}
