@@ -11,7 +11,7 @@ from longshore_study import launchers
 from longshore_study.errors import LongshoreError, UsageError
 from longshore_study.launchers import LocalLauncher, Mpi, find_bench, find_mpi, make_launcher
 from longshore_study.plan import Cell
-from longshore_study.study_file import Amounts, LauncherChoice
+from longshore_study.study import Amounts, LauncherChoice
 
 
 def cell(transport: str, ranks: int, **environment: str) -> Cell:

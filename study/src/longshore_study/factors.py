@@ -56,9 +56,10 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "elements": _count(1, 2**48),
         "type": _words("float double"),
         **_TASKS,
-        "memory": _words("malloc calloc huge interleave"),
+        "memory": _words("malloc calloc huge huge-transparent huge-explicit interleave jemalloc mimalloc tcmalloc"),
         "first_touch": _words("serial parallel"),
-        "distribution": _words("block cyclic"),
+        "distribution": _words("block cyclic block-cyclic"),
+        "stores": _words("auto ordinary streaming"),
     },
     "gather": {
         "operation": _words("gather scatter histogram"),

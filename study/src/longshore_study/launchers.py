@@ -18,7 +18,7 @@ from typing import Protocol
 
 from longshore_study.errors import LongshoreError, UsageError
 from longshore_study.plan import Cell
-from longshore_study.study_file import LauncherChoice
+from longshore_study.study import LauncherChoice
 
 BENCH = "longshore-bench"
 _LOCAL_KINDS = ("local", "mpirun")

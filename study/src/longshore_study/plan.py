@@ -18,7 +18,7 @@ from typing import Any
 from longshore_study import store
 from longshore_study.errors import UsageError
 from longshore_study.factors import FACTORS
-from longshore_study.study_file import Amounts, External, PatternBlock, Study
+from longshore_study.study import Amounts, External, PatternBlock, Study
 
 MOST_LAUNCHES = 1_000_000
 MOST_VARIANTS = 100_000  # inside one launch

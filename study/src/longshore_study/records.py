@@ -47,6 +47,7 @@ OPTIONAL: dict[str, dict[str, type]] = {
         "margin": float,
         "bound": dict,
         "guidelines": list,
+        "steps": list,
         "study_file": dict,
         "environment": dict,
     },

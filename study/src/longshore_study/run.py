@@ -20,7 +20,7 @@ from longshore_study.errors import LongshoreError
 from longshore_study.launchers import Command, Launcher
 from longshore_study.plan import Cell, Plan, PlannedLaunch
 from longshore_study.session_folder import Target, scratch_file
-from longshore_study.study_file import External
+from longshore_study.study import External
 
 EXIT_LAUNCH_FAILED = 1
 NOTHING_COULD_RUN = 2  # longshore-bench: all variants were skipped, or a usage error

@@ -6,15 +6,13 @@ Nothing is guessed and nothing is ignored: an unknown key is an error, since it 
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from longshore_study.errors import UsageError
-from longshore_study.expression import Expression
+from longshore_study.study import Study
+from longshore_study.study_reader import StudyReader
 from longshore_study.toml_positions import key_lines
 
 
@@ -25,80 +23,6 @@ class StudyFileError(UsageError):
         more = f" ({len(problems) - 1} more; 'longshore check' lists them)" if len(problems) > 1 else ""
         super().__init__(problems[0] + more)
         self.problems = problems
-
-
-@dataclass(frozen=True)
-class Amounts:
-    """How often and how long; the defaults are those of a study file that does not say."""
-
-    launches: int = 5
-    repetitions: int = 10
-    warmup: int = 1
-    timeout_seconds: float = 600.0
-
-
-@dataclass(frozen=True)
-class PatternBlock:
-    """One [[pattern]]: what is walked inside a launch, and what needs a launch of its own."""
-
-    program: str
-    within: dict[str, list[Any]]
-    between: dict[str, list[Any]]
-    exclude: tuple[Expression, ...]
-    amounts: Amounts
-    line: int = 1
-
-
-@dataclass(frozen=True)
-class External:
-    """One [[external]]: a program of somebody else, whose output an importer reads."""
-
-    name: str
-    command: tuple[str, ...]
-    format: str
-    between: dict[str, list[Any]]
-    exclude: tuple[Expression, ...]
-    amounts: Amounts
-
-
-@dataclass(frozen=True)
-class Guideline:
-    """What must hold without history: variants with `faster` are not slower than those with `than`, all else equal."""
-
-    faster: dict[str, Any]
-    than: dict[str, Any]
-    tolerance: float
-    pattern: str | None = None
-
-
-@dataclass(frozen=True)
-class LauncherChoice:
-    kind: str = "local"
-    command: str | None = None
-    arguments: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Study:
-    path: str
-    text: str
-    name: str
-    description: str
-    seed: int
-    sessions: int
-    margin: float
-    amounts: Amounts
-    """What [study] says; a block may say otherwise for itself."""
-    patterns: tuple[PatternBlock, ...]
-    externals: tuple[External, ...] = ()
-    guidelines: tuple[Guideline, ...] = ()
-    launcher: LauncherChoice = field(default_factory=LauncherChoice)
-    bound: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def digest(self) -> str:
-        """Tells versions of a study file apart."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
 
 
 def load(path: Path | str) -> Study:
@@ -119,8 +43,6 @@ def loads(text: str, path: str) -> Study:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyFileError([_syntax_problem(str(error), path)]) from None
-    from longshore_study.study_reader import StudyReader  # noqa: PLC0415 - it builds the classes above
-
     reader = StudyReader(path, key_lines(text))
     study = reader.study(document, text)
     if reader.problems:

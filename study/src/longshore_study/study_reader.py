@@ -1,4 +1,4 @@
-"""The sections of a study file, checked: from the tables of TOML to the dataclasses of study_file.py."""
+"""The sections of a study file, checked: from the tables of TOML to the dataclasses of study.py."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 from longshore_study.errors import suggestion
 from longshore_study.expression import Expression, ExpressionError, canonical, parse
 from longshore_study.factors import BETWEEN, FACTORS, PROGRAMS, Factor
-from longshore_study.study_file import Amounts, External, Guideline, LauncherChoice, PatternBlock, Study
+from longshore_study.step_reader import read_steps
+from longshore_study.study import Amounts, External, Guideline, LauncherChoice, PatternBlock, Study
 from longshore_study.toml_positions import Path as KeyPath
 from longshore_study.toml_positions import line_of
 from longshore_study.toml_values import Values, listed, shown
 
 LAUNCHER_KINDS = ("local", "mpirun", "srun", "slurm-batch", "pbs-batch", "flux")
-SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline")
+SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step")
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
 _LONGEST_LIST = 1000
@@ -40,6 +41,7 @@ class StudyReader(Values):
         ]
         if not patterns and not externals and "pattern" not in document and "external" not in document:
             self.problem((), "nothing to run: a study needs at least one [[pattern]]")
+        blocks = tuple(block for block in patterns if block is not None)
         return Study(
             path=self.path,
             text=text,
@@ -49,12 +51,13 @@ class StudyReader(Values):
             sessions=self.integer(settings, ("study",), "sessions", default=1, least=1, most=10_000),
             margin=self.fraction(settings, ("study",), "margin", 0.05),
             amounts=general,
-            patterns=tuple(block for block in patterns if block is not None),
+            patterns=blocks,
             externals=tuple(externals),
             guidelines=tuple(
                 self.guideline(block, ("guideline", index))
                 for index, block in enumerate(self.tables(document, "guideline"))
             ),
+            steps=read_steps(self, self.tables(document, "step"), blocks),
             launcher=self.launcher(self.table(document, (), "launcher", required=False)),
             bound=self.bound(self.table(document, (), "bound", required=False)),
         )

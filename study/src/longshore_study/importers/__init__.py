@@ -20,6 +20,7 @@ FORMATS = {
     "halobench": "longshore_study.importers.halobench",
     "bale": "longshore_study.importers.bale",
     "chapel-ig": "longshore_study.importers.chapel_ig",
+    "stream-csv": "longshore_study.importers.stream_csv",
 }
 ALIASES = {"chapel_ig": "chapel-ig", "chapel": "chapel-ig"}
 
@@ -27,6 +28,7 @@ SIGNATURES = (
     ("halobench", re.compile(r"haloswap benchmark", re.IGNORECASE), "halobench"),
     ("bale", re.compile(r"Bale Version|GB/s injection bandwidth", re.IGNORECASE), "bale"),
     ("chapel-ig", re.compile(r"GB/s/node|-nl[ =]?\d+", re.IGNORECASE), "Chapel's ig"),
+    ("stream-csv", re.compile(r"\A[^\n]*\bstream_(?:ep|global)_GBps"), "a table of STREAM figures (CSV)"),
     (None, re.compile(r'^\{"record"', re.MULTILINE), "longshore-bench (it is stored by 'longshore run')"),
     (None, re.compile(r"STREAM version|Best Rate MB/s"), "STREAM"),
     (None, re.compile(r"^# OSU ", re.MULTILINE), "OSU micro-benchmarks"),
@@ -70,6 +72,8 @@ class Imported:
     warnings: list[str] = field(default_factory=list)
     partial: str | None = None
     """Why the run is not whole; None when it is."""
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    """The steps of the work that the figures belong to, in their order: name, pattern and levels of each."""
 
 
 def format_name(name: str) -> str:

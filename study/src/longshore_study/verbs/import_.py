@@ -18,6 +18,7 @@ examples:
   longshore import halobench production.out --tag reference --session production
   longshore import bale ig-16-nodes.out ig-256-nodes.out --tag cray
   longshore import chapel-ig ig-block-16-nodes.out --tag cray
+  longshore import stream-csv stream-by-layer.csv --tag published
 
 Files of one call are launches of one session. What was measured on another day, or in another job, is another session:
 sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions.
@@ -73,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
                 "launch_index": seen.setdefault(key, 0), "exit_status": 0, "source": f"import {name}",
                 "imported_from": path.name, "partial": imported.partial,
             }  # fmt: skip
+            if imported.steps:
+                envelope["steps"] = imported.steps
             seen[key] += 1
             store.write_launch(envelope, imported.lines)
             stored_before[launch_id] = session

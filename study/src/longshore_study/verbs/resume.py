@@ -10,7 +10,8 @@ from longshore_study.run import remaining
 from longshore_study.session import add_session_options, run_session
 from longshore_study.session_folder import Target, kept_study_files
 from longshore_study.store import Store
-from longshore_study.study_file import Study, StudyFileError, load
+from longshore_study.study import Study
+from longshore_study.study_file import StudyFileError, load
 
 EXAMPLES = """examples:
   longshore resume                    the session that was worked on last and is not complete

@@ -19,6 +19,7 @@ examples:
   longshore show
   longshore show new --where "mode in ['waitall', 'persistent']"
   longshore show quick --winners
+  longshore show stream-layers --steps              what each [[step]] of the study file brought
   longshore show --json
 
 A figure is the median over launches. 'best' marks the best of what can be chosen (mode, strategy, transport, ...) when
@@ -37,11 +38,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
     parser.add_argument("--sessions", action="store_true", help="a row for each session")
     parser.add_argument("--winners", action="store_true", help="of one study: the winners, against memory copy")
+    parser.add_argument("--steps", action="store_true", help="what each step of the study file brought")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.winners:
         return _winners(args)
+    if args.steps:
+        return _steps(args)
     where = expression.parse(args.where) if args.where is not None else None
     measured = measure(_chosen(args), metrics=("all",))
     rows = overview.rows_of(measured.figures, by_session=args.json or args.sessions or args.verbose)
@@ -72,6 +76,25 @@ def _winners(args: argparse.Namespace) -> int:
     else:
         winners.render(store, args.names[0], session=args.session)
     return EXIT_OK
+
+
+def _steps(args: argparse.Namespace) -> int:
+    from longshore_study import step_table, steps  # noqa: PLC0415 - for this table alone
+
+    problems: list[str] = []
+    found = steps.sources(_chosen(args), problems=problems)
+    if not found:
+        why = f"; {problems[0]}" if problems else ""
+        raise LongshoreError(f"no study here has steps{why}; a study file names them in [[step]]")
+    measured = [(source, measure(source.launches)) for source in found]
+    tables = [table for source, one in measured for table in steps.step_tables(source, one)]
+    if args.json:
+        print(json.dumps(step_table.document(tables), indent=1, ensure_ascii=False))
+    else:
+        step_table.render(tables)
+        for problem in problems:
+            terminal.print_line(f"warning: {problem}", "failed")
+    return EXIT_INVALID if any(one.damaged for _, one in measured) else EXIT_OK
 
 
 def _chosen(args: argparse.Namespace) -> Iterator[Launch]:

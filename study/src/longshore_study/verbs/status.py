@@ -11,7 +11,8 @@ from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError
 from longshore_study.plan import Plan, make_plan
 from longshore_study.session_folder import Target, kept_study_files
 from longshore_study.store import Launch, Store
-from longshore_study.study_file import Study, load
+from longshore_study.study import Study
+from longshore_study.study_file import load
 from longshore_study.verbs.resume import session_names
 
 EXAMPLES = """examples:

@@ -1,0 +1,122 @@
+"""Tables of STREAM figures as CSV, one line per layer and step, as studies publish them.
+
+    stage,comm,tasks,memory,stream_ep_GBps_1_locale,stream_ep_GBps_per_node_16_locales
+    initial,none,qthreads,cstdlib,35,
+
+A column named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) has figures: GB/s per node of the triad on N nodes; an
+empty place in it was not measured. `stage` (or `step`) names the steps of the work, in the order of the lines. All
+other columns are factors; `comm` becomes `transport`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study import records
+from longshore_study.errors import LongshoreError
+from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.records import Record
+
+STEP_COLUMNS = ("stage", "step")
+FACTOR_NAMES = {"comm": "transport", "communication": "transport", "tasking": "tasks", "allocator": "memory"}
+FIGURE_COLUMN = re.compile(r"stream_(ep|global)_GBps(?:_per_node)?_(\d+)_(?:locale|node)s?")
+
+
+@dataclass(frozen=True)
+class _Line:
+    number: int
+    places: Mapping[str, str]
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    """One run for each column of figures: it has a number of nodes of its own."""
+    del options
+    header, lines = _table(source)
+    figures = {name: match for name in header if (match := FIGURE_COLUMN.fullmatch(name))}
+    if not figures:
+        names = ", ".join(header)
+        raise _error(source, 1, f"no column of figures such as stream_ep_GBps_1_locale (columns: {names})")
+    step_column = next((name for name in STEP_COLUMNS if name in header), None)
+    factors = [name for name in header if name not in figures and name != step_column]
+    steps = list(dict.fromkeys(line.places[step_column] for line in lines)) if step_column else []
+    runs = []
+    for column, match in figures.items():
+        results = list(_results(source, lines, column, scope=match[1], factors=factors, step_column=step_column))
+        if results:
+            runs.append(_imported(results, int(match[2]), steps))
+    if not runs:
+        raise _error(source, lines[-1].number, "no figure in the whole table")
+    return runs
+
+
+def _imported(results: list[Record], nodes: int, steps: list[str]) -> Imported:
+    cell: dict[str, Any] = {"program": "stream-csv", "nodes": nodes}
+    told = [{"name": name, "pattern": "stream", "levels": {"step": name}} for name in steps]
+    return Imported(cell, whole_records({"program": {"name": "STREAM"}, "nodes": nodes}, results), steps=told)
+
+
+def _table(source: Source) -> tuple[list[str], list[_Line]]:
+    reader = csv.reader(io.StringIO(source.text), strict=True)
+    lines: list[_Line] = []
+    try:
+        header = [name.strip() for name in next(reader)]
+        for name in header:
+            if not name or header.count(name) > 1:
+                raise _error(source, 1, f"each column needs a name of its own, found '{name}'")
+        for places in reader:
+            if not any(place.strip() for place in places):
+                continue
+            if len(places) != len(header):
+                what = f"{len(places)} places where the header has {len(header)} columns"
+                raise _error(source, reader.line_num, what)
+            lines.append(_Line(reader.line_num, dict(zip(header, (place.strip() for place in places), strict=True))))
+    except csv.Error as error:
+        raise _error(source, reader.line_num, f"not CSV: {error}") from None
+    if not lines:
+        raise _error(source, 1, "a header, and no line below it")
+    return header, lines
+
+
+def _results(
+    source: Source, lines: list[_Line], column: str, *, scope: str, factors: list[str], step_column: str | None
+) -> Iterator[Record]:
+    seen: dict[str, int] = {}
+    for line in lines:
+        if not line.places[column]:
+            continue
+        variant: dict[str, Any] = {"scope": scope, "kernel": "triad"}
+        for name in factors:
+            if line.places[name]:
+                variant[FACTOR_NAMES.get(name, name)] = line.places[name]
+        if step_column is not None:
+            if not line.places[step_column]:
+                raise _error(source, line.number, f"the line does not say its {step_column}")
+            variant["step"] = line.places[step_column]
+        told = str(sorted(variant.items()))
+        if told in seen:
+            raise _error(source, line.number, f"the same layer as in line {seen[told]}, with a figure of its own")
+        seen[told] = line.number
+        value = _figure(source, line, column)
+        yield records.result_record(
+            "stream", variant, {"bandwidth": records.metric(value, "GB/s")}, aggregate=True, repetitions=1
+        )
+
+
+def _figure(source: Source, line: _Line, column: str) -> float:
+    try:
+        value = float(line.places[column])
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise _error(source, line.number, f"{column}: '{line.places[column]}' is no figure in GB/s")
+    return value
+
+
+def _error(source: Source, line: int, message: str) -> LongshoreError:
+    return LongshoreError(f"{source.name}:{line}: {message}")

@@ -1,0 +1,97 @@
+"""What a study file says, once it is checked: study_file.py reads it, plan.py makes launches of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from longshore_study.expression import Expression
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """How often and how long; the defaults are those of a study file that does not say."""
+
+    launches: int = 5
+    repetitions: int = 10
+    warmup: int = 1
+    timeout_seconds: float = 600.0
+
+
+@dataclass(frozen=True)
+class PatternBlock:
+    """One [[pattern]]: what is walked inside a launch, and what needs a launch of its own."""
+
+    program: str
+    within: dict[str, list[Any]]
+    between: dict[str, list[Any]]
+    exclude: tuple[Expression, ...]
+    amounts: Amounts
+    line: int = 1
+
+
+@dataclass(frozen=True)
+class External:
+    """One [[external]]: a program of somebody else, whose output an importer reads."""
+
+    name: str
+    command: tuple[str, ...]
+    format: str
+    between: dict[str, list[Any]]
+    exclude: tuple[Expression, ...]
+    amounts: Amounts
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """What must hold without history: variants with `faster` are not slower than those with `than`, all else equal."""
+
+    faster: dict[str, Any]
+    than: dict[str, Any]
+    tolerance: float
+    pattern: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One [[step]]: a named stage of the work on one pattern, told by the levels that it changes."""
+
+    name: str
+    pattern: str
+    changes: dict[str, Any]
+    """What this step sets, as the file has it."""
+    levels: dict[str, Any]
+    """What holds after it: the changes of this step over those of the steps before it."""
+    line: int = 1
+
+
+@dataclass(frozen=True)
+class LauncherChoice:
+    kind: str = "local"
+    command: str | None = None
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    path: str
+    text: str
+    name: str
+    description: str
+    seed: int
+    sessions: int
+    margin: float
+    amounts: Amounts
+    """What [study] says; a block may say otherwise for itself."""
+    patterns: tuple[PatternBlock, ...]
+    externals: tuple[External, ...] = ()
+    guidelines: tuple[Guideline, ...] = ()
+    steps: tuple[Step, ...] = ()
+    launcher: LauncherChoice = field(default_factory=LauncherChoice)
+    bound: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Tells versions of a study file apart."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
