@@ -1,0 +1,162 @@
+#include <longshore/core/error.hpp>
+#include <longshore/machine/placement.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace longshore {
+namespace {
+
+constexpr long most_places = 1L << 30;
+
+std::string names_of(std::span<const hardware_level> levels) {
+  std::string text;
+  for (const auto& level : levels) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", level.name, level.count);
+  return text;
+}
+
+}  // namespace
+
+int places_of(std::span<const hardware_level> levels) {
+  long places = 1;
+  for (const auto& level : levels) {
+    if (level.count < 1) fail(errc::usage, "level {}: a count of {}; at least 1", level.name, level.count);
+    places *= level.count;
+    if (places > most_places) fail(errc::usage, "{} are more than 2^30 places for ranks", names_of(levels));
+  }
+  return static_cast<int>(places);
+}
+
+dimension_order dimension_order_from(std::string_view text) {
+  dimension_order order{};
+  std::string sorted(text);
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != "xyz")
+    fail(errc::usage, "'{}' is no order of dimensions: x, y and z once each, the fastest first, as in xyz", text);
+  for (std::size_t i = 0; i < 3; ++i) order[i] = text[i] - 'x';
+  return order;
+}
+
+std::string name_of(const dimension_order& order) {
+  std::string text;
+  for (const int d : order) text += static_cast<char>('x' + d);
+  return text;
+}
+
+std::string text_of(const grid_triple& grid) { return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]); }
+
+placement::placement(std::vector<placement_level> levels) : levels_(std::move(levels)), blocks_(levels_.size()) {
+  if (levels_.empty()) fail(errc::usage, "a placement of no levels: at least one, such as node");
+  long places = 1;
+  for (std::size_t i = levels_.size(); i-- > 0;) {
+    blocks_[i] = shape_;
+    for (int d = 0; d < 3; ++d) {
+      const int extent = levels_[i].grid[d];
+      if (extent < 1) fail(errc::usage, "{} {}: each number is at least 1", levels_[i].name, text_of(levels_[i].grid));
+      places *= extent;
+      if (places > most_places) fail(errc::usage, "{} {}: more than 2^30 ranks", levels_[i].name, text_of(levels_[i].grid));
+      shape_[d] *= extent;
+    }
+  }
+}
+
+grid_triple placement::coordinates_of(int position) const noexcept {
+  grid_triple at{};
+  for (std::size_t i = levels_.size(); i-- > 0;) {
+    const auto& level = levels_[i];
+    for (const int d : level.order) {
+      at[d] += position % level.grid[d] * blocks_[i][d];
+      position /= level.grid[d];
+    }
+  }
+  return at;
+}
+
+int placement::position_at(const grid_triple& coordinates) const noexcept {
+  grid_triple rest = coordinates;
+  int position = 0;
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const auto& level = levels_[i];
+    int index = 0;
+    for (std::size_t k = 3; k-- > 0;) {
+      const int d = level.order[k];
+      index = index * level.grid[d] + rest[d] / blocks_[i][d];
+      rest[d] %= blocks_[i][d];
+    }
+    position = position * level.count() + index;
+  }
+  return position;
+}
+
+void placement::check(std::span<const hardware_level> machine) const {
+  for (std::size_t i = 0; i < std::max(levels_.size(), machine.size()); ++i) {
+    if (i >= levels_.size()) fail(errc::usage, "level {} of the machine ({}) has no grid", machine[i].name, names_of(machine));
+    if (i >= machine.size() || levels_[i].name != machine[i].name)
+      fail(errc::usage, "level {} is not where the machine has it: its levels are {}", levels_[i].name, names_of(machine));
+    if (levels_[i].count() != machine[i].count)
+      fail(errc::usage, "{} {} makes {}, the machine has {}", levels_[i].name, text_of(levels_[i].grid), levels_[i].count(),
+           machine[i].count);
+  }
+}
+
+rank_order::rank_order(const grid_triple& shape, const dimension_order& order) noexcept : shape_(shape), order_(order) {
+  int stride = 1;
+  for (const int d : order_) {
+    strides_[d] = stride;
+    stride *= shape_[d];
+  }
+}
+
+grid_triple rank_order::coordinates_of(int position) const noexcept {
+  grid_triple at{};
+  for (int d = 0; d < 3; ++d) at[d] = position / strides_[d] % shape_[d];
+  return at;
+}
+
+grid_triple shape_of(const arrangement& arranged) noexcept {
+  return std::visit([](const auto& one) { return one.shape(); }, arranged);
+}
+
+grid_triple coordinates_of(const arrangement& arranged, int position) noexcept {
+  return std::visit([&](const auto& one) { return one.coordinates_of(position); }, arranged);
+}
+
+int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept {
+  return std::visit([&](const auto& one) { return one.position_at(coordinates); }, arranged);
+}
+
+grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given) {
+  std::optional<grid_triple> best;
+  const auto cost = [](const grid_triple& grid) {
+    return std::pair(long{grid[0]} + grid[1] + grid[2], *std::max_element(grid.begin(), grid.end()));
+  };
+  const auto fits = [&](const grid_triple& grid) {
+    int before = ranks;  // free entries do not increase
+    for (int d = 0; d < 3; ++d) {
+      if (d >= dimensions) {
+        if (grid[d] != 1) return false;
+      } else if (given[d] != 0) {
+        if (grid[d] != given[d]) return false;
+      } else {
+        if (grid[d] > before) return false;
+        before = grid[d];
+      }
+    }
+    return true;
+  };
+  for (int x = 1; x <= ranks; ++x) {
+    if (ranks % x != 0) continue;
+    for (int y = 1; y <= ranks / x; ++y) {
+      if (ranks / x % y != 0) continue;
+      const grid_triple grid{x, y, ranks / x / y};
+      if (fits(grid) && (!best || cost(grid) < cost(*best))) best = grid;
+    }
+  }
+  if (!best)
+    fail(errc::usage, "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the ranks", ranks,
+         dimensions, text_of(given));
+  return *best;
+}
+
+}  // namespace longshore

@@ -1,0 +1,177 @@
+// The placement that is found: the best of all, never worse than MPI's Cartesian order, and quickly.
+#include <longshore/core/clock.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/machine/placement_search.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <functional>
+#include <limits>
+
+namespace longshore {
+namespace {
+
+using machine = std::vector<hardware_level>;
+
+const machine published_machine{{"node", 27}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}};
+
+std::vector<machine> machines() {
+  return {{{"node", 1}},
+          {{"node", 7}},
+          {{"node", 2}, {"core", 3}},
+          {{"node", 3}, {"core", 2}},
+          {{"node", 5}, {"socket", 2}, {"core", 7}},
+          {{"node", 13}, {"core", 11}},
+          {{"node", 4}, {"core", 9}},
+          {{"node", 6}, {"socket", 2}, {"core", 6}},
+          {{"node", 27}, {"socket", 2}, {"l3", 8}, {"core", 4}},
+          {{"node", 27}, {"core", 64}},
+          {{"node", 10}, {"socket", 2}, {"numa", 3}, {"core", 6}, {"hwthread", 2}},
+          {{"group", 3}, {"node", 4}, {"core", 10}},
+          {{"node", 30}, {"core", 28}},
+          published_machine};
+}
+
+std::vector<halo_load> loads() {
+  return {{},
+          {.cells = {64, 64, 8}},
+          {.cells = {8, 64, 64}, .periodic = {false, true, true}},
+          {.cells = {100, 10, 1}, .low = {0, 1, 2}, .high = {1, 1, 0}, .faces_only = true},
+          {.periodic = {false, false, false}}};
+}
+
+std::int64_t off_node(const level_crossing& crossing, const machine& levels) {
+  std::int64_t bytes = 0;
+  for (std::size_t l = 0; l < levels_off_node(levels); ++l) bytes += crossing.bytes[l];
+  return bytes;
+}
+
+// Every hierarchical placement there is on a grid, one after the other: no pruning, no memory.
+double least_cost_of_all(const machine& levels, const halo_load& load, const grid_triple& shape, std::int64_t most_off_node,
+                         std::span<const double> weights) {
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<placement_level> chosen;
+  const std::function<void()> choose = [&] {
+    const std::size_t l = chosen.size();
+    if (l == levels.size()) {
+      const placement placed(chosen);
+      if (placed.shape() != shape) return;
+      const auto crossing = crossing_of(placed, load);
+      if (off_node(crossing, levels) <= most_off_node) least = std::min(least, weighted_cost(crossing, weights));
+      return;
+    }
+    for (int x = 1; x <= levels[l].count; ++x)
+      for (int y = 1; y <= levels[l].count / x; ++y)
+        if (levels[l].count % (x * y) == 0) {
+          chosen.push_back({levels[l].name, {x, y, levels[l].count / x / y}});
+          choose();
+          chosen.pop_back();
+        }
+  };
+  choose();
+  return least;
+}
+
+TEST(FindPlacement, is_never_worse_than_mpis_cartesian_order_in_cost_or_off_node_bytes) {
+  int better = 0;
+  for (const auto& levels : machines())
+    for (const auto& whole : loads())
+      for (const int dimensions : {1, 2, 3})
+        for (const bool any_grid : {false, true}) {
+          const auto load = whole.in(dimensions);
+          const auto found = find_placement(levels, whole, {.dimensions = dimensions, .any_grid = any_grid});
+          const auto cart = mpi_cartesian_order(mpi_dims_create(places_of(levels), dimensions));
+          const auto cart_crossing = crossing_of(cart, levels, load);
+          const auto weights = default_level_weights(levels);
+          ASSERT_EQ(found.cart_crossing.bytes, cart_crossing.bytes);
+          ASSERT_EQ(found.crossing.bytes, crossing_of(found.arranged, levels, load).bytes);
+          ASSERT_LE(found.cost, weighted_cost(cart_crossing, weights));
+          ASSERT_LE(off_node(found.crossing, levels), off_node(cart_crossing, levels));
+          if (!any_grid) ASSERT_EQ(shape_of(found.arranged), cart.shape());
+          better += found.cost < found.cart_cost;
+        }
+  EXPECT_GT(better, 50);
+}
+
+TEST(FindPlacement, is_the_best_of_all_hierarchical_placements) {
+  int compared = 0;
+  for (const auto& levels : machines())
+    for (const auto& load : loads()) {
+      const auto weights = default_level_weights(levels);
+      const auto found = find_placement(levels, load);
+      const double least =
+          least_cost_of_all(levels, load, shape_of(found.arranged), off_node(found.cart_crossing, levels), weights);
+      ASSERT_LE(found.cost, least * (1 + 1e-12));
+      if (found.kind != "levels") continue;
+      ASSERT_GE(found.cost, least * (1 - 1e-12));
+      ++compared;
+    }
+  EXPECT_GT(compared, 40);
+}
+
+TEST(FindPlacement, has_no_more_off_node_traffic_than_the_published_decomposition) {
+  const placement published(
+      {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {2, 1, 1}}});
+  for (const bool faces : {true, false}) {
+    const halo_load load{.bytes_per_cell = 4, .faces_only = faces};
+    const auto found = find_placement(published_machine, load);
+    const auto by_hand = crossing_of(published, load);
+    ASSERT_EQ(shape_of(found.arranged), published.shape());
+    EXPECT_LE(found.crossing.bytes[0], by_hand.bytes[0]);
+    EXPECT_LE(found.cost, weighted_cost(by_hand, default_level_weights(published_machine)));
+    EXPECT_LT(found.crossing.bytes[0], found.cart_crossing.bytes[0]);
+    if (faces) EXPECT_DOUBLE_EQ(found.crossing.fraction(0), 0.25);
+    const auto& placed = std::get<placement>(found.arranged);
+    std::string text;
+    for (const auto& level : placed.levels()) text += fmt::format(" --{} {}", level.name, text_of(level.grid));
+    fmt::print("{}: off-node {:.4f} (published {:.4f}, MPI's Cartesian order {:.4f}):{}\n", faces ? "faces" : "all 26",
+               found.crossing.fraction(0), by_hand.fraction(0), found.cart_crossing.fraction(0), text);
+  }
+}
+
+TEST(FindPlacement, weighs_faces_by_their_size) {
+  const machine levels{{"node", 27}, {"core", 64}};
+  const auto flat = find_placement(levels, {.cells = {64, 64, 8}});
+  const auto cubes = find_placement(levels, {});
+  const auto block_of = [](const found_placement& found) { return std::get<placement>(found.arranged).block(0); };
+  EXPECT_EQ(block_of(cubes), (grid_triple{4, 4, 4}));
+  EXPECT_GT(block_of(flat)[2], 4);  // the face across z is eight times as large as the others
+  EXPECT_LT(flat.crossing.bytes[0],
+            crossing_of(placement({{"node", {3, 3, 3}}, {"core", {4, 4, 4}}}), {.cells = {64, 64, 8}}).bytes[0]);
+}
+
+TEST(FindPlacement, follows_the_weights_that_are_given) {
+  const machine levels{{"node", 2}, {"socket", 2}, {"core", 16}};
+  const auto cost = [&](std::vector<double> weights) { return find_placement(levels, {}, {.weights = std::move(weights)}); };
+  const auto outer = cost({1, 0, 0}), inner = cost({0, 0, 1});
+  EXPECT_LE(outer.crossing.bytes[0], inner.crossing.bytes[0]);
+  EXPECT_LE(inner.crossing.bytes[2], outer.crossing.bytes[2]);
+  EXPECT_THROW(static_cast<void>(cost({1, 2})), error);
+  EXPECT_THROW(static_cast<void>(cost({1, -2, 0})), error);
+}
+
+TEST(FindPlacement, keeps_a_grid_that_is_given) {
+  const auto found = find_placement(published_machine, {}, {.grid = {1728, 1, 1}});
+  EXPECT_EQ(shape_of(found.arranged), (grid_triple{1728, 1, 1}));
+  EXPECT_THROW(static_cast<void>(find_placement(published_machine, {}, {.grid = {5, 0, 0}})), error);
+}
+
+TEST(FindPlacement, is_quick) {
+  const auto seconds = [](const machine& levels, bool any_grid) {
+    const double began = monotonic_seconds();
+    const auto found = find_placement(levels, {}, {.any_grid = any_grid});
+    EXPECT_GT(found.cart_crossing.total, 0);
+    return monotonic_seconds() - began;
+  };
+  const double small = seconds(published_machine, false);
+  const double large = seconds({{"node", 1000}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 8}}, false);
+  const double any = seconds({{"node", 1000}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 8}}, true);
+  fmt::print("27 x 64: {:.3g} s; 1000 x 256: {:.3g} s, on any grid {:.3g} s\n", small, large, any);
+  EXPECT_LT(small, 1.0);
+  EXPECT_LT(large, 5.0);
+  EXPECT_LT(any, 30.0);
+}
+
+}  // namespace
+}  // namespace longshore

@@ -1,0 +1,120 @@
+// The closed forms of the traffic against counting message by message, exactly.
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/machine/placement_oracle.hpp>
+#include <longshore/machine/placement_traffic.hpp>
+
+#include <gtest/gtest.h>
+
+namespace longshore {
+namespace {
+
+using testing::counted_crossing;
+
+std::vector<hardware_level> levels_of(const placement& placed) {
+  std::vector<hardware_level> levels;
+  for (const auto& level : placed.levels()) levels.push_back({level.name, level.count()});
+  return levels;
+}
+
+void expect_counted(const arrangement& arranged, std::span<const hardware_level> levels, const halo_load& load) {
+  const auto formula = crossing_of(arranged, levels, load), counted = counted_crossing(arranged, levels, load);
+  ASSERT_EQ(formula.bytes, counted.bytes) << text_of(shape_of(arranged));
+  ASSERT_EQ(formula.total, counted.total) << text_of(shape_of(arranged));
+}
+
+std::vector<halo_load> loads() {
+  std::vector<halo_load> all;
+  for (const bool faces : {false, true})
+    for (int periodic = 0; periodic < 8; ++periodic) {
+      const std::array<bool, 3> wraps{(periodic & 1) != 0, (periodic & 2) != 0, (periodic & 4) != 0};
+      all.push_back({.cells = {64, 64, 64}, .periodic = wraps, .faces_only = faces});
+      all.push_back({.cells = {7, 5, 3},
+                     .low = {1, 0, 2},
+                     .high = {3, 2, 0},
+                     .bytes_per_cell = 20,
+                     .periodic = wraps,
+                     .faces_only = faces});
+    }
+  return all;
+}
+
+TEST(PlacementTraffic, is_what_counting_finds_on_small_machines_of_any_shape) {
+  std::uint64_t state = 17;
+  int machines = 0;
+  const auto below = [&](int n) { return static_cast<int>(mix_bits(++state) % static_cast<std::uint64_t>(n)); };
+  for (int i = 0; i < 150; ++i) {
+    const int dimensions = 1 + below(3);
+    std::vector<placement_level> levels(static_cast<std::size_t>(1 + below(5)));
+    for (auto& level : levels) {
+      level.name = fmt::format("level{}", &level - levels.data());
+      for (int d = 0; d < dimensions; ++d)
+        if (below(2) == 0) level.grid[d] = 1 + below(d == 0 ? 4 : 3);
+      level.order = below(2) == 0 ? x_fastest : dimension_order{2, 0, 1};
+    }
+    const placement placed(levels);
+    if (placed.size() > 800) continue;
+    ++machines;
+    const auto hardware = levels_of(placed);
+    for (const auto& load : loads()) {
+      expect_counted(placed, hardware, load.in(dimensions));
+      for (const dimension_order& order : {x_fastest, z_fastest, dimension_order{1, 2, 0}})
+        expect_counted(rank_order(placed.shape(), order), hardware, load.in(dimensions));
+    }
+  }
+  EXPECT_GT(machines, 100);
+}
+
+TEST(PlacementTraffic, is_what_counting_finds_on_27_nodes) {
+  const std::vector<std::vector<placement_level>> machines = {
+      {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {2, 1, 1}}},
+      {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {2, 2, 1}}},
+      {{"node", {27, 1, 1}}, {"socket", {2, 1, 1}}, {"l3", {1, 8, 1}}, {"core", {1, 2, 4}}},
+      {{"node", {9, 3, 1}}, {"core", {4, 4, 8}, dimension_order{2, 1, 0}}}};
+  for (const auto& machine : machines) {
+    const placement placed(machine);
+    const auto hardware = levels_of(placed);
+    ASSERT_GE(placed.size(), 27 * 64);
+    for (const auto& load : {halo_load{.cells = {64, 64, 8}}, halo_load{.periodic = {true, false, true}, .faces_only = true}}) {
+      expect_counted(placed, hardware, load);
+      expect_counted(mpi_cartesian_order(placed.shape()), hardware, load);
+      expect_counted(rank_order(placed.shape(), x_fastest), hardware, load);
+    }
+  }
+}
+
+TEST(PlacementTraffic, of_known_blocks_is_the_known_fraction_off_node) {
+  // 64 ranks per node in blocks of a x b x c: (1/a + 1/b + 1/c) / 3 of the face messages leave the node.
+  const halo_load faces{.faces_only = true};
+  const auto off_node = [&](const grid_triple& nodes, const grid_triple& block) {
+    return crossing_of(placement({{"node", nodes}, {"core", block}}), faces).fraction(0);
+  };
+  EXPECT_DOUBLE_EQ(off_node({3, 3, 3}, {4, 4, 4}), 0.25);
+  EXPECT_DOUBLE_EQ(off_node({3, 3, 3}, {1, 1, 64}), (1 + 1 + 1.0 / 64) / 3);
+  EXPECT_NEAR(off_node({3, 3, 3}, {1, 1, 64}), 0.672, 0.0005);
+  EXPECT_NEAR(off_node({3, 3, 3}, {2, 4, 8}), 0.292, 0.0005);
+  EXPECT_NEAR(off_node({3, 3, 3}, {4, 4, 8}), 0.208, 0.0005);
+  EXPECT_NEAR(off_node({3, 3, 3}, {128, 1, 1}), 0.669, 0.0005);
+}
+
+TEST(PlacementTraffic, a_rank_that_is_its_own_neighbour_has_no_traffic_and_two_ranks_have_two_links) {
+  const halo_load load{.cells = {10, 10, 10}, .bytes_per_cell = 1, .faces_only = true};
+  EXPECT_EQ(crossing_of(placement({{"node", {1, 1, 1}}}), load).total, 0);
+  EXPECT_EQ(crossing_of(placement({{"node", {1, 1, 1}}}), load).fraction(0), 0.0);
+  EXPECT_EQ(crossing_of(placement({{"node", {2, 1, 1}}}), load).total, 2 * 2 * 100);
+  halo_load open = load;
+  open.periodic = {false, false, false};
+  EXPECT_EQ(crossing_of(placement({{"node", {2, 1, 1}}}), open).total, 2 * 100);
+}
+
+TEST(PlacementTraffic, what_cannot_be_counted_or_makes_no_sense_is_refused) {
+  const placement placed({{"node", {1000, 1000, 1}}});
+  EXPECT_THROW(static_cast<void>(crossing_of(placed, {.cells = {1L << 20, 1L << 20, 8}})), error);
+  EXPECT_THROW(static_cast<void>(crossing_of(placed, {.cells = {0, 1, 1}})), error);
+  EXPECT_THROW(static_cast<void>(crossing_of(placed, {.low = {-1, 1, 1}})), error);
+  const std::vector<hardware_level> levels{{"node", 7}};
+  EXPECT_THROW(static_cast<void>(crossing_of(rank_order({2, 2, 2}, x_fastest), levels, {})), error);
+}
+
+}  // namespace
+}  // namespace longshore
