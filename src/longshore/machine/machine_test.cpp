@@ -1,7 +1,6 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/memory.hpp>
-#include <longshore/machine/memory_block.hpp>
 #include <longshore/machine/pages.hpp>
 
 #include <gtest/gtest.h>
@@ -52,32 +51,6 @@ TEST(Pages, move_leaves_one_owner) {
   pages b(std::move(a));
   EXPECT_EQ(b.data(), data);
   EXPECT_EQ(a.data(), nullptr);
-}
-
-TEST(MemoryBlock, is_aligned_writable_and_zero_where_promised) {
-  for (const std::string policy : {"malloc", "calloc", "huge"})
-    for (const std::size_t bytes : {1, 100, 5 << 20}) {
-      const memory_block block(bytes, policy);
-      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % 64, 0u) << policy;
-      ASSERT_EQ(block.size_bytes(), bytes);
-      for (std::size_t i = 0; i < bytes && policy != "malloc"; i += 999) ASSERT_EQ(block.data()[i], std::byte{0}) << policy;
-      block.data()[bytes - 1] = std::byte{1};
-    }
-}
-
-TEST(MemoryBlock, what_is_not_there_is_refused) {
-  const auto code_of = [](std::size_t bytes, std::string_view policy) {
-    try {
-      const memory_block block(bytes, policy);
-    } catch (const error& e) {
-      return e.code();
-    }
-    return errc{};
-  };
-  for (const auto policy : {"malloc", "calloc", "huge"}) EXPECT_EQ(code_of(std::size_t{1} << 50, policy), errc::out_of_memory);
-  EXPECT_EQ(code_of(100, "interleave"), errc::unsupported);
-  EXPECT_EQ(code_of(100, "mallok"), errc::usage);
-  for (const auto& name : memory_policy_names()) EXPECT_EQ(why_no_memory(name).has_value(), name == "interleave");
 }
 
 TEST(Memory, what_is_said_is_plausible) {

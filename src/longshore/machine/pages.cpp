@@ -4,19 +4,30 @@
 #include <longshore/machine/pages.hpp>
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 
 namespace longshore {
+namespace {
+
+std::size_t number_in(const std::string& path) {
+  std::size_t value = 0;
+  std::ifstream file(path);
+  file >> value;
+  return value;
+}
+
+}  // namespace
 
 std::size_t page_bytes() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 std::size_t huge_page_bytes() {
-  std::size_t bytes = 0;
-  std::ifstream file("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
-  return file >> bytes && bytes > 0 ? bytes : std::size_t{2} << 20;
+  const std::size_t bytes = number_in("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+  return bytes > 0 ? bytes : std::size_t{2} << 20;
 }
 
 pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
@@ -36,8 +47,55 @@ pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
   if (huge) prefer_huge_pages(data_, bytes);
 }
 
+pages pages::from_huge_page_pool(std::size_t bytes) {
+  pages memory;
+  if (bytes == 0) return memory;
+  const huge_page_pool pool = explicit_huge_pages();
+  // Without MAP_NORESERVE the pages are set aside now: what is granted here does not end the process at first touch.
+  void* mapping = MAP_FAILED;
+  if (pool.page_bytes > 0 && bytes <= pool.free_bytes)
+    mapping =
+        mmap(nullptr, round_up(bytes, pool.page_bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+  if (mapping == MAP_FAILED)
+    fail(errc::out_of_memory,
+         "{} bytes asked for, the pool of explicit huge pages has {} free: as root, sysctl vm.nr_hugepages=N adds pages of {} "
+         "bytes",
+         bytes, pool.free_bytes, pool.page_bytes);
+  memory.mapping_ = mapping;
+  memory.mapping_bytes_ = round_up(bytes, pool.page_bytes);
+  memory.data_ = static_cast<std::byte*>(mapping);
+  memory.bytes_ = bytes;
+  return memory;
+}
+
 pages::~pages() {
   if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+}
+
+huge_page_pool explicit_huge_pages() {
+  std::size_t kibibytes = 0, value = 0, free = 0, reserved = 0, surplus = 0;
+  std::ifstream info("/proc/meminfo");
+  std::string key, rest;
+  for (; info >> key >> value; std::getline(info, rest)) {
+    if (key == "Hugepagesize:") kibibytes = value;
+    if (key == "HugePages_Free:") free = value;
+    if (key == "HugePages_Rsvd:") reserved = value;
+    if (key == "HugePages_Surp:") surplus = value;
+  }
+  const std::size_t on_demand = number_in("/proc/sys/vm/nr_overcommit_hugepages");
+  const std::size_t pages_free = free - std::min(free, reserved) + on_demand - std::min(on_demand, surplus);
+  return {kibibytes * 1024, pages_free * kibibytes * 1024};
+}
+
+std::optional<std::string> why_no_transparent_huge_pages() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string choice;  // always [madvise] never
+  if (!std::getline(file, choice)) return "this kernel has no transparent huge pages";
+  if (choice.find("[never]") != std::string::npos)
+    return "transparent huge pages are off: as root, echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
+  if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0)
+    return "transparent huge pages are off for this process (prctl PR_SET_THP_DISABLE, set by what started it)";
+  return std::nullopt;
 }
 
 void prefer_huge_pages(void* data, std::size_t bytes) noexcept {

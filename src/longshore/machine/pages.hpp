@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace longshore {
@@ -17,6 +19,8 @@ class pages {
   /// At least `bytes` bytes, aligned to a page, or to a huge page when `huge`: then transparent huge pages are asked for
   /// (a request: the kernel may refuse). Throws errc::out_of_memory when more is asked than there is, before the kernel kills for it.
   explicit pages(std::size_t bytes, bool huge = false);
+  /// At least `bytes` bytes of explicit huge pages, reserved at once. Throws errc::out_of_memory when the pool has too few.
+  [[nodiscard]] static pages from_huge_page_pool(std::size_t bytes);
   ~pages();
   pages(pages&& other) noexcept { swap(other); }
   pages& operator=(pages&& other) noexcept {
@@ -39,6 +43,16 @@ class pages {
   void* mapping_ = nullptr;
   std::size_t mapping_bytes_ = 0;
 };
+
+/// The kernel's pool of explicit huge pages of its default size.
+struct huge_page_pool {
+  std::size_t page_bytes = 0;  ///< 0: this kernel has none
+  std::size_t free_bytes = 0;  ///< not in use and not promised to anybody, with those that the kernel would add on demand
+};
+[[nodiscard]] huge_page_pool explicit_huge_pages();
+
+/// Why the kernel would not give transparent huge pages to private memory that asks for them, or nothing.
+[[nodiscard]] std::optional<std::string> why_no_transparent_huge_pages();
 
 /// Asks for transparent huge pages in the part of [data, data + bytes) that holds whole ones. Does nothing where they are off.
 void prefer_huge_pages(void* data, std::size_t bytes) noexcept;

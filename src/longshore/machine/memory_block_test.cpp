@@ -1,0 +1,138 @@
+// Memory policies: each gives writable, aligned memory of its own making, or says why not.
+#include <longshore/core/error.hpp>
+#include <longshore/machine/allocator_library.hpp>
+#include <longshore/machine/memory_block.hpp>
+#include <longshore/machine/numa_nodes.hpp>
+
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace longshore {
+namespace {
+
+bool is_straight_from_the_kernel(const std::string& policy) { return policy.starts_with("huge") || policy == "interleave"; }
+
+TEST(MemoryBlock, is_aligned_writable_and_zero_where_promised) {
+  int tried = 0;
+  for (const auto& policy : memory_policy_names()) {
+    if (why_no_memory(policy)) continue;
+    ++tried;
+    for (const std::size_t bytes : {1, 100, 5 << 20}) {
+      if (policy == "huge-explicit" && explicit_huge_pages().free_bytes < bytes) continue;
+      const memory_block block(bytes, policy);
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % 64, 0u) << policy;
+      ASSERT_EQ(block.size_bytes(), bytes);
+      const bool is_zero = is_straight_from_the_kernel(policy) || policy == "calloc";
+      for (std::size_t i = 0; i < bytes && is_zero; i += 999) ASSERT_EQ(block.data()[i], std::byte{0}) << policy;
+      std::fill_n(block.data(), bytes, std::byte{1});
+    }
+  }
+  EXPECT_GE(tried, 4);
+}
+
+TEST(MemoryBlock, says_which_policy_was_followed) {
+  for (const auto& policy : memory_policy_names()) {
+    if (why_no_memory(policy)) continue;
+    const memory_block block(100, policy);
+    const auto followed = policy != "huge" ? policy : explicit_huge_pages().free_bytes > 0 ? "huge-explicit" : "huge-transparent";
+    EXPECT_EQ(block.obtained(), followed);
+  }
+}
+
+TEST(MemoryBlock, move_leaves_one_owner) {
+  for (const std::string policy : {"malloc", "huge", "interleave"}) {
+    if (why_no_memory(policy)) continue;
+    memory_block a(1 << 20, policy);
+    auto* const data = a.data();
+    const memory_block b(std::move(a));
+    ASSERT_EQ(b.data(), data);
+    std::fill_n(b.data(), b.size_bytes(), std::byte{1});
+  }
+}
+
+TEST(MemoryBlock, what_is_not_there_is_refused) {
+  const auto code_of = [](std::size_t bytes, std::string_view policy) {
+    try {
+      const memory_block block(bytes, policy);
+    } catch (const error& e) {
+      return e.code();
+    }
+    return errc{};
+  };
+  EXPECT_EQ(code_of(100, "mallok"), errc::usage);
+  for (const auto& policy : memory_policy_names())
+    EXPECT_EQ(code_of(std::size_t{1} << 50, policy), why_no_memory(policy) ? errc::unsupported : errc::out_of_memory) << policy;
+}
+
+TEST(MemoryBlock, the_reasons_name_the_policy_and_what_helps) {
+  EXPECT_NE(why_no_memory("mallok").value().find("unknown memory policy 'mallok': known are malloc, calloc"), std::string::npos);
+  for (const auto policy : {"malloc", "calloc", "huge"}) EXPECT_FALSE(why_no_memory(policy)) << policy;
+  if (explicit_huge_pages().free_bytes == 0) {
+    EXPECT_NE(why_no_memory("huge-explicit").value().find("sysctl vm.nr_hugepages="), std::string::npos);
+  } else {
+    EXPECT_FALSE(why_no_memory("huge-explicit"));
+  }
+  for (const auto& name : allocator_library_names())
+    if (const auto reason = why_no_memory(name)) {
+      EXPECT_TRUE(reason->starts_with("memory " + name)) << *reason;
+      const bool tells = reason->find("install") != std::string::npos || reason->find("GLIBC_TUNABLES=") != std::string::npos;
+      EXPECT_TRUE(tells) << *reason;
+    }
+}
+
+TEST(AllocatorLibrary, its_blocks_come_from_it_and_go_back_to_it) {
+  int found = 0;
+  for (const auto& name : allocator_library_names()) {
+    const auto search = find_allocator_library(name);
+    if (search.missing) {
+      std::printf("[   ABSENT ] %s\n", search.missing->c_str());
+      continue;
+    }
+    ++found;
+    Dl_info from{}, to{};
+    ASSERT_NE(dladdr(reinterpret_cast<void*>(search.found.allocate), &from), 0);
+    ASSERT_NE(dladdr(reinterpret_cast<void*>(search.found.release), &to), 0);
+    EXPECT_NE(std::string(from.dli_fname).find(name), std::string::npos) << from.dli_fname;
+    EXPECT_STREQ(from.dli_fname, to.dli_fname);
+    for (const std::size_t bytes : {1, 4096, 5 << 20}) {
+      auto* data = static_cast<unsigned char*>(search.found.allocate(bytes));
+      ASSERT_NE(data, nullptr);
+      std::fill_n(data, bytes, static_cast<unsigned char>(7));
+      search.found.release(data);
+    }
+  }
+  if (found == 0) GTEST_SKIP() << "none of the allocators is installed";
+}
+
+TEST(AllocatorLibrary, an_unknown_name_is_missing) { EXPECT_TRUE(find_allocator_library("hoard").missing); }
+
+TEST(NumaNodes, lists_of_the_kernel_are_understood) {
+  EXPECT_EQ(numbers_in_list("0"), std::vector{0});
+  EXPECT_EQ(numbers_in_list("0-2,7,9-10\n"), (std::vector{0, 1, 2, 7, 9, 10}));
+  EXPECT_EQ(numbers_in_list(""), std::vector<int>{});
+  EXPECT_EQ(numbers_in_list("3,x"), std::vector{3});
+}
+
+TEST(NumaNodes, interleaved_pages_come_from_every_allowed_node) {
+  if (const auto reason = why_no_memory("interleave")) GTEST_SKIP() << *reason;
+  const auto allowed = allowed_numa_nodes();
+  ASSERT_FALSE(allowed.empty());
+  const std::size_t count = 16 * allowed.size();
+  const memory_block block(count * page_bytes(), "interleave");
+  std::vector<void*> addresses;
+  for (std::size_t i = 0; i < count; ++i) {
+    addresses.push_back(block.data() + i * page_bytes());
+    block.data()[i * page_bytes()] = std::byte{1};
+  }
+  const auto nodes = numa_nodes_of_pages(addresses);
+  if (!nodes) GTEST_SKIP() << "the kernel does not say where pages lie";
+  for (const int node : allowed) EXPECT_EQ(std::ranges::count(*nodes, node), 16) << "on node " << node;
+}
+
+}  // namespace
+}  // namespace longshore

@@ -1,0 +1,172 @@
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/machine/numa_nodes.hpp>
+#include <longshore/machine/page_facts.hpp>
+#include <longshore/machine/pages.hpp>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+namespace longshore {
+namespace {
+
+fault_counts faults_of(int who) noexcept {
+  rusage usage{};
+  getrusage(who, &usage);
+  return {static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(usage.ru_majflt)};
+}
+
+// Bytes with memory behind them in [begin, end), whole pages: /proc/self/pagemap has a word per page, whose highest bit says so.
+// Programs without privileges read it too, only not where the memory is.
+std::optional<std::size_t> resident_bytes_in(std::uintptr_t begin, std::uintptr_t end) {
+  constexpr std::size_t words_at_once = std::size_t{1} << 15;
+  const std::size_t page = page_bytes();
+  const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::vector<std::uint64_t> words(words_at_once);
+  std::size_t resident_pages = 0;
+  bool complete = true;
+  for (std::uintptr_t at = begin / page, last = (end + page - 1) / page; at < last && complete;) {
+    const std::size_t wanted = std::min<std::size_t>(words.size(), last - at);
+    const ssize_t got = pread(file, words.data(), wanted * sizeof(words[0]), static_cast<off_t>(at * sizeof(words[0])));
+    const std::size_t count = got > 0 ? static_cast<std::size_t>(got) / sizeof(words[0]) : 0;
+    resident_pages += static_cast<std::size_t>(std::count_if(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count),
+                                                             [](std::uint64_t word) { return word >> 63 != 0; }));
+    complete = count > 0;
+    at += count;
+  }
+  close(file);
+  if (!complete) return std::nullopt;
+  return resident_pages * page;
+}
+
+// Share of `part` in `whole` of some bytes, in whole pages of the machine.
+std::size_t share(std::size_t bytes, std::size_t part, std::size_t whole) {
+  if (whole == 0 || part >= whole) return bytes;
+  const double exact = static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(whole);
+  return round_up(static_cast<std::size_t>(exact), page_bytes());
+}
+
+void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
+  if (sum && bytes)
+    *sum += *bytes;
+  else
+    sum.reset();
+}
+
+// Adds what one mapping contributes to the range [begin, end), of which it holds at least a page.
+void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr_t begin, std::uintptr_t end) {
+  const std::uintptr_t from = std::max(begin, mapping.begin), to = std::min(end, mapping.end);
+  const bool whole = from == mapping.begin && to == mapping.end;
+  const auto resident = whole ? mapping.resident : resident_bytes_in(from, to);
+  add(facts.resident_bytes, resident);
+  if (whole || !resident || !mapping.resident) {
+    add(facts.transparent_huge_bytes, whole ? mapping.transparent_huge : std::nullopt);
+    add(facts.explicit_huge_bytes, whole ? mapping.explicit_huge : std::nullopt);
+    return;
+  }
+  facts.proportioned = true;
+  const auto part_of = [&](std::optional<std::size_t> bytes) {
+    return bytes ? std::optional(std::min(share(*bytes, *resident, *mapping.resident), *resident)) : std::nullopt;
+  };
+  add(facts.transparent_huge_bytes, part_of(mapping.transparent_huge));
+  add(facts.explicit_huge_bytes, part_of(mapping.explicit_huge));
+}
+
+// Nodes of at most `most` pages of [begin, end), one from each of as many equal strides, at a place that is random but always the same.
+void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end, std::size_t most) {
+  const std::size_t page = page_bytes(), count = (end - begin) / page, samples = std::min(count, most);
+  facts.pages_in_range = count;
+  if (samples == 0) return;
+  random_stream random(count);
+  std::vector<void*> addresses(samples);
+  for (std::size_t i = 0; i < samples; ++i) {
+    const std::size_t first = i * count / samples, next = (i + 1) * count / samples;
+    addresses[i] = reinterpret_cast<void*>(begin + (first + random.below(next - first)) * page);
+  }
+  const auto nodes = numa_nodes_of_pages(addresses);
+  if (!nodes) return;
+  facts.pages_sampled = samples;
+  std::map<int, std::size_t> found;
+  std::size_t placed = 0;
+  for (const int node : *nodes)
+    if (node >= 0) ++found[node], ++placed;
+  // Scaled to what is resident, where that is known; else each sample stands for its stride.
+  const double bytes_per_sample = facts.resident_bytes && placed > 0
+                                      ? static_cast<double>(*facts.resident_bytes) / static_cast<double>(placed)
+                                      : static_cast<double>(count * page) / static_cast<double>(samples);
+  facts.nodes.emplace();
+  for (const auto& [node, pages_found] : found)
+    facts.nodes->push_back({node, static_cast<std::size_t>(static_cast<double>(pages_found) * bytes_per_sample)});
+}
+
+}  // namespace
+
+fault_counts process_faults() noexcept { return faults_of(RUSAGE_SELF); }
+fault_counts thread_faults() noexcept { return faults_of(RUSAGE_THREAD); }
+
+namespace detail {
+
+std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, std::uintptr_t end) {
+  std::vector<mapping> found;
+  bool inside = false;
+  for (std::size_t at = 0; at < smaps.size();) {
+    const std::string_view line = smaps.substr(at, smaps.find('\n', at) - at);
+    at += line.size() + 1;
+    // "begin-end rwxp ..." in lower-case hexadecimal opens a mapping; "Key:   number kB" describes it.
+    mapping next;
+    const char *const first = line.data(), *const last = first + line.size();
+    const auto low = std::from_chars(first, last, next.begin, 16);
+    if (low.ec == std::errc{} && low.ptr < last && *low.ptr == '-') {
+      std::from_chars(low.ptr + 1, last, next.end, 16);
+      inside = next.begin < end && begin < next.end;
+      if (inside) found.push_back(next);
+      continue;
+    }
+    const std::size_t colon = line.find(':'), digits = line.find_first_of("0123456789", colon);
+    if (!inside || colon == line.npos || digits == line.npos) continue;
+    std::size_t kibibytes = 0;
+    std::from_chars(first + digits, last, kibibytes);
+    const std::string_view key = line.substr(0, colon);
+    const auto add_to = [&](std::optional<std::size_t>& sum) { sum = sum.value_or(0) + kibibytes * 1024; };
+    mapping& current = found.back();
+    if (key == "KernelPageSize") current.page_bytes = kibibytes * 1024;
+    if (key == "AnonHugePages" || key == "ShmemPmdMapped" || key == "FilePmdMapped") add_to(current.transparent_huge);
+    if (key == "Private_Hugetlb" || key == "Shared_Hugetlb") add_to(current.explicit_huge);
+    if (key == "Rss" || key == "Private_Hugetlb" || key == "Shared_Hugetlb") add_to(current.resident);  // Rss is without those
+  }
+  return found;
+}
+
+}  // namespace detail
+
+page_facts inspect_pages(const void* data, std::size_t bytes, std::size_t most_samples) {
+  page_facts facts;
+  facts.bytes = bytes;
+  if (bytes == 0) return facts;
+  const std::size_t page = page_bytes();
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(data) / page * page,
+                       end = round_up(reinterpret_cast<std::uintptr_t>(data) + bytes, page);
+  std::ifstream file("/proc/self/smaps");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto mappings = detail::mappings_in(text, begin, end);
+  if (!mappings.empty()) facts.resident_bytes = facts.transparent_huge_bytes = facts.explicit_huge_bytes = 0;
+  std::size_t largest = 0;
+  for (const auto& mapping : mappings) {
+    add_mapping(facts, mapping, begin, end);
+    if (const std::size_t size = std::min(end, mapping.end) - std::max(begin, mapping.begin); size > largest)
+      largest = size, facts.page_bytes_of_kernel = mapping.page_bytes;
+  }
+  sample_nodes(facts, begin, end, most_samples);
+  return facts;
+}
+
+}  // namespace longshore

@@ -1,0 +1,22 @@
+#include <longshore/core/clock.hpp>
+#include <longshore/machine/region_start.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace longshore {
+
+double region_start_seconds(tasks& workers) {
+  constexpr int warm_ups = 20;
+  std::array<double, 301> seconds;
+  for (int i = 0; i < warm_ups; ++i) workers.run([](int) {});
+  for (double& lasted : seconds) {
+    const double start = monotonic_seconds();
+    workers.run([](int) {});
+    lasted = monotonic_seconds() - start;
+  }
+  std::ranges::nth_element(seconds, seconds.begin() + seconds.size() / 2);
+  return seconds[seconds.size() / 2];
+}
+
+}  // namespace longshore
