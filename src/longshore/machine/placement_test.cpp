@@ -54,8 +54,8 @@ TEST(Placement, every_position_has_coordinates_of_its_own_whatever_the_order) {
       ASSERT_EQ(rows.position_at(in_rows), position);
       of_placement.insert(at), of_rows.insert(in_rows);
     }
-    EXPECT_EQ(of_placement.size(), 180u);
-    EXPECT_EQ(of_rows.size(), 180u);
+    EXPECT_EQ(of_placement.size(), 360u);
+    EXPECT_EQ(of_rows.size(), 360u);
   }
   const placement by_z({{"core", {2, 1, 2}, dimension_order_from("zxy")}});
   EXPECT_EQ(by_z.coordinates_of(1), (grid_triple{0, 0, 1}));
