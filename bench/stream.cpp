@@ -1,15 +1,19 @@
 // Pattern stream: the four kernels of STREAM, crossed with scope, tasks, memory, first touch and distribution.
 #include "benchmark.hpp"
+#include "page_account.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/memory.hpp>
+#include <longshore/machine/region_start.hpp>
 #include <longshore/stream/choose_stores.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
 #include <numeric>
 
 namespace longshore::bench {
@@ -65,7 +69,8 @@ class stream_measurement final : public measurement {
 
   template <class MakeArrays>
   stream_measurement(team& ranks, const variant& what, const MakeArrays& make_arrays)
-      : team_(ranks), workers_(task_options_of(ranks, what)), stream_(make_arrays(), workers_, options_of(what)) {
+      : team_(ranks), workers_(task_options_of(ranks, what)), faults_(ranks), stream_(make_arrays(), workers_, options_of(what)) {
+    touch_faults_ = faults_.since_last();
     if (what.at("stores") == "auto") {
       const auto machine_ranks = static_cast<std::size_t>(ranks_of_machine(ranks));
       stores_ = choose_stores(ranks, stream_, bytes_of_run() * machine_ranks, ranks_of_machine(ranks) * workers_.count());
@@ -99,13 +104,17 @@ class stream_measurement final : public measurement {
             {"write_allocate_bandwidth", 1e-9 * per_node / seconds.median * moved / arrays, "GB/s"},
             {"rank_bandwidth_max", 1e-9 * team_.allreduce_value(rate, reduction::max), "GB/s"},
             {"rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"},
-            {"rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"}};
+            {"rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"},
+            {"region_start", 1e6 * team_.allreduce_value(region_start_seconds(workers_), reduction::max), "us", false}};
   }
 
   [[nodiscard]] json facts() override {
     json stores{{"kind", name_of(stream_.options().stores)}};
     if (stores_) stores["chosen_by"] = stores_->measured ? "measuring" : "size", stores["cache_bytes"] = stores_->cache_bytes;
-    return {{"stores", stores}};
+    return {{"stores", stores},
+            {"first_touch", {{"by", stream_.touched_in_parallel() ? "parallel" : "serial"}, {"threshold_bytes", threshold()}}},
+            {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}, {"bound", allowed_cpus().size() == 1}}},
+            {"memory", memory()}};
   }
 
  private:
@@ -118,6 +127,23 @@ class stream_measurement final : public measurement {
     return stream_.options().stores == store_kind::ordinary || instruction_sets().back() == instruction_set::portable;
   }
 
+  // From which size on all tasks touch first, where that was asked for the machine to say; null where they never do.
+  [[nodiscard]] json threshold() const {
+    const auto bytes = stream_.touch_threshold_bytes();
+    return bytes && *bytes < std::numeric_limits<std::size_t>::max() ? json(*bytes) : json(nullptr);
+  }
+  [[nodiscard]] json memory() {
+    const auto bytes = [&](std::size_t array) { return std::as_bytes(stream_.arrays().local(array)); };
+    const std::array ranges = {bytes(0), bytes(1), bytes(2)};
+    json account = page_account(team_, ranges);
+    account["faults_of_touching"] = {{"minor", touch_faults_.minor}, {"major", touch_faults_.major}};
+    (void)faults_.since_last();
+    stream_.run();  // other variants ran between those that were timed
+    const fault_counts once_more = faults_.since_last();
+    account["faults_of_running"] = {{"minor", once_more.minor}, {"major", once_more.major}};
+    return account;
+  }
+
   // A rank's own rate is that of its median repetition, without the time in which it waits for the others.
   void end_batch() {
     if (batch_runs_ > 0) batches_.push_back(own_seconds_);
@@ -126,6 +152,8 @@ class stream_measurement final : public measurement {
 
   team& team_;
   tasks workers_;
+  fault_account faults_;
+  fault_counts touch_faults_;
   stream<Arrays> stream_;
   std::optional<stores_choice> stores_;  // nothing: given
   std::uint64_t batch_runs_ = 0;
@@ -160,13 +188,8 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
   return why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0);
 }
 
-// Distributed arrays lie in the transport's segments, own arrays have no distribution; and the record says who touched first.
-void settle(variant& what) {
-  what.erase(what.at("scope") == "ep" ? "distribution" : "memory");
-  if (what.contains("first_touch")) return;
-  const std::size_t element_bytes = what.at("type") == "float" ? sizeof(float) : sizeof(double);
-  what["first_touch"] = what.at("elements").get<std::size_t>() > parallel_touch_bytes / element_bytes ? "parallel" : "serial";
-}
+// Distributed arrays lie in the transport's segments, own arrays have no distribution.
+void settle(variant& what) { what.erase(what.at("scope") == "ep" ? "distribution" : "memory"); }
 
 std::vector<factor> factors() {
   using enum factor::kind;
@@ -200,7 +223,7 @@ std::vector<factor> factors() {
       {.name = "first-touch",
        .allowed = {"serial", "parallel"},
        .defaults = {},
-       .help = "who writes the pages first; not given: parallel for arrays above 2 MiB"},
+       .help = "who writes the pages first; not given: parallel where that is measured to pay"},
       {.name = "distribution",
        .allowed = {"block", "cyclic", "block-cyclic"},
        .defaults = {"block"},

@@ -1,5 +1,5 @@
 // STREAM over distributed arrays, on every transport.
-#include <longshore/stream/stream.hpp>
+#include <longshore/stream/choose_stores.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
@@ -31,6 +31,33 @@ TEST(DistributedStream, every_kernel_is_right_and_a_wrong_element_is_found) {
     for (const std::uint64_t elements : {0, 5, 40'001}) {
       every_kernel_is_right<double, block>(team, elements);
       every_kernel_is_right<float, cyclic>(team, elements);
+    }
+  });
+}
+
+// What is clear by size is not measured; what is not clear is, and leaves right results.
+TEST(DistributedStream, stores_are_chosen_by_size_where_it_is_clear_and_measured_where_not) {
+  spmd([](team& team) {
+    tasks workers({.layer = "threads", .count = 2, .spin = false});
+    stream loops(distributed_arrays<double, block>(team, 10'000), workers, {});
+    const std::size_t cache = reached_cache_bytes(team.size() * 2);
+    struct expectation {
+      std::size_t bytes;
+      bool measured;
+      store_kind kind;  // of what is not measured
+    };
+    for (const auto& [bytes, measured, kind] :
+         {expectation{cache / 5, false, store_kind::ordinary}, expectation{cache, true, {}}, expectation{cache / 3, true, {}},
+          expectation{cache * 5, false, store_kind::streaming}}) {
+      loops.store_with(kind == store_kind::ordinary ? store_kind::streaming : store_kind::ordinary);
+      const auto choice = choose_stores(team, loops, bytes, team.size() * 2);
+      EXPECT_EQ(choice.measured, measured) << bytes;
+      EXPECT_EQ(choice.cache_bytes, cache);
+      EXPECT_EQ(choice.kind, loops.options().stores);
+      EXPECT_TRUE(measured || choice.kind == kind) << bytes;
+      const int streaming_ranks = team.allreduce_value(choice.kind == store_kind::streaming ? 1 : 0, reduction::sum);
+      EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size()) << streaming_ranks << " of " << team.size();
+      EXPECT_EQ(loops.wrong_elements(), 0u);
     }
   });
 }

@@ -9,6 +9,8 @@
 // ordinary stores the line of each result read before it is written, once more.
 #pragma once
 
+#include <longshore/machine/numa_nodes.hpp>
+#include <longshore/machine/touch_threshold.hpp>
 #include <longshore/stream/loop.hpp>
 #include <longshore/stream/stream_arrays.hpp>
 
@@ -16,17 +18,17 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace longshore {
 
 /// Who writes the pages first, and so decides on which NUMA node they lie.
 enum class first_touch {
-  automatic,  ///< parallel for arrays above parallel_touch_bytes, as the published STREAM study found; below, waking tasks costs more
+  automatic,  ///< parallel where that is measured to pay: see measured_touch_threshold_bytes; the smallest arrays are not worth asking
   serial,   ///< the thread that runs the rank
   parallel  ///< each task its own piece
 };
-inline constexpr std::size_t parallel_touch_bytes = std::size_t{2} << 20;
 
 struct stream_options {
   stream_kernel kernel = stream_kernel::triad;
@@ -82,6 +84,11 @@ class stream {
     return wrong;
   }
 
+  /// Whether all tasks wrote the first values, each its own piece; and the size of an array above which they do, where it was asked
+  /// for (first_touch::automatic).
+  [[nodiscard]] bool touched_in_parallel() const noexcept { return touched_in_parallel_; }
+  [[nodiscard]] std::optional<std::size_t> touch_threshold_bytes() const noexcept { return threshold_bytes_; }
+
   [[nodiscard]] Arrays& arrays() noexcept { return arrays_; }
   [[nodiscard]] const stream_options& options() const noexcept { return options_; }
 
@@ -100,12 +107,20 @@ class stream {
 
   std::size_t first_index(std::span<value_type> a) { return static_cast<std::size_t>(a.data() - arrays_.local(0).data()); }
 
+  // On several NUMA nodes time is not all: pages that one thread touched lie on its node, and the other tasks reach them slowly.
+  [[nodiscard]] bool touches_in_parallel() {
+    if (options_.touch != first_touch::automatic) return options_.touch == first_touch::parallel;
+    const std::size_t bytes = arrays_.local(0).size_bytes();
+    if (bytes < page_bytes() * static_cast<std::size_t>(workers_.count())) return false;
+    threshold_bytes_ = measured_touch_threshold_bytes(workers_);
+    return bytes > *threshold_bytes_ || (workers_.count() > 1 && allowed_numa_nodes().size() > 1);
+  }
+
   void initialise() {
-    const bool parallel = options_.touch == first_touch::parallel ||
-                          (options_.touch == first_touch::automatic && arrays_.local(0).size_bytes() > parallel_touch_bytes);
+    touched_in_parallel_ = touches_in_parallel();
     tasks alone;
     arrays_.for_each_span(
-        parallel ? workers_ : alone, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
+        touched_in_parallel_ ? workers_ : alone, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
           const std::size_t first = first_index(a);
           fill(a, first_values(base[0]), first), fill(b, first_values(base[1]), first), fill(c, first_values(base[2]), first);
         });
@@ -149,6 +164,8 @@ class stream {
   stream_options options_;
   stream_loop<value_type> loop_;
   std::uint64_t runs_ = 0;
+  bool touched_in_parallel_ = false;
+  std::optional<std::size_t> threshold_bytes_;
 };
 
 }  // namespace longshore
