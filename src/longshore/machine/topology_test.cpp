@@ -1,0 +1,133 @@
+// Topologies of this machine, of descriptions and of files: levels, nesting, restriction.
+#include <longshore/core/error.hpp>
+#include <longshore/machine/affinity.hpp>
+#include <longshore/machine/topology.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace longshore {
+namespace {
+
+using levels = std::vector<hardware_level>;
+
+bool has_hwloc() { return topology_of_this_machine().why_little().empty(); }
+
+void expect_nested(const topology& machine) {
+  for (std::size_t l = 1; l < machine.levels().size(); ++l) {
+    const auto& outer = machine.levels()[l - 1];
+    const auto& inner = machine.levels()[l];
+    std::vector<int> around(static_cast<std::size_t>(inner.count), -1);
+    for (std::size_t i = 0; i < machine.cpus().size(); ++i) {
+      int& known = around[static_cast<std::size_t>(inner.object_of[i])];
+      EXPECT_TRUE(known < 0 || known == outer.object_of[i]) << inner.name;
+      known = outer.object_of[i];
+    }
+    EXPECT_EQ(std::count(around.begin(), around.end(), -1), 0) << "every object has a CPU";
+  }
+}
+
+TEST(Topology, of_this_machine_has_every_cpu_that_may_be_used) {
+  const auto machine = topology_of_this_machine();
+  expect_nested(machine);
+  ASSERT_FALSE(machine.levels().empty());
+  for (const int cpu : allowed_cpus()) {
+    EXPECT_NE(std::find(machine.cpus().begin(), machine.cpus().end(), cpu), machine.cpus().end()) << cpu;
+    EXPECT_GE(machine.object_of(0, cpu), 0);
+  }
+  EXPECT_EQ(machine.object_of(0, 100000), -1);
+  EXPECT_FALSE(machine.description().empty());
+}
+
+TEST(Topology, is_the_same_from_a_bound_thread_and_can_be_restricted) {
+  const auto machine = topology_of_this_machine();
+  const int first = allowed_cpus().front();
+  std::string seen;
+  std::thread([&] {
+    const pinned binding(first);
+    seen = topology_of_this_machine().description();
+  }).join();
+  EXPECT_EQ(seen, machine.description());
+  const auto one = machine.restricted_to(std::vector{first});
+  ASSERT_EQ(one.cpus().size(), 1u);
+  for (const auto& level : one.levels()) EXPECT_EQ(level.count, 1);
+  EXPECT_EQ(machine.restricted_to(std::vector{100000}).cpus().size(), machine.cpus().size());
+}
+
+TEST(Topology, of_a_description_has_its_levels) {
+  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  const struct {
+    const char* text;
+    levels expected;
+    int cpus;
+  } cases[] = {
+      {"pack:2 numa:4 l3:4 core:2 pu:1", {{"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}, {"hwthread", 1}}, 64},
+      {"pack:2 [numa] l3:2 core:4 pu:1", {{"socket", 2}, {"numa", 1}, {"l3", 2}, {"core", 4}, {"hwthread", 1}}, 16},
+      {"pack:1 l3:1 core:8 pu:2", {{"socket", 1}, {"numa", 1}, {"l3", 1}, {"core", 8}, {"hwthread", 2}}, 16},
+      {"numa:1 pack:2 core:3 pu:1", {{"socket", 2}, {"numa", 1}, {"l3", 1}, {"core", 3}, {"hwthread", 1}}, 6},
+      {"pack:1 l3:1 numa:4 core:4 pu:1", {{"socket", 1}, {"numa", 4}, {"l3", 1}, {"core", 4}, {"hwthread", 1}}, 16},
+      {"pack:1 l3:1 l2:4 core:2 pu:1", {{"socket", 1}, {"numa", 1}, {"l3", 1}, {"l2", 4}, {"core", 2}, {"hwthread", 1}}, 8},
+      {"pack:1 l3:2 l2:1 core:2 pu:1", {{"socket", 1}, {"numa", 1}, {"l3", 2}, {"core", 2}, {"hwthread", 1}}, 4},
+      {"pack:1 l3:2 l2:2 core:1 pu:1", {{"socket", 1}, {"numa", 1}, {"l3", 2}, {"core", 2}, {"hwthread", 1}}, 4}};
+  for (const auto& one : cases) {
+    const auto machine = topology_from(one.text);
+    expect_nested(machine);
+    EXPECT_EQ(static_cast<int>(machine.cpus().size()), one.cpus) << one.text;
+    ASSERT_TRUE(machine.even_levels().has_value()) << one.text;
+    EXPECT_EQ(*machine.even_levels(), one.expected) << one.text << " read as " << machine.description();
+    EXPECT_EQ(topology_from(machine.description()).even_levels(), machine.even_levels()) << machine.description();
+  }
+}
+
+TEST(Topology, knows_which_object_holds_some_cpus) {
+  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  const auto machine = topology_from("pack:2 numa:2 l3:2 core:2 pu:2");
+  EXPECT_EQ(machine.innermost_holding(std::vector{0}), "hwthread");
+  EXPECT_EQ(machine.innermost_holding(std::vector{0, 1}), "core");
+  EXPECT_EQ(machine.innermost_holding(std::vector{0, 2}), "l3");
+  EXPECT_EQ(machine.innermost_holding(std::vector{0, 4}), "numa");
+  EXPECT_EQ(machine.innermost_holding(std::vector{0, 8}), "socket");
+  EXPECT_EQ(machine.innermost_holding(std::vector{0, 16}), "");
+  EXPECT_EQ(machine.object_holding(0, std::vector{16, 31}), 1);
+  EXPECT_EQ(machine.object_holding(1, std::vector{16, 31}), -1);
+  EXPECT_EQ(machine.object_holding(1, std::vector<int>{}), -1);
+}
+
+TEST(Topology, that_is_uneven_says_so) {
+  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  const auto part = topology_from("pack:2 numa:1 l3:2 core:2 pu:1").restricted_to(std::vector{0, 1, 2, 4, 5});
+  EXPECT_FALSE(part.even_levels().has_value());
+  EXPECT_EQ(part.description(), "uneven: 2 socket, 2 numa, 3 l3, 5 core, 5 hwthread");
+  expect_nested(part);
+  const auto half = topology_from("pack:2 numa:1 l3:2 core:2 pu:1").restricted_to(std::vector{0, 2, 4, 6});
+  EXPECT_EQ(half.description(), "pack:2 numa:1 l3:2 core:1 pu:1");
+}
+
+TEST(Topology, without_labels_of_a_level_is_whole_there) {
+  const std::vector<topology::labelled_level> none{{"socket", {-1, -1, -1}}, {"core", {7, 8, 7}}};
+  const topology machine({4, 5, 6}, none);
+  EXPECT_EQ(machine.levels()[0].count, 1);
+  EXPECT_EQ(machine.levels()[1].count, 2);
+  EXPECT_EQ(machine.object_of(1, 6), machine.object_of(1, 4));
+  EXPECT_FALSE(machine.even_levels().has_value());  // two CPUs in one core, one in the other
+}
+
+TEST(Topology, refuses_what_it_cannot_read_in_one_clear_line) {
+  if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
+  for (const char* wrong : {"", "pack:2 spoon:3", "nothing.xml"}) {
+    try {
+      static_cast<void>(topology_from(wrong));
+      ADD_FAILURE() << wrong;
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage);
+      EXPECT_NE(std::string(e.what()).find(wrong), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace longshore
