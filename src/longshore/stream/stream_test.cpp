@@ -37,12 +37,43 @@ TEST(Stream, every_kernel_is_right_in_every_memory) {
     }
 }
 
-TEST(Stream, arrays_above_2_MiB_are_touched_by_all_tasks) {
-  tasks workers({.layer = "threads", .count = 2});
-  constexpr std::size_t elements = 300'000;
-  stream run(own_arrays<double>(elements, "malloc"), workers, {.kernel = stream_kernel::add});
-  run.run();
-  EXPECT_EQ(run.wrong_elements(), 0u);
+TEST(Stream, every_kernel_is_right_on_every_tasking_layer_in_every_memory_there_is) {
+  constexpr std::size_t elements = 40'001;
+  int ran = 0;
+  for (const auto& layer : task_layer_names())
+    for (const auto& policy : memory_policy_names()) {
+      const int count = layer == "serial" ? 1 : 2;
+      if (why_no_tasks(layer, count) || why_no_memory(policy)) continue;
+      tasks workers({.layer = layer, .count = count, .spin = false});
+      for (const auto kernel : all_kernels) {
+        stream run(own_arrays<double>(elements, policy), workers, {.kernel = kernel, .touch = first_touch::parallel});
+        for (int i = 0; i < 3; ++i) run.run();
+        EXPECT_EQ(run.wrong_elements(), 0u) << name_of(kernel) << ", " << layer << ", " << policy;
+        ++ran;
+      }
+    }
+  EXPECT_GE(ran, 2 * 3 * 4);  // serial and threads, malloc, calloc and huge are always there
+}
+
+TEST(Stream, who_touches_first_is_as_asked_or_by_the_measured_threshold) {
+  tasks workers({.layer = "threads", .count = 2}), alone;
+  constexpr std::size_t large = 300'000, tiny = 64;
+  const auto touched = [](std::size_t elements, tasks& by, first_touch touch) {
+    stream run(own_arrays<double>(elements, "huge"), by, {.touch = touch});
+    EXPECT_EQ(run.wrong_elements(), 0u);
+    return std::pair{run.touched_in_parallel(), run.touch_threshold_bytes()};
+  };
+  EXPECT_EQ(touched(large, workers, first_touch::parallel), std::pair(true, std::optional<std::size_t>()));
+  EXPECT_EQ(touched(large, workers, first_touch::serial), std::pair(false, std::optional<std::size_t>()));
+  EXPECT_EQ(touched(tiny, workers, first_touch::automatic), std::pair(false, std::optional<std::size_t>()));
+  EXPECT_FALSE(touched(large, alone, first_touch::automatic).first);
+  const auto [in_parallel, threshold] = touched(large, workers, first_touch::automatic);
+  ASSERT_TRUE(threshold);
+  if (allowed_numa_nodes().size() == 1) {
+    EXPECT_EQ(in_parallel, large * sizeof(double) > *threshold);
+  } else {
+    EXPECT_TRUE(in_parallel);
+  }
 }
 
 // Faults: each is made in arrays that were right, must be found, and taken back.
