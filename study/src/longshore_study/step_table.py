@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -112,7 +112,7 @@ def legend(table: StepTable) -> list[str]:
     lines = []
     if gains:
         lines.append(
-            f"{table.unit}: median over launches; xN: N times the step before, in parentheses its 95 % interval"
+            f"{table.unit}: geometric mean over launches; xN: N times the step before, in parentheses its 95 % interval"
         )
     if any(gain.interval and shows_nothing(gain) for gain in gains):
         lines.append("~ the interval includes 1: the launches do not show that the step changed anything")
@@ -132,8 +132,7 @@ def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], wid
     """The columns in groups, each narrow enough: apart by where they were measured first, then by other factors, as
     long as that is needed and possible."""
     groups = [list(range(len(table.columns)))]
-    names = terminal.varying(table.columns)[1]
-    names.sort(key=_rank)
+    names = column_order(terminal.varying(table.columns)[1])
     for name in names:
         if all(width_of(group) <= widest for group in groups):
             break
@@ -145,6 +144,11 @@ def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], wid
             parted += list(levels.values()) or [group]
         groups = parted
     return groups
+
+
+def column_order(names: Iterable[str]) -> list[str]:
+    """The factors that tell columns apart, in the order in which tables name them."""
+    return sorted(names, key=_rank)
 
 
 def _rank(name: str) -> tuple[int, str]:
@@ -166,7 +170,7 @@ def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, l
     """Title, heading and rows. Each factor that tells the columns apart has a line of its own above the steps."""
     chosen = [table.columns[place] for place in places]
     shared, names = terminal.varying(chosen)
-    names.sort(key=_rank)
+    names = column_order(names)
     heads = [[name.replace("_", "-"), *(_level(column, name) for column in chosen)] for name in names]
     heads = heads or [["step", table.unit]]
     rows = [*heads[1:]]
@@ -176,16 +180,17 @@ def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, l
         [step.name, *(_cell_text(row[place], notes) for place in places)]
         for step, row in zip(table.steps, table.cells, strict=True)
     ]
-    overall = [_overall(table, place) for place in places]
-    if any(overall):
-        rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in overall)])
-    told = terminal.factors({name: value for name, value in shared.items() if value not in ({}, "", None)})
+    gains = [overall(table, place) for place in places]
+    if any(gains):
+        rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
+    told = terminal.factors({name: shared[name] for name in column_order(shared) if shared[name] not in ({}, "", None)})
     where = f"{table.study}, tag {table.tag}" if table.tag != table.study else table.study
     title = f"{where}: {table.pattern} {table.metric}, {table.unit}" + (f" ({told})" if told else "")
     return title, heads[0], rows
 
 
-def _overall(table: StepTable, place: int) -> Contrast | None:
+def overall(table: StepTable, place: int) -> Contrast | None:
+    """The gain of all steps together in one column."""
     return next((row[place].overall for row in reversed(table.cells) if row[place].overall), None)
 
 

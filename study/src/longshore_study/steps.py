@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import geometric_mean
 from typing import Any
 
 from longshore_study import contrast
@@ -42,7 +42,8 @@ class Cell:
 
     @property
     def value(self) -> float | None:
-        return median(f.value for f in self.figures) if self.figures else None
+        """The geometric mean over launches, so that a gain is the ratio of the values it stands between."""
+        return geometric_mean(f.value for f in self.figures) if self.figures else None
 
     @property
     def spread(self) -> tuple[float, float] | None:

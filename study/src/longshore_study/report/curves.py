@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
+from longshore_study.figures import CONTROL
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, Figure, by_key, median_value
 from longshore_study.report.labels import SPEAKING, level_text, metric_title, name_text, naming
@@ -14,6 +15,7 @@ from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, char
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted, figure, plain_number, quantity
 from longshore_study.report.scales import Scale, for_figures
+from longshore_study.scaling import AXES
 
 # Sizes that a reader looks for first; any other numeric factor with several levels is drawn too.
 SIZE_FACTORS = (
@@ -36,6 +38,8 @@ class Point:
     low: float
     high: float
     launches: int
+    told: str = ""
+    """What is said when it is pointed at; the figure and its launches, where nothing is given."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,16 @@ def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[
 
 
 def curves(facts: Facts, figures: Sequence[Figure]) -> list[Element]:
-    """One block per size factor, of the variants that have it. REQUIRES: all figures have the same metric and unit."""
-    return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in size_factors(figures)]
+    """One block per size factor, of the variants that have it; scaling.py draws what is over ranks and nodes. REQUIRES:
+    all figures have the same metric and unit."""
+    factors = [factor for factor in size_factors(figures) if factor not in scaled_over(figures)]
+    return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in factors]
+
+
+def scaled_over(figures: Sequence[Figure]) -> tuple[str, ...]:
+    """The factors that the section about scaling shows, of these figures."""
+    rates = any(f.pattern != CONTROL and f.main and f.better == "higher" for f in figures)
+    return AXES if rates else ()
 
 
 def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
@@ -101,12 +113,12 @@ def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
     # What follows from the size tells no panels apart.
     following = determined_by(factor, [group[0].factors for group in groups])
     names = naming({k: v for k, v in other.items() if k not in following} for other in rest)
-    series_factor = _series_factor(rest, names.varying)
-    looks = _looks(rest, series_factor)
+    chosen = series_factor(rest, names.varying)
+    looks = looks_of(rest, chosen)
     grouped: dict[str, dict[tuple[str, str], list[Figure]]] = {}
     for group, other in zip(groups, rest, strict=True):
-        title = ", ".join(names.parts(other, without=[series_factor]))
-        name = level_text(series_factor, other[series_factor]) if series_factor in other else "all"
+        title = ", ".join(names.parts(other, without=[chosen]))
+        name = level_text(chosen, other[chosen]) if chosen in other else "all"
         for f in group:
             grouped.setdefault(title, {}).setdefault((name, f.side), []).append(f)
     two_sides = len(facts.sides) > 1
@@ -147,7 +159,7 @@ def _bounds(facts: Facts, figures: Sequence[Figure], factor: str) -> tuple[tuple
     return tuple((size, bound) for size, bound in found if bound is not None)
 
 
-def _series_factor(rest: Sequence[Mapping[str, object]], varying: Sequence[str]) -> str:
+def series_factor(rest: Sequence[Mapping[str, object]], varying: Sequence[str]) -> str:
     """The factor whose levels become series; "" where nothing else varies."""
     levels = {n: len({str(r.get(n)) for r in rest}) for n in varying}
     fitting = [n for n in varying if levels[n] <= SERIES_COUNT]
@@ -155,7 +167,7 @@ def _series_factor(rest: Sequence[Mapping[str, object]], varying: Sequence[str])
     return max(speaking or fitting, key=lambda n: levels[n], default="")
 
 
-def _looks(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int]:
+def looks_of(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int]:
     names = {level_text(factor, r[factor]) for r in rest if factor in r}
     return {name: i % SERIES_COUNT for i, name in enumerate(sorted(names))}
 
@@ -193,14 +205,14 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
     note += f" The dashed line is {bounds_text(bounds)}." if bounds else " No bound was measured."
     if constant:
         note += f" All: {constant}."
-    drawn = [_panel(axes, panel, metric_title(figures[0].metric)) for panel in found]
+    drawn = [panel_figure(axes, panel, metric_title(figures[0].metric)) for panel in found]
     return element(
         "div",
         element(
             "h4", f"{metric_title(figures[0].metric).capitalize()} over {SIZE_UNITS.get(factor, name_text(factor))}"
         ),
         element("p", note, class_="note"),
-        _legend(found),
+        curve_legend(found),
         element("div", drawn[:PANELS_SHOWN], class_="panels" + (" single" if len(found) == 1 else "")),
         element(
             "details",
@@ -223,7 +235,7 @@ def size_scale(sizes: Sequence[float]) -> Scale:
     return Scale(low - air, high + air)
 
 
-def _panel(axes: Axes, panel: Panel, metric: str) -> Element:
+def panel_figure(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory copy") -> Element:
     marks: list[Child] = []
     if panel.bounds:
         places = [(axes.x.fraction(size), 1 - axes.y.clipped(bound.value)) for size, bound in panel.bounds]
@@ -231,9 +243,7 @@ def _panel(axes: Axes, panel: Panel, metric: str) -> Element:
         ends = [(0.0, places[0][1]), *places, (1.0, places[-1][1])]
         marks += [line(x1, y1, x2, y2, "bound") for (x1, y1), (x2, y2) in pairwise(ends)]
         name_at = f"{100 * ends[-1][1]:.2f}%"
-        marks.append(
-            element("text", "memory copy", x="100%", y=name_at, dy="-5", text_anchor="end", class_="bound-name")
-        )
+        marks.append(element("text", bound_name, x="100%", y=name_at, dy="-5", text_anchor="end", class_="bound-name"))
     marks += [_series(axes, series) for series in panel.series]
     told = f"{metric} over {axes.x_title}" + (f", {panel.title}" if panel.title else "")
     return element(
@@ -250,7 +260,7 @@ def _series(axes: Axes, series: Series) -> Element:
     spans = [
         line(at[0], 1 - axes.y.clipped(p.low), at[0], 1 - axes.y.clipped(p.high), f"span {style}")
         for p, at in zip(series.points, places, strict=True)
-        if p.launches > 1
+        if p.high > p.low
     ]
     dots = [
         mark(SERIES_SHAPES[series.look], *at, style, _told(series, p))
@@ -267,13 +277,15 @@ def _series(axes: Axes, series: Series) -> Element:
 
 
 def _told(series: Series, point: Point) -> str:
+    if point.told:
+        return f"{series.name}, {series.side}, {point.told}"
     text = f"{series.name}, {series.side}, at {plain_number(point.size)}: {figure(point.value, series.unit)}"
     if point.launches > 1:
         text += f" ({figure(point.low)} to {figure(point.high)} over {point.launches} launches)"
     return text
 
 
-def _legend(found: Sequence[Panel]) -> Element | None:
+def curve_legend(found: Sequence[Panel]) -> Element | None:
     names = {s.name: s.look for p in found for s in p.series}
     if len(names) < 2:
         return None

@@ -25,6 +25,8 @@ from longshore_study.report.marks import symbol_sheet
 from longshore_study.report.markup import Child, Element, Verbatim, element, to_text
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.rules import rules_section
+from longshore_study.report.scaling import scaling_section
+from longshore_study.report.steps import steps_section
 from longshore_study.report.works import split_by_work
 
 Section = Callable[[Facts], Element | None]
@@ -156,7 +158,9 @@ SECTIONS: tuple[Section, ...] = (
     _forest,
     _heat_map,
     fastest_section,
+    steps_section,
     patterns_section,
+    scaling_section,
     guidelines_section,
     drift_section,
     coverage_section,

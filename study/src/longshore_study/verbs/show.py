@@ -20,6 +20,7 @@ examples:
   longshore show new --where "mode in ['waitall', 'persistent']"
   longshore show quick --winners
   longshore show stream-layers --steps              what each [[step]] of the study file brought
+  longshore show stream-layers --scaling            GB/s per node and efficiency over ranks
   longshore show --json
 
 A figure is the median over launches. 'best' marks the best of what can be chosen (mode, strategy, transport, ...) when
@@ -38,12 +39,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
     parser.add_argument("--sessions", action="store_true", help="a row for each session")
     parser.add_argument("--winners", action="store_true", help="of one study: the winners, against memory copy")
+    parser.add_argument("--scaling", action="store_true", help="figures per node and efficiency over ranks or nodes")
     parser.add_argument("--steps", action="store_true", help="what each step of the study file brought")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.winners:
         return _winners(args)
+    if args.scaling:
+        return _scaling(args)
     if args.steps:
         return _steps(args)
     where = expression.parse(args.where) if args.where is not None else None
@@ -76,6 +80,21 @@ def _winners(args: argparse.Namespace) -> int:
     else:
         winners.render(store, args.names[0], session=args.session)
     return EXIT_OK
+
+
+def _scaling(args: argparse.Namespace) -> int:
+    from longshore_study import scaling, scaling_table  # noqa: PLC0415 - for this table alone
+
+    launches = list(_chosen(args))
+    measured = measure(launches)
+    curves = scaling.curves_of(launches, measured)
+    if not curves:
+        raise LongshoreError("nothing stored was measured at more than one number of ranks or nodes")
+    if args.json:
+        print(json.dumps(scaling_table.document(curves), indent=1, ensure_ascii=False))
+    else:
+        scaling_table.render(curves)
+    return EXIT_INVALID if measured.damaged else EXIT_OK
 
 
 def _steps(args: argparse.Namespace) -> int:

@@ -1,0 +1,200 @@
+"""How patterns scale over ranks or nodes: the figure per node, and the efficiency, one curve per strategy or layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from longshore_study import scaling
+from longshore_study.figures import Measured, canonical
+from longshore_study.report.bounds import Bound, bound_for, bounds_text
+from longshore_study.report.curves import PANELS_SHOWN, Panel, Point, Series, curve_legend, looks_of, panel_figure
+from longshore_study.report.facts import Facts
+from longshore_study.report.labels import SPEAKING, Naming, level_text, naming, pattern_title
+from longshore_study.report.marks import SERIES_COUNT, Axes
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import counted, plain_number, quantity, share
+from longshore_study.report.scales import Scale, for_figures, linear_from_zero
+from longshore_study.scaling import DEFINITIONS, Curve
+from longshore_study.steps import agree
+
+Sided = tuple[str, Curve]
+
+
+def scaling_section(facts: Facts) -> Element | None:
+    """None where nothing was measured at several numbers of ranks or nodes."""
+    found: dict[tuple[str, str, str], list[Sided]] = {}
+    for side in facts.groups:
+        measured = Measured(figures=list(facts.main_measured.get(side.name, ())))
+        for curve in scaling.curves_of(side.launches, measured):
+            found.setdefault((curve.pattern, curve.axis, curve.unit), []).append((side.name, curve))
+    if not found:
+        return None
+    blocks = [_block(facts, members) for members in found.values()]
+    return element("section", element("h2", "Scaling"), blocks, id="scaling")
+
+
+def _block(facts: Facts, members: Sequence[Sided]) -> Element:
+    model = members[0][1]
+    panels = _panels(facts, members)
+    efficiencies = [_efficiencies(panel, group) for panel, group in panels]
+    sides = list(dict.fromkeys(side for side, _ in members))
+    sizes = sorted({point.at for _, curve in members for point in curve.points})
+    names = naming(_told(curve) for _, curve in members)
+    bounds = [bound for panel, _ in panels for _, bound in panel.bounds]
+    note = f"One curve per {'variant' if not _varying(panels) else 'choice'}; the fastest panels come first."
+    note += " Dot: geometric mean over launches; the upright line spans them."
+    if len(sides) > 1:
+        note += f" Dashed and open: {sides[0]}."
+    if bounds:
+        note += f" The dashed line is {bounds_text(bounds)}."
+    if names.constant:
+        note += f" All: {names.constant_text}."
+    rate_axes = _axes(model, sizes, _rate_scale(panels), quantity(model.unit, [_largest(panels)]).name + " per node")
+    told = f"Efficiency: {DEFINITIONS[model.axis]}; 95 % interval from launches."
+    # By the values: a wide interval would press all curves to the ground, and is cut off at the axis instead.
+    whole = linear_from_zero([1.0, *(p.value for panel in efficiencies for s in panel.series for p in s.points)])
+    efficiency_axes = _axes(model, sizes, whole, "efficiency")
+    return element(
+        "div",
+        element("h3", f"{pattern_title(model.pattern)} over {model.axis}"),
+        element("p", note, class_="note"),
+        curve_legend([panel for panel, _ in panels]),
+        element("h4", f"{model.unit} per node"),
+        _small_multiples([panel_figure(rate_axes, panel, f"{model.unit} per node") for panel, _ in panels]),
+        element("h4", "Efficiency"),
+        element("p", told, class_="note"),
+        _small_multiples([panel_figure(efficiency_axes, panel, "efficiency", "ideal") for panel in efficiencies]),
+        class_="pattern",
+    )
+
+
+def _small_multiples(drawn: Sequence[Element]) -> list[Child]:
+    single = " single" if len(drawn) == 1 else ""
+    rest = drawn[PANELS_SHOWN:]
+    return [
+        element("div", drawn[:PANELS_SHOWN], class_="panels" + single),
+        element(
+            "details",
+            element("summary", counted(len(rest), "more panel")),
+            element("div", rest, class_="panels"),
+        )
+        if rest
+        else None,
+    ]
+
+
+def _told(curve: Curve) -> dict[str, Any]:
+    return {name: value for name, value in curve.factors.items() if value not in ({}, None)}
+
+
+def _varying(panels: Sequence[tuple[Panel, list[Sided]]]) -> bool:
+    return len({series.name for panel, _ in panels for series in panel.series}) > 1
+
+
+def _panels(facts: Facts, members: Sequence[Sided]) -> list[tuple[Panel, list[Sided]]]:
+    """Each with its curves in the order of its series; the panel with the highest figure first."""
+    rest = [_told(curve) for _, curve in members]
+    names: Naming = naming(rest)
+    chosen = series_factor(rest, names.varying)
+    looks = looks_of(rest, chosen)
+    sides = list(dict.fromkeys(side for side, _ in members))
+    dashed = sides[0] if len(sides) > 1 else None
+    grouped: dict[str, list[Sided]] = {}
+    for side, curve in members:
+        grouped.setdefault(", ".join(names.parts(_told(curve), without=[chosen])), []).append((side, curve))
+    found = []
+    for title, group in grouped.items():
+        ordered = sorted(group, key=lambda one: (looks.get(_name(one[1], chosen), 0), facts.sides.index(one[0])))
+        series = tuple(_series(side, curve, looks, chosen, dashed=dashed == side) for side, curve in ordered)
+        found.append((Panel(title, series, _bounds(facts, ordered)), ordered))
+    return sorted(found, key=lambda one: -_largest([one]))
+
+
+def series_factor(rest: Sequence[Mapping[str, Any]], varying: Sequence[str]) -> str:
+    """The factor whose levels become the curves of a panel: of those that shapes can tell apart the one that leaves the
+    fewest panels, since published layers are no full cross product."""
+
+    def panels_left(name: str) -> int:
+        return len({canonical({k: v for k, v in one.items() if k != name}) for one in rest})
+
+    fitting = [name for name in varying if len({str(one.get(name)) for one in rest}) <= SERIES_COUNT]
+    return min(fitting, key=lambda name: (panels_left(name), name not in SPEAKING), default="")
+
+
+def _name(curve: Curve, factor: str) -> str:
+    return level_text(factor, curve.factors[factor]) if factor in _told(curve) else "all"
+
+
+def _series(side: str, curve: Curve, looks: Mapping[str, int], chosen: str, *, dashed: bool) -> Series:
+    points = tuple(Point(point.at, point.value, *point.spread, launches=len(point.figures)) for point in curve.points)
+    name = _name(curve, chosen)
+    return Series(name, side, looks.get(name, 0), dashed, f"{curve.unit} per node", points)
+
+
+def _efficiencies(panel: Panel, group: Sequence[Sided]) -> Panel:
+    """The same panel of efficiencies: the first point of each curve is 1 by definition."""
+    series = []
+    for one, (_, curve) in zip(panel.series, group, strict=True):
+        points = []
+        for point in curve.points:
+            if point.efficiency is None:
+                continue
+            low, high = point.interval or (point.efficiency, point.efficiency)
+            told = f"{share(point.efficiency)} at {plain_number(point.at)} {curve.axis}"
+            if point.interval:
+                told += f" (95 % interval {share(low)} to {share(high)})"
+            elif point.why_no_interval:
+                told += f" ({point.why_no_interval})"
+            points.append(Point(point.at, point.efficiency, low, high, len(point.figures), told))
+        series.append(Series(one.name, one.side, one.look, one.dashed, "", tuple(points)))
+    sizes = sorted({point.size for one in series for point in one.points})
+    return Panel(panel.title, tuple(series), tuple((size, Bound(1.0, "", 1.0)) for size in sizes))
+
+
+def _bounds(facts: Facts, group: Sequence[Sided]) -> tuple[tuple[float, Bound], ...]:
+    """Memory copy as far as it was measured, per node as the curves are."""
+    found: dict[float, Bound] = {}
+    for side, curve in group:
+        for point in curve.points:
+            if curve.pattern not in ("stream", "gather"):
+                continue  # what a figure per process or of all keys moves depends on more than its factors
+            mine = [
+                f
+                for f in facts.of_pattern(curve.pattern)
+                if f.side == side and agree(curve.factors, f.factors) and f.factors.get(curve.axis) == point.at
+            ]
+            bound = bound_for(facts, mine)
+            known = found.get(point.at)
+            if bound is not None and (known is None or bound.value > known.value):
+                found[point.at] = bound
+    return tuple(sorted(found.items()))
+
+
+def _axes(model: Curve, sizes: Sequence[int], y: Scale, y_title: str) -> Axes:
+    x = log2_scale(sizes)
+    shown_as = quantity("", [y.high])
+    return Axes(
+        x=x,
+        y=y,
+        x_title=f"{model.axis}, log axis",
+        y_title=y_title + (", log axis" if y.logarithmic else ""),
+        x_ticks=x.ticks_at([float(size) for size in sizes], plain_number),
+        y_ticks=y.ticks(shown_as.tick, 5),
+    )
+
+
+def log2_scale(sizes: Sequence[int]) -> Scale:
+    """Equal steps for equal factors, with air at both ends."""
+    low, high = min(sizes), max(sizes)
+    air = (high / low) ** 0.06
+    return Scale(low / air, high * air, logarithmic=True)
+
+
+def _rate_scale(panels: Sequence[tuple[Panel, list[Sided]]]) -> Scale:
+    values = [v for panel, _ in panels for s in panel.series for p in s.points for v in (p.low, p.high)]
+    return for_figures([*values, *(bound.value for panel, _ in panels for _, bound in panel.bounds)])
+
+
+def _largest(panels: Sequence[tuple[Panel, list[Sided]]]) -> float:
+    return max(point.value for panel, _ in panels for series in panel.series for point in series.points)

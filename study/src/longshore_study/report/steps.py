@@ -1,0 +1,188 @@
+"""What each step of the work brought: a table with a row per step and a column per layer, with a bar in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from longshore_study import steps
+from longshore_study.contrast import Contrast
+from longshore_study.figures import measure
+from longshore_study.report.bounds import Bound, bound_for, bounds_text
+from longshore_study.report.facts import Facts
+from longshore_study.report.labels import NO_BREAK, level_text, metric_title, name_text, pattern_title, value_text
+from longshore_study.report.marks import line, strip
+from longshore_study.report.markup import Child, Element, element, percent
+from longshore_study.report.numbers import figure
+from longshore_study.step_table import Notes, column_order, overall, shows_nothing, split_to_fit
+from longshore_study.steps import Cell, StepTable
+from longshore_study.terminal import varying
+
+MOST_COLUMNS = 10
+DENSE_FROM = 8
+
+
+def steps_section(facts: Facts) -> Element | None:
+    """None where no study has steps."""
+    blocks = [
+        _table_block(facts, side.name, table)
+        for side in facts.groups
+        for source in steps.sources(side.launches)
+        for table in steps.step_tables(source, measure(source.launches))
+    ]
+    if not blocks:
+        return None
+    return element("section", element("h2", "What each step brought"), blocks, id="steps")
+
+
+def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
+    bounds = [_bound(facts, side, table, place) for place in range(len(table.columns))]
+    values = [cell.value for row in table.cells for cell in row if cell.value is not None]
+    high = max(values, default=1.0)
+    # A bound belongs into the bars while it does not squeeze them.
+    near = [bound if bound is not None and bound.value < 2 * high else None for bound in bounds]
+    scale = max([high, *(bound.value for bound in near if bound is not None)])
+    notes = Notes()
+    parts = [_part(table, places, near, scale, notes) for places in split_to_fit(table, len, MOST_COLUMNS)]
+    name = (
+        f"{pattern_title(table.pattern)}: {metric_title(table.metric)}, {table.unit}" if table.unit else table.pattern
+    )
+    where = f" ({table.study}, {table.tag})" if len(facts.launches) and _several(facts) else ""
+    return element(
+        "div",
+        element("h3", name + where),
+        element("p", _explanation(table, [bound for bound in near if bound is not None]), class_="note"),
+        parts,
+        element("ol", [element("li", text) for text in notes.texts], class_="reasons note") if notes.texts else None,
+        class_="pattern",
+    )
+
+
+def _several(facts: Facts) -> bool:
+    return len({(launch.study, launch.tag) for launch in facts.launches}) > 1
+
+
+def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
+    cells = [cell for row in table.cells for cell in row]
+    gains = [cell.gain for cell in cells if cell.gain]
+    text = "Each step comes on top of those before it. The bar is the geometric mean over launches, its dark end what "
+    text += "the step added to the one before, an empty frame what it lost; ×N is N times the step before."
+    if any(gain.interval for gain in gains):
+        text += " Below it the 95 % interval from launches; ~ where it includes 1: no change is shown."
+    elif gains:
+        text += " There are no intervals: " + "; ".join(sorted({g.why_no_interval for g in gains if g.why_no_interval}))
+        text += "."
+    if bounds:
+        text += f" The stroke across a bar is {bounds_text(bounds)}."
+    if any(cell.no_change for cell in cells):
+        text += " “=”: what the step sets cannot be chosen in this column."
+    return text
+
+
+def _part(
+    table: StepTable, places: Sequence[int], bounds: Sequence[Bound | None], scale: float, notes: Notes
+) -> Element:
+    chosen = [table.columns[place] for place in places]
+    shared, names = varying(chosen)
+    names = column_order(names)
+    title = ", ".join(
+        level_text(name, shared[name]) for name in column_order(shared) if shared[name] not in ({}, "", None)
+    )
+    rows = []
+    former: dict[int, Cell] = {}
+    for step, row in zip(table.steps, table.cells, strict=True):
+        cells = [_cell(row[place], former.get(place), bounds[place], scale, notes) for place in places]
+        rows.append(element("tr", element("th", step.name, scope="row"), cells))
+        former |= {place: row[place] for place in places if row[place].value is not None}
+    gains = [overall(table, place) for place in places]
+    if any(gains):
+        total = [element("td", _gain(gain) if gain else None) for gain in gains]
+        rows.append(element("tr", element("th", "all steps", scope="row"), total, class_="total"))
+    table_element = element(
+        "table",
+        element("thead", _heads(chosen, names)),
+        element("tbody", rows),
+        class_="plain steps" + (" dense" if len(places) > DENSE_FROM else ""),
+    )
+    return element(
+        "div",
+        element("h4", title) if title else None,
+        element(
+            "div",
+            table_element,
+            class_="scroll",
+            tabindex="0",
+            role="region",
+            aria_label=f"steps, {title}" if title else "steps",
+        ),
+        class_="group",
+    )
+
+
+def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Element]:
+    """A row per factor that tells the columns apart; neighbours with the same levels, down to it, share a heading."""
+    rows = []
+    for depth, name in enumerate(names):
+
+        def above(column: steps.Factors, names: Sequence[str] = names[: depth + 1]) -> list[str]:
+            return [value_text(column[one]) if one in column else "" for one in names]
+
+        heads = [
+            element("th", levels[-1].replace(" ", NO_BREAK) or "–", scope="col", colspan=str(len(list(members))))
+            for levels, members in groupby(chosen, key=above)
+        ]
+        rows.append(element("tr", element("th", name_text(name), scope="col", class_="factor"), heads))
+    return rows or [element("tr", element("th", "step", scope="col"), element("th", "", scope="col"))]
+
+
+def _cell(cell: Cell, former: Cell | None, bound: Bound | None, scale: float, notes: Notes) -> Element:
+    if cell.value is None:
+        why = cell.why or ""
+        word = why.partition(":")[0] if ":" in why else "–"
+        number = notes.mark(why).strip("[]")
+        return element("td", word, element("sup", number), class_="absent", title=why)
+    texts: list[Child] = [element("b", figure(cell.value))]
+    if cell.no_change:
+        texts += [" ", element("span", "=", title=cell.no_change)]
+    elif cell.gain:
+        texts += [" ", _gain(cell.gain)]
+    if cell.doubts:
+        texts.append(
+            element("span", " invalid?", element("sup", notes.mark("; ".join(cell.doubts)).strip("[]")), class_="close")
+        )
+    told = f"{figure(cell.value)}, geometric mean of {len(cell.figures)} launches" + (
+        f"; against “{cell.against}”" if cell.against else ""
+    )
+    return element("td", _bar(cell.value, former.value if former else None, bound, scale), texts, title=told)
+
+
+def _bar(value: float, former: float | None, bound: Bound | None, scale: float) -> Element:
+    common = min(value, former) if former is not None else value
+    marks: list[Child] = [_rect(0.0, common / scale, "bar base")]
+    if former is not None and value > former:
+        marks.append(_rect(common / scale, value / scale, "bar gained"))
+    elif former is not None and value < former:
+        marks.append(_rect(common / scale, former / scale, "bar lost"))
+    if bound is not None:
+        marks.append(line(bound.value / scale, 0, bound.value / scale, 1, "bound"))
+    return strip(*marks, label="")
+
+
+def _rect(left: float, right: float, style: str) -> Element:
+    return element("rect", x=percent(left), y="15%", width=percent(right - left), height="70%", class_=style)
+
+
+def _gain(gain: Contrast) -> list[Child]:
+    nothing = shows_nothing(gain)
+    ratio = f"{'~' if nothing else ''}×{gain.ratio:.2f}"
+    parts: list[Child] = [element("span", ratio, class_="gain faint" if nothing else "gain")]
+    if gain.interval:
+        low, high = gain.interval
+        parts.append(element("span", f"{low:.2f} to {high:.2f}", class_="interval-text"))
+    return parts
+
+
+def _bound(facts: Facts, side: str, table: StepTable, place: int) -> Bound | None:
+    column = table.columns[place]
+    mine = [f for f in facts.of_pattern(table.pattern) if f.side == side and steps.agree(column, f.factors)]
+    return bound_for(facts, mine)
