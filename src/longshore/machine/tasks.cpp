@@ -1,14 +1,35 @@
 #include <longshore/core/error.hpp>
+#include <longshore/machine/openmp_tasks.hpp>
+#include <longshore/machine/task_region.hpp>
 #include <longshore/machine/tasks.hpp>
+#include <longshore/machine/tbb_tasks.hpp>
 #include <longshore/machine/thread_pool.hpp>
+
+#include <algorithm>
 
 namespace longshore {
 namespace {
 
 constexpr int most_tasks = 4096;
 
-bool is_planned(std::string_view layer) { return layer == "openmp" || layer == "tbb"; }
-bool is_known(std::string_view layer) { return layer == "serial" || layer == "threads" || is_planned(layer); }
+bool is_known(std::string_view layer) {
+  const auto names = task_layer_names();
+  return std::ranges::find(names, layer) != names.end();
+}
+
+// Of a known layer: why this machine or build does not have it, as opposed to a count that makes no sense.
+std::optional<std::string> why_no_layer(std::string_view layer, int count) {
+  if (layer == "openmp") return why_no_openmp_tasks(count);
+  if (layer == "tbb") return why_no_tbb_tasks();
+  return std::nullopt;
+}
+
+std::unique_ptr<task_layer> make_layer(const task_options& options) {
+  if (options.layer == "threads") return std::make_unique<thread_pool>(options);
+  if (options.layer == "openmp") return make_openmp_tasks(options);
+  if (options.layer == "tbb") return make_tbb_tasks(options);
+  return nullptr;
+}
 
 }  // namespace
 
@@ -16,17 +37,44 @@ std::vector<std::string> task_layer_names() { return {"serial", "threads", "open
 
 std::optional<std::string> why_no_tasks(std::string_view layer, int count) {
   if (!is_known(layer)) return fmt::format("unknown tasking layer '{}': serial, threads, openmp or tbb", layer);
-  if (is_planned(layer)) return fmt::format("tasks {}: this build has only serial and threads", layer);
   if (count < 0 || count > most_tasks) return fmt::format("{} tasks: 1 to {} make sense", count, most_tasks);
   if (layer == "serial" && count > 1) return fmt::format("tasks serial are one, not {}: use threads", count);
-  return std::nullopt;
+  return why_no_layer(layer, count);
 }
 
-tasks::tasks(const task_options& options) : name_(options.layer), count_(options.count) {
-  if (const auto reason = why_no_tasks(options.layer, options.count))
-    fail(is_planned(options.layer) ? errc::unsupported : errc::usage, "{}", *reason);
+tasks::tasks() : turns_(std::make_unique<turns>()) {}
+
+tasks::tasks(const task_options& options)
+    : name_(options.layer), count_(options.count), nested_(options.nested), turns_(std::make_unique<turns>()) {
   if (options.count < 1) fail(errc::usage, "{} tasks: 1 to {} make sense", options.count, most_tasks);
-  if (options.layer == "threads") layer_ = std::make_unique<thread_pool>(options);
+  if (const auto reason = why_no_tasks(options.layer, options.count)) {
+    const bool is_missing = is_known(options.layer) && why_no_layer(options.layer, options.count) == reason;
+    fail(is_missing ? errc::unsupported : errc::usage, "{}", *reason);
+  }
+  layer_ = make_layer(options);
+}
+
+tasks::~tasks() = default;
+tasks::tasks(tasks&&) noexcept = default;
+tasks& tasks::operator=(tasks&&) noexcept = default;
+
+int tasks::running() const noexcept { return turns_->running; }
+
+void tasks::start(task_call call) {
+  task_region region(*turns_, call);
+  // Inside a task nobody waits for a turn: two tasks that wait for each other's would do so for ever.
+  std::unique_lock turn(turns_->busy, std::defer_lock);
+  if (region.is_nested()) {
+    if (nested_ && layer_ && !region.is_nested_in_its_owner()) static_cast<void>(turn.try_lock());
+  } else {
+    turn.lock();
+  }
+  if (turn && layer_)
+    region.run_on(*layer_, count_);
+  else
+    region.run_here(count_);
+  if (turn) turn.unlock();
+  region.rethrow();
 }
 
 }  // namespace longshore

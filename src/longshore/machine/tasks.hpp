@@ -14,6 +14,8 @@
 
 namespace longshore {
 
+class turns;
+
 /// Names of all tasking layers, also of those that this build does not have.
 [[nodiscard]] std::vector<std::string> task_layer_names();
 
@@ -38,34 +40,50 @@ struct index_range {
   return {first(i), first(i + 1)};
 }
 
-/// The tasks of one rank. The thread that made them is task 0; it alone may call run and for_each_range, one at a time, and must
-/// be the one to destroy them. A region starts in about a microsecond while the tasks still spin (for some 50 microseconds after
-/// the last one), later in the time that the kernel takes to wake a thread.
+/// The tasks of one rank. The thread that made them must be the one to destroy them; any thread may start a region of them, and is
+/// task 0 of it: a rank that starts work on the tasks of another stands in for that rank's own thread, so that count() pieces run
+/// on count() threads. When two threads start regions of the same tasks, the second waits for its turn.
+///
+/// A region that is started inside a task, of these or of others, runs its pieces one after the other in that task (see
+/// task_options::nested); kernels that may be nested must not wait for each other across tasks. The first region of a thread is
+/// never nested, so it may wait.
+///
+///     layer    tasks                                                 start of a region, tasks still awake
+///     serial   the calling thread                                    nothing
+///     threads  threads of our own, all at the same time              a microsecond; they spin for some 50 us, then sleep
+///     openmp   the team that OpenMP keeps for each calling thread,   a microsecond; idle threads spin as OMP_WAIT_POLICY and
+///              all at the same time                                  GOMP_SPINCOUNT said at program start, whatever `spin` says
+///     tbb      an arena of their own; some may run one after the     several microseconds
+///              other in one thread: kernels must not wait across tasks
 ///
 ///     longshore::tasks workers({.layer = "threads", .count = 2, .cpus = team.cpus()});
 ///     workers.for_each_range(n, [&](std::size_t begin, std::size_t end) { for (auto i = begin; i < end; ++i) a[i] = b[i]; });
 class tasks {
  public:
   /// One task: the calling thread.
-  tasks() = default;
+  tasks();
   /// Throws errc::usage for an unknown layer or a count that makes no sense, errc::unsupported for a layer that this build does
   /// not have, errc::out_of_memory when threads cannot be started.
   explicit tasks(const task_options& options);
+  ~tasks();
+  tasks(tasks&&) noexcept;
+  tasks& operator=(tasks&&) noexcept;
 
   [[nodiscard]] int count() const noexcept { return count_; }
   [[nodiscard]] const std::string& layer() const noexcept { return name_; }
 
-  /// Calls body(task) for each task at the same time. Returns when all have ended; the first exception thrown in a task is thrown
-  /// again here. Throws errc::usage when called from inside a task.
+  /// Tasks now inside a region: count() while one runs, 0 outside of all. The caller's own code between regions is no task. A region
+  /// that was nested runs in one task, which counts as one of its tasks unless it is one of them already. May be asked by any
+  /// thread.
+  [[nodiscard]] int running() const noexcept;
+
+  /// Calls body(task) once for each task, at the same time where the layer does so. Returns when all have ended; the first
+  /// exception thrown in a task is thrown again here.
   template <std::invocable<int> Body>
   void run(Body&& body) {
     using body_type = std::remove_reference_t<Body>;
-    if (!layer_) {
-      body(0);
-      return;
-    }
-    layer_->run({[](void* context, int task) { (*static_cast<body_type*>(context))(task); },
-                 const_cast<std::remove_const_t<body_type>*>(std::addressof(body))});
+    start({[](void* context, int task) { (*static_cast<body_type*>(context))(task); },
+           const_cast<std::remove_const_t<body_type>*>(std::addressof(body))});
   }
 
   /// Calls body(begin, end) in each task with its piece of [0, n); tasks without a piece are left out. See static_share.
@@ -78,8 +96,12 @@ class tasks {
   }
 
  private:
+  void start(task_call call);
+
   std::string name_ = "serial";
   int count_ = 1;
+  bool nested_ = false;
+  std::unique_ptr<turns> turns_;
   std::unique_ptr<task_layer> layer_;  // none: serial
 };
 

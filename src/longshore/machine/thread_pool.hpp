@@ -2,13 +2,10 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/machine/affinity.hpp>
 #include <longshore/machine/task_layer.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -26,19 +23,15 @@ class thread_pool final : public task_layer {
 
  private:
   void work(int task, const std::vector<int>& cpus);
-  void call_and_keep_error(int task) noexcept;
   void stop() noexcept;
   /// Waits until `value` is no longer `old`.
   void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) const noexcept;
 
   bool spin_;
-  std::atomic<bool> in_region_ = false;
-  std::optional<pinned> own_binding_;
+  std::optional<task_0_binding> own_binding_;
   std::vector<std::thread> threads_;
   task_call call_{};
   bool stopping_ = false;
-  std::mutex error_guard_;
-  std::exception_ptr error_;
   alignas(interference_bytes) std::atomic<std::uint32_t> round_ = 0;       // changes when call_ is ready, or at the end
   alignas(interference_bytes) std::atomic<std::uint32_t> unfinished_ = 0;  // threads still in the region
 };

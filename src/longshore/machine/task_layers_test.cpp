@@ -1,0 +1,338 @@
+// Every tasking layer does the same: everything once, nesting without oversubscription, the right count, errors to the caller.
+#include <longshore/core/error.hpp>
+#include <longshore/machine/affinity.hpp>
+#include <longshore/machine/tasks.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <thread>
+
+namespace longshore {
+namespace {
+
+struct sort {
+  const char* layer;
+  int count;
+  bool pin = false, spin = true;
+  [[nodiscard]] task_options options() const { return {.layer = layer, .count = count, .pin = pin, .spin = spin}; }
+};
+
+std::string name_of(const testing::TestParamInfo<sort>& info) {
+  return fmt::format("{}_{}{}{}", info.param.layer, info.param.count, info.param.pin ? "_pinned" : "",
+                     info.param.spin ? "" : "_sleepy");
+}
+
+std::vector<sort> all_sorts() {
+  std::vector<sort> sorts = {{"serial", 1}};
+  for (const char* layer : {"threads", "openmp", "tbb"})
+    for (const int count : {1, 2, 3, 9}) sorts.insert(sorts.end(), {{layer, count}, {layer, count, true}});
+  for (const int count : {2, 9}) sorts.insert(sorts.end(), {{"threads", count, false, false}, {"threads", count, true, false}});
+  return sorts;
+}
+
+class task_layers : public testing::TestWithParam<sort> {
+ protected:
+  void SetUp() override {
+    if (const auto reason = why_no_tasks(GetParam().layer)) GTEST_SKIP() << *reason;
+  }
+  [[nodiscard]] static int count() { return GetParam().count; }
+  [[nodiscard]] static bool runs_tasks_at_the_same_time() { return GetParam().layer != std::string("tbb"); }
+};
+INSTANTIATE_TEST_SUITE_P(all, task_layers, testing::ValuesIn(all_sorts()), name_of);
+
+TEST_P(task_layers, each_element_is_visited_once) {
+  tasks workers(GetParam().options());
+  EXPECT_EQ(workers.count(), count());
+  EXPECT_EQ(workers.layer(), GetParam().layer);
+  for (const std::size_t n : {0, 1, 3, 1000, 100'000}) {
+    std::vector<int> visits(n, 0);
+    for (int round = 0; round < 5; ++round)
+      workers.for_each_range(n, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) ++visits[i];
+      });
+    ASSERT_TRUE(std::ranges::all_of(visits, [](int visited) { return visited == 5; }));
+  }
+}
+
+TEST_P(task_layers, many_short_regions_lose_nothing) {
+  tasks workers(GetParam().options());
+  std::vector<long> calls(count(), 0);  // no atomics: a task that ran twice at once, or unseen, would be a race
+  for (int round = 0; round < 200; ++round) workers.run([&](int task) { ++calls[task]; });
+  for (const long times : calls) EXPECT_EQ(times, 200);
+}
+
+TEST_P(task_layers, what_is_written_in_one_region_is_read_in_the_next_by_another_task) {
+  tasks workers(GetParam().options());
+  std::vector<int> values(count());
+  std::iota(values.begin(), values.end(), 0);
+  std::vector<int> next(values.size());
+  for (int round = 0; round < 50; ++round) {
+    workers.run([&](int task) { next[task] = values[(task + 1) % count()]; });
+    workers.run([&](int task) { values[task] = next[task]; });
+  }
+  for (int task = 0; task < count(); ++task) EXPECT_EQ(values[task], (task + 50) % count());
+}
+
+TEST_P(task_layers, run_at_the_same_time_with_the_caller_as_task_0) {
+  if (!runs_tasks_at_the_same_time()) GTEST_SKIP() << "tbb does not promise it";
+  tasks workers(GetParam().options());
+  std::atomic<int> present = 0;
+  std::vector<std::thread::id> who(count());
+  workers.run([&](int task) {
+    who[task] = std::this_thread::get_id();
+    for (++present; present < count();) std::this_thread::yield();  // ends only if all are there
+  });
+  EXPECT_EQ(who[0], std::this_thread::get_id());
+  EXPECT_EQ(std::set(who.begin(), who.end()).size(), static_cast<std::size_t>(count()));
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::thread::id> again(count());
+    workers.run([&](int task) { again[task] = std::this_thread::get_id(); });
+    EXPECT_EQ(again, who) << "a task changed its thread";
+  }
+}
+
+TEST_P(task_layers, sleeping_tasks_wake_up) {
+  tasks workers(GetParam().options());
+  for (int round = 0; round < 3; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::atomic<int> calls = 0;
+    workers.run([&](int) { ++calls; });
+    EXPECT_EQ(calls, count());
+  }
+}
+
+TEST_P(task_layers, an_exception_in_any_task_reaches_the_caller_after_all_have_ended) {
+  tasks workers(GetParam().options());
+  for (int thrower = 0; thrower < count(); ++thrower) {
+    std::atomic<int> ended = 0;
+    try {
+      workers.run([&](int task) {
+        if (task == thrower) throw std::runtime_error("task " + std::to_string(task));
+        ++ended;
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(e.what(), "task " + std::to_string(thrower));
+      EXPECT_EQ(ended, count() - 1);
+    }
+    EXPECT_EQ(workers.running(), 0);
+  }
+  EXPECT_THROW(workers.run([&](int) { throw std::logic_error("all of them"); }), std::logic_error);
+  std::atomic<int> calls = 0;  // and the tasks are still good
+  workers.run([&](int) { ++calls; });
+  EXPECT_EQ(calls, count());
+}
+
+TEST_P(task_layers, an_exception_in_a_nested_region_goes_through_both) {
+  tasks outer(GetParam().options()), inner(GetParam().options());
+  std::atomic<int> ended = 0;
+  EXPECT_THROW(outer.run([&](int) {
+    inner.run([&](int task) {
+      if (task == 0) throw std::runtime_error("inside");
+      ++ended;
+    });
+  }),
+               std::runtime_error);
+  EXPECT_EQ(ended, count() * (count() - 1)) << "the pieces beside it were left out";
+}
+
+TEST_P(task_layers, pinned_ones_stay_where_they_were_put_and_the_caller_is_freed_at_the_end) {
+  if (!GetParam().pin) GTEST_SKIP() << "these are not pinned";
+  const auto before = allowed_cpus();
+  {
+    tasks workers(GetParam().options());
+    for (int round = 0; round < 3; ++round) {
+      std::vector<std::vector<int>> where(count());
+      std::vector<std::thread::id> who(count());
+      workers.run([&](int task) {
+        where[task] = allowed_cpus(), who[task] = std::this_thread::get_id();
+        if (runs_tasks_at_the_same_time()) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that workers come in time
+      });
+      for (int task = 0; task < count(); ++task) {
+        const auto place = runs_tasks_at_the_same_time() ? std::vector{before[task * before.size() / count()]} : where[task];
+        EXPECT_EQ(where[task], place) << "task " << task;
+        EXPECT_EQ(where[task].size(), 1u);
+      }
+    }
+  }
+  EXPECT_EQ(allowed_cpus(), before);
+}
+
+TEST_P(task_layers, those_of_a_pinned_rank_may_use_its_whole_share) {
+  if (GetParam().pin) GTEST_SKIP() << "these are pinned";
+  const auto share = allowed_cpus();
+  const pinned rank(share.front());
+  task_options options = GetParam().options();
+  options.cpus = share;
+  tasks workers(options);
+  const auto caller = std::this_thread::get_id();
+  workers.run([&](int) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(allowed_cpus(), std::this_thread::get_id() == caller ? std::vector{share.front()} : share);
+  });
+  EXPECT_EQ(allowed_cpus(), std::vector{share.front()});
+}
+
+TEST_P(task_layers, a_region_inside_a_task_runs_in_that_task) {
+  for (const bool same : {true, false}) {
+    tasks outer(GetParam().options()), other(GetParam().options());
+    tasks& inner = same ? outer : other;
+    std::vector<int> pieces(count(), 0);
+    std::atomic<int> elsewhere = 0;
+    outer.run([&](int task) {
+      const auto here = std::this_thread::get_id();
+      int next = 0;
+      inner.run([&](int piece) {
+        if (std::this_thread::get_id() != here || piece != next++) ++elsewhere;
+        pieces[task] += piece + 1;
+      });
+    });
+    EXPECT_EQ(elsewhere, 0);
+    for (const int sum : pieces) EXPECT_EQ(sum, count() * (count() + 1) / 2);
+  }
+}
+
+TEST_P(task_layers, running_is_the_number_of_tasks_inside) {
+  tasks workers(GetParam().options()), others(GetParam().options());
+  EXPECT_EQ(workers.running(), 0);
+  std::vector<int> seen(count()), within_same(count()), within_other(count());
+  workers.run([&](int task) {
+    seen[task] = workers.running();
+    workers.run([&](int) { within_same[task] = workers.running(); });
+    others.run([&](int) { within_other[task] = others.running(); });
+  });
+  EXPECT_EQ(workers.running(), 0);
+  EXPECT_EQ(others.running(), 0);
+  for (int task = 0; task < count(); ++task) {
+    EXPECT_EQ(seen[task], count());
+    EXPECT_EQ(within_same[task], count()) << "a nested region in a task of the same tasks is no further task";
+    EXPECT_GE(within_other[task], 1);
+    EXPECT_LE(within_other[task], count()) << "one for each task that they were nested in";
+  }
+}
+
+TEST_P(task_layers, real_nesting_uses_the_inner_tasks_where_they_are_free) {
+  tasks outer({.layer = "threads", .count = 2});
+  std::array<std::unique_ptr<tasks>, 2> inner;
+  for (auto& its : inner) {
+    task_options options = GetParam().options();
+    options.nested = true, options.pin = false;
+    its = std::make_unique<tasks>(options);
+  }
+  std::vector<std::set<std::thread::id>> who(2, std::set<std::thread::id>{});
+  std::vector<int> running(2);
+  outer.run([&](int task) {
+    std::vector<std::thread::id> threads(count());
+    std::atomic<int> present = 0;
+    inner[task]->run([&](int piece) {
+      threads[piece] = std::this_thread::get_id();
+      if (piece == 0) running[task] = inner[task]->running();
+      for (++present; runs_tasks_at_the_same_time() && present < count();) std::this_thread::yield();
+      // A region of the outer tasks in here would need those that wait for this one: it runs here.
+      outer.run([](int) {});
+    });
+    who[task] = std::set(threads.begin(), threads.end());
+  });
+  for (int task = 0; task < 2; ++task) {
+    EXPECT_EQ(running[task], count());
+    if (runs_tasks_at_the_same_time()) {
+      EXPECT_EQ(who[task].size(), static_cast<std::size_t>(count()));
+    }
+  }
+}
+
+TEST_P(task_layers, nested_in_circles_they_do_not_wait_for_each_other) {
+  task_options options = GetParam().options();
+  options.nested = true, options.pin = false;
+  tasks a(options), b(options);
+  std::atomic<long> calls = 0;
+  const auto there_and_back = [&](tasks& first, tasks& second) {
+    for (int round = 0; round < 50; ++round)
+      first.run([&](int) { second.run([&](int) { first.run([&](int) { calls.fetch_add(1, std::memory_order_relaxed); }); }); });
+  };
+  std::thread other(there_and_back, std::ref(b), std::ref(a));
+  there_and_back(a, b);
+  other.join();
+  EXPECT_EQ(calls, 2L * 50 * count() * count() * count());
+}
+
+TEST_P(task_layers, another_thread_that_starts_a_region_stands_in_for_the_maker) {
+  tasks workers(GetParam().options());
+  workers.run([](int) {});
+  std::vector<std::thread::id> who(count());
+  std::vector<int> running(count());
+  std::thread([&] {
+    for (int round = 0; round < 10; ++round)
+      workers.run([&](int task) { who[task] = std::this_thread::get_id(), running[task] = workers.running(); });
+    EXPECT_EQ(workers.running(), 0);
+    if (runs_tasks_at_the_same_time()) {
+      EXPECT_EQ(who[0], std::this_thread::get_id());
+    }
+  }).join();
+  if (runs_tasks_at_the_same_time()) {
+    EXPECT_EQ(std::ranges::count(who, std::this_thread::get_id()), 0) << "the maker was made to work";
+  }
+  for (const int seen : running) EXPECT_EQ(seen, count());
+}
+
+TEST_P(task_layers, of_two_threads_that_start_regions_the_second_waits_for_its_turn) {
+  tasks workers(GetParam().options());
+  std::vector<long> calls(count(), 0);  // no atomics: two regions at once would be a race
+  std::atomic<int> wrong = 0;
+  const auto start_many = [&] {
+    for (int round = 0; round < 100; ++round)
+      workers.run([&](int task) {
+        if (workers.running() != count()) ++wrong;
+        ++calls[task];
+      });
+  };
+  std::thread second(start_many), third(start_many);
+  start_many();
+  second.join();
+  third.join();
+  EXPECT_EQ(wrong, 0);
+  for (const long times : calls) EXPECT_EQ(times, 300);
+}
+
+TEST_P(task_layers, many_objects_of_many_threads_do_not_disturb_each_other) {
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < 4; ++rank)
+    ranks.emplace_back([&wrong] {
+      task_options options = GetParam().options();
+      options.spin = false;
+      tasks first(options), second(options);
+      std::vector<int> visits(1000, 0);
+      for (int round = 0; round < 20; ++round)
+        for (tasks* workers : {&first, &second})
+          workers->for_each_range(visits.size(), [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) ++visits[i];
+          });
+      wrong += !std::ranges::all_of(visits, [](int visited) { return visited == 40; });
+    });
+  for (auto& rank : ranks) rank.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(task_layers, objects_come_and_go) {
+  std::atomic<int> calls = 0;
+  for (int round = 0; round < 10; ++round) {
+    tasks workers(GetParam().options());
+    if (round % 2 == 0) workers.run([&](int) { ++calls; });
+    tasks moved = std::move(workers);
+    moved.run([&](int) { ++calls; });
+  }
+  EXPECT_EQ(calls, 15 * count());
+}
+
+}  // namespace
+}  // namespace longshore
