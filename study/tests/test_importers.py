@@ -16,6 +16,7 @@ from stored_launches import PUBLISHED
 HALO = (PUBLISHED / "halobench" / "production-reference.out").read_text()
 BALE = (PUBLISHED / "indexgather" / "bale-shmem-16-nodes.out").read_text()
 CHAPEL = (PUBLISHED / "indexgather" / "chapel-ig-block-rad-16-nodes.out").read_text()
+STREAM = (PUBLISHED / "stream-chapel-1.12.csv").read_text()
 
 
 def read(name: str, text: str, **options: Any) -> list[Imported]:
@@ -290,7 +291,7 @@ def test_the_output_of_another_program_is_named(name: str, text: str, said: str)
 
 
 def test_every_published_output_is_recognised_by_its_own_importer_alone() -> None:
-    texts = {"halobench": HALO, "bale": BALE, "chapel-ig": CHAPEL}
+    texts = {"halobench": HALO, "bale": BALE, "chapel-ig": CHAPEL, "stream-csv": STREAM}
     for owner, text in texts.items():
         for name in texts:
             if name == owner:
@@ -317,9 +318,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         importers.read_file("halobench", tmp_path / "nothing.out")
 
 
-@pytest.mark.parametrize("name", ["halobench", "bale", "chapel-ig"])
+@pytest.mark.parametrize("name", ["halobench", "bale", "chapel-ig", "stream-csv"])
 def test_an_output_cut_anywhere_is_read_or_refused_in_one_line(name: str) -> None:
-    text = {"halobench": HALO, "bale": BALE, "chapel-ig": CHAPEL}[name]
+    text = {"halobench": HALO, "bale": BALE, "chapel-ig": CHAPEL, "stream-csv": STREAM}[name]
     taken = 0
     for length in range(0, len(text), 7):
         for partial in (False, True):

@@ -211,9 +211,7 @@ def test_the_bound_of_a_process_falls_with_the_ranks(tmp_path: Path) -> None:
     (panel,) = panels(facts, halo, "ranks")
     assert [size for size, _ in panel.bounds] == [2, 4]
     assert [b.value for _, b in panel.bounds] == pytest.approx([20e9 / 2**20 / 2 / ranks for ranks in (2, 4)])
-    heights = [piece.fraction("y1") for piece in tree_of(curves(facts, halo)[0]).all("line", "bound")]
-    assert heights == sorted(heights)
-    assert heights[0] < heights[-1]
+    assert curves(facts, halo) == [], "what is over ranks is drawn under scaling"
     rows = tree_of(launch_dots(facts, halo)).one("tbody").all("tr")
     assert len({row.one("line", "bound").fraction("x1") for row in rows}) == 2
 

@@ -15,6 +15,7 @@ from longshore_study.statistics import effect, moderated
 from longshore_study.statistics.effect import Effect
 
 WITHIN_LAUNCH, IN_TURNS, BY_SESSION = "launch", "in turns", "session"
+_NO_VARIANCE = 1e-20  # of logarithms: what rounding leaves of figures that are the same
 SINGLE = "one launch: nothing says how much launches differ"
 
 
@@ -39,7 +40,7 @@ def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> lis
     for design in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
         places = [k for k, one in enumerate(found) if one is not None and one[0] == design]
         # Figures that do not vary at all (imported twice, or rounded alike) are no sign of precision.
-        varying = [k for k in places if (one := found[k]) is not None and one[1].variance]
+        varying = [k for k in places if (one := found[k]) is not None and (one[1].variance or 0.0) > _NO_VARIANCE]
         shrunk |= dict(zip(varying, moderated.moderate([_effect(found[k]) for k in varying]), strict=True))
     return [None if one is None else _contrast(*one, shrunk.get(k)) for k, one in enumerate(found)]
 

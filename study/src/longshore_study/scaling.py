@@ -99,10 +99,10 @@ def curves_of(launches: Iterable[Launch], measured: Measured) -> list[Curve]:
 
 
 def _layout(launch: Launch) -> Layout | None:
-    """As the program says it; else as the cell asked for it."""
+    """As the cell asks for it; else as the program says it, which counts nodes."""
     header = launch.header or {}
-    nodes = header.get("nodes") or launch.cell.get("nodes")
-    ranks = header.get("ranks") or launch.cell.get("ranks")
+    nodes = launch.cell.get("nodes") or header.get("nodes")
+    ranks = launch.cell.get("ranks") or header.get("ranks")
     per = launch.cell.get("ranks_per_node") or launch.cell.get("tasks_per_node")
     nodes = len(nodes) if isinstance(nodes, list) else nodes
     if not isinstance(nodes, int):

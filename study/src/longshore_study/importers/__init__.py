@@ -28,7 +28,11 @@ SIGNATURES = (
     ("halobench", re.compile(r"haloswap benchmark", re.IGNORECASE), "halobench"),
     ("bale", re.compile(r"Bale Version|GB/s injection bandwidth", re.IGNORECASE), "bale"),
     ("chapel-ig", re.compile(r"GB/s/node|-nl[ =]?\d+", re.IGNORECASE), "Chapel's ig"),
-    ("stream-csv", re.compile(r"\A[^\n]*\bstream_(?:ep|global)_GBps"), "a table of STREAM figures (CSV)"),
+    (
+        "stream-csv",
+        re.compile(r"\A(?:#[^\n]*\n|\s*\n)*[^\n]*\bstream_(?:ep|global)_GBps"),
+        "a table of STREAM figures (CSV)",
+    ),
     (None, re.compile(r'^\{"record"', re.MULTILINE), "longshore-bench (it is stored by 'longshore run')"),
     (None, re.compile(r"STREAM version|Best Rate MB/s"), "STREAM"),
     (None, re.compile(r"^# OSU ", re.MULTILINE), "OSU micro-benchmarks"),

@@ -5,7 +5,7 @@
 
 A column named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) has figures: GB/s per node of the triad on N nodes; an
 empty place in it was not measured. `stage` (or `step`) names the steps of the work, in the order of the lines. All
-other columns are factors; `comm` becomes `transport`.
+other columns are factors; `comm` becomes `transport`. Lines that begin with # are comments.
 """
 
 from __future__ import annotations
@@ -62,10 +62,12 @@ def _imported(results: list[Record], nodes: int, steps: list[str]) -> Imported:
 
 
 def _table(source: Source) -> tuple[list[str], list[_Line]]:
-    reader = csv.reader(io.StringIO(source.text), strict=True)
+    # Comments become empty lines, so that all others keep their numbers.
+    text = "\n".join("" if line.startswith("#") else line for line in source.text.split("\n"))
+    reader = csv.reader(io.StringIO(text), strict=True)
     lines: list[_Line] = []
     try:
-        header = [name.strip() for name in next(reader)]
+        header = [name.strip() for name in next((places for places in reader if places), [])]
         for name in header:
             if not name or header.count(name) > 1:
                 raise _error(source, 1, f"each column needs a name of its own, found '{name}'")

@@ -15,7 +15,7 @@ from longshore_study.report.marks import SERIES_COUNT, Axes
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted, plain_number, quantity, share
 from longshore_study.report.scales import Scale, for_figures, linear_from_zero
-from longshore_study.scaling import DEFINITIONS, Curve
+from longshore_study.scaling import DEFINITIONS, Curve, per_node
 from longshore_study.steps import agree
 
 Sided = tuple[str, Curve]
@@ -157,17 +157,19 @@ def _bounds(facts: Facts, group: Sequence[Sided]) -> tuple[tuple[float, Bound], 
     found: dict[float, Bound] = {}
     for side, curve in group:
         for point in curve.points:
-            if curve.pattern not in ("stream", "gather"):
-                continue  # what a figure per process or of all keys moves depends on more than its factors
             mine = [
                 f
                 for f in facts.of_pattern(curve.pattern)
                 if f.side == side and agree(curve.factors, f.factors) and f.factors.get(curve.axis) == point.at
             ]
             bound = bound_for(facts, mine)
+            if bound is None:
+                continue
+            # Of a process it is its share of the node; all other bounds are of the node already.
+            factor = per_node(point.figures[0], point.layout)[0] if curve.pattern == "halo" else 1.0
             known = found.get(point.at)
-            if bound is not None and (known is None or bound.value > known.value):
-                found[point.at] = bound
+            if known is None or factor * bound.value > known.value:
+                found[point.at] = Bound(factor * bound.value, curve.unit, bound.copy)
     return tuple(sorted(found.items()))
 
 

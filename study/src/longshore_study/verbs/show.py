@@ -19,7 +19,8 @@ examples:
   longshore show
   longshore show new --where "mode in ['waitall', 'persistent']"
   longshore show quick --winners
-  longshore show stream-layers --steps              what each [[step]] of the study file brought
+  longshore show stream-layers --steps              what each [[step]] of the study file brought; the name of a file
+                                                    instead lays its steps over what is stored
   longshore show stream-layers --scaling            GB/s per node and efficiency over ranks
   longshore show --json
 
@@ -98,10 +99,14 @@ def _scaling(args: argparse.Namespace) -> int:
 
 
 def _steps(args: argparse.Namespace) -> int:
-    from longshore_study import step_table, steps  # noqa: PLC0415 - for this table alone
+    from longshore_study import step_table, steps, study_file  # noqa: PLC0415 - for this table alone
 
     problems: list[str] = []
-    found = steps.sources(_chosen(args), problems=problems)
+    given = None
+    if len(args.names) == 1 and args.names[0].endswith(".toml"):
+        given = study_file.load(args.names[0])
+        args.names = [given.name]
+    found = steps.sources(_chosen(args), given, problems)
     if not found:
         why = f"; {problems[0]}" if problems else ""
         raise LongshoreError(f"no study here has steps{why}; a study file names them in [[step]]")
