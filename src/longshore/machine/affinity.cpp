@@ -46,13 +46,15 @@ int usable_cores() {
   return std::clamp(static_cast<int>(std::ceil(quota_cores())), 1, allowed);
 }
 
-bool bind_this_thread(std::span<const int> cpus) noexcept {
+bool bind_this_thread(std::span<const int> cpus) noexcept { return bind_thread(0, cpus); }
+
+bool bind_thread(int thread, std::span<const int> cpus) noexcept {
   cpu_mask mask{};
   for (const int cpu : cpus) {
     if (cpu < 0 || cpu >= most_cpus) return false;
     CPU_SET_S(cpu, sizeof(mask), mask.words);
   }
-  return sched_setaffinity(0, sizeof(mask), mask.words) == 0;
+  return sched_setaffinity(thread, sizeof(mask), mask.words) == 0;
 }
 
 bool pin_this_thread(int cpu) noexcept { return bind_this_thread({&cpu, 1}); }

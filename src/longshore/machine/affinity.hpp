@@ -18,6 +18,9 @@ bool pin_this_thread(int cpu) noexcept;
 /// Lets the calling thread run on these CPUs and no others. False when the kernel refuses.
 bool bind_this_thread(std::span<const int> cpus) noexcept;
 
+/// The same for any thread of this process, by the kernel's number of it (gettid).
+bool bind_thread(int thread, std::span<const int> cpus) noexcept;
+
 /// The CPU the calling thread runs on now, or -1 when unknown.
 [[nodiscard]] int current_cpu() noexcept;
 

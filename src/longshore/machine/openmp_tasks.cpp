@@ -1,5 +1,6 @@
-// The only file that is compiled with OpenMP. Not instrumented for ThreadSanitizer, as OpenMP's library is not: see task_region.
+// The only file that is compiled with OpenMP. Not instrumented for ThreadSanitizer, as OpenMP's library is not: thread_sanitizer.hpp.
 #include <longshore/machine/openmp_tasks.hpp>
+#include <longshore/machine/thread_sanitizer.hpp>
 
 #include <fmt/core.h>
 #include <omp.h>
@@ -46,25 +47,34 @@ class openmp_tasks final : public task_layer {
   // Threads that stay with OpenMP are not left on one CPU each.
   ~openmp_tasks() override {
     if (!pin_ || !started_ || std::this_thread::get_id() != maker_ || omp_in_parallel() != 0) return;
-#pragma omp parallel num_threads(count())
-    if (omp_get_thread_num() > 0) give_cpus(all_cpus_);
+    region([&](int) {
+      if (omp_get_thread_num() > 0) give_cpus(all_cpus_);
+    });
   }
 
   void run(task_call call) override {
     const granted_in_full grant(nested_);
     const bool give = pin_ || omp_get_proc_bind() == omp_proc_bind_false;
     started_ = true;
-#pragma omp parallel num_threads(count())
-    {
-      // A task each, unless OpenMP gave fewer threads: nothing may be left out.
-      for (int task = omp_get_thread_num(); task < count(); task += omp_get_num_threads()) {
-        if (give && omp_get_thread_num() > 0) give_cpus(cpus_[static_cast<std::size_t>(task)]);
-        call.function(call.context, task);
-      }
-    }
+    region([&](int task) {
+      if (give && omp_get_thread_num() > 0) give_cpus(cpus_[static_cast<std::size_t>(task)]);
+      call.function(call.context, task);
+    });
   }
 
  private:
+  template <class Body>
+  void region(const Body& body) {
+    tell_release(this);
+#pragma omp parallel num_threads(count())
+    {
+      tell_acquire(this);
+      // A task each, unless OpenMP gave fewer threads: nothing may be left out.
+      for (int task = omp_get_thread_num(); task < count(); task += omp_get_num_threads()) body(task);
+      tell_release(this);
+    }
+    tell_acquire(this);
+  }
   [[nodiscard]] int count() const noexcept { return static_cast<int>(cpus_.size()); }
 
   const std::thread::id maker_ = std::this_thread::get_id();

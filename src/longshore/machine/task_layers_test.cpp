@@ -9,6 +9,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -165,6 +167,33 @@ TEST_P(task_layers, pinned_ones_stay_where_they_were_put_and_the_caller_is_freed
     }
   }
   EXPECT_EQ(allowed_cpus(), before);
+}
+
+// CPUs that each thread of this process may use, as the kernel writes them.
+std::multiset<std::string> bindings_of_all_threads() {
+  std::multiset<std::string> bindings;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(thread.path() / "status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("Cpus_allowed_list:")) bindings.insert(line);
+  }
+  return bindings;
+}
+
+TEST_P(task_layers, threads_that_stay_behind_are_not_left_on_one_cpu) {
+  const auto unbound = bindings_of_all_threads();
+  const auto kinds_before = std::set(unbound.begin(), unbound.end()).size();
+  if (allowed_cpus().size() == 1) GTEST_SKIP() << "there is but one";
+  for (int round = 0; round < 3; ++round) {
+    tasks workers(GetParam().options());
+    workers.run([](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+    if (GetParam().pin && count() > 1) {
+      const auto bound = bindings_of_all_threads();
+      EXPECT_GT(std::set(bound.begin(), bound.end()).size(), kinds_before) << "nothing was bound";
+    }
+  }
+  const auto after = bindings_of_all_threads();
+  EXPECT_EQ(std::set(after.begin(), after.end()).size(), 1u);
 }
 
 TEST_P(task_layers, those_of_a_pinned_rank_may_use_its_whole_share) {

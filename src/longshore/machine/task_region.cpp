@@ -2,29 +2,12 @@
 
 #include <utility>
 
-#ifdef __SANITIZE_THREAD__
-#include <sanitizer/tsan_interface.h>
-#endif
-
 namespace longshore {
 namespace {
 
 // The region that the task of this thread is in. State of a thread, not of the program: set by whoever calls a task, and given back
 // when the task ends.
 thread_local const task_region* innermost = nullptr;
-
-// OpenMP and TBB start and end a region by means that ThreadSanitizer cannot see, because their libraries are not compiled for it.
-// Here it is told what they guarantee: what was written before the start is seen by all tasks, and what these wrote by the caller.
-void tell_release([[maybe_unused]] void* region) noexcept {
-#ifdef __SANITIZE_THREAD__
-  __tsan_release(region);
-#endif
-}
-void tell_acquire([[maybe_unused]] void* region) noexcept {
-#ifdef __SANITIZE_THREAD__
-  __tsan_acquire(region);
-#endif
-}
 
 // Adds to the number of tasks that run, for as long as it lives.
 class counted {
@@ -50,7 +33,6 @@ bool task_region::is_nested_in_its_owner() const noexcept {
 }
 
 void task_region::run_task(void* context, int task) noexcept {
-  tell_acquire(context);
   auto& region = *static_cast<task_region*>(context);
   const task_region* const before = std::exchange(innermost, &region);
   try {
@@ -59,14 +41,11 @@ void task_region::run_task(void* context, int task) noexcept {
     if (!region.failed_.exchange(true)) region.error_ = std::current_exception();
   }
   innermost = before;
-  tell_release(context);
 }
 
 void task_region::run_on(task_layer& layer, int count) {
   const counted inside(owner_.running, count);
-  tell_release(this);
   layer.run({&task_region::run_task, this});
-  tell_acquire(this);
 }
 
 void task_region::run_here(int count) {

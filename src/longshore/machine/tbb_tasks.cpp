@@ -1,5 +1,6 @@
-// Not instrumented for ThreadSanitizer, as oneTBB's library is not: see task_region.
+// Not instrumented for ThreadSanitizer, as oneTBB's library is not: thread_sanitizer.hpp.
 #include <longshore/machine/tbb_tasks.hpp>
+#include <longshore/machine/thread_sanitizer.hpp>
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -7,6 +8,8 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -17,27 +20,50 @@ namespace {
 class binder final : public tbb::task_scheduler_observer {
  public:
   binder(tbb::task_arena& arena, const std::vector<std::vector<int>>& cpus)
-      : tbb::task_scheduler_observer(arena), cpus_(cpus), before_(cpus.size()) {
+      : tbb::task_scheduler_observer(arena), places_(cpus.size()) {
+    for (std::size_t place = 0; place < cpus.size(); ++place) places_[place].cpus = cpus[place];
+    tell_release(this);
     observe(true);
   }
-  ~binder() override { observe(false); }
+  // Workers that are still in the arena leave it unseen: they are given their CPUs back from here.
+  ~binder() override {
+    observe(false);
+    tell_acquire(this);
+    for (const auto& place : places_)
+      if (place.worker != 0) bind_thread(place.worker, place.before);
+  }
 
   void on_scheduler_entry(bool is_worker) override {
-    const std::size_t place = my_place();
-    if (!is_worker || place >= cpus_.size()) return;
-    before_[place] = allowed_cpus();
-    bind_this_thread(cpus_[place]);
+    if (!is_worker) return;
+    tell_acquire(this);
+    if (seat* const here = my_seat()) {
+      here->before = allowed_cpus();
+      here->worker = gettid();
+      bind_this_thread(here->cpus);
+    }
+    tell_release(this);
   }
   void on_scheduler_exit(bool is_worker) override {
-    const std::size_t place = my_place();
-    if (is_worker && place < cpus_.size() && !before_[place].empty()) bind_this_thread(before_[place]);
+    if (!is_worker) return;
+    tell_acquire(this);
+    if (seat* const here = my_seat(); here != nullptr && here->worker != 0) {
+      bind_this_thread(here->before);
+      here->worker = 0;
+    }
+    tell_release(this);
   }
 
  private:
-  static std::size_t my_place() noexcept { return static_cast<std::size_t>(tbb::this_task_arena::current_thread_index()); }
+  struct seat {
+    std::vector<int> cpus, before;  // before: of the worker that is there now
+    pid_t worker = 0;
+  };
+  seat* my_seat() noexcept {
+    const auto place = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
+    return place < places_.size() ? &places_[place] : nullptr;
+  }
 
-  const std::vector<std::vector<int>>& cpus_;
-  std::vector<std::vector<int>> before_;  // of the worker that is at each place
+  std::vector<seat> places_;
 };
 
 // oneTBB takes the smallest of all wishes that exist, so they must be alike: each object asks for what many of them need together.
@@ -54,12 +80,18 @@ class tbb_tasks final : public task_layer {
         own_binding_(options, cpus_) {}
 
   void run(task_call call) override {
+    tell_release(this);
     arena_.execute([&] {
       // Isolated: what is cancelled around this region must not leave out its tasks.
       tbb::task_group_context context(tbb::task_group_context::isolated);
-      tbb::parallel_for(
-          0, count_, [&](int task) { call.function(call.context, task); }, tbb::static_partitioner(), context);
+      const auto piece = [&](int task) {
+        tell_acquire(this);
+        call.function(call.context, task);
+        tell_release(this);
+      };
+      tbb::parallel_for(0, count_, piece, tbb::static_partitioner(), context);
     });
+    tell_acquire(this);
   }
 
  private:
