@@ -79,6 +79,24 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
   });
 }
 
+TEST(FaceExchange, every_element_arrives_under_every_placement) {
+  spmd([](team& team) {
+    for (const auto placement : {grid_placement::cart, grid_placement::automatic})
+      for (std::size_t m = 0; m < halo_mode_names().size(); ++m) {
+        const rank_grid grid(team, {.placement = placement});
+        const auto mode = static_cast<halo_mode>(m);
+        if (why_not(mode, team.transport_name(), grid.shape(), grid.periodic())) continue;
+        face_exchange faces(grid, {1000, mode});
+        for (int exchange = 0; exchange < 2; ++exchange) {
+          write(faces, team.rank(), exchange);
+          faces.start();
+          faces.wait();
+          EXPECT_EQ(wrong_elements(grid, faces, exchange), 0u) << name_of(placement) << " " << name_of(mode);
+        }
+      }
+  });
+}
+
 TEST(FaceExchange, unpacked_arrives_at_addresses_that_stay) {
   spmd([](team& team) {
     const rank_grid grid(team);

@@ -63,6 +63,35 @@ TEST(Halo, every_cell_is_right_in_every_algorithm_and_mode) {
   });
 }
 
+TEST(Halo, every_cell_is_right_under_every_placement) {
+  spmd([](team& team) {
+    int exchanges = 0;
+    const int nodes = team.nodes().node_count();
+    for (const auto placement : {grid_placement::cart, grid_placement::automatic, grid_placement::levels})
+      for (const std::array<bool, 3> periodic : {std::array{true, true, true}, {false, true, false}}) {
+        grid_options where{.periodic = periodic, .placement = placement};
+        if (placement == grid_placement::levels) {
+          if (team.size() % nodes != 0 || team.nodes().largest_node() != team.size() / nodes) continue;
+          where.levels = {{"node", {1, nodes, 1}, x_fastest}, {"core", {1, 1, team.size() / nodes}, z_fastest}};
+        }
+        const rank_grid grid(team, where);
+        for (const auto mode : possible_modes(grid))
+          for (const auto algorithm : algorithms) {
+            const halo_options options{.algorithm = algorithm, .mode = mode};
+            field<double> u(grid, {5, 4, 6}, 2);
+            halo_exchange halos(grid, options, u);
+            for (std::uint64_t tag = 1; tag <= 2; ++tag) {
+              fill_cells(u, equal_block(grid, u.extents()), tag);
+              halos.exchange();
+              expect_right(u, tag, grid, options);
+              ++exchanges;
+            }
+          }
+      }
+    EXPECT_GE(exchanges, 2 * 2 * 2 * 2);
+  });
+}
+
 TEST(Halo, widths_may_differ_by_side_and_be_zero) {
   spmd([](team& team) {
     const rank_grid grid(team);

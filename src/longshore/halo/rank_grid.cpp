@@ -67,28 +67,26 @@ std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std:
 }
 
 rank_grid::rank_grid(team& team, const grid_options& options)
-    : team_(team), dimensions_(options.dimensions), shape_(options.ranks), periodic_(options.periodic) {
+    : team_(team), dimensions_(options.dimensions), periodic_(options.periodic) {
   check_dimensions(dimensions_);
+  grid_options settled = options;
   for (int d = 0; d < 3; ++d) {
-    if (d >= dimensions_) shape_[d] = 1;
-    if (shape_[d] < 0)
-      fail(errc::usage, "a grid of {} ranks along dimension {}: at least 1, or 0 to have it found", shape_[d], d);
+    if (d >= dimensions_) {
+      settled.ranks[d] = 1;
+      settled.periodic[d] = false;
+    }
+    if (settled.ranks[d] < 0)
+      fail(errc::usage, "a grid of {} ranks along dimension {}: at least 1, or 0 to have it found", settled.ranks[d], d);
   }
-  const bool has_cells = options.cells[0] > 0;
-  shape_ = has_cells ? least_surface_grid(team.size(), dimensions_, options.cells, shape_)
-                     : balanced_grid(team.size(), dimensions_, shape_);
-  coordinates_ = {team.rank() % shape_[0], team.rank() / shape_[0] % shape_[1], team.rank() / shape_[0] / shape_[1]};
+  placed_ = place_grid(team, settled);
+  coordinates_ = placed_.coordinates_of(team.rank());
 }
 
 int rank_grid::neighbour(const halo_direction& direction) const noexcept {
-  std::array<int, 3> there{};
-  for (int d = 0; d < 3; ++d) {
-    there[d] = coordinates_[d] + direction.step[d];
-    if (there[d] >= 0 && there[d] < shape_[d]) continue;
-    if (!periodic_[d] || d >= dimensions_) return -1;
-    there[d] = there[d] < 0 ? shape_[d] - 1 : 0;
-  }
-  return rank_at(there);
+  std::array<bool, 3> wraps = periodic_;
+  for (int d = dimensions_; d < 3; ++d) wraps[d] = false;
+  const auto there = placed_.step_from(coordinates_, direction, wraps);
+  return there ? rank_at(*there) : -1;
 }
 
 }  // namespace longshore

@@ -47,7 +47,8 @@ neighbor::neighbor(const rank_grid& grid, halo_round round, bool without_packing
   for (const auto i : receive_legs_) place(incoming(i), receive_bytes_, receive_offsets_);
 }
 
-// MPI numbers ranks with the last dimension fastest, rank_grid with the first: the dimensions are given in reverse. Blocks are
+// MPI numbers ranks with the last dimension fastest, and is given the dimensions in reverse: so the first is. Where the grid places its ranks
+// otherwise, they are numbered anew. Blocks are
 // then in the order of face_directions: for each dimension down, up; block k is sent in direction k and received from that side.
 void neighbor::make_cartesian(const rank_grid& grid) {
   std::array<int, 3> sizes{}, periods{};
@@ -57,7 +58,11 @@ void neighbor::make_cartesian(const rank_grid& grid) {
     periods[dimensions - 1 - d] = grid.periodic()[d] ? 1 : 0;
   }
   MPI_Comm made = MPI_COMM_NULL;
-  check(MPI_Cart_create(comm(), dimensions, sizes.data(), periods.data(), 0, &made), "MPI_Cart_create");
+  const auto& at = grid.coordinates();
+  MPI_Comm numbered = MPI_COMM_NULL;
+  check(MPI_Comm_split(comm(), 0, at[0] + grid.shape()[0] * (at[1] + grid.shape()[1] * at[2]), &numbered), "MPI_Comm_split");
+  const communicator in_grid_order(numbered);
+  check(MPI_Cart_create(in_grid_order.get(), dimensions, sizes.data(), periods.data(), 0, &made), "MPI_Cart_create");
   neighbours_ = communicator(made);
   for (std::size_t i = 0; i < count(); ++i) {
     send_legs_.push_back(i);
