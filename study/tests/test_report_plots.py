@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from longshore_study import records
-from longshore_study.report.curves import curves, panels, size_factors
+from longshore_study.report.curves import curves, panels, size_factors, size_label
 from longshore_study.report.drift import Deviation, deviations, trend
 from longshore_study.report.facts import Facts, gather_facts, median_value, read_comparison
 from longshore_study.report.forest import forest_section, margin_band, ratio_scale
@@ -214,6 +214,12 @@ def test_the_bound_of_a_process_falls_with_the_ranks(tmp_path: Path) -> None:
     assert curves(facts, halo) == [], "what is over ranks is drawn under scaling"
     rows = tree_of(launch_dots(facts, halo)).one("tbody").all("tr")
     assert len({row.one("line", "bound").fraction("x1") for row in rows}) == 2
+
+
+def test_large_powers_of_two_are_written_as_powers() -> None:
+    assert [size_label([1024.0, 2.0**20])(size) for size in (1024.0, 2.0**20)] == ["2¹⁰", "2²⁰"]
+    assert size_label([1000.0, 2.0**20])(2.0**20) == "1.05·10⁶"
+    assert size_label([1.0, 8.0])(8.0) == "8"
 
 
 def test_levels_that_are_no_numbers_are_not_joined(both: Facts) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
@@ -13,7 +13,7 @@ from longshore_study.report.facts import Facts, Figure, by_key, median_value
 from longshore_study.report.labels import SPEAKING, level_text, metric_title, name_text, naming
 from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, plain_number, quantity
+from longshore_study.report.numbers import counted, figure, plain_number, power_of_two, quantity
 from longshore_study.report.scales import Scale, for_figures
 from longshore_study.scaling import AXES
 
@@ -195,7 +195,7 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
         y=y,
         x_title=SIZE_UNITS.get(factor, name_text(factor)) + (", log axis" if x.logarithmic else ""),
         y_title=shown_as.name + (", log axis" if y.logarithmic else ""),
-        x_ticks=x.ticks_at(sizes, plain_number),
+        x_ticks=x.ticks_at(sizes, size_label(sizes)),
         y_ticks=y.ticks(shown_as.tick, 5),
     )
     constant = naming(_without(group[0].factors, factor) for group in by_key(figures).values()).constant_text
@@ -233,6 +233,14 @@ def size_scale(sizes: Sequence[float]) -> Scale:
         return Scale(low / air, high * air, logarithmic=True)
     air = (high - low) * 0.05 or 0.5
     return Scale(low - air, high + air)
+
+
+def size_label(sizes: Sequence[float]) -> Callable[[float], str]:
+    """Powers of two are written as such where they are large: 1.05·10⁶ is nobody's name for 2²⁰."""
+    whole = [int(size) for size in sizes if size == int(size) and size > 0]
+    if len(whole) < len(sizes) or max(whole) < 2**16 or any(one & (one - 1) for one in whole):
+        return plain_number
+    return lambda size: power_of_two(int(size))
 
 
 def panel_figure(axes: Axes, panel: Panel, metric: str, bound_name: str = "memory copy") -> Element:

@@ -135,8 +135,16 @@ def _scientific(value: float) -> str:
     mantissa = f"{value / 10.0**exponent:.3g}"
     if mantissa == "10":
         mantissa, exponent = "1", exponent + 1
-    superscript = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"10{superscript}" if mantissa == "1" else f"{mantissa}·10{superscript}"
+    return f"10{_raised(exponent)}" if mantissa == "1" else f"{mantissa}·10{_raised(exponent)}"
+
+
+def power_of_two(value: int) -> str:
+    """65536 -> "2¹⁶". REQUIRES: a power of two."""
+    return f"2{_raised(value.bit_length() - 1)}"
+
+
+def _raised(exponent: int) -> str:
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _grouped(text: str) -> str:
