@@ -33,13 +33,15 @@ long default_elements() {
 // Ranks that share this rank's memory and caches. Virtual nodes are parts of one machine.
 int ranks_of_machine(const team& ranks) { return ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count(); }
 
+// Whether the calling thread, a rank, may run on one CPU only.
+bool is_bound() { return allowed_cpus().size() == 1; }
+
 // Without a count: all CPUs of the rank's share. Tasks are bound to CPUs when the rank is.
 task_options task_options_of(const team& ranks, const variant& what) {
   const std::string layer = what.at("tasks");
   const int cpus = static_cast<int>(ranks.cpus().size());
   const int count = what.contains("task_count") ? what.at("task_count").get<int>() : layer == "serial" ? 1 : cpus;
-  const bool bound = allowed_cpus().size() == 1;
-  return {.layer = layer, .count = count, .cpus = ranks.cpus(), .pin = bound, .spin = ranks.waiting().spin && count <= cpus};
+  return {.layer = layer, .count = count, .cpus = ranks.cpus(), .pin = is_bound(), .spin = ranks.waiting().spin && count <= cpus};
 }
 
 stream_options options_of(const variant& what) {
@@ -69,7 +71,11 @@ class stream_measurement final : public measurement {
 
   template <class MakeArrays>
   stream_measurement(team& ranks, const variant& what, const MakeArrays& make_arrays)
-      : team_(ranks), workers_(task_options_of(ranks, what)), faults_(ranks), stream_(make_arrays(), workers_, options_of(what)) {
+      : team_(ranks),
+        tasks_bound_(is_bound()),
+        workers_(task_options_of(ranks, what)),
+        faults_(ranks),
+        stream_(make_arrays(), workers_, options_of(what)) {
     touch_faults_ = faults_.since_last();
     if (what.at("stores") == "auto") {
       const auto machine_ranks = static_cast<std::size_t>(ranks_of_machine(ranks));
@@ -113,7 +119,7 @@ class stream_measurement final : public measurement {
     if (stores_) stores["chosen_by"] = stores_->measured ? "measuring" : "size", stores["cache_bytes"] = stores_->cache_bytes;
     return {{"stores", stores},
             {"first_touch", {{"by", stream_.touched_in_parallel() ? "parallel" : "serial"}, {"threshold_bytes", threshold()}}},
-            {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}, {"bound", allowed_cpus().size() == 1}}},
+            {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}, {"bound", tasks_bound_}}},
             {"memory", memory()}};
   }
 
@@ -151,6 +157,7 @@ class stream_measurement final : public measurement {
   }
 
   team& team_;
+  bool tasks_bound_;
   tasks workers_;
   fault_account faults_;
   fault_counts touch_faults_;
