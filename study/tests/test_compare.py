@@ -448,3 +448,21 @@ def test_a_cell_that_failed_on_both_sides_is_missing_data(results: Store, capsys
     status, document = compare(results, capsys)
     assert status == 3
     assert any("exit status 2" in problem for problem in document["problems"])
+
+
+def test_launches_that_failed_alike_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path)
+    for session in ("a", "b"):
+        for tag in ("old", "new"):
+            store_launch(store, tag, session, [halo("waitall", 10.0 if session == "a" else 10.1)])
+    for index, said in ((1, "no memory"), (2, "no memory"), (3, "a wait timed out")):
+        store_launch(
+            store, "new", "a", [], index, {"program": "halo", "ranks": 64}, exit_status=3, stderr_tail=[said], end=False
+        )
+    assert main(["--store", str(tmp_path), "compare", "old", "new"]) == 3
+    warnings = [line for line in capsys.readouterr().out.splitlines() if "exit status 3" in line]
+    assert len(warnings) == 2, warnings
+    assert "no memory" in warnings[0]
+    assert warnings[0].endswith("; and 1 launch alike")
+    assert "a wait timed out" in warnings[1]
+    assert "alike" not in warnings[1]

@@ -248,9 +248,21 @@ def test_a_failed_launch_is_a_record_and_the_study_goes_on(place: Place, action:
     assert len(failures) == 2
     assert all(words in line for line in failures)
     assert "2 FAILED" in done.stdout
+    last_line = done.stdout.splitlines()[-1]
+    assert last_line.startswith("the first failure: sort threads ")
+    assert words in last_line
+    tail = bad[0].envelope["stderr_tail"]
+    assert len(tail) < 2 or tail[-1] != tail[-2]
     left_alone = place.run()
     assert (left_alone.returncode, len(place.started())) == (1, PLANNED)
     assert "2 failed before" in left_alone.stdout
+    assert left_alone.stdout.splitlines()[-1].startswith("the first failure: ")
+    told = place.call("status").stdout
+    assert "2 FAILED ('longshore resume --retry-failed' runs them again)" in told
+    assert "none missing" not in told
+    resumed = place.call("resume")
+    assert resumed.returncode == 3
+    assert "have run, 2 of them failed; 'longshore resume --retry-failed' runs these again" in resumed.stderr
     retried = place.run("--retry-failed")
     assert (retried.returncode, len(place.started())) == (0, PLANNED + 2)
     assert len(place.launches()) == PLANNED + 2  # the failures stay recorded
@@ -324,6 +336,89 @@ def test_launches_are_added_when_the_study_asks_for_more(place: Place) -> None:
     assert "that the study file no longer asks for" in place.call("status", "study.toml").stdout
 
 
+def test_the_commands_are_printed_without_the_program_too(place: Place) -> None:
+    place.bench.unlink()
+    plain = {"LONGSHORE_BENCH": "", "PATH": "/nowhere"}
+    code = (
+        "import sys\n"
+        "from longshore_study import cli, launchers\n"
+        "sys.argv[0] = sys.executable = '/nowhere/longshore'\n"
+        "sys.exit(cli.main(['run', 'study.toml', '--session', 's', *sys.argv[1:]]))\n"
+    )
+
+    def called(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", code, *words], cwd=place.folder, env=place.environment(plain),
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    dry = called("--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert len(dry.stdout.splitlines()) == PLANNED
+    assert all(line.startswith("longshore-bench ") for line in dry.stdout.splitlines())
+    assert called().returncode == 3, "to run, it is needed"
+
+
+LAYERS = """
+[study]
+name = "layers"
+launches = 2
+repetitions = 1
+
+[[pattern]]
+program = "stream"
+within = { tasks = ["serial", "tbb"], memory = ["calloc", "malloc"], stores = ["ordinary", "streaming"] }
+between = { transport = "threads", ranks = [1, 2] }
+
+[[step]]
+name = "initial"
+with = { memory = "calloc", stores = "ordinary" }
+[[step]]
+name = "malloc, not calloc"
+with = { memory = "malloc" }
+[[step]]
+name = "streaming stores"
+with = { stores = "streaming" }
+"""
+
+
+def test_a_study_with_steps_is_run_shown_and_reported(place: Place) -> None:
+    place.study.write_text(LAYERS, encoding="utf-8")
+    assert place.call("check", "study.toml").returncode == 0
+    assert "stream threads 2 ranks" in place.call("plan", "study.toml").stdout
+    done = place.run(FAKE_BENCH="stream/threads@2=fail")
+    assert done.returncode == 1
+    shown = place.call("show", "layers", "--steps", "--json")
+    assert shown.returncode == 0, shown.stderr
+    (table,) = json.loads(shown.stdout)["tables"]
+    assert [(column["ranks"], column["tasks"]) for column in table["columns"]] == [
+        (1, "serial"), (1, "tbb"), (2, "serial"), (2, "tbb"),
+    ]  # fmt: skip
+    first = [row for row in table["rows"] if row["column"]["tasks"] == "serial" and row["column"]["ranks"] == 1]
+    # The stand-in's figures are 10 / (1 + place in the cross product), and one of two launches failed.
+    assert [row["value"] for row in first] == pytest.approx([10 / 1, 10 / 3, 10 / 4])
+    assert [row["launches"] for row in first] == [1, 1, 1]
+    assert first[1]["gain"]["ratio"] == pytest.approx(1 / 3)
+    scaling = json.loads(place.call("show", "layers", "--scaling", "--json").stdout)
+    assert len(scaling["curves"]) == 8
+    assert [curve["points"][1]["efficiency"] for curve in scaling["curves"]] == pytest.approx([0.5] * 8)
+    assert place.call("report", "-o", "r.html").returncode == 0
+    page = (place.folder / "r.html").read_text(encoding="utf-8")
+    assert "What each step brought" in page
+    assert "malloc, not calloc" in page
+
+
+def test_the_studies_of_the_project_make_plans() -> None:
+    studies = sorted((Path(__file__).parents[2] / "studies").glob("*.toml"))
+    assert {path.stem for path in studies} >= {"quick", "stream-layers", "stream-sizes"}
+    for path in studies:
+        plan = make_plan(load(path))
+        assert plan.launches_per_session > 0
+    layers = load(studies[0].with_name("stream-layers.toml"))
+    assert len(layers.steps) >= 5
+    assert set(layers.steps[0].levels) == {"memory", "first_touch", "stores"}
+
+
 def test_what_cannot_run_is_one_line(place: Place) -> None:
     cases = {
         ("run", "study.toml", "--bench", "/nowhere/bench"): (3, "'/nowhere/bench'"),
@@ -384,7 +479,7 @@ def test_resume_takes_the_session_that_was_worked_on_last(place: Place) -> None:
         assert done.returncode == 1
         time.sleep(0.02)
     complete = place.call("resume")
-    assert (complete.returncode, "all 3 stored sessions are complete" in complete.stderr) == (3, True)
+    assert (complete.returncode, "3 stored sessions have run, 8 of them failed" in complete.stderr) == (3, True)
     resumed = place.call("resume", "--retry-failed")
     assert resumed.returncode == 0
     assert "session newer: 4 launches to run" in resumed.stderr

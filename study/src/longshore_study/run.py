@@ -118,7 +118,8 @@ class Runner:
         failure = unreadable if unreadable and not result.exit_status else failure
         tail = result.stderr_tail or result.output.splitlines()[-10:]
         if result.exit_status and tail:
-            tail = [*tail, telling_line(tail)]  # readers show the last line
+            told = telling_line(tail)
+            tail = tail if tail[-1] == told else [*tail, told]  # readers show the last line
         envelope = self.envelope(launch, command, result) | {
             "started": started.isoformat(timespec="milliseconds"),
             "stderr_tail": tail,

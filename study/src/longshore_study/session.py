@@ -13,7 +13,7 @@ from longshore_study.child import Interrupted, Signals
 from longshore_study.doctor import WARN, load_average
 from longshore_study.errors import LongshoreError
 from longshore_study.forecast import Forecast
-from longshore_study.launchers import Command, Launcher, available_cpus, find_bench, make_launcher
+from longshore_study.launchers import BENCH, Command, Launcher, available_cpus, find_bench, make_launcher
 from longshore_study.plan import Plan, PlannedLaunch, make_plan
 from longshore_study.progress import duration, make_progress, say
 from longshore_study.run import Runner, Summary, default_session, program_of, remaining
@@ -46,7 +46,7 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
         folder_name(name, what)  # an empty one is refused here, before anything runs
     launches, done, failed = remaining(plan, target, retry_failed=args.retry_failed)
     summary = Summary(plan.launches_per_session, done, failed)
-    bench = find_bench(args.bench) if any(cell.external is None for cell in plan.cells) else ""
+    bench = _bench(args) if any(cell.external is None for cell in plan.cells) else ""
     launcher = make_launcher(study.launcher, plan.cells, args.mpirun)
     if args.dry_run:
         for launch in launches:
@@ -58,6 +58,16 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
             return status
     _conclude(args, target, summary)
     return summary.exit_status
+
+
+def _bench(args: argparse.Namespace) -> str:
+    """The program to run; what is only printed may be run elsewhere."""
+    try:
+        return find_bench(args.bench)
+    except LongshoreError:
+        if args.dry_run and args.bench is None:
+            return BENCH
+        raise
 
 
 def _run(
@@ -152,6 +162,12 @@ def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> Non
     if summary.failed_before:
         words.append(f"{summary.failed_before} failed before and were left alone (--retry-failed runs them again)")
     print(f"{', '.join(words)}; stored in {folder}")
+    if summary.failures:
+        first = summary.failures[0]
+        print(f"the first failure: {first.launch.cell.label}: {first.failure}")
+    elif summary.failed_before:
+        kept = (x.problem for x in target.store.launches(target.study, target.tag, target.session) if x.problem)
+        print(f"the first failure: {next(kept, 'not stored any more')}")
 
 
 def _print_command(command: Command) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from longshore_study import compare, expression, selection, terminal
@@ -15,6 +17,8 @@ from longshore_study.pairing import Row, known_factors
 from longshore_study.row_document import row_document
 from longshore_study.statistics import verdict
 from longshore_study.store import Store
+
+_FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # of a launch, before what is wrong with it
 
 EXAMPLES = """\
 examples:
@@ -102,12 +106,17 @@ def _print_rows(comparison: Comparison) -> None:
 
 def _print_warnings(rows: list[Row], names: list[str]) -> None:
     grouped: dict[str, list[str]] = defaultdict(list)
+    told: dict[str, str] = {}
+    """Each kind of warning as it was first met: failed launches differ in their files."""
     for row in rows:
         factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
         label = " ".join(terminal.factor(factors[name]) for name in names if name in factors)
         for warning in row.warnings:
-            grouped[warning].append(label)
-    for warning, labels in grouped.items():
+            kind = _FILE.sub("", warning)
+            told.setdefault(kind, warning)
+            grouped[kind].append(label)
+    for kind, labels in grouped.items():
+        warning = told[kind]
         which = "all rows" if len(labels) == len(rows) else ", ".join(labels[:4]) + (" ..." if len(labels) > 4 else "")
         print(f"warning: {which}: {warning}")
 
@@ -139,13 +148,24 @@ def _cell(rows: list[Row]) -> str:
     return f"{ratio} {gravest.verdict}{more}"
 
 
+def _grouped(problems: Sequence[str]) -> list[str]:
+    """Launches that failed alike are told in one line, with the file of the first."""
+    alike: dict[str, list[str]] = {}
+    for problem in problems:
+        alike.setdefault(_FILE.sub("", problem), []).append(problem)
+    return [
+        members[0] if len(members) == 1 else f"{members[0]}; and {terminal.count(len(members) - 1, 'launch')} alike"
+        for members in alike.values()
+    ]
+
+
 def _print_summary(comparison: Comparison) -> None:
     shift = comparison.shift
     if shift.measured is not None:
         document = shift.document()
         how = terminal.times(math.exp(shift.measured.difference))
         print(f"common shift: {how} (95 % interval {terminal.interval(document['interval'])}); {shift.reason}")
-    for problem in comparison.problems:
+    for problem in _grouped(comparison.problems):
         print(f"warning: {problem}")
     counts = [
         f"{sum(row.verdict == name for row in comparison.rows)} {name}"

@@ -12,6 +12,7 @@ from longshore_study.session_folder import Target, kept_study_files
 from longshore_study.store import Store
 from longshore_study.study import Study
 from longshore_study.study_file import StudyFileError, load
+from longshore_study.terminal import count
 
 EXAMPLES = """examples:
   longshore resume                    the session that was worked on last and is not complete
@@ -43,7 +44,7 @@ def unfinished(
 ) -> tuple[Target, str]:
     """The session touched last that lacks launches, and the study file to go on with."""
     candidates: list[tuple[float, Target, str]] = []
-    looked_at = 0
+    looked_at = failed = 0
     for name, a_tag, a_session in session_names(store):
         if (study and study.name != name) or (tag or a_tag) != a_tag or (session or a_session) != a_session:
             continue
@@ -57,15 +58,19 @@ def unfinished(
             plan = make_plan(study or load(path))
         except StudyFileError:
             continue
-        if remaining(plan, target, retry_failed=retry_failed)[0]:
+        left, _, failed_here = remaining(plan, target, retry_failed=retry_failed)
+        failed += failed_here
+        if left:
             folder = store.session_path(name, a_tag, a_session)
             candidates.append((folder.stat().st_mtime, target, path))
     if not candidates:
         what = f"'{study.name}' " if study else ""
         state = f"all {looked_at} stored sessions are complete" if looked_at else "none is stored"
-        raise LongshoreError(
-            f"no session {what}to resume in {store.path}: {state}; 'longshore run STUDY.toml' starts one"
-        )
+        then = "'longshore run STUDY.toml' starts one"
+        if failed:
+            state = f"all launches of {count(looked_at, 'stored session')} have run, {failed} of them failed"
+            then = "'longshore resume --retry-failed' runs these again"
+        raise LongshoreError(f"no session {what}to resume in {store.path}: {state}; {then}")
     _, target, path = max(candidates, key=lambda candidate: candidate[0])
     return target, path
 

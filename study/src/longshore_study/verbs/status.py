@@ -107,11 +107,14 @@ def _print(session: dict[str, Any], *, verbose: bool) -> None:
     parts = [f"{session['recorded']} recorded"]
     if session["planned"] is not None:
         parts[0] += f" of {session['planned']}"
-        parts.append(f"{session['missing']} missing" if session["missing"] else "none missing")
+        if session["missing"]:
+            parts.append(f"{session['missing']} missing")
+        elif not session["failed"]:
+            parts.append("none missing")
     if session["nothing_to_run"]:
         parts.append(f"{session['nothing_to_run']} with nothing to run")
     if session["failed"]:
-        parts.append(f"{len(session['failed'])} FAILED")
+        parts.append(f"{len(session['failed'])} FAILED ('longshore resume --retry-failed' runs them again)")
     if session["not_in_the_study_file"]:
         parts.append(f"{session['not_in_the_study_file']} that the study file no longer asks for")
     print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
