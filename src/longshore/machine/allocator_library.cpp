@@ -7,8 +7,20 @@
 #include <algorithm>
 #include <array>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace longshore {
 namespace {
+
+// Never unloaded: blocks, and what an allocator keeps per thread, may outlive the last use that we know of.
+void* load(const char* file) {
+#ifdef __SANITIZE_ADDRESS__
+  const __lsan::ScopedDisabler what_a_library_keeps_of_its_own_is_no_leak_of_ours;
+#endif
+  return dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
 
 struct known_library {
   std::string_view name;
@@ -68,8 +80,7 @@ allocator_search find_allocator_library(std::string_view name) {
   if (library == std::end(known)) return {.found = {}, .missing = fmt::format("{} is no known allocator", name)};
   std::string reason;
   for (const char* file : library->files) {
-    // Never unloaded: blocks, and what an allocator keeps per thread, may outlive the last use that we know of.
-    void* handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void* handle = load(file);
     if (handle == nullptr) {
       const char* text = dlerror();
       if (reason.empty() || reason.find("No such file") != std::string::npos)

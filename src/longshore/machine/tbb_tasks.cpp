@@ -9,6 +9,7 @@
 #include <oneapi/tbb/task_group.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ class binder final : public tbb::task_scheduler_observer {
     tell_acquire(this);
     if (seat* const here = my_seat()) {
       here->before = allowed_cpus();
-      here->worker = gettid();
+      here->worker = static_cast<int>(syscall(SYS_gettid));
       bind_this_thread(here->cpus);
     }
     tell_release(this);
@@ -56,7 +57,7 @@ class binder final : public tbb::task_scheduler_observer {
  private:
   struct seat {
     std::vector<int> cpus, before;  // before: of the worker that is there now
-    pid_t worker = 0;
+    int worker = 0;
   };
   seat* my_seat() noexcept {
     const auto place = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());

@@ -2,9 +2,11 @@
 #include <longshore/machine/pages.hpp>
 #include <longshore/machine/touch_threshold.hpp>
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <ctime>
 #include <limits>
-#include <vector>
 
 namespace longshore {
 namespace {
@@ -15,42 +17,38 @@ void touch(volatile std::byte* data, std::size_t begin, std::size_t end, std::si
   for (std::size_t at = begin; at < end; at += page) data[at] = std::byte{1};
 }
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-// Each round takes new memory: pages are fresh only once, and between two rounds the tasks have time to fall asleep, as they have
-// before a first touch in a program.
+// The shortest of some rounds: what else runs on the machine only adds to them. Before each the pages are given back to the kernel,
+// since they are fresh only once, and the tasks have time to fall asleep, as they have before a first touch in a program.
 template <class Touch>
-double median_seconds(std::size_t bytes, const Touch& touch_all_of) {
+double shortest_seconds(const pages& memory, const Touch& touch_all) {
   constexpr int rounds = 7;
-  std::vector<double> seconds;
+  constexpr timespec pause{.tv_sec = 0, .tv_nsec = 200'000};
+  double shortest = std::numeric_limits<double>::infinity();
   for (int round = 0; round < rounds; ++round) {
-    const pages memory(bytes);
+    madvise(memory.data(), memory.size_bytes(), MADV_DONTNEED);
+    nanosleep(&pause, nullptr);
     const double start = monotonic_seconds();
-    touch_all_of(memory.data());
-    seconds.push_back(monotonic_seconds() - start);
+    touch_all();
+    shortest = std::min(shortest, monotonic_seconds() - start);
   }
-  return median(seconds);
+  return shortest;
 }
 
 }  // namespace
 
 touch_times measure_touch(tasks& workers) {
   const std::size_t page = page_bytes(), count = static_cast<std::size_t>(workers.count());
-  touch_times times{.small_bytes = count * page, .large_bytes = std::max(std::size_t{2} << 20, 64 * count * page)};
+  touch_times times{.small_bytes = count * page, .large_bytes = std::max(std::size_t{1} << 20, 64 * count * page)};
+  const pages memory(times.large_bytes);
   const auto by_all = [&](std::size_t bytes) {
-    return median_seconds(bytes, [&](std::byte* data) {
+    return shortest_seconds(memory, [&] {
       workers.for_each_range(
-          bytes, [&](std::size_t begin, std::size_t end) { touch(data, begin, end, page); }, page);
+          bytes, [&](std::size_t begin, std::size_t end) { touch(memory.data(), begin, end, page); }, page);
     });
   };
   times.small_by_all_seconds = by_all(times.small_bytes);
   times.large_by_all_seconds = by_all(times.large_bytes);
-  times.large_by_one_seconds =
-      median_seconds(times.large_bytes, [&](std::byte* data) { touch(data, 0, times.large_bytes, page); });
+  times.large_by_one_seconds = shortest_seconds(memory, [&] { touch(memory.data(), 0, times.large_bytes, page); });
   return times;
 }
 

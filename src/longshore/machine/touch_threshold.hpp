@@ -14,7 +14,7 @@ struct touch_times {
   double large_by_one_seconds = 0, large_by_all_seconds = 0;
 };
 
-/// Measures them: medians of a few rounds on some MiB, a few milliseconds in all. Not to be called from inside a task.
+/// Measures them: the shortest of a few rounds on 1 MiB or more, some milliseconds in all. Not to be called from inside a task.
 [[nodiscard]] touch_times measure_touch(tasks& workers);
 
 /// Bytes above which touching by all takes less time than touching by one, both taken to be linear in the size. The largest number
