@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct factor {
   std::vector<std::string> defaults;  ///< one level each; empty: not given, and then not part of the variant
   std::string help;
   long low = 0, high = 0;  ///< integers, and each number of a triple: the range that makes sense; both 0: 1 to 2^40
+  bool always_available =
+      false;  ///< words: every level can be had wherever the factor has an effect, so that --list need not try
 };
 
 /// One level of each factor, with the names of the record: words as strings, integers as numbers, triples as arrays of three
@@ -90,6 +93,9 @@ struct pattern {
   /// Takes factors that have no effect in a variant out of it (contiguous buffers have no halo width), before why_not sees it.
   /// Variants that become equal by this are one.
   std::function<void(variant&)> settle = {};
+  /// Throws errc::usage when the levels that were asked for, by the names of factors, make no sense together. Called once, on each process, before
+  /// anything is started.
+  std::function<void(const std::map<std::string, std::vector<json>>&)> check = {};
 };
 
 // One file each: stream.cpp, gather.cpp, halo.cpp, sort.cpp, control.cpp.

@@ -1,5 +1,6 @@
 // Pattern halo: a block of cells per rank and the exchange of its halo, or one contiguous buffer per face as halobench has it.
 #include "benchmark.hpp"
+#include "placement_factors.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -8,29 +9,15 @@
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/machine/memory.hpp>
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <span>
 
 namespace longshore::bench {
 namespace {
-
-constexpr std::array<const char*, 5> levels_of_placement = {"node", "socket", "numa", "l3", "core"};
-
-template <class T>
-std::array<T, 3> triple(const json& level) {
-  return {level.at(0).get<T>(), level.at(1).get<T>(), level.at(2).get<T>()};
-}
-
-grid_options grid_of(const variant& what) {
-  grid_options options;
-  const auto periodic = triple<int>(what.at("periodic"));
-  for (int d = 0; d < 3; ++d) options.periodic[d] = periodic[d] != 0;
-  if (what.contains("grid")) options.ranks = triple<int>(what.at("grid"));
-  return options;
-}
 
 // Memory is taken when it is first touched, rank by rank: only together can ranks see that it does not suffice for all of them.
 // Throws errc::out_of_memory on all ranks alike.
@@ -47,7 +34,7 @@ void check_memory(team& team, double bytes_per_rank) {
 // The figures that both kinds of exchange have; docs/figures.md defines them.
 class exchange_measurement : public measurement {
  public:
-  exchange_measurement(team& team, const variant& what) : grid_(team, grid_of(what)) {}
+  exchange_measurement(team& team, const variant& what) : options_(grid_of(what)), grid_(team, options_) {}
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     team& ranks = grid_.ranks();
@@ -56,8 +43,10 @@ class exchange_measurement : public measurement {
     return {{"exchange_bandwidth", 2e-9 * all / seconds.median, "GB/s"},
             {"process_bandwidth", of_one_rank / seconds.median, "MiB/s"}};
   }
+  [[nodiscard]] json facts() override { return {{"placement", placement_facts(grid_.ranks(), grid_.placed(), options_)}}; }
 
  protected:
+  grid_options options_;
   rank_grid grid_;
 };
 
@@ -200,17 +189,13 @@ std::vector<factor> factors() {
        .high = 1},
       {.name = "grid", .type = triple, .defaults = {}, .help = "ranks along x, y, z; 0: found", .low = 0, .high = most_ranks},
       {.name = "placement",
-       .allowed = {"linear", "cart", "auto", "levels"},
+       .allowed = words(grid_placement_names()),
        .defaults = {"linear"},
-       .help = "which rank sits where in the grid"},
+       .help =
+           "which rank sits where in the grid: x fastest, MPI's Cartesian order, the least traffic between distant ranks, or by "
+           "the levels of the machine"},
   };
-  for (const char* level : levels_of_placement)
-    all.push_back({.name = level,
-                   .type = triple,
-                   .defaults = {},
-                   .help = "placement levels: grid within this level",
-                   .low = 1,
-                   .high = most_ranks});
+  for (auto& factor : factors_of_levels()) all.push_back(std::move(factor));
   return all;
 }
 
@@ -218,18 +203,27 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
   const auto algorithm = halo_algorithm_from(what.at("algorithm").get<std::string>());
   const auto mode = halo_mode_from(what.at("mode").get<std::string>());
   if (auto reason = why_not(algorithm)) return reason;
-  if (const auto& placement = what.at("placement").get<std::string>(); placement != "linear")
-    return fmt::format("placement '{}' is not part of this version: use linear", placement);
-  for (const char* level : levels_of_placement)
-    if (what.contains(level)) return fmt::format("--{} is for placement levels, which is not part of this version", level);
   if (what.contains("contiguous") && algorithm != halo_algorithm::faces)
     return "contiguous buffers are one per face: they need --algorithm faces";
   const auto grid = grid_of(what);
   try {
-    return why_not(mode, facts.transport, balanced_grid(facts.ranks, grid.dimensions, grid.ranks), grid.periodic);
+    return why_not(mode, facts.transport, expected_shape(grid, facts.ranks), grid.periodic);
   } catch (const error& e) {
     return e.what();
   }
+}
+
+void settle(variant& what) {
+  const bool contiguous = what.contains("contiguous");
+  if (!what.contains("algorithm")) {
+    variant settled = {{"algorithm", contiguous ? "faces" : "standard"}};
+    settled.update(what);
+    what = std::move(settled);
+  }
+  if (contiguous)
+    for (const char* name : {"domain", "halo", "fields"}) what.erase(name);
+  if (what.at("placement") == "levels") return;
+  for (const auto& factor : factors_of_levels()) what.erase(factor.name);
 }
 
 template <class T>
@@ -245,23 +239,15 @@ pattern halo_pattern() {
           .help = "exchange of the cells around each rank's block of a structured grid",
           .factors = factors(),
           .examples = {"longshore-bench halo --domain 64,64,64 --halo 1,2 --fields 1,8",
-                       "mpirun -n 8 longshore-bench halo --algorithm faces --contiguous 10000 --mode channel,waitall,persistent"},
+                       "mpirun -n 8 longshore-bench halo --algorithm faces --contiguous 10000 --mode channel,waitall,persistent",
+                       "mpirun -n 8 longshore-bench halo --placement cart,auto,levels --node 1,1,1 --core 2,2,2"},
           .why_not = why_not_here,
           .make =
               [](team& team, const variant& what, const launch_facts& facts) {
                 return what.at("type") == "float" ? make<float>(team, what, facts) : make<double>(team, what, facts);
               },
-          .settle =
-              [](variant& what) {
-                const bool contiguous = what.contains("contiguous");
-                if (!what.contains("algorithm")) {
-                  variant settled = {{"algorithm", contiguous ? "faces" : "standard"}};
-                  settled.update(what);
-                  what = std::move(settled);
-                }
-                if (!contiguous) return;
-                for (const char* name : {"domain", "halo", "fields"}) what.erase(name);
-              }};
+          .settle = settle,
+          .check = check_levels};
 }
 
 }  // namespace longshore::bench

@@ -87,6 +87,7 @@ std::string program_help(std::span<const pattern> patterns) {
       "  longshore-bench PATTERN [options]                 ranks are threads of this process\n"
       "  mpirun -n 4 longshore-bench PATTERN [options]     ranks are processes\n"
       "  longshore-bench PATTERN --help                    the options of a pattern, with examples\n"
+      "  longshore-bench placement --help                  plans which rank sits where in a grid; needs no ranks\n"
       "  longshore-bench --list                            what this build can do, as JSON\n"
       "  longshore-bench --version\n\n"
       "Patterns:\n";

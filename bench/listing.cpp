@@ -26,6 +26,7 @@ std::vector<launch_facts> sample_launches(const std::string& transport) {
 
 // Levels by which it is tried what can be done: all words, the default of a number, one level of a number that has no default.
 std::vector<json> sample_levels(const factor& what) {
+  if (what.always_available) return {};
   if (what.type == factor::kind::word) return {what.allowed.begin(), what.allowed.end()};
   if (!what.defaults.empty()) return {default_levels(what).front()};
   if (what.type == factor::kind::triple) return {};
@@ -92,6 +93,10 @@ json word_levels(const factor& what, const std::map<std::pair<std::string, std::
   for (const auto& level : what.allowed) {
     json entry{{"level", level}};
     const auto known = able.find({variant_name(what), level});
+    if (what.always_available) {
+      levels.push_back({{"level", level}, {"available", true}, {"transports", available_transports()}});
+      continue;
+    }
     const bool can = known != able.end() && !known->second.transports.empty();
     entry["available"] = can;
     if (can)

@@ -145,6 +145,11 @@ request parse_pattern(const pattern& what, std::vector<std::string> words) {
   if (const auto rest = app.remaining(); !rest.empty()) refuse_rest(rest.front(), what);
   asked.factors = factors_of(what, given);
   static_cast<void>(cross_product(asked.factors));  // too many are refused here, on every process, and not later
+  if (what.check) {
+    std::map<std::string, std::vector<json>> levels;
+    for (const auto& factor : asked.factors) levels[factor.name] = factor.levels;
+    what.check(levels);
+  }
   asked.launch = launch_of(given);
   asked.how = measuring_of(given);
   asked.json_file = single(given, "json");

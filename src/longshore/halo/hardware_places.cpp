@@ -134,6 +134,14 @@ hardware_places find_hardware_places(team& team) {
   return arrange(team, team.allgather_value(bound ? place_on(topology_of_this_machine(), cpus) : place{}));
 }
 
+hardware_places find_hardware_places(team& team, const topology& host) {
+  return find_hardware_places(team, host, [&](int /*rank*/) {
+    auto cpus = allowed_cpus();
+    if (cpus.size() >= host.cpus().size()) cpus.clear();  // all of them are no binding
+    return cpus;
+  });
+}
+
 hardware_places find_hardware_places(team& team, const topology& host, const binding_reader& bound) {
   const auto cpus = bound(team.rank());
   return arrange(team, team.allgather_value(cpus.empty() ? place{} : place_on(host, cpus)));

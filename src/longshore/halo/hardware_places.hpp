@@ -38,6 +38,8 @@ using binding_reader = std::function<std::vector<int>(int rank)>;
 
 /// Collective: one allgather of 20 bytes per rank. Where a rank is bound its host's topology is read, which takes milliseconds.
 [[nodiscard]] hardware_places find_hardware_places(team& team);
+/// The same where the topology of the calling rank's host is known.
+[[nodiscard]] hardware_places find_hardware_places(team& team, const topology& host);
 /// The same for ranks bound as `bound` says on hosts that look like `host`.
 [[nodiscard]] hardware_places find_hardware_places(team& team, const topology& host, const binding_reader& bound);
 

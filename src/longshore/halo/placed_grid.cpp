@@ -170,6 +170,7 @@ placed_grid place_grid(team& team, const grid_options& options, const hardware_p
 }
 
 level_crossing count_crossing(team& team, const placed_grid& grid, const hardware_places& places, const halo_load& load) {
+  check_countable(grid.shape, load);
   std::vector<std::int64_t> bytes(places.levels.size() + 1, 0);  // the last: to itself
   const auto here = grid.coordinates_of(team.rank());
   for (const auto& direction : load.faces_only ? face_directions(3) : all_directions(3)) {
