@@ -105,3 +105,15 @@ def test_a_virtual_environment_that_was_moved_is_made_anew(bare: Path) -> None:
     (scripts / "pip").write_text("#!/elsewhere/.venv/bin/python\n", encoding="utf-8")
     done = setup(bare)
     assert "making .venv with Python 3." in done.stdout
+
+
+@needs_ensurepip
+def test_what_is_only_good_to_have_is_tried_once_and_then_done_without(bare: Path) -> None:
+    replace_program(bare, "id", "echo 1000")
+    replace_program(bare, "g++", 'case "$*" in *-E*) echo oneTBB; echo hwloc;; esac')
+    done = setup(bare)
+    assert "setup: good to have: oneTBB, hwloc\n" in done.stdout
+    assert "going on without oneTBB, which libtbb-dev brings: the tasking layer tbb will be missing" in done.stdout
+    assert "going on without hwloc, which libhwloc-dev brings: the topology" in done.stdout
+    assert "installing in .venv: the study tool" in done.stdout, "it did go on"
+    assert "good to have" not in setup(bare).stdout
