@@ -1,5 +1,8 @@
 #include "launch_record.hpp"
 
+#include <longshore/machine/affinity.hpp>
+
+#include "binding.hpp"
 #include "environment_facts.hpp"
 #include "program_facts.hpp"
 #include "system_facts.hpp"
@@ -41,6 +44,24 @@ json rank_map(const team& team, const rank_places& places) {
   return map;
 }
 
+// The texts of all ranks, whatever their lengths. Collective.
+std::vector<std::string> gather_texts(team& team, const std::string& mine) {
+  const auto longest = static_cast<std::size_t>(team.allreduce_value(static_cast<std::int64_t>(mine.size()), reduction::max)) + 1;
+  std::string padded = mine;
+  padded.resize(longest, '\0');
+  std::vector<char> all(longest * static_cast<std::size_t>(team.size()));
+  team.allgather(std::as_bytes(std::span(padded)), std::as_writable_bytes(std::span(all)));
+  std::vector<std::string> texts;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(team.size()); ++r) texts.emplace_back(all.data() + r * longest);
+  return texts;
+}
+
+// What is the same for all ranks, else "mixed".
+std::string common_word(const std::vector<std::string>& words) {
+  const bool same = std::all_of(words.begin(), words.end(), [&](const auto& word) { return word == words.front(); });
+  return same ? words.front() : "mixed";
+}
+
 }  // namespace
 
 int rank_places::most_ranks_on_a_host() const {
@@ -49,7 +70,7 @@ int rank_places::most_ranks_on_a_host() const {
   return *std::max_element(count.begin(), count.end());
 }
 
-rank_places find_places(team& team) {
+rank_places find_places(team& team, std::span<const int> cpus_at_start) {
   struct place {
     std::array<char, 256> host;
     int core;
@@ -65,25 +86,31 @@ rank_places find_places(team& team) {
     places.core_of.push_back(one.core);
     if (known == places.hosts.end()) places.hosts.push_back(host);
   }
+  const auto cpus = allowed_cpus();
+  places.binding = gather_texts(team, binding_word(this_host(), cpus));
+  places.bound_by = gather_texts(team, bench::bound_by(this_host(), cpus_at_start, cpus));
+  places.cpus = gather_texts(team, cpu_list(cpus));
   return places;
 }
 
 json launch_record(const team& team, const request& asked, const rank_places& places, const clock_facts& clock,
                    const process_facts& process) {
-  const bool bound = std::none_of(places.core_of.begin(), places.core_of.end(), [](int core) { return core < 0; });
   json record{{"record", "launch"}, {"schema", 1}, {"launch", launch_id()}, {"start", utc("%Y-%m-%dT%H:%M:%SZ")}};
   record["argv"] = process.command_line;
   record["seed"] = asked.how.seed;
   record["program"] = program_facts();
   record["system"] = system_facts();
   record["system"]["usable_cores"] = process.usable_cores;
+  record["system"]["topology"] = this_host().description();
   record["transport"] = {{"name", team.transport_name()}, {"library", text_or_null(team.library_version())}};
   record["ranks"] = team.size();
   record["nodes"] = team.nodes().node_count();
   record["nodes_virtual"] = team.nodes().is_virtual();
   record["hosts"] = places.hosts;
   record["map"] = rank_map(team, places);
-  record["binding"] = bound ? "core" : "none";
+  record["binding"] = common_word(places.binding);
+  record["binding_by"] = common_word(places.bound_by);
+  record["cpus"] = places.cpus;
   record["clock"] = {{"resolution_seconds", clock.resolution_seconds}, {"overhead_seconds", clock.overhead_seconds}};
   record["repetitions"] = asked.how.repetitions;
   record["warmup"] = asked.how.warmup;

@@ -2,6 +2,7 @@
 
 #include <longshore/transport/launch/run.hpp>
 
+#include "binding.hpp"
 #include "help.hpp"
 #include "levels.hpp"
 #include "program_facts.hpp"
@@ -135,7 +136,12 @@ json listing(std::span<const pattern> patterns) {
   const auto available = available_transports();
   for (const auto& name : known_transports())
     transports.push_back({{"name", name}, {"available", std::find(available.begin(), available.end(), name) != available.end()}});
-  json all{{"schema", 1}, {"program", program_facts()}, {"transports", std::move(transports)}, {"patterns", json::array()}};
+  json all{{"schema", 1},
+           {"program", program_facts()},
+           {"transports", std::move(transports)},
+           {"topology", topology_listing()},
+           {"binding", binding_listing()},
+           {"patterns", json::array()}};
   for (const auto& what : patterns) all["patterns"].push_back(listed(what));
   return all;
 }

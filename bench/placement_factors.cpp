@@ -2,7 +2,8 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/machine/topology.hpp>
+
+#include "binding.hpp"
 
 #include <fmt/ranges.h>
 
@@ -91,8 +92,7 @@ std::array<int, 3> expected_shape(const grid_options& options, int ranks) {
 }
 
 json placement_facts(team& team, const placed_grid& grid, const grid_options& options) {
-  static const topology host = topology_of_this_machine();  // read once per process, by the first rank that comes here
-  const auto places = find_hardware_places(team, host);
+  const auto places = find_hardware_places(team, this_host());
   const auto load = *options.load;
   const auto crossing = count_crossing(team, grid, places, load);
   const auto cart = place_grid(team, {.ranks = grid.shape, .placement = grid_placement::cart});

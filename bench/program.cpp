@@ -101,7 +101,7 @@ class launch {
     }
     if (!team.broadcast_value(first ? open_records() : 0)) return nothing_ran;
 
-    const rank_places places = find_places(team);
+    const rank_places places = find_places(team, process_.cpus);
     const clock_facts clock = measure_clock(team);
     const launch_facts facts{std::string(team.transport_name()), team.size(), team.nodes().node_count(),
                              team.nodes().largest_node(), asked_.how.seed};
@@ -190,7 +190,7 @@ class launch {
 int run_program(int argc, char** argv, std::span<const pattern> patterns) {
   try {
     request asked = parse_command_line(argc, argv, patterns);
-    if (asked.what == request::kind::run) return launch(std::move(asked), {{argv, argv + argc}, usable_cores()}).run();
+    if (asked.what == request::kind::run) return launch(std::move(asked), {{argv, argv + argc}, usable_cores(), allowed_cpus()}).run();
     if (is_first_process()) fmt::print("{}", asked.what == request::kind::list ? listing(patterns).dump(1) + "\n" : asked.text);
     return all_right;
   } catch (const error& e) {
