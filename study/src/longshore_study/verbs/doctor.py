@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
+from longshore_study import binding
 from longshore_study.doctor import UNKNOWN, WARN, Finding, Machine, examine, python_and_system
-from longshore_study.errors import EXIT_OK
-from longshore_study.launchers import available_cpus
+from longshore_study.errors import EXIT_OK, LongshoreError
+from longshore_study.launchers import available_cpus, find_bench
 
 EXAMPLES = """examples:
   longshore doctor
@@ -26,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    found = examine(Machine(), args.ranks)
+    found = examine(Machine(), args.ranks) + binding.findings(_listing(), args.ranks)
     if not args.no_measure:
         from longshore_study import neighbour  # noqa: PLC0415 - not needed to read
 
@@ -39,6 +41,13 @@ def run(args: argparse.Namespace) -> int:
     _print(found)
     print(f"\n{warnings} of {len(found)} checks warn" if warnings else "\nnothing to warn about")
     return EXIT_OK
+
+
+def _listing() -> dict[str, Any] | None:
+    try:
+        return binding.ask(find_bench())
+    except LongshoreError:
+        return None  # there is no program yet: the doctor goes on without it
 
 
 def _print(found: list[Finding]) -> None:
