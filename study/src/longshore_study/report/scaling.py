@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from longshore_study import scaling
@@ -51,7 +51,7 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
     if names.constant:
         note += f" All: {names.constant_text}."
     rate_axes = _axes(model, sizes, _rate_scale(panels), quantity(model.unit, [_largest(panels)]).name + " per node")
-    told = f"Efficiency: {DEFINITIONS[model.axis]}; 95 % interval from launches."
+    told = f"Efficiency: {DEFINITIONS[model.axis]}. {_intervals(curve for _, curve in members)}"
     # By the values: a wide interval would press all curves to the ground, and is cut off at the axis instead.
     whole = linear_from_zero([1.0, *(p.value for panel in efficiencies for s in panel.series for p in s.points)])
     efficiency_axes = _axes(model, sizes, whole, "efficiency")
@@ -67,6 +67,15 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
         _small_multiples([panel_figure(efficiency_axes, panel, "efficiency", "ideal") for panel in efficiencies]),
         class_="pattern",
     )
+
+
+def _intervals(curves: Iterable[Curve]) -> str:
+    """What the upright lines of efficiencies are, or why there are none."""
+    points = [point for curve in curves for point in curve.points[1:]]
+    if any(point.interval for point in points):
+        return "The upright lines are 95 % intervals from launches."
+    reasons = sorted({point.why_no_interval for point in points if point.why_no_interval})
+    return f"There are no intervals: {'; '.join(reasons)}." if reasons else ""
 
 
 def _small_multiples(drawn: Sequence[Element]) -> list[Child]:
