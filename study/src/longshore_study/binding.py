@@ -55,9 +55,7 @@ def binding(seen: dict[str, Any] | None, ranks: int | None = None) -> Finding:
     most = seen.get("most_bound_ranks")
     if ranks is not None and most is not None and ranks > most:
         advice = f"use at most {most} ranks: then each has cores of its own, and so do its tasks"
-        return Finding(
-            check, WARN, f"none with {ranks} ranks: {most} cores, ranks move between them", advice
-        )
+        return Finding(check, WARN, f"none with {ranks} ranks: {most} cores, ranks move between them", advice)
     if word == "none":
         advice = "unset LONGSHORE_PIN, or let the launcher bind: mpirun --bind-to core, srun --cpu-bind=cores"
         return Finding(check, WARN, "none: ranks and tasks move between cores (LONGSHORE_PIN=0)", advice)
