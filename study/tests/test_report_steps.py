@@ -65,6 +65,7 @@ def test_the_bar_ends_at_the_figure_and_shows_what_came_or_went(facts: Facts) ->
     # The scale ends at the bound, 20 GB/s.
     base, gained = good.one("rect", "base"), good.one("rect", "gained")
     assert base.fraction("width") == pytest.approx(10 / 20, abs=0.005)
+    assert gained.fraction("x") == pytest.approx(base.fraction("width"))
     assert gained.fraction("x") + gained.fraction("width") == pytest.approx(15 / 20, abs=0.005)
     lost = bad.one("rect", "lost")
     assert (lost.fraction("x"), lost.fraction("width")) == pytest.approx((6 / 20, 2 / 20), abs=0.005)

@@ -73,6 +73,24 @@ def test_keys_of_all_ranks_become_those_of_a_node(tmp_path: Path) -> None:
     (curve, _) = curves(store)
     assert [p.value for p in curve.points] == pytest.approx([1e8, 1.5e8], rel=0.02)
     assert curve.points[1].efficiency == pytest.approx(0.75, rel=0.02)
+    nodes = Store(tmp_path / "nodes")
+    fill(nodes, "sort", "keys_per_second", "1/s", {2: 1e8, 4: 1.5e8}, ranks_per_node=2)
+    (curve, _) = curves(nodes)
+    assert [p.value for p in curve.points] == pytest.approx([1e8, 0.75e8], rel=0.02)
+
+
+def test_the_same_ranks_on_more_nodes_are_another_curve(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for ranks, nodes in ((2, 1), (4, 1), (2, 2), (4, 2)):
+        cell = {"program": "gather", "ranks": ranks, "nodes": nodes}
+        gathered = result("gather", {"strategy": "a"}, "injection_bandwidth", 1.0 * nodes, "GB/s")
+        store_launch(store, "t", "day", [gathered], 0, cell)
+    found = curves(store)
+    assert [(c.axis, c.factors["nodes"], [p.at for p in c.points]) for c in found] == [
+        ("ranks", 1, [2, 4]), ("ranks", 2, [2, 4]),
+    ]  # fmt: skip
+    for curve in found:
+        assert [p.value for p in curve.points] == pytest.approx([1.0 * curve.factors["nodes"]] * 2)
 
 
 def test_what_follows_from_the_ranks_tells_no_curves_apart(tmp_path: Path) -> None:
@@ -153,3 +171,22 @@ def test_the_bound_of_the_rate_is_the_measured_copy(section: Tag) -> None:
     assert plot.one("text", "bound-name").text == "memory copy"
     # 24 bytes move for the 16 of a request that count.
     assert "here 13.3 GB/s" in section.text
+
+
+def test_the_bound_of_halos_is_that_of_the_node(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    fill(store, "halo", "process_bandwidth", "MiB/s", {2: 1000.0, 4: 900.0})
+    found = scaling_section(gather_facts(sides(store, ["t"])))
+    assert found is not None
+    # Each payload byte is read once and written once, which the copy counts as two.
+    assert "here 10.0 GB/s" in parse(to_text(found)).text
+
+
+def test_efficiencies_of_single_launches_say_why_they_have_no_intervals(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for ranks in (1, 2):
+        gathered = result("gather", {"strategy": "a"}, "injection_bandwidth", 2.0, "GB/s")
+        store_launch(store, "t", "day", [gathered], 0, {"program": "gather", "ranks": ranks})
+    found = scaling_section(gather_facts(sides(store, ["t"])))
+    assert found is not None
+    assert "There are no intervals: one session" in parse(to_text(found)).text

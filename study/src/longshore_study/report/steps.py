@@ -65,7 +65,9 @@ def _several(facts: Facts) -> bool:
 def _explanation(table: StepTable, bounds: Sequence[Bound]) -> str:
     cells = [cell for row in table.cells for cell in row]
     gains = [cell.gain for cell in cells if cell.gain]
-    text = "Each step comes on top of those before it. The bar is the geometric mean over launches, its dark end what "
+    text = (
+        "Each step comes on top of those before it. The bar is the geometric mean over launches, its strong end what "
+    )
     text += "the step added to the one before, an empty frame what it lost; ×N is N times the step before."
     if any(gain.interval for gain in gains):
         text += " Below it the 95 % interval from launches; ~ where it includes 1: no change is shown."
