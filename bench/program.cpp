@@ -190,7 +190,8 @@ class launch {
 int run_program(int argc, char** argv, std::span<const pattern> patterns) {
   try {
     request asked = parse_command_line(argc, argv, patterns);
-    if (asked.what == request::kind::run) return launch(std::move(asked), {{argv, argv + argc}, usable_cores(), allowed_cpus()}).run();
+    if (asked.what == request::kind::run)
+      return launch(std::move(asked), {{argv, argv + argc}, usable_cores(), allowed_cpus()}).run();
     if (is_first_process()) fmt::print("{}", asked.what == request::kind::list ? listing(patterns).dump(1) + "\n" : asked.text);
     return all_right;
   } catch (const error& e) {
