@@ -232,6 +232,16 @@ def test_people_see_the_same_table(store: Store, capsys: pytest.CaptureFixture[s
     assert "~ the interval includes 1" in text
 
 
+@pytest.mark.parametrize(
+    "words", [("--steps", "--scaling"), ("--steps", "--where", "ranks == 2"), ("--scaling", "--sessions")]
+)
+def test_a_table_of_its_own_takes_no_other_choice(
+    store: Store, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    assert main(["--store", str(store.path), "show", *words]) == 64
+    assert "is a table of its own, and does not go with" in capsys.readouterr().err
+
+
 def test_a_study_without_steps_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path)
     store_launch(store, "t", "a", [result_record("stream", {}, {"bandwidth": metric(1.0, "GB/s")})])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from longshore_study import expression, overview, selection, terminal
+from longshore_study import expression, figure_table, overview, selection, terminal
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.figures import Measured, measure
-from longshore_study.overview import CHOICES, LAYOUT, Row
+from longshore_study.figures import measure
+from longshore_study.overview import Row
 from longshore_study.store import Launch, Store
 
 EXAMPLES = """\
@@ -45,12 +44,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.winners:
-        return _winners(args)
-    if args.scaling:
-        return _scaling(args)
-    if args.steps:
-        return _steps(args)
+    others = {
+        "--winners": (args.winners, _winners),
+        "--steps": (args.steps, _steps),
+        "--scaling": (args.scaling, _scaling),
+    }
+    asked = [name for name, (wanted, _) in others.items() if wanted]
+    if asked:
+        if len(asked) > 1 or args.where is not None or args.sessions:
+            more = [
+                *asked[1:],
+                *(["--where"] if args.where is not None else []),
+                *(["--sessions"] if args.sessions else []),
+            ]
+            raise UsageError(f"{asked[0]} is a table of its own, and does not go with {' or '.join(more)}")
+        return others[asked[0]][1](args)
     where = expression.parse(args.where) if args.where is not None else None
     measured = measure(_chosen(args), metrics=("all",))
     rows = overview.rows_of(measured.figures, by_session=args.json or args.sessions or args.verbose)
@@ -58,16 +66,16 @@ def run(args: argparse.Namespace) -> int:
         where.check_names({name for row in rows for name in _factors(row)})
         rows = [row for row in rows if where.matches(_factors(row))]
     if args.json:
-        print(json.dumps(document(rows, measured), indent=1, ensure_ascii=False))
+        print(json.dumps(figure_table.document(rows, measured), indent=1, ensure_ascii=False))
     else:
-        _print(rows, measured, verbose=args.verbose)
+        figure_table.render(rows, measured, verbose=args.verbose)
     return EXIT_INVALID if measured.damaged else EXIT_OK
 
 
 def _winners(args: argparse.Namespace) -> int:
     from longshore_study import winners  # noqa: PLC0415 - for this table alone
 
-    if len(args.names) != 1 or args.where is not None or args.sessions:
+    if len(args.names) != 1:
         raise UsageError("--winners takes the name of one study, and --session")
     store = Store(args.store)
     selection.require_known(args.names[0], {study for study, _, _ in selection.stored_names(store)}, "study")
@@ -148,119 +156,3 @@ def _chosen(args: argparse.Namespace) -> Iterator[Launch]:
 
 def _factors(row: Row) -> dict[str, Any]:
     return {"study": row.study, "tag": row.tag, "pattern": row.pattern, **row.cell, **row.variant}
-
-
-def document(rows: Sequence[Row], measured: Measured) -> dict[str, Any]:
-    """What `show --json` prints."""
-    return {
-        "schema": 1,
-        "rows": [
-            {
-                "study": row.study,
-                "tag": row.tag,
-                "session": row.session,
-                "pattern": row.pattern,
-                "variant": row.variant,
-                "between": row.cell,
-                "metrics": row.metrics,
-                "launches": row.launches,
-                "main": row.main,
-                "spread": list(row.spread),
-                "best": row.best,
-                "of_best": row.of_best,
-                "imported": row.imported,
-                "warnings": row.doubts,
-            }
-            for row in rows
-        ],
-        "absent": [
-            {"study": key.study, "pattern": key.pattern, "variant": key.variant, "between": key.cell, "reason": reason}
-            for key, reason in measured.absent.items()
-        ],
-        "problems": measured.problems,
-        "partial": [f"{launch.path}: {launch.envelope['partial']}" for launch in measured.partial],
-    }
-
-
-def _print(rows: Sequence[Row], measured: Measured, *, verbose: bool) -> None:
-    tables: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        tables[row.pattern, row.main].append(row)
-    for (pattern, metric), members in tables.items():
-        _print_pattern(pattern, metric, members, verbose=verbose)
-        print()
-    _print_absent(measured, verbose=verbose)
-    for launch in measured.partial:
-        print(f"warning: {launch.path}: partial ({launch.envelope['partial']})")
-    for problem in measured.problems:
-        terminal.print_line(f"warning: not in the tables: {problem}", "failed")
-
-
-def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: bool) -> None:
-    described = [
-        {"tag": row.tag, "study": row.study}
-        | ({"session": row.session} if row.session else {})
-        | row.cell
-        | row.variant
-        for row in rows
-    ]
-    shared, names = terminal.varying(described)
-    names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name in CHOICES))
-    implied = [] if verbose else _implied(names, described)
-    unit = rows[0].metrics[metric]["unit"]
-    notes = [_note(row, every_row=all(other.imported for other in rows)) for row in rows]
-    bests = ["best" if row.best else "" if row.of_best is None else f"{100 * row.of_best:.0f} %" for row in rows]
-    columns = [name for name in names if name not in implied] + [unit, "launches"]
-    body = [
-        [*(terminal.factor(factors[name]) if name in factors else "" for name in columns[:-2]),
-         terminal.number(row.value), str(row.launches)]
-        for row, factors in zip(rows, described, strict=True)
-    ]  # fmt: skip
-    for heading, texts in (("of best", bests), ("note", notes)):
-        if any(texts):
-            columns.append(heading)
-            body = [[*line, text] for line, text in zip(body, texts, strict=True)]
-    shown = {name: value for name, value in shared.items() if value not in ("", {})}
-    title = (
-        f"{pattern}: {metric} ({terminal.factors(shown)}{', imported' if all(row.imported for row in rows) else ''})"
-    )
-    right = {unit, "launches", "of best", *LAYOUT}
-    terminal.print_table(title, columns, body, right=right, styles=["best" if row.best else None for row in rows])
-    if implied:
-        levels = {
-            name: dict.fromkeys(terminal.factor(factors[name]) for factors in described if name in factors)
-            for name in implied
-        }
-        listed = "; ".join(f"{name} {' or '.join(values)}" for name, values in levels.items())
-        print(f"as these columns imply: {listed}  (-v: in columns)")
-
-
-def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
-    """The columns that tell no two rows apart which the columns before them do not tell apart; never the layout."""
-    implied: list[str] = []
-    kept: list[str] = []
-    for name in names:
-        without = {tuple(str(row.get(one)) for one in kept) for row in described}
-        within = {tuple(str(row.get(one)) for one in (*kept, name)) for row in described}
-        if kept and len(within) == len(without) and name not in LAYOUT:
-            implied.append(name)
-        else:
-            kept.append(name)
-    return implied
-
-
-def _note(row: Row, *, every_row: bool) -> str:
-    doubt = f"invalid? {'; '.join(row.doubts)}" if row.doubts else ""
-    return "; ".join(text for text in (doubt, "imported" if row.imported and not every_row else "") if text)
-
-
-def _print_absent(measured: Measured, *, verbose: bool) -> None:
-    """Skipped combinations by reason; each of them when asked to say more."""
-    reasons: dict[str, list[str]] = defaultdict(list)
-    for key, reason in measured.absent.items():
-        reasons[reason].append(f"{key.pattern} {terminal.factors({**key.cell, **key.variant})}")
-    for reason, members in reasons.items():
-        print(f"no figure of {terminal.count(len(members), 'variant')}: {reason}")
-        if verbose:
-            for member in members:
-                print(f"    {member}")
