@@ -45,16 +45,17 @@ struct index_range {
 /// on count() threads. When two threads start regions of the same tasks, the second waits for its turn.
 ///
 /// A region that is started inside a task, of these or of others, runs its pieces one after the other in that task (see
-/// task_options::nested); kernels that may be nested must not wait for each other across tasks. The first region of a thread is
-/// never nested, so it may wait.
+/// task_options::nested); kernels that may be nested must not wait for each other across tasks. A nested region never waits for a
+/// turn, so that tasks which start each other's regions do not wait for each other for ever.
 ///
 ///     layer    tasks                                                 start of a region, tasks still awake
 ///     serial   the calling thread                                    nothing
 ///     threads  threads of our own, all at the same time              a microsecond; they spin for some 50 us, then sleep
 ///     openmp   the team that OpenMP keeps for each calling thread,   a microsecond; idle threads spin as OMP_WAIT_POLICY and
 ///              all at the same time                                  GOMP_SPINCOUNT said at program start, whatever `spin` says
-///     tbb      an arena of their own; some may run one after the     several microseconds
-///              other in one thread: kernels must not wait across tasks
+///     tbb      an arena of their own; some may run one after the     a microsecond; an empty one may be over before the others
+///              other in one thread: kernels must not wait            of the arena have come
+///              for each other across tasks
 ///
 ///     longshore::tasks workers({.layer = "threads", .count = 2, .cpus = team.cpus()});
 ///     workers.for_each_range(n, [&](std::size_t begin, std::size_t end) { for (auto i = begin; i < end; ++i) a[i] = b[i]; });
