@@ -88,6 +88,25 @@ def test_without_steps_there_is_no_section(tmp_path: Path) -> None:
     assert "What each step brought" not in build_page(facts)
 
 
+def test_steps_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    steps = [{"name": "first", "pattern": "stream", "levels": {"tasks": "a"}}, {"name": "second"}, 7]
+    results = [result("stream", {"tasks": "a"}, "bandwidth", 1.0, "GB/s")]
+    path = store_launch(store, "t", "day", results, steps=steps)
+    page = section(gather_facts(sides(store, ["t"])))
+    assert [row.one("th").text for row in page.one("tbody").all("tr")] == ["first"]
+    assert [warning.text.partition(": ")[2] for warning in page.all("p", "warning")] == [
+        "not a step, and not used: {'name': 'second'}", "not a step, and not used: 7",
+    ]  # fmt: skip
+    (path.parent / "study-abc.toml").write_text("[study]\nnam = 1\n", encoding="utf-8")
+    store_launch(store, "u", "day", results, study_file={"digest": "abc"})
+    moved = store.session_path("s", "u", "day") / "study-abc.toml"
+    (path.parent / "study-abc.toml").rename(moved)
+    told = section(gather_facts(sides(store, ["u"]))).text
+    assert "the steps of s are not known" in told
+    assert "nothing to run: a study needs at least one [[pattern]]" in told
+
+
 def test_the_published_table_is_drawn_as_published(tmp_path: Path) -> None:
     main(["--store", str(tmp_path), "import", "stream-csv", str(PUBLISHED / "stream-chapel-1.12.csv"), "--tag", "p"])
     page = section(gather_facts(sides(Store(tmp_path), ["p"])))

@@ -96,7 +96,7 @@ def sources(launches: Iterable[Launch], given: Study | None = None, problems: li
             if problems is not None:
                 problems.append(f"the steps of {study_name} are not known: {error}")
             continue
-        steps = study.steps if study else _imported_steps(members)
+        steps = study.steps if study else _imported_steps(members, problems)
         if steps:
             found.append(Source(study_name, tag, members, steps, planned))
     return found
@@ -229,11 +229,15 @@ def _kept_study(launches: Sequence[Launch]) -> Study | None:
     return None
 
 
-def _imported_steps(launches: Sequence[Launch]) -> tuple[Step, ...]:
+def _imported_steps(launches: Sequence[Launch], problems: list[str] | None) -> tuple[Step, ...]:
     """Those that an importer wrote into the envelope, in their order."""
     steps: dict[str, Step] = {}
     for launch in launches:
         for one in launch.envelope.get("steps") or ():
-            levels = dict(one["levels"])
-            steps.setdefault(str(one["name"]), Step(str(one["name"]), str(one["pattern"]), levels, levels))
+            try:
+                levels = dict(one["levels"])
+                steps.setdefault(str(one["name"]), Step(str(one["name"]), str(one["pattern"]), levels, levels))
+            except (KeyError, TypeError, ValueError):
+                if problems is not None:
+                    problems.append(f"{launch.path}:1: not a step, and not used: {one!r:.80}")
     return tuple(steps.values())

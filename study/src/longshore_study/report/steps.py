@@ -24,15 +24,17 @@ DENSE_FROM = 8
 
 def steps_section(facts: Facts) -> Element | None:
     """None where no study has steps."""
+    problems: list[str] = []
     blocks = [
         _table_block(facts, side.name, table)
         for side in facts.groups
-        for source in steps.sources(side.launches)
+        for source in steps.sources(side.launches, problems=problems)
         for table in steps.step_tables(source, measure(source.launches))
     ]
-    if not blocks:
+    if not blocks and not problems:
         return None
-    return element("section", element("h2", "What each step brought"), blocks, id="steps")
+    warnings = [element("p", problem, class_="warning") for problem in problems]
+    return element("section", element("h2", "What each step brought"), blocks, warnings, id="steps")
 
 
 def _table_block(facts: Facts, side: str, table: StepTable) -> Element:
