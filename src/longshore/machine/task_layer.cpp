@@ -10,6 +10,7 @@ std::vector<int> cpus_of_task(std::span<const int> cpus, int task, int count, bo
 std::vector<std::vector<int>> cpus_of_tasks(const task_options& options) {
   const std::vector<int> all = options.cpus.empty() ? allowed_cpus() : std::vector<int>(options.cpus.begin(), options.cpus.end());
   std::vector<std::vector<int>> cpus;
+  cpus.reserve(static_cast<std::size_t>(options.count));
   for (int task = 0; task < options.count; ++task) cpus.push_back(cpus_of_task(all, task, options.count, options.pin));
   return cpus;
 }
