@@ -83,6 +83,21 @@ TEST(PlacementTraffic, is_what_counting_finds_on_27_nodes) {
   }
 }
 
+TEST(PlacementTraffic, that_is_wrong_would_be_seen) {
+  const placement placed({{"node", {2, 3, 1}}, {"socket", {1, 2, 2}}, {"core", {2, 1, 1}}});
+  const auto hardware = levels_of(placed);
+  const halo_load right{.cells = {4, 5, 6}, .low = {1, 2, 3}, .high = {2, 2, 1}};
+  ASSERT_EQ(crossing_of(placed, right).bytes, counted_crossing(placed, hardware, right).bytes);
+  std::vector<halo_load> faults(4, right);
+  faults[0].periodic[1] = false;
+  faults[1].low[2] = 1;
+  faults[2].faces_only = true;
+  std::swap(faults[3].cells[0], faults[3].cells[2]);
+  for (const auto& fault : faults) EXPECT_NE(crossing_of(placed, fault).bytes, counted_crossing(placed, hardware, right).bytes);
+  const placement other({{"node", {3, 2, 1}}, {"socket", {2, 1, 2}}, {"core", {1, 2, 1}}});
+  EXPECT_NE(crossing_of(other, right).bytes, counted_crossing(placed, hardware, right).bytes);
+}
+
 TEST(PlacementTraffic, of_known_blocks_is_the_known_fraction_off_node) {
   // 64 ranks per node in blocks of a x b x c: (1/a + 1/b + 1/c) / 3 of the face messages leave the node.
   const halo_load faces{.faces_only = true};
