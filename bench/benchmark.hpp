@@ -87,14 +87,15 @@ struct pattern {
   std::vector<std::string> examples;  ///< command lines for --help
   /// Why this variant cannot be run here, or nothing. Must answer the same on all ranks.
   std::function<std::optional<std::string>(const variant&, const launch_facts&)> why_not;
-  /// Collective. errc::usage and errc::unsupported say that the variant makes no sense here: thrown on all ranks alike; it is then
-  /// skipped with that reason. Any other error, such as errc::out_of_memory, ends the run. May be called more than once per variant.
+  /// Collective. errc::usage and errc::unsupported say that the variant makes no sense here: thrown on all ranks alike; it is
+  /// then skipped with that reason. Any other error, such as errc::out_of_memory, ends the run. May be called more than once
+  /// per variant.
   std::function<std::unique_ptr<measurement>(team&, const variant&, const launch_facts&)> make;
   /// Takes factors that have no effect in a variant out of it (contiguous buffers have no halo width), before why_not sees it.
   /// Variants that become equal by this are one.
   std::function<void(variant&)> settle = {};
-  /// Throws errc::usage when the levels that were asked for, by the names of factors, make no sense together. Called once, on each process, before
-  /// anything is started.
+  /// Throws errc::usage when the levels that were asked for, by the names of factors, make no sense together. Called once, on
+  /// each process, before anything is started.
   std::function<void(const std::map<std::string, std::vector<json>>&)> check = {};
 };
 

@@ -1,4 +1,5 @@
-// What a variant of pattern halo says of the placement of its ranks: its factors, the grid that they ask for, and what comes of it.
+// What a variant of pattern halo says of the placement of its ranks: its factors, the grid that they ask for, and what comes of
+// it.
 #pragma once
 
 #include <longshore/halo/placed_grid.hpp>
@@ -30,7 +31,8 @@ void check_levels(const std::map<std::string, std::vector<json>>& asked);
 /// The grid of ranks that a variant has, as far as can be said before ranks are placed.
 [[nodiscard]] std::array<int, 3> expected_shape(const grid_options& options, int ranks);
 
-/// Where the ranks are, and what crosses each level of the machine, here and in MPI's Cartesian order on the same grid. Collective.
+/// Where the ranks are, and what crosses each level of the machine, here and in MPI's Cartesian order on the same grid.
+/// Collective.
 [[nodiscard]] json placement_facts(team& team, const placed_grid& grid, const grid_options& options);
 
 }  // namespace longshore::bench

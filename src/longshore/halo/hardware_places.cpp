@@ -24,6 +24,7 @@ struct place {
 place place_on(const topology& host, std::span<const int> cpus) {
   place mine;
   mine.bound = 1;
+  mine.object.fill(0);  // a level of which nothing is known is one object
   for (std::size_t i = 0; i < inner_levels; ++i)
     for (std::size_t l = 0; l < host.levels().size(); ++l)
       if (host.levels()[l].name == places_levels[i + 1]) mine.object[i] = host.object_holding(l, cpus);

@@ -1,4 +1,5 @@
-// Where the ranks of a team are on the hardware: the level around any two of them, and positions in the sense of machine/placement.
+// Where the ranks of a team are on the hardware: the level around any two of them, and positions in the sense of
+// machine/placement.
 #pragma once
 
 #include <longshore/machine/placement.hpp>
@@ -17,12 +18,14 @@ namespace longshore {
 /// hardware threads, or only an order.
 inline constexpr std::array<std::string_view, 5> places_levels = {"node", "socket", "numa", "l3", "core"};
 
-/// All ranks of a team on the hardware. Nodes are those of the team, also virtual ones. Memory: 4 bytes per rank of the team; while it is found 24.
+/// All ranks of a team on the hardware. Nodes are those of the team, also virtual ones. Memory: 4 bytes per rank of the team;
+/// while it is found 24.
 struct hardware_places {
   /// Node, socket, numa, l3, core, with ranks' objects per object of the level before. A level whose objects do not hold
   /// equally many ranks everywhere, or in which ranks are not bound, counts as 1, and the ranks are told apart further in.
   std::vector<hardware_level> levels;
-  /// Positions along the hardware: node by node, and in a node by the CPU that a rank is bound to, else by its number. A permutation.
+  /// Positions along the hardware: node by node, and in a node by the CPU that a rank is bound to, else by its number. A
+  /// permutation.
   std::vector<int> position_of;
   /// What kept levels from being used, for people: ""; "ranks are not bound: their order on the node is taken".
   std::string note;

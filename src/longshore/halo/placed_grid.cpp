@@ -97,8 +97,8 @@ halo_load load_for(const grid_options& options, const grid_triple& shape) {
 
 std::int64_t off_node(const level_crossing& crossing) { return crossing.bytes.front(); }
 
-// The search knows positions, which lie along the hardware; ranks may be numbered otherwise, and nodes uneven. So what it found is counted on
-// the ranks as they are, against MPI's Cartesian order and the linear one, and the better one taken.
+// The search knows positions, which lie along the hardware; ranks may be numbered otherwise, and nodes uneven. So what it found
+// is counted on the ranks as they are, against MPI's Cartesian order and the linear one, and the better one taken.
 placed_grid found(team& team, const grid_options& options, const hardware_places& places) {
   const auto shape = shape_for(team, options);
   const auto load = load_for(options, shape);

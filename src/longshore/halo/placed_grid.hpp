@@ -1,4 +1,5 @@
-// A grid of ranks placed on the hardware: which rank has which coordinates, and how many bytes of a halo exchange cross each level then.
+// A grid of ranks placed on the hardware: which rank has which coordinates, and how many bytes of a halo exchange cross each
+// level then.
 #pragma once
 
 #include <longshore/halo/direction.hpp>
@@ -38,7 +39,8 @@ struct grid_options {
   /// Cells of the whole domain, when the grid that is found should cut it with the least surface; zeros: factors are balanced.
   std::array<std::size_t, 3> cells{};
   grid_placement placement = grid_placement::linear;
-  /// For `levels`: grids of node, socket, numa, l3, core, from the outermost in. One that is left out is filled by the next one given.
+  /// For `levels`: grids of node, socket, numa, l3, core, from the outermost in. One that is left out is filled by the next one
+  /// given.
   std::vector<placement_level> levels = {};
   /// For `automatic`: what is exchanged. Its periodicity is taken from `periodic`; nothing: equal faces.
   std::optional<halo_load> load = {};
@@ -63,14 +65,15 @@ struct placed_grid {
                                                      const std::array<bool, 3>& periodic) const noexcept;
 };
 
-/// Local for linear and cart. Collective for the others, with the same options on all ranks. Throws errc::usage, on all ranks alike, when the grid
-/// or its levels do not fit the ranks and the hardware they are on: the error names the level, what was given and what there is.
+/// Local for linear and cart. Collective for the others, with the same options on all ranks. Throws errc::usage, on all ranks
+/// alike, when the grid or its levels do not fit the ranks and the hardware they are on: the error names the level, what was
+/// given and what there is.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options);
 /// The same on hardware that is known already.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options, const hardware_places& places);
 
-/// Collective. What really crosses each level, counted message by message by the ranks that send them: also right where nodes have different numbers of
-/// ranks, or ranks are numbered across the nodes.
+/// Collective. What really crosses each level, counted message by message by the ranks that send them: also right where nodes
+/// have different numbers of ranks, or ranks are numbered across the nodes.
 [[nodiscard]] level_crossing count_crossing(team& team, const placed_grid& grid, const hardware_places& places,
                                             const halo_load& load);
 

@@ -19,13 +19,13 @@ namespace longshore {
 [[nodiscard]] std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std::size_t, 3> cells,
                                                     std::array<int, 3> given = {});
 
-/// The grid of a team, seen by one of its ranks. Which rank has which coordinates is the placement's; by default rank = x + X (y + Y z)
-/// for the coordinates x, y, z in a grid of X, Y, Z ranks. Every question is answered in O(1). Memory: nothing per rank of the
-/// team for the placements linear and cart, 4 bytes for the others. The team must outlive it.
+/// The grid of a team, seen by one of its ranks. Which rank has which coordinates is the placement's; by default rank = x + X
+/// (y + Y z) for the coordinates x, y, z in a grid of X, Y, Z ranks. Every question is answered in O(1). Memory: nothing per
+/// rank of the team for the placements linear and cart, 4 bytes for the others. The team must outlive it.
 class rank_grid {
  public:
-  /// The same options on all ranks; local for the placements linear and cart, collective for the others (place_grid). Throws errc::usage
-  /// when the product of the grid is not the number of ranks, or the levels given are not those of the hardware.
+  /// The same options on all ranks; local for the placements linear and cart, collective for the others (place_grid). Throws
+  /// errc::usage when the product of the grid is not the number of ranks, or the levels given are not those of the hardware.
   explicit rank_grid(team& team, const grid_options& options = {});
 
   [[nodiscard]] team& ranks() const noexcept { return team_; }

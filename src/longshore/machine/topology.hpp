@@ -18,10 +18,10 @@ struct topology_level {
   std::vector<int> object_of;
 };
 
-/// Levels from the outermost in: socket, numa, l3, l2 where it is neither the same as l3 nor as core, core, hwthread. *Invariant*: every object
-/// lies within one object of the level before. Where hardware is built otherwise it is cut until that is so: memory that serves two sockets
-/// counts as one numa domain in each. Objects are numbered along the hardware, so that those of one outer object follow each other.
-/// A value: copied, it needs nothing of the library that read it.
+/// Levels from the outermost in: socket, numa, l3, l2 where it is neither the same as l3 nor as core, core, hwthread.
+/// *Invariant*: every object lies within one object of the level before. Where hardware is built otherwise it is cut until that
+/// is so: memory that serves two sockets counts as one numa domain in each. Objects are numbered along the hardware, so that
+/// those of one outer object follow each other. A value: copied, it needs nothing of the library that read it.
 class topology {
  public:
   /// Which CPU belongs to what, by labels: equal where CPUs share an object, negative where there is none. One label per CPU.
@@ -47,7 +47,8 @@ class topology {
 
   /// Objects of each level per object of the level before, when they are equal everywhere; else nothing.
   [[nodiscard]] std::optional<std::vector<hardware_level>> even_levels() const;
-  /// One line: a description that topology_from() reads again, "pack:2 numa:4 l3:4 core:2 pu:1", where it is even; else counts in words.
+  /// One line: a description that topology_from() reads again, "pack:2 numa:4 l3:4 core:2 pu:1", where it is even; else counts
+  /// in words.
   [[nodiscard]] std::string description() const;
   /// Why no more than the cores are known; "" when all is.
   [[nodiscard]] const std::string& why_little() const noexcept { return why_little_; }
@@ -58,12 +59,13 @@ class topology {
   std::string why_little_;
 };
 
-/// This machine, as far as its control group lets this process see it, whichever CPUs the calling thread is bound to. Read anew at each
-/// call: milliseconds to some tenths of a second on large nodes. Without hwloc each CPU is a core, and why_little() says so.
+/// This machine, as far as its control group lets this process see it, whichever CPUs the calling thread is bound to. Read anew
+/// at each call: milliseconds to some tenths of a second on large nodes. Without hwloc each CPU is a core, and why_little()
+/// says so.
 [[nodiscard]] topology topology_of_this_machine();
 
-/// "this"; the name of a file that ends in .xml, as lstopo writes it; or a description as hwloc has it, from "pack:" to "pu:". Throws
-/// errc::usage when it is none of these, errc::unsupported in a build without hwloc.
+/// "this"; the name of a file that ends in .xml, as lstopo writes it; or a description as hwloc has it, from "pack:" to "pu:".
+/// Throws errc::usage when it is none of these, errc::unsupported in a build without hwloc.
 [[nodiscard]] topology topology_from(const std::string& what);
 
 }  // namespace longshore

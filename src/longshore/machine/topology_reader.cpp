@@ -36,7 +36,8 @@ int ancestor(hwloc_topology_t in, hwloc_obj_type_t type, hwloc_obj_t pu) {
   return found == nullptr ? -1 : static_cast<int>(found->logical_index);
 }
 
-// Memory hangs beside the tree of CPUs. Where several domains serve a CPU (fast and slow memory), the one that serves the fewest counts.
+// Memory hangs beside the tree of CPUs. Where several domains serve a CPU (fast and slow memory), the one that serves the
+// fewest counts.
 int memory_domain(hwloc_topology_t in, unsigned cpu) {
   int domain = -1, fewest = 0;
   for (hwloc_obj_t one = nullptr; (one = hwloc_get_next_obj_by_type(in, HWLOC_OBJ_NUMANODE, one)) != nullptr;) {

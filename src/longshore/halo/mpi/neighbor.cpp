@@ -10,8 +10,8 @@ bool is_only_faces(const halo_round& round) {
   return std::all_of(round.begin(), round.end(), [](const halo_leg& leg) { return leg.direction.moves() == 1; });
 }
 
-// Faces in the order of the blocks (down, up, dimension by dimension), equal, dense, and side by side on both sides. Block k of what
-// is received comes from the side that leg k leaves by: it travels as the other leg of the pair does.
+// Faces in the order of the blocks (down, up, dimension by dimension), equal, dense, and side by side on both sides. Block k of
+// what is received comes from the side that leg k leaves by: it travels as the other leg of the pair does.
 bool goes_without_packing(const halo_round& round) {
   if (round.empty() || !is_only_faces(round)) return false;
   const std::size_t bytes = round[0].outgoing.size_bytes();
@@ -47,9 +47,9 @@ neighbor::neighbor(const rank_grid& grid, halo_round round, bool without_packing
   for (const auto i : receive_legs_) place(incoming(i), receive_bytes_, receive_offsets_);
 }
 
-// MPI numbers ranks with the last dimension fastest, and is given the dimensions in reverse: so the first is. Where the grid places its ranks
-// otherwise, they are numbered anew. Blocks are
-// then in the order of face_directions: for each dimension down, up; block k is sent in direction k and received from that side.
+// MPI numbers ranks with the last dimension fastest, and is given the dimensions in reverse: so the first is. Where the grid
+// places its ranks otherwise, they are numbered anew. Blocks are then in the order of face_directions: for each dimension down,
+// up; block k is sent in direction k and received from that side.
 void neighbor::make_cartesian(const rank_grid& grid) {
   std::array<int, 3> sizes{}, periods{};
   const int dimensions = grid.dimensions();
