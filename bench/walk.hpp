@@ -28,7 +28,7 @@ struct measured {
   traffic moved = {};  ///< by all ranks in one operation
   std::vector<metric> metrics = {};
   json facts = json::object();  ///< of the pattern: measurement::facts
-  std::string warning = {};  ///< empty: none
+  std::string warning = {};     ///< empty: none
 };
 
 /// Who is told what happens, on rank 0.
