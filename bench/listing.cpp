@@ -34,20 +34,28 @@ std::vector<json> sample_levels(const factor& what) {
   return {std::clamp(sample_count, std::max(what.low, 1L), what.high == 0 ? largest_count : what.high)};
 }
 
-// Their cross product; what has no default is also left out.
+// The default variant, and all that differ from it in one or two factors: a level that needs another one has it beside it, and the whole
+// cross product would be ten thousands. A factor without a default is not there by default.
 std::vector<variant> sample_variants(const pattern& what) {
-  std::vector<variant> all{json::object()};
+  constexpr int most_changes = 2;
+  std::vector<std::pair<variant, int>> all{{json::object(), 0}};
   for (const auto& factor : what.factors) {
-    std::vector<variant> longer;
-    if (factor.defaults.empty()) longer = all;
-    for (const auto& level : sample_levels(factor))
-      for (const auto& shorter : all) {
-        longer.push_back(shorter);
-        longer.back()[variant_name(factor)] = level;
-      }
+    std::vector<std::pair<variant, int>> longer;
+    const json usual = factor.defaults.empty() ? json(nullptr) : default_levels(factor).front();
+    for (const auto& [shorter, changes] : all) {
+      longer.emplace_back(shorter, changes);
+      if (!usual.is_null()) longer.back().first[variant_name(factor)] = usual;
+      for (const auto& level : sample_levels(factor))
+        if (level != usual && changes < most_changes) {
+          longer.emplace_back(shorter, changes + 1);
+          longer.back().first[variant_name(factor)] = level;
+        }
+    }
     all = std::move(longer);
   }
-  return all;
+  std::vector<variant> variants;
+  for (auto& [sample, changes] : all) variants.push_back(std::move(sample));
+  return variants;
 }
 
 struct ability {

@@ -1,7 +1,7 @@
-"""The loop that for_each makes over distributed arrays is the loop that one writes by hand over local ones: the same machine code.
+"""The loop of for_each over distributed arrays is the one written by hand over local ones: the same machine code.
 
-Times on a shared machine cannot show a difference of one percent; the instructions of the innermost loop can. They are read
-from the object file of vector_code.cpp, which is compiled with the flags of the library.
+Times on a shared machine cannot show a difference of one percent; the instructions of the innermost loop can. They are
+read from the object file of vector_code.cpp, which is compiled with the flags of the library.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def innermost_loops(body: list[Instruction]) -> list[list[Instruction]]:
 
 
 def vector_loop(functions: dict[str, list[Instruction]], name: str) -> Counter[str] | None:
-    """The instructions, without their registers, of the one innermost loop that multiplies vectors; None where there is none."""
+    """Mnemonics of the one innermost loop that multiplies vectors; None where there is none."""
     multiplies = MULTIPLIES[platform.machine()]
     found = [
         Counter(one.mnemonic for one in loop)
@@ -97,7 +97,8 @@ def test_the_yardstick_is_a_vector_loop(functions: dict[str, list[Instruction]])
 def test_for_each_over_distributed_arrays_is_the_loop_over_local_ones(
     functions: dict[str, list[Instruction]], distribution: str
 ) -> None:
-    name = f"longshore::tasks::for_each_range<longshore::for_each_span<longshore::dist_array<double, longshore::{distribution}>"
+    array = f"longshore::dist_array<double, longshore::{distribution}>"
+    name = f"longshore::tasks::for_each_range<longshore::for_each_span<{array}"
     assert any(name in function for function in functions), "no such instance was compiled"
     assert vector_loop(functions, name) == vector_loop(functions, "local_loop")
 

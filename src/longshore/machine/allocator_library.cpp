@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -67,6 +68,26 @@ std::string how_to_get(const known_library& library, const std::string& loader_s
   return fmt::format("{}: install it (Debian: {}) or add its folder to LD_LIBRARY_PATH", loader_says, library.package);
 }
 
+allocator_search search_for(const known_library& library) {
+  std::string reason;
+  for (const char* file : library.files) {
+    void* handle = load(file);
+    if (handle == nullptr) {
+      const char* text = dlerror();
+      if (reason.empty() || reason.find("No such file") != std::string::npos)
+        reason = text != nullptr ? text : "cannot be loaded";
+      continue;
+    }
+    allocator_search result;
+    result.found.allocate = reinterpret_cast<void* (*)(std::size_t)>(own_function(handle, library.allocate));
+    result.found.release = reinterpret_cast<void (*)(void*)>(own_function(handle, library.release));
+    dlclose(handle);  // gives back the count that dlopen took; the library stays
+    if (result.found.allocate != nullptr && result.found.release != nullptr) return result;
+    reason = fmt::format("{} has no function {}", file, library.allocate[0]);
+  }
+  return {.found = {}, .missing = fmt::format("memory {}: {}", library.name, how_to_get(library, reason))};
+}
+
 }  // namespace
 
 std::vector<std::string> allocator_library_names() {
@@ -78,23 +99,12 @@ std::vector<std::string> allocator_library_names() {
 allocator_search find_allocator_library(std::string_view name) {
   const auto library = std::ranges::find(known, name, &known_library::name);
   if (library == std::end(known)) return {.found = {}, .missing = fmt::format("{} is no known allocator", name)};
-  std::string reason;
-  for (const char* file : library->files) {
-    void* handle = load(file);
-    if (handle == nullptr) {
-      const char* text = dlerror();
-      if (reason.empty() || reason.find("No such file") != std::string::npos)
-        reason = text != nullptr ? text : "cannot be loaded";
-      continue;
-    }
-    allocator_search result;
-    result.found.allocate = reinterpret_cast<void* (*)(std::size_t)>(own_function(handle, library->allocate));
-    result.found.release = reinterpret_cast<void (*)(void*)>(own_function(handle, library->release));
-    dlclose(handle);  // gives back the count that dlopen took; the library stays
-    if (result.found.allocate != nullptr && result.found.release != nullptr) return result;
-    reason = fmt::format("{} has no function {}", file, library->allocate[0]);
-  }
-  return {.found = {}, .missing = fmt::format("memory {}: {}", name, how_to_get(*library, reason))};
+  // What the loader could not find costs it a search of all its folders each time.
+  static std::array<std::once_flag, std::size(known)> asked;
+  static std::array<allocator_search, std::size(known)> answers;
+  const auto i = static_cast<std::size_t>(library - std::begin(known));
+  std::call_once(asked[i], [&] { answers[i] = search_for(*library); });
+  return answers[i];
 }
 
 }  // namespace longshore

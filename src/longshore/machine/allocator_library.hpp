@@ -23,8 +23,8 @@ struct allocator_search {
   std::optional<std::string> missing;  ///< why it cannot be had, and what would help, as a sentence
 };
 
-/// Loads the library of that name, one of allocator_library_names(), from where the system's loader finds libraries. Asking again
-/// finds it loaded; costs some microseconds then.
+/// Loads the library of that name, one of allocator_library_names(), from where the system's loader finds libraries: once in a
+/// process, like all that the loader does. Asking again gives the same answer at once.
 [[nodiscard]] allocator_search find_allocator_library(std::string_view name);
 
 }  // namespace longshore
