@@ -1,7 +1,8 @@
 #include <longshore/aggregate/conveyor.hpp>
+#include <longshore/aggregate/engine_plan.hpp>
+#include <longshore/aggregate/group_choice.hpp>
 #include <longshore/core/error.hpp>
 
-#include <cmath>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -12,6 +13,8 @@ namespace {
 using aggregating::lane;
 using aggregating::source;
 
+constexpr std::size_t least_elastic_words = 4;
+
 // Whether all ranks run under one kernel, and hence read one clock.
 bool clocks_agree(team& team) {
   std::string boot;
@@ -20,26 +23,15 @@ bool clocks_agree(team& team) {
   return !boot.empty() && team.allreduce_value(mine, reduction::min) == team.allreduce_value(mine, reduction::max);
 }
 
-// Groups for a conveyor: the nodes where they help, else as many consecutive ranks as give the fewest buffers: P/L + L with 2 hops,
-// P/L^2 + 2 L with 3.
-rank_groups choose_groups(const team& team, const engine_options& options) {
-  const node_map& nodes = team.nodes();
-  if (options.group_ranks > 0) return rank_groups(team.size(), options.group_ranks);
-  if (options.hops < 2 || (nodes.node_count() > 1 && nodes.largest_node() > 1)) return rank_groups(nodes, team.size());
-  const double ranks = team.size();
-  const double group_ranks = options.hops == 2 ? std::sqrt(ranks) : std::cbrt(ranks);
-  return rank_groups(team.size(), std::max(1, static_cast<int>(std::lround(group_ranks))));
-}
-
 void check_options(const engine_options& options) {
-  if (options.buffer_items < 1 || options.slots < 1 || options.group_ranks < 0)
-    fail(errc::usage,
-         "an engine with {} items per buffer, {} slots and groups of {} ranks: at least 1, 1 and 0 (the nodes) are needed",
-         options.buffer_items, options.slots, options.group_ranks);
+  if (options.slots < 1 || options.group_ranks < 0)
+    fail(errc::usage, "an engine with {} slots and groups of {} ranks: at least 1 and 0 (the nodes) are needed", options.slots,
+         options.group_ranks);
   if (!options.elastic && options.item_bytes < 1)
     fail(errc::usage, "an engine of items of 0 bytes carries nothing; give item_bytes, or ask for elastic items");
-  if (options.elastic && options.buffer_items < 4)
-    fail(errc::usage, "elastic items need buffers of at least 4 words of 8 bytes, not {}", options.buffer_items);
+  if (options.elastic && options.buffer_items > 0 && options.buffer_items < least_elastic_words)
+    fail(errc::usage, "elastic items need buffers of at least {} words of 8 bytes, not {}", least_elastic_words,
+         options.buffer_items);
   if (options.buffer_items > 0xffffffffu)
     fail(errc::usage, "a buffer of {} items was asked for; 2^32 - 1 is the most", options.buffer_items);
 }
@@ -47,7 +39,8 @@ void check_options(const engine_options& options) {
 }  // namespace
 
 conveyor::conveyor(team& team, const engine_options& options)
-    : conveyor(team, options, choose_groups(team, options), stream_count::many) {}
+    : conveyor(team, options, aggregating::choose_groups(team.nodes(), team.size(), options.hops, options.group_ranks),
+               stream_count::many) {}
 
 conveyor::conveyor(team& team, const engine_options& options, const rank_groups& groups, stream_count streams)
     : team_(team), options_(options), groups_(groups) {
@@ -65,8 +58,23 @@ conveyor::conveyor(team& team, const engine_options& options, const rank_groups&
 void conveyor::open_hops(stream_count streams) {
   const route way(groups_, team_.rank(), options_.hops, options_.with_source, streams);
   routed_ = way.hops() > 1;
-  std::size_t lanes = 0;
-  for (int h = 0; h < way.hops(); ++h) lanes += way.links(h).to.size();
+  std::size_t lanes = 0, buffers = 0, largest_tag = 0;
+  for (int h = 0; h < way.hops(); ++h) {
+    const auto& links = way.links(h);
+    lanes += links.to.size();
+    // Within a node the sender's buffers are read where they lie; between nodes both ends have theirs.
+    buffers += links.to.size() + static_cast<std::size_t>(std::count_if(links.from.begin(), links.from.end(),
+                                                                        [&](int p) { return !team_.nodes().is_local(p); }));
+    largest_tag = std::max(largest_tag, links.tag_bytes);
+  }
+  buffers *= static_cast<std::size_t>(options_.slots);
+  options_.buffer_items = team_.allreduce_value(
+      aggregating::choose_buffer_items(options_.buffer_items, options_.memory_bytes, buffers, options_.item_bytes + largest_tag),
+      reduction::min);
+  if (options_.elastic) options_.buffer_items = std::max(options_.buffer_items, least_elastic_words);
+  memory_bytes_ =
+      buffers * round_up(aggregating::message_format{options_.item_bytes, options_.buffer_items, largest_tag}.slot_bytes(),
+                         cache_line_bytes);
   lanes_.resize(lanes);
   std::uint32_t first_lane = 0;
   bool before_any = true;  // nothing is passed on to this hop: all its items are pushed here, and can be timed
@@ -86,11 +94,6 @@ void conveyor::open_hops(stream_count streams) {
                      .finished = false});
     first_lane += static_cast<std::uint32_t>(links.to.size());
     before_any = before_any && links.from.empty();
-    // Within a node the sender's buffers are read where they lie; between nodes both ends have theirs.
-    const auto far_sources =
-        std::count_if(links.from.begin(), links.from.end(), [&](int p) { return !team_.nodes().is_local(p); });
-    const std::size_t buffers = links.to.size() + static_cast<std::size_t>(far_sources);
-    memory_bytes_ += buffers * static_cast<std::size_t>(options_.slots) * of_porter.format.slot_bytes();
   }
   for (route::step step : way.first_steps()) {
     // The source, where it is not said by the link of the first hop: the item's first hop may be the second or third.
@@ -98,8 +101,7 @@ void conveyor::open_hops(stream_count streams) {
       const auto bits = step.hop == 1 ? groups_.place_of(team_.rank()) : team_.rank();
       step.tag |= static_cast<std::uint32_t>(static_cast<std::uint64_t>(bits) << hops_[step.hop].destination_bits);
     }
-    step.lane += hops_[step.hop].first_lane;
-    first_.push_back(step);
+    first_.push_back({hops_[step.hop].first_lane + step.lane, step.tag});
   }
 }
 
@@ -133,6 +135,11 @@ bool conveyor::advance(bool done) {
   relay();
   if (timed || options_.steady_advances > 0)
     for (const auto& at : hops_) at.porter->ship_older_than(options_.steady_advances, options_.steady_seconds / hops());
+  if (options_.ship_when_idle || (options_.items_create_items && done)) {
+    if (activity() == activity_before_)
+      for (const auto& at : hops_) at.porter->ship_all();
+    activity_before_ = activity();
+  }
   done = done && backlog_.rank < 0;
   ended_ = options_.items_create_items ? find_quiet(done) : done && finish_hops();
   return !ended_;
@@ -147,12 +154,8 @@ bool conveyor::finish_hops() {
   return std::all_of(hops_.begin(), hops_.end(), [](const hop& at) { return at.finished; }) && hops_.back().porter->drained();
 }
 
-// Where items create items: partial buffers go when a done rank has found nothing to do since its last advance.
+// Where items create items: whether nothing moves any more, here and elsewhere.
 bool conveyor::find_quiet(bool done) {
-  const std::size_t now = activity();
-  if (done && now == activity_before_)
-    for (const auto& at : hops_) at.porter->ship_all();
-  activity_before_ = activity();
   bool passive = done;
   std::int64_t sent = 0, received = 0;
   for (const auto& at : hops_) {

@@ -30,15 +30,18 @@ class conveyor {
   [[nodiscard]] bool push(int rank, const Item& item) {
     assert(sizeof(Item) == options_.item_bytes && !options_.elastic && rank >= 0 && rank < team_.size());
     if (!routed_) return append(static_cast<std::uint32_t>(rank), item);
-    const route::step step = first_[rank];
+    const first_step step = first_[rank];
     aggregating::lane& to = lanes_[step.lane];
     if (to.next == to.end && !open(step.lane)) [[unlikely]]
       return false;
-    std::memcpy(to.next, &item, sizeof(Item));
-    std::memcpy(to.next_tag, &step.tag, sizeof step.tag);
-    to.next += sizeof(Item);
-    to.next_tag += to.tag_bytes;
-    if (to.next == to.end) [[unlikely]]
+    // All is read before anything is written: to the compiler an item could lie anywhere, also over `to`.
+    std::byte *const next = to.next, *const end = to.end, *const tag_place = to.next_tag;
+    const std::size_t tag_bytes = to.tag_bytes;
+    to.next = next + sizeof(Item);
+    to.next_tag = tag_place + tag_bytes;
+    std::memcpy(next, &item, sizeof(Item));
+    std::memcpy(tag_place, &step.tag, sizeof step.tag);
+    if (next + sizeof(Item) == end) [[unlikely]]
       filled(step.lane);
     return true;
   }
@@ -95,6 +98,10 @@ class conveyor {
     std::uint32_t wire_mask;  // of the tag bytes in 4 bytes that are read
     bool finished;
   };
+  struct first_step {
+    std::uint32_t lane;  // counted through all hops
+    std::uint32_t tag;
+  };
   struct piece_header {
     std::uint32_t tag;
     std::uint32_t length;  // the top bit: more pieces follow
@@ -119,9 +126,10 @@ class conveyor {
     aggregating::lane& to = lanes_[lane];
     if (to.next == to.end && !open(lane)) [[unlikely]]
       return false;
-    std::memcpy(to.next, &item, sizeof(Item));
-    to.next += sizeof(Item);
-    if (to.next == to.end) [[unlikely]]
+    std::byte *const next = to.next, *const end = to.end;
+    to.next = next + sizeof(Item);
+    std::memcpy(next, &item, sizeof(Item));
+    if (next + sizeof(Item) == end) [[unlikely]]
       filled(lane);
     return true;
   }
@@ -197,7 +205,7 @@ class conveyor {
   rank_groups groups_;
   bool routed_;
   std::vector<aggregating::lane> lanes_;  // of all hops
-  std::vector<route::step> first_;        // by rank; the lane counts through all hops
+  std::vector<first_step> first_;         // by rank
   std::vector<hop> hops_;
   std::unique_ptr<aggregating::quiescence> quiescence_;
   bool ended_ = false;

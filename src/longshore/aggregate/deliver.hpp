@@ -2,10 +2,12 @@
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
+#include <longshore/core/error.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace longshore {
 
@@ -74,6 +76,40 @@ void deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) 
     more = engine.advance(i == n);
     const std::size_t came = engine.template drain<Item>(on_item);
     idle.turn(i != before || came > 0, refused);
+  }
+  engine.restart();
+}
+
+/// Collective. As deliver, for items that create items: on_item(source, item, emit) may call emit(rank, item) any number of times.
+/// What finds no buffer waits in memory of this rank, in order, which grows as needed; all else is as in deliver.
+/// REQUIRES: an engine made with items_create_items.
+template <class Item, class Engine, class ItemOf, class OnItem>
+requires item_engine<Engine, Item>
+void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
+  if (!engine.options().items_create_items)
+    fail(errc::usage,
+         "spread() needs an engine that was made with items_create_items: without, a rank that is done cannot push again");
+  aggregating::idle_time idle(engine);
+  std::vector<addressed<Item>> waiting;
+  std::size_t first_waiting = 0, i = 0;
+  const auto emit = [&](int rank, const Item& item) {
+    if (!waiting.empty() || !engine.push(rank, item)) waiting.push_back({rank, item});
+  };
+  for (bool more = true; more;) {
+    bool moved = false, refused = false;
+    for (; first_waiting < waiting.size() && !refused; first_waiting += !refused)
+      moved |= !(refused = !engine.push(waiting[first_waiting].rank, waiting[first_waiting].item));
+    if (first_waiting == waiting.size()) {
+      waiting.clear();
+      first_waiting = 0;
+    }
+    for (; i < n && !refused; i += !refused) {
+      const addressed<Item> next = item_of(i);
+      moved |= !(refused = !waiting.empty() || !engine.push(next.rank, next.item));
+    }
+    more = engine.advance(i == n && waiting.empty());
+    const std::size_t came = engine.template drain<Item>([&](int source, const Item& item) { on_item(source, item, emit); });
+    idle.turn(moved || came > 0, refused);
   }
   engine.restart();
 }

@@ -39,7 +39,7 @@ bool conveyor::push_bytes(int rank, std::span<const std::byte> item) {
     push_backlog();
     if (backlog_.rank >= 0) return false;
   }
-  const route::step step = first_[rank];
+  const first_step step = first_[rank];
   if (!push_piece(step.lane, step.tag, item)) return false;
   while (!item.empty())
     if (!push_piece(step.lane, step.tag, item)) {
@@ -52,7 +52,7 @@ bool conveyor::push_bytes(int rank, std::span<const std::byte> item) {
 }
 
 void conveyor::push_backlog() {
-  const route::step step = first_[backlog_.rank];
+  const first_step step = first_[backlog_.rank];
   std::span<const std::byte> rest = std::span<const std::byte>(backlog_.bytes).subspan(backlog_.sent);
   while (!rest.empty() && push_piece(step.lane, step.tag, rest)) {
   }

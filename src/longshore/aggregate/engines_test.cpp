@@ -1,8 +1,5 @@
 // What every engine promises, on every route: each item once, in order per pair, to the right rank, from the right rank, to the end.
-#include <longshore/aggregate/aggregator.hpp>
-#include <longshore/aggregate/deliver.hpp>
-#include <longshore/aggregate/exstack2.hpp>
-#include <longshore/aggregate/exstack_engine.hpp>
+#include <longshore/aggregate/engine_test.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -14,38 +11,9 @@
 namespace longshore {
 namespace {
 
+using testing::item;
 using testing::spmd;
-
-struct item {
-  std::int32_t from, to;
-  std::int64_t number;  // counts up per pair
-  friend bool operator==(const item&, const item&) = default;
-};
-static_assert(item_engine<exstack_engine, item> && item_engine<exstack2, item> && item_engine<conveyor, item> &&
-              item_engine<aggregator, item>);
-
-// Calls body(engine, name) with an engine of every kind and route.
-template <class Body>
-void with_every_engine(team& team, engine_options options, Body&& body) {
-  {
-    exstack_engine engine(team, options);
-    body(engine, "exstack");
-  }
-  {
-    exstack2 engine(team, options);
-    body(engine, "exstack2");
-  }
-  for (const int group_ranks : {0, 1, 2, 3})
-    for (const int hops : {1, 2, 3}) {
-      if (hops == 1 && group_ranks > 0) continue;
-      options.hops = hops;
-      options.group_ranks = group_ranks;
-      conveyor engine(team, options);
-      body(engine, fmt::format("conveyor of {} hops in groups of {}", hops, group_ranks));
-    }
-  aggregator engine(team, options);
-  body(engine, "aggregator");
-}
+using testing::with_every_engine;
 
 // How many items each rank has for which: all know it, so that a receiver knows what must come.
 using load = std::function<std::size_t(int from, int to, int size)>;
@@ -116,6 +84,189 @@ TEST(Engines, deliver_every_item_once_and_in_order_and_may_be_used_again) {
                             }
                           });
     EXPECT_GT(team.allreduce_value(moved, reduction::sum), 1000);
+  });
+}
+
+// Items that create items: a random tree, whose members each rank can count without the others.
+struct seedling {
+  std::uint64_t name;
+  std::int64_t depth;
+};
+template <class Visit>
+void for_each_child(const seedling& parent, Visit&& visit) {
+  if (parent.depth == 0) return;
+  const std::uint64_t children = mix_bits(parent.name) % 4;  // 0 to 3
+  for (std::uint64_t k = 0; k < children; ++k) visit(seedling{mix_bits(parent.name * 5 + k + 1), parent.depth - 1});
+}
+struct census {
+  std::int64_t count = 0, sum = 0;
+  void add(const seedling& one) {
+    ++count;
+    sum += static_cast<std::int64_t>(one.name >> 20);
+  }
+  friend bool operator==(const census&, const census&) = default;
+};
+void count_tree(const seedling& root, census& all) {
+  all.add(root);
+  for_each_child(root, [&](const seedling& child) { count_tree(child, all); });
+}
+
+TEST(Engines, end_when_items_that_create_items_have_all_been_delivered) {
+  spmd([](team& team) {
+    const auto place = [&](const seedling& one) { return static_cast<int>(one.name % static_cast<std::uint64_t>(team.size())); };
+    const auto root = [](int rank, std::size_t i) { return seedling{mix_bits(static_cast<std::uint64_t>(rank) * 1000 + i), 9}; };
+    with_every_engine(
+        team, {.item_bytes = sizeof(seedling), .buffer_items = 3, .items_create_items = true},
+        [&](auto& engine, const std::string& name) {
+          for (const int round : {0, 1, 2}) {  // also: only one rank begins; nobody does
+            const auto roots_of = [&](int rank) {
+              return round == 2 || (round == 1 && rank > 0) ? std::size_t{0} : std::size_t{6};
+            };
+            census expected, came;
+            for (int rank = 0; rank < team.size(); ++rank)
+              for (std::size_t i = 0; i < roots_of(rank); ++i) count_tree(root(rank, i), expected);
+            spread<seedling>(
+                engine, roots_of(team.rank()),
+                [&](std::size_t i) {
+                  return addressed<seedling>{place(root(team.rank(), i)), root(team.rank(), i)};
+                },
+                [&](int, const seedling& one, const auto& emit) {
+                  came.add(one);
+                  for_each_child(one, [&](const seedling& child) { emit(place(child), child); });
+                });
+            // All that this rank saw is final: whoever ends early would miss some.
+            const census all{team.allreduce_value(came.count, reduction::sum), team.allreduce_value(came.sum, reduction::sum)};
+            EXPECT_EQ(all, expected) << name << ", round " << round << ": " << all.count << " of " << expected.count;
+            EXPECT_TRUE(round == 2 || expected.count > 50);
+          }
+        });
+  });
+}
+
+TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
+  spmd([](team& team) {
+    with_every_engine(
+        team, {.item_bytes = sizeof(item), .buffer_items = 16, .with_source = true}, [&](auto& engine, const std::string& name) {
+          std::vector<std::int64_t> came(static_cast<std::size_t>(team.size()));
+          const std::size_t per_pair = name == "exstack" ? 16 : 50;  // exstack wants all to be drained before it goes on
+          random_stream random(5, static_cast<std::uint64_t>(team.rank()));
+          std::size_t refused = 0, wrong = 0, i = 0;
+          const std::size_t n = per_pair * came.size();
+          const auto take = [&](int source, const item& one) {
+            if (random.below(3) == 0) return ++refused, false;
+            wrong += one.from != source || one.to != team.rank() || one.number != came[source]++;
+            return true;
+          };
+          for (bool more = true; more;) {
+            for (; i < n; ++i) {
+              const int to = static_cast<int>(i % came.size());
+              if (!engine.push(to, item{team.rank(), to, static_cast<std::int64_t>(i / came.size())})) break;
+            }
+            more = engine.advance(i == n);
+            std::size_t before = 0;
+            do {
+              before = refused;
+              engine.template drain<item>(take);
+            } while (name == "exstack" && refused != before);
+            team.attend();
+          }
+          EXPECT_EQ(wrong, 0u) << name;
+          EXPECT_GT(refused, 0u);
+          for (const auto count : came) EXPECT_EQ(static_cast<std::size_t>(count), per_pair) << name;
+        });
+  });
+}
+
+TEST(Engines, steady_ones_deliver_what_waits_in_partial_buffers_while_others_still_push) {
+  spmd([](team& team) {
+    for (const bool by_time : {false, true})
+      testing::with_every_conveyor(
+          team,
+          {.item_bytes = sizeof(item),
+           .buffer_items = 1000,
+           .steady_seconds = by_time ? 1e-4 : 0,
+           .steady_advances = by_time ? 0u : 3u},
+          [&](auto& engine, const std::string& name) {
+            // One item to each; nobody is done before it has got one from everybody. Without a bound this would never end.
+            for (int peer = 0; peer < team.size(); ++peer) ASSERT_TRUE(engine.push(peer, item{team.rank(), peer, 0}));
+            int came = 0;
+            waiter wait(team, name.c_str());
+            while (engine.advance(came == team.size())) {
+              if (engine.template drain<item>([&](int, const item& one) { came += one.to == team.rank(); }) == 0) wait.pause();
+            }
+            EXPECT_EQ(came, team.size()) << name;
+          });
+  });
+}
+
+TEST(Engines, count_what_they_send_and_time_some_items) {
+  spmd([](team& team) {
+    testing::with_every_conveyor(
+        team, {.item_bytes = sizeof(item), .buffer_items = 8, .stamp_every = 1}, [&](auto& engine, const std::string& name) {
+          const std::size_t n = 800;
+          std::int64_t came = 0;
+          deliver<item>(
+              engine, n,
+              [&](std::size_t i) {
+                const int to = static_cast<int>(i) % team.size();
+                return addressed<item>{to, {team.rank(), to, 0}};
+              },
+              [&](int, const item&) { ++came; });
+          const engine_report report = engine.report();
+          std::int64_t items_of_last_hop = static_cast<std::int64_t>(report.hops.back().items);
+          EXPECT_EQ(team.allreduce_value(items_of_last_hop, reduction::sum), team.allreduce_value(came, reduction::sum)) << name;
+          std::uint64_t offnode = 0;
+          for (const auto& hop : report.hops) {
+            EXPECT_EQ(hop.payload_bytes, hop.items * sizeof(item));
+            EXPECT_GE(hop.wire_bytes, hop.payload_bytes + hop.messages);
+            EXPECT_LE(hop.mean_fill(), 1.0);
+            offnode += hop.offnode_bytes;
+          }
+          EXPECT_EQ(team.allreduce_value(static_cast<std::int64_t>(offnode), reduction::sum) > 0, team.nodes().node_count() > 1);
+          const auto samples = team.allreduce_value(static_cast<std::int64_t>(report.latency_samples), reduction::sum);
+          EXPECT_GT(samples, 0) << name;
+          if (report.latency_samples > 0) {
+            EXPECT_GT(*report.latency_p50_seconds, 0);
+            EXPECT_LE(*report.latency_p50_seconds, *report.latency_p99_seconds);
+            EXPECT_LT(*report.latency_p99_seconds, 60);
+          }
+        });
+  });
+}
+
+// One function that says what happened, so that tests can ask for the code.
+template <class F>
+errc code_of(F&& f) {
+  try {
+    f();
+  } catch (const error& e) {
+    return e.code();
+  }
+  return errc{};
+}
+
+TEST(Engines, refuse_what_makes_no_sense) {
+  spmd([](team& team) {
+    EXPECT_EQ(code_of([&] { conveyor(team, {.slots = 0}); }), errc::usage);
+    EXPECT_EQ(code_of([&] { conveyor(team, {.hops = 4}); }), errc::usage);
+    EXPECT_EQ(code_of([&] { conveyor(team, {.item_bytes = 0}); }), errc::usage);
+    EXPECT_EQ(code_of([&] { conveyor(team, {.buffer_items = 2, .elastic = true}); }), errc::usage);
+    EXPECT_EQ(code_of([&] { exstack_engine(team, {.elastic = true}); }), errc::unsupported);
+    exstack2 engine(team, {.item_bytes = sizeof(item)});
+    EXPECT_EQ(code_of([&] { engine.restart(); }), errc::usage);
+    EXPECT_EQ(code_of([&] {
+                spread<item>(
+                    engine, 0, [](std::size_t) { return addressed<item>{}; }, [](int, const item&, const auto&) {});
+              }),
+              errc::usage);
+    while (engine.advance(true)) {
+      engine.drain<item>([](int, const item&) {});
+      team.attend();
+    }
+    EXPECT_EQ(code_of([&] { static_cast<void>(engine.push(0, item{})); }), errc::usage);  // done is done
+    engine.restart();
+    EXPECT_TRUE(engine.push(0, item{}));
+    while (engine.advance(true)) engine.drain<item>([](int, const item&) {});
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/aggregate/engine_options.hpp>
+#include <longshore/aggregate/engine_plan.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/aggregate/hop_report.hpp>
 #include <longshore/core/error.hpp>
@@ -17,7 +18,7 @@ class exstack_engine {
  public:
   /// Collective. Of the options item_bytes, buffer_items and items_create_items count; the source is always known.
   exstack_engine(team& team, const engine_options& options)
-      : team_(team), options_(options), stack_(team, options.item_bytes * options.buffer_items) {
+      : team_(team), options_(with_buffer(team, options)), stack_(team, options_.item_bytes * options_.buffer_items) {
     if (options.elastic) fail(errc::unsupported, "exstack carries no elastic items; use exstack2, conveyor or aggregator");
   }
 
@@ -78,6 +79,14 @@ class exstack_engine {
   void waited(double, bool) noexcept {}
 
  private:
+  static engine_options with_buffer(team& team, engine_options options) {
+    const auto ranks = static_cast<std::size_t>(team.size()), near = static_cast<std::size_t>(team.nodes().my_rank_count());
+    options.buffer_items = team.allreduce_value(
+        aggregating::choose_buffer_items(options.buffer_items, options.memory_bytes, 2 * (2 * ranks - near), options.item_bytes),
+        reduction::min);
+    return options;
+  }
+
   team& team_;
   engine_options options_;
   exstack stack_;

@@ -45,7 +45,7 @@ void conveyor::relay_items(std::size_t from, source& s) {
   const std::size_t item_bytes = ItemBytes == 0 ? options_.item_bytes : ItemBytes, width = in.porter->format().tag_bytes;
   lane* const lanes = lanes_.data() + out.first_lane;
   const std::byte* const items = s.items;
-  const std::uint32_t count = s.count;
+  const std::uint32_t count = s.count, timed = s.timed.position;
   std::uint32_t k = s.next;
   for (; k < count; ++k) {
     const std::uint32_t tag = tag_at(in, s, k, width);
@@ -53,12 +53,13 @@ void conveyor::relay_items(std::size_t from, source& s) {
     lane& to = lanes[i];
     if (to.next == to.end && !out.porter->open(i)) break;
     const std::uint32_t behind = rule(tag);
-    std::memcpy(to.next, items + k * item_bytes, item_bytes);
-    std::memcpy(to.next_tag, &behind, sizeof behind);
-    to.next += item_bytes;
-    to.next_tag += to.tag_bytes;
-    if (k == s.timed.position) out.porter->carry_stamp(i, s.timed.seconds);
-    if (to.next == to.end) out.porter->filled(i);
+    std::byte *const next = to.next, *const end = to.end, *const tag_place = to.next_tag;
+    to.next = next + item_bytes;
+    to.next_tag = tag_place + to.tag_bytes;
+    std::memcpy(next, items + k * item_bytes, item_bytes);
+    std::memcpy(tag_place, &behind, sizeof behind);
+    if (k == timed) out.porter->carry_stamp(i, s.timed.seconds);
+    if (next + item_bytes == end) out.porter->filled(i);
   }
   s.next = k;
 }
