@@ -6,6 +6,7 @@
 #include <longshore/aggregate/porter.hpp>
 #include <longshore/aggregate/quiescence.hpp>
 #include <longshore/aggregate/route.hpp>
+#include <longshore/aggregate/store_item.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -39,7 +40,7 @@ class conveyor {
     const std::size_t tag_bytes = to.tag_bytes;
     to.next = next + sizeof(Item);
     to.next_tag = tag_place + tag_bytes;
-    std::memcpy(next, &item, sizeof(Item));
+    aggregating::store_item(next, item);
     std::memcpy(tag_place, &step.tag, sizeof step.tag);
     if (next + sizeof(Item) == end) [[unlikely]]
       filled(step.lane);
@@ -128,7 +129,7 @@ class conveyor {
       return false;
     std::byte *const next = to.next, *const end = to.end;
     to.next = next + sizeof(Item);
-    std::memcpy(next, &item, sizeof(Item));
+    aggregating::store_item(next, item);
     if (next + sizeof(Item) == end) [[unlikely]]
       filled(lane);
     return true;

@@ -52,7 +52,11 @@ void ask_and_check(team& team, const char* name, engine_options engine, std::siz
       const auto sum = [&](std::size_t mine) { return team.allreduce_value(static_cast<std::int64_t>(mine), reduction::sum); };
       EXPECT_EQ(sum(answered), sum(2 * n - (talk.combined() - combined_before)));
     }
-    EXPECT_EQ(talk.combined() > 0, combine_entries > 0 && window > 1);
+    // With buffers of one item few questions are open at a time, and perhaps no two are the same.
+    const bool some = team.allreduce_value(static_cast<std::int64_t>(talk.combined()), reduction::sum) > 0;
+    if (combine_entries == 0 || window == 1 || engine.buffer_items > 1) {
+      EXPECT_EQ(some, combine_entries > 0 && window > 1);
+    }
   }
 }
 
