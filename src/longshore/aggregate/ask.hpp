@@ -21,8 +21,9 @@ enum class reply_order {
 };
 
 struct dialogue_options {
-  engine_options engine;               ///< item_bytes, with_source and ship_when_idle are set by the dialogue
-  std::size_t window_items = 1 << 16;  ///< most open questions per rank; rounded up to a power of two
+  engine_options engine;         ///< item_bytes, with_source and ship_when_idle are set by the dialogue
+  std::size_t window_items = 0;  ///< most open questions per rank, rounded up to a power of two; 0: twice what the buffers of a
+                                 ///< hop hold, 4096 to 65536: more would only leave the cache
   std::size_t combine_entries =
       0;  ///< > 0: a question that is open already is not asked again; so many are remembered, rounded up likewise
 };
@@ -38,7 +39,12 @@ class dialogue {
         replies_(team, with_items(options.engine, sizeof(Reply))),
         chains_(static_cast<std::size_t>(team.size())) {
     constexpr std::size_t most = std::size_t{1} << 31;
-    open_.resize(std::bit_ceil(std::clamp<std::size_t>(options.window_items, 1, most)));
+    const engine_options& used = questions_.options();
+    const std::size_t buffered = used.buffer_items * static_cast<std::size_t>(used.slots * team.size());
+    const std::size_t wanted = options.window_items > 0
+                                   ? options.window_items
+                                   : std::clamp<std::size_t>(2 * buffered, std::size_t{1} << 12, std::size_t{1} << 16);
+    open_.resize(std::bit_ceil(std::min(wanted, most)));
     if (options.combine_entries > 0) remembered_.resize(std::bit_ceil(std::min(options.combine_entries, most)));
   }
 
