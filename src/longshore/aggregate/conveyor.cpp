@@ -10,7 +10,6 @@
 namespace longshore {
 namespace {
 
-using aggregating::lane;
 using aggregating::source;
 
 constexpr std::size_t least_elastic_words = 4;

@@ -122,7 +122,9 @@ void route::three_hops(stream_count streams) {
   const auto mine = groups_.members(group_);
   const int count = groups_.count();
   // Links between groups: of all ranks of this group, which stream is whose lane; and, for the size of tags, the most of any rank.
-  const auto stream_index = [&](int group, int j) { return static_cast<std::size_t>(group * between.per_pair + j); };
+  const auto stream_index = [&](int group, int j) {
+    return static_cast<std::size_t>(group) * static_cast<std::size_t>(between.per_pair) + static_cast<std::size_t>(j);
+  };
   std::vector<std::uint32_t> lane_of(stream_index(count, 0)), lanes(mine.size());
   for (int group = 0; group < count; ++group)
     for (int j = 0; j < between.per_pair && group != group_; ++j) {
@@ -132,8 +134,8 @@ void route::three_hops(stream_count streams) {
       if (between.owner(group_, group, j) == place_)
         links_[1].from.push_back(groups_.members(group)[between.owner(group, group_, j)]);
     }
-  const auto folded = [&](int ranks) { return (count + ranks - 1) / ranks; };
-  links_[1].lane_bits = bits_for(static_cast<std::size_t>(folded(groups_.smallest())));
+  const auto most_streams = static_cast<std::size_t>(count), least_ranks = static_cast<std::size_t>(groups_.smallest());
+  links_[1].lane_bits = bits_for((most_streams + least_ranks - 1) / least_ranks);
   // Links within the group: first to those who own streams, last to all.
   std::vector<std::uint32_t> lane_to(mine.size());
   for (int place = 0; place < static_cast<int>(mine.size()); ++place) {
