@@ -3,6 +3,7 @@
 // channel, so that on one node an item is written once and read where it lies, and what arrives doubles as the barrier.
 #pragma once
 
+#include <longshore/aggregate/store_item.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
 
@@ -51,7 +52,7 @@ class exstack {
   [[nodiscard]] bool push(int rank, const Item& item) noexcept {
     lane& to = lanes_[rank];
     if (static_cast<std::size_t>(to.end - to.next) < sizeof(Item)) return false;
-    std::memcpy(to.next, &item, sizeof(Item));
+    aggregating::store_item(to.next, item);
     to.next += sizeof(Item);
     return true;
   }

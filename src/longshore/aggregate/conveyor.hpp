@@ -1,0 +1,252 @@
+// conveyor: asynchronous aggregation over 1, 2 or 3 hops. Ranks never wait for each other as a whole; termination travels with
+// the last buffers. The contract (states, order, back-pressure) follows conveyors of bale (uconvey.pdf).
+#pragma once
+
+#include <longshore/aggregate/engine_options.hpp>
+#include <longshore/aggregate/porter.hpp>
+#include <longshore/aggregate/quiescence.hpp>
+#include <longshore/aggregate/route.hpp>
+#include <longshore/aggregate/store_item.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <type_traits>
+#include <unordered_map>
+
+namespace longshore {
+
+/// Satisfies item_engine (item_engine.hpp describes the calls).
+///
+/// Messages of one use per rank: on each hop one per buffer that fills, and one last, perhaps empty one per link. No collective call:
+/// hop h + 1 ends at a rank when hop h has. Where items create items, waves of counting end it instead (quiescence.hpp).
+/// Memory per rank: slots x buffers per link (route.hpp says how many links), twice that between nodes; memory_bytes() sums it up.
+/// Bytes on the wire: items, tags of 0 to 4 bytes (0 with 1 hop), and 1 byte per message.
+/// An exception from a function given to drain leaves the engine to be destroyed only.
+class conveyor {
+ public:
+  /// Collective. Throws errc::usage for options that make no sense.
+  conveyor(team& team, const engine_options& options);
+
+  template <trivially_copyable Item>
+  [[nodiscard]] bool push(int rank, const Item& item) {
+    assert(sizeof(Item) == options_.item_bytes && !options_.elastic && rank >= 0 && rank < team_.size());
+    if (!routed_) return append(static_cast<std::uint32_t>(rank), item);
+    const first_step step = first_[rank];
+    aggregating::lane& to = lanes_[step.lane];
+    if (to.next == to.end && !open(step.lane)) [[unlikely]]
+      return false;
+    // All is read before anything is written: to the compiler an item could lie anywhere, also over `to`.
+    std::byte *const next = to.next, *const end = to.end, *const tag_place = to.next_tag;
+    const std::size_t tag_bytes = to.tag_bytes;
+    to.next = next + sizeof(Item);
+    to.next_tag = tag_place + tag_bytes;
+    aggregating::store_item(next, item);
+    std::memcpy(tag_place, &step.tag, sizeof step.tag);
+    if (next + sizeof(Item) == end) [[unlikely]]
+      filled(step.lane);
+    return true;
+  }
+
+  [[nodiscard]] bool can_push(int rank) {
+    const std::uint32_t lane = first_[rank].lane;
+    return lanes_[lane].next != lanes_[lane].end || open(lane);
+  }
+
+  template <trivially_copyable Item, class F>
+  std::size_t drain(F&& f) {
+    assert(sizeof(Item) == options_.item_bytes && !options_.elastic);
+    return for_each_arrived([&](aggregating::source& s) { return deliver<Item>(s, f); });
+  }
+
+  // Elastic items: any size, 0 included; larger ones than a buffer are cut, and put together where they arrive.
+
+  /// As push. An item that no buffer can take whole is copied when the buffers are full; until the rest of it has gone, further ones are
+  /// refused. Wire: 8 bytes per piece, padded to 8.
+  [[nodiscard]] bool push_bytes(int rank, std::span<const std::byte> item);
+  /// As drain, with f(source, span<const std::byte>): valid during the call, aligned to 8. Pieces wait for each other in memory that
+  /// grows to the largest cut item per source.
+  template <class F>
+  std::size_t drain_bytes(F&& f) {
+    assert(options_.elastic);
+    return for_each_arrived([&](aggregating::source& s) { return deliver_pieces(s, f); });
+  }
+
+  /// Never blocks.
+  [[nodiscard]] bool advance(bool done);
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  void restart();
+
+  [[nodiscard]] std::size_t activity() const noexcept;
+  [[nodiscard]] team& ranks() const noexcept { return team_; }
+  [[nodiscard]] const engine_options& options() const noexcept { return options_; }
+  [[nodiscard]] int hops() const noexcept { return static_cast<int>(hops_.size()); }
+  /// Buffers of this rank, as explained above.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
+  [[nodiscard]] engine_report report() const;
+  /// Adds to the times of the report; for loops that wait on the engine's behalf.
+  void waited(double seconds, bool for_slot) noexcept {
+    (for_slot ? seconds_without_slot_ : seconds_nothing_arrived_) += seconds;
+  }
+
+ protected:
+  conveyor(team& team, const engine_options& options, const rank_groups& groups, stream_count streams);
+
+ private:
+  struct hop {
+    std::unique_ptr<aggregating::porter> porter;
+    std::uint32_t first_lane;  // its lanes are first_lane, first_lane + 1, ...
+    unsigned destination_bits, lane_bits;
+    std::uint32_t wire_mask;  // of the tag bytes in 4 bytes that are read
+    bool finished;
+  };
+  struct first_step {
+    std::uint32_t lane;  // counted through all hops
+    std::uint32_t tag;
+  };
+  struct piece_header {
+    std::uint32_t tag;
+    std::uint32_t length;  // the top bit: more pieces follow
+  };
+  // How the tag of an item on one hop becomes that of the next; the same for all items of a message.
+  struct next_tag {
+    std::uint32_t lane_mask, destination_mask;
+    unsigned lane_bits, in_source_shift, out_source_shift;
+    std::uint32_t fixed = 0;       // the source bits, when all items of the message have one source
+    const int* sources = nullptr;  // by source bits of the tag, when the next hop names the rank
+    std::uint32_t operator()(std::uint32_t tag) const noexcept {
+      const auto way = static_cast<std::uint32_t>(std::uint64_t{tag & destination_mask} >> lane_bits);
+      if (sources == nullptr) return way | fixed;
+      return way | static_cast<std::uint32_t>(std::uint64_t(sources[std::uint64_t{tag} >> in_source_shift]) << out_source_shift);
+    }
+  };
+  static constexpr std::uint32_t more_pieces = 0x80000000u;
+  static constexpr std::size_t most_looks = 64;  // at sources per call: with thousands of them a call stays short
+
+  template <class Item>
+  bool append(std::uint32_t lane, const Item& item) {
+    aggregating::lane& to = lanes_[lane];
+    if (to.next == to.end && !open(lane)) [[unlikely]]
+      return false;
+    std::byte *const next = to.next, *const end = to.end;
+    to.next = next + sizeof(Item);
+    aggregating::store_item(next, item);
+    if (next + sizeof(Item) == end) [[unlikely]]
+      filled(lane);
+    return true;
+  }
+
+  template <class Consume>
+  std::size_t for_each_arrived(Consume&& consume) {
+    aggregating::porter& last = *hops_.back().porter;
+    std::size_t delivered = 0;
+    for (std::size_t looks = std::min(last.source_count(), most_looks); looks > 0; --looks)
+      if (aggregating::source* s = last.look(last.take_turn())) {
+        delivered += consume(*s);
+        if (s->next == s->count) last.release(*s);
+      }
+    return delivered;
+  }
+
+  template <class Item, class F>
+  std::size_t deliver(aggregating::source& s, F& f) {
+    if (s.timed.position != aggregating::stamp::none) note_latency(s);
+    if (hops() == 1) return deliver_each<Item>(s, f, [peer = s.peer](std::uint32_t) { return peer; });
+    if (!options_.with_source) return deliver_each<Item>(s, f, [](std::uint32_t) { return -1; });
+    return deliver_each<Item>(s, f, [this, &s, width = hops_.back().porter->format().tag_bytes](std::uint32_t k) {
+      return source_rank(s, tag_at(hops_.back(), s, k, width));
+    });
+  }
+
+  template <class Item, class F, class SourceOf>
+  static std::size_t deliver_each(aggregating::source& s, F& f, SourceOf source_of) {
+    const Item* const items = reinterpret_cast<const Item*>(s.items);
+    const std::uint32_t first = s.next, count = s.count;
+    std::uint32_t k = first;
+    if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
+      while (k < count && f(source_of(k), items[k])) ++k;
+    } else {
+      for (; k < count; ++k) f(source_of(k), items[k]);
+    }
+    s.next = k;
+    return k - first;
+  }
+
+  template <class F>
+  std::size_t deliver_pieces(aggregating::source& s, F& f);
+
+  // The tag of item k; what lies behind it in the slot is read along and masked.
+  static std::uint32_t tag_at(const hop& at, const aggregating::source& s, std::uint32_t k, std::size_t width) {
+    std::uint32_t tag;
+    std::memcpy(&tag, s.tags + k * width, sizeof tag);
+    return tag & at.wire_mask;
+  }
+  // Who pushed an item that came over the last hop, from the source bits of its tag.
+  [[nodiscard]] int source_rank(const aggregating::source& s, std::uint32_t bits) const {
+    if (hops() == 1) return s.peer;
+    return hops() == 2 ? groups_.members(groups_.group_of(s.peer))[bits] : static_cast<int>(bits);
+  }
+
+  void open_hops(stream_count streams);
+  [[nodiscard]] std::size_t hop_of(std::uint32_t lane) const noexcept;
+  bool open(std::uint32_t lane);
+  void filled(std::uint32_t lane);
+  void relay();
+  template <std::size_t ItemBytes>
+  void relay_items(std::size_t from, aggregating::source& s);
+  void relay_pieces(std::size_t from, aggregating::source& s);
+  [[nodiscard]] next_tag tags_behind(std::size_t from, const aggregating::source& s) const;
+  void note_latency(aggregating::source& s);
+  bool push_piece(std::uint32_t lane, std::uint32_t tag, std::span<const std::byte>& rest);
+  void push_backlog();
+  bool finish_hops();
+  bool find_quiet(bool done);
+
+  team& team_;
+  engine_options options_;
+  rank_groups groups_;
+  bool routed_;
+  std::vector<aggregating::lane> lanes_;  // of all hops
+  std::vector<first_step> first_;         // by rank
+  std::vector<hop> hops_;
+  std::unique_ptr<aggregating::quiescence> quiescence_;
+  bool ended_ = false;
+  std::size_t activity_before_ = 0, memory_bytes_ = 0;
+  double seconds_without_slot_ = 0, seconds_nothing_arrived_ = 0;
+  time_histogram latency_;
+  struct {
+    int rank = -1;
+    std::vector<std::byte> bytes;
+    std::size_t sent = 0;
+  } backlog_;                                               // the rest of an elastic item that found no room
+  std::unordered_map<int, std::vector<std::byte>> pieces_;  // of elastic items that are not complete yet, by source
+};
+
+template <class F>
+std::size_t conveyor::deliver_pieces(aggregating::source& s, F& f) {
+  std::size_t delivered = 0;
+  while (s.next < s.count) {
+    const std::byte* const at = s.items + s.next * sizeof(piece_header);
+    piece_header header;
+    std::memcpy(&header, at, sizeof header);
+    const std::size_t length = header.length & ~more_pieces;
+    const bool is_cut = (header.length & more_pieces) != 0;
+    const int from = source_rank(s, header.tag);
+    std::span<const std::byte> item(at + sizeof header, length);
+    auto begun = pieces_.empty() ? pieces_.end() : pieces_.find(from);
+    const bool is_rest = begun != pieces_.end() && !begun->second.empty();
+    if (is_cut || is_rest) {
+      if (begun == pieces_.end()) begun = pieces_.try_emplace(from).first;
+      begun->second.insert(begun->second.end(), item.begin(), item.end());
+      item = begun->second;
+    }
+    if (!is_cut) {
+      f(from, item);
+      if (is_rest) begun->second.clear();
+      ++delivered;
+    }
+    s.next += static_cast<std::uint32_t>(1 + (length + sizeof header - 1) / sizeof header);
+  }
+  return delivered;
+}
+
+}  // namespace longshore

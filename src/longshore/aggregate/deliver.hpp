@@ -1,0 +1,117 @@
+// The callback form over any engine: n items out, a function for every item that comes in, to the end of all ranks.
+#pragma once
+
+#include <longshore/aggregate/item_engine.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace longshore {
+
+/// An item and where it shall go.
+template <class Item>
+struct addressed {
+  int rank;
+  Item item;
+};
+
+namespace aggregating {
+
+/// Waits between two looks at an engine that has nothing to do, and tells it for how long and why.
+template <class Engine>
+class idle_time {
+ public:
+  explicit idle_time(Engine& engine) : engine_(engine), seen_(engine.activity()) {}
+
+  /// After each turn of a loop: `moved` when the caller itself got something done, `refused` when a push found no buffer.
+  void turn(bool moved, bool refused) {
+    const std::size_t now = engine_.activity();
+    if (moved || now != seen_) {
+      if (wait_) {
+        engine_.waited(engine_.ranks().now() - began_, refused_);
+        wait_.reset();
+      }
+      seen_ = now;
+      return;
+    }
+    if (!wait_) {
+      wait_.emplace(engine_.ranks(), "items of an aggregation engine");
+      began_ = engine_.ranks().now();
+      refused_ = refused;
+    }
+    wait_->pause();
+  }
+
+ private:
+  Engine& engine_;
+  std::size_t seen_;
+  std::optional<waiter> wait_;
+  double began_ = 0;
+  bool refused_ = false;
+};
+
+}  // namespace aggregating
+
+/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, and calls on_item(source, item) for each that arrives.
+/// Returns when all ranks are done and everything was delivered; the engine is then ready for the next use. on_item may push where
+/// the engine was made with items_create_items; it may return false for an item that it cannot take now (item_engine.hpp).
+template <class Item, class Engine, class ItemOf, class OnItem>
+requires item_engine<Engine, Item>
+void deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
+  aggregating::idle_time idle(engine);
+  std::size_t i = 0;
+  bool refused = false;
+  for (bool more = true; more;) {
+    const std::size_t before = i;
+    for (refused = false; i < n; ++i) {
+      const addressed<Item> next = item_of(i);
+      if (!engine.push(next.rank, next.item)) {
+        refused = true;
+        break;
+      }
+    }
+    more = engine.advance(i == n);
+    const std::size_t came = engine.template drain<Item>(on_item);
+    idle.turn(i != before || came > 0, refused);
+  }
+  engine.restart();
+}
+
+/// Collective. As deliver, for items that create items: on_item(source, item, emit) may call emit(rank, item) any number of times.
+/// What finds no buffer waits in memory of this rank, in order, which grows as needed; all else is as in deliver.
+/// REQUIRES: an engine made with items_create_items.
+template <class Item, class Engine, class ItemOf, class OnItem>
+requires item_engine<Engine, Item>
+void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
+  if (!engine.options().items_create_items)
+    fail(errc::usage,
+         "spread() needs an engine that was made with items_create_items: without, a rank that is done cannot push again");
+  aggregating::idle_time idle(engine);
+  std::vector<addressed<Item>> waiting;
+  std::size_t first_waiting = 0, i = 0;
+  const auto emit = [&](int rank, const Item& item) {
+    if (!waiting.empty() || !engine.push(rank, item)) waiting.push_back({rank, item});
+  };
+  for (bool more = true; more;) {
+    bool moved = false, refused = false;
+    for (; first_waiting < waiting.size() && !refused; first_waiting += !refused)
+      moved |= !(refused = !engine.push(waiting[first_waiting].rank, waiting[first_waiting].item));
+    if (first_waiting == waiting.size()) {
+      waiting.clear();
+      first_waiting = 0;
+    }
+    for (; i < n && !refused; i += !refused) {
+      const addressed<Item> next = item_of(i);
+      moved |= !(refused = !waiting.empty() || !engine.push(next.rank, next.item));
+    }
+    more = engine.advance(i == n && waiting.empty());
+    const std::size_t came = engine.template drain<Item>([&](int source, const Item& item) { on_item(source, item, emit); });
+    idle.turn(moved || came > 0, refused);
+  }
+  engine.restart();
+}
+
+}  // namespace longshore

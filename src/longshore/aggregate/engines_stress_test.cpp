@@ -1,0 +1,149 @@
+// Thousands of tiny runs of random engines, loads and delays: what goes wrong once in a thousand times shall go wrong here.
+//
+//     engines_stress_test [--seeds N] [--first S]      prints the seed of every run that fails
+#include <longshore/aggregate/engine_test.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/transport/launch/run.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+namespace longshore {
+namespace {
+
+using testing::item;
+
+struct scenario {
+  explicit scenario(std::uint64_t seed) {
+    random_stream random(seed, 77);
+    const auto pick = [&](std::uint64_t bound) { return static_cast<int>(random.below(bound)); };
+    options.item_bytes = sizeof(item);
+    kind = pick(4);
+    options.buffer_items = static_cast<std::size_t>(1 + pick(pick(2) == 0 ? 2 : 9));
+    options.slots = 1 + pick(3);
+    options.hops = 1 + pick(3);
+    options.group_ranks = pick(4);
+    options.with_source = pick(2) == 0;
+    options.items_create_items = pick(2) == 0;
+    options.steady_advances = static_cast<unsigned>(pick(3));
+    options.stamp_every = static_cast<unsigned>(pick(3));
+    aim = pick(5);
+    most_items = 1 + pick(60);
+    delay_one_in = pick(2) == 0 ? 1 + pick(8) : 0;
+    uses = 1 + pick(4);
+    fertility = 1 + pick(5);
+  }
+  engine_options options;
+  int kind, aim, most_items, delay_one_in, uses, fertility;
+};
+
+int destination(int aim, const team& team, random_stream& random) {
+  const auto anyone = static_cast<int>(random.below(static_cast<std::uint64_t>(team.size())));
+  switch (aim) {
+    case 0: return 0;
+    case 1: return team.rank();
+    case 2: return (team.rank() + 1) % team.size();
+    case 3: return random.below(10) == 0 ? anyone : team.size() - 1;
+    default: return anyone;
+  }
+}
+
+// One use: items of every pair are numbered; some items create others where that is allowed. What was sent is noted for later: between
+// uses nothing keeps the ranks together, so that one may be a use ahead.
+template <class Engine>
+void use(team& team, Engine& engine, const scenario& now, int number_of_use, random_stream& random,
+         std::vector<std::int64_t>& sent, std::vector<std::int64_t>& came) {
+  std::size_t waiting = now.aim == 4 && random.below(4) == 0 ? 0 : random.below(static_cast<std::uint64_t>(now.most_items));
+  bool wrong = false;
+  int to = destination(now.aim, team, random), asleep = 0;
+  const std::int64_t first = std::int64_t{number_of_use} << 32;
+  waiter wait(team, "the end of a stress run");
+  for (bool more = true; more;) {
+    for (; waiting > 0 && engine.push(to, item{team.rank(), to, first + sent[to]});
+         --waiting, to = destination(now.aim, team, random))
+      ++sent[to];
+    more = engine.advance(waiting == 0);
+    // Some ranks do not look at what arrived for a while, though they advance: messages then lie there over several waves.
+    if (now.delay_one_in > 0 && asleep == 0 && random.below(static_cast<std::uint64_t>(now.delay_one_in)) == 0)
+      asleep = static_cast<int>(random.below(60));
+    if (now.kind != 0 && asleep > 0) {
+      --asleep;
+      std::this_thread::yield();
+      continue;
+    }
+    const std::size_t got = engine.template drain<item>([&](int source, const item& one) {
+      wrong = wrong || one.to != team.rank() || one.number != first + came[one.from]++ || (source != one.from && source != -1);
+      if (now.options.items_create_items && one.number - first < 40 &&
+          random.below(8) < static_cast<std::uint64_t>(now.fertility))
+        waiting += 1 + random.below(2);
+    });
+    if (got == 0) wait.pause();
+  }
+  if (wrong) throw std::runtime_error("an item came twice, late, early, in another use or to the wrong rank");
+  engine.restart();
+}
+
+void run_scenario(team& team, std::uint64_t seed) {
+  const scenario now(seed);
+  random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
+  const auto use_often = [&](auto&& engine) {
+    using counts = std::vector<std::int64_t>;
+    std::vector<counts> sent(static_cast<std::size_t>(now.uses), counts(static_cast<std::size_t>(team.size()))), came = sent;
+    for (int k = 0; k < now.uses; ++k) use(team, engine, now, k, random, sent[k], came[k]);
+    for (int k = 0; k < now.uses; ++k) {
+      counts expected(came[k].size());
+      team.alltoall(std::as_bytes(std::span(sent[k])), std::as_writable_bytes(std::span(expected)));
+      if (came[k] != expected) throw std::runtime_error("items are missing, or there are too many");
+    }
+  };
+  if (now.kind == 0) use_often(exstack_engine(team, now.options));
+  if (now.kind == 1) use_often(exstack2(team, now.options));
+  if (now.kind == 2) use_often(conveyor(team, now.options));
+  if (now.kind == 3) use_often(aggregator(team, now.options));
+}
+
+int run_seeds(std::uint64_t first, std::uint64_t seeds) {
+  int failed = 0;
+  // Runs of several seeds each: to start the ranks costs more than a tiny run.
+  constexpr std::uint64_t per_run = 50;
+  for (std::uint64_t begin = first; begin < first + seeds; begin += per_run) {
+    random_stream random(begin, 3);
+    run_options options;
+    options.transport = "threads";
+    options.ranks = static_cast<int>(1 + random.below(7));
+    options.ranks_per_node = static_cast<int>(random.below(4));
+    options.timeout_seconds = 30;
+    options.pin = false;
+    std::uint64_t seed = begin;
+    try {
+      launcher(options).run([&](team& team) {
+        for (std::uint64_t s = begin; s < std::min(begin + per_run, first + seeds); ++s) {
+          if (team.rank() == 0) seed = s;
+          run_scenario(team, s);
+        }
+      });
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "seed %llu, near %llu, %d ranks, %d per node: %s\n", static_cast<unsigned long long>(begin),
+                   static_cast<unsigned long long>(seed), options.ranks, options.ranks_per_node, e.what());
+      ++failed;
+    }
+  }
+  std::printf("%llu seeds from %llu: %d runs failed\n", static_cast<unsigned long long>(seeds),
+              static_cast<unsigned long long>(first), failed);
+  return failed == 0 && seeds > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace longshore
+
+int main(int argc, char** argv) {
+  std::uint64_t first = 1, seeds = 1000;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--seeds") == 0) seeds = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::strcmp(argv[i], "--first") == 0) first = std::strtoull(argv[i + 1], nullptr, 10);
+  }
+  return longshore::run_seeds(first, seeds);
+}

@@ -1,0 +1,98 @@
+// exstack with the face of the other engines: an advance is an exchange, and therefore collective.
+#pragma once
+
+#include <longshore/aggregate/engine_options.hpp>
+#include <longshore/aggregate/engine_plan.hpp>
+#include <longshore/aggregate/exstack.hpp>
+#include <longshore/aggregate/hop_report.hpp>
+#include <longshore/core/error.hpp>
+
+#include <type_traits>
+
+namespace longshore {
+
+/// Satisfies item_engine. Unlike the asynchronous engines: every advance is one exchange with all ranks and waits for the slowest; what
+/// arrived must be drained before the next one, else errc::usage is thrown.
+/// Cost: P messages per rank and exchange. Memory per rank: that of exstack.
+class exstack_engine {
+ public:
+  /// Collective. Of the options item_bytes, buffer_items and items_create_items count; the source is always known.
+  exstack_engine(team& team, const engine_options& options)
+      : team_(team), options_(with_buffer(team, options)), stack_(team, options_.item_bytes * options_.buffer_items) {
+    if (options.elastic) fail(errc::unsupported, "exstack carries no elastic items; use exstack2, conveyor or aggregator");
+  }
+
+  template <trivially_copyable Item>
+  [[nodiscard]] bool push(int rank, const Item& item) {
+    if (!stack_.push(rank, item)) return false;
+    pushed_ = true;
+    return true;
+  }
+  [[nodiscard]] bool can_push(int rank) noexcept {
+    const exstack::lane& to = stack_.lanes()[rank];
+    return static_cast<std::size_t>(to.end - to.next) >= options_.item_bytes;
+  }
+
+  template <trivially_copyable Item, class F>
+  std::size_t drain(F&& f) {
+    std::size_t delivered = 0;
+    for (; source_ < team_.size(); ++source_, next_ = 0) {
+      const std::span<const Item> items = stack_.arrived<Item>(source_);
+      for (; next_ < items.size(); ++next_, ++delivered) {
+        if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
+          if (!f(source_, items[next_])) return delivered;
+        } else {
+          f(source_, items[next_]);
+        }
+      }
+    }
+    return delivered;
+  }
+
+  [[nodiscard]] bool advance(bool done) {
+    if (!all_done_) {
+      if (source_ < team_.size())
+        fail(errc::usage,
+             "rank {} of an exstack advances before it has drained what came from rank {}: an exchange would lose it",
+             team_.rank(), source_);
+      // Where items create items, a rank that just sent some is not done: what they create is still to come.
+      const bool finished = done && !(options_.items_create_items && pushed_);
+      all_done_ = stack_.exchange(finished ? progress::done : progress::more) == progress::done;
+      pushed_ = false;
+      ++exchanges_;
+      for (source_ = 0; source_ < team_.size() && stack_.arrived<std::byte>(source_).empty();) ++source_;
+      next_ = 0;
+    }
+    return !ended();
+  }
+  [[nodiscard]] bool ended() const noexcept { return all_done_ && source_ == team_.size(); }
+  void restart() {
+    if (!ended()) fail(errc::usage, "rank {}: restart() of an exstack that has not ended", team_.rank());
+    all_done_ = false;
+  }
+
+  /// Every advance is activity: it waited already.
+  [[nodiscard]] std::size_t activity() const noexcept { return exchanges_; }
+  [[nodiscard]] team& ranks() const noexcept { return team_; }
+  [[nodiscard]] const engine_options& options() const noexcept { return options_; }
+  [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
+  void waited(double, bool) noexcept {}
+
+ private:
+  static engine_options with_buffer(team& team, engine_options options) {
+    const auto ranks = static_cast<std::size_t>(team.size()), near = static_cast<std::size_t>(team.nodes().my_rank_count());
+    options.buffer_items = team.allreduce_value(
+        aggregating::choose_buffer_items(options.buffer_items, options.memory_bytes, 2 * (2 * ranks - near), options.item_bytes),
+        reduction::min);
+    return options;
+  }
+
+  team& team_;
+  engine_options options_;
+  exstack stack_;
+  int source_ = team_.size();  // whose items are drained next; all: none are left
+  std::size_t next_ = 0, exchanges_ = 0;
+  bool all_done_ = false, pushed_ = false;
+};
+
+}  // namespace longshore
