@@ -6,6 +6,7 @@
 #include <longshore/bucket/bucket_sort.hpp>
 #include <longshore/gather/gather.hpp>
 #include <longshore/gather/scatter.hpp>
+#include <longshore/gather/streams.hpp>
 #include <longshore/gather/update.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>

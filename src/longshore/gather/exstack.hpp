@@ -41,12 +41,10 @@ class exstack_gather {
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again
   /// after both.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
-    table_.map().with_locator([&](auto locate) {
-      if (narrow_)
-        run<std::uint32_t>(locate, indices, out);
-      else
-        run<std::uint64_t>(locate, indices, out);
-    });
+    if (narrow_)
+      table_.map().with_locator([&](auto locate) { run<std::uint32_t>(locate, indices, out); });
+    else  // parts this large miss every cache: indexing no longer decides, and one loop will do
+      run<std::uint64_t>([map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, out);
   }
 
   /// Collective with operator() of the other ranks: tells them that this rank cannot take part.
@@ -80,7 +78,7 @@ class exstack_gather {
   template <class Offset, class Locate>
   std::size_t ask(Locate locate, std::span<const std::int64_t> indices, std::size_t first) {
     if (recent_) return ask_once<Offset>(locate, indices, first);
-    return filler_.template fill<Offset>(
+    return filler_.template fill<Offset, Offset>(
         locate, indices, first, table_.size(),
         [](auto& cursors, std::size_t, const location& at) { *cursors.take(at.rank) = static_cast<Offset>(at.offset); });
   }
@@ -90,7 +88,7 @@ class exstack_gather {
   std::size_t ask_once(Locate locate, std::span<const std::int64_t> indices, std::size_t first) {
     const exstack::lane* const lanes = stack_.lanes();
     std::uint32_t* const answers = answers_.data();
-    return filler_.template fill<Offset>(
+    return filler_.template fill<Offset, Offset>(
         locate, indices, first, table_.size(),
         [&](auto& cursors, std::size_t i, const location& at) {
           const Offset* const begin = reinterpret_cast<const Offset*>(lanes[at.rank].next);

@@ -25,18 +25,22 @@ class exstack_filler {
   /// Calls put(cursors, i, location) for the indices from `first` until a buffer might be full, or `most` of them. `put` takes at
   /// most one place: *cursors.take(location.rank) = item. Returns where it stopped, or fill_refused before an index that is not
   /// in [0, size). Local.
-  template <class Item, class Locate, class Put>
+  template <class Item, class Offset, class Locate, class Put>
   std::size_t fill(Locate locate, std::span<const std::int64_t> indices, std::size_t first, std::uint64_t size, Put put,
                    std::size_t most = fill_refused) {
     exstack::lane* const lanes = stack_.lanes();
     for (int peer = 0; peer < ranks_; ++peer) next_[peer] = lanes[peer].next;
     const auto until = indices.first(first + std::min(most, indices.size() - first));
-    return with_cursors<Item>(next_.data(), ranks_, buffer_items_, [&](auto cursors) {
+    const auto work = [&](auto cursors) {
       const std::size_t end = push(locate, until, first, size, put, cursors);
       if (end != fill_refused)
         for (int peer = 0; peer < ranks_; ++peer) lanes[peer].next = cursors.next(peer);
       return end;
-    });
+    };
+    if constexpr (sizeof(Offset) < sizeof(std::uint64_t))
+      return with_cursors<Item>(next_.data(), ranks_, buffer_items_, work);
+    else
+      return work(array_cursors<Item>(next_.data()));
   }
 
   /// One pointer per rank to work with, between fills.

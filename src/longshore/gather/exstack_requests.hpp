@@ -39,12 +39,11 @@ class exstack_requests {
   /// after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
-    table_.map().with_locator([&](auto locate) {
-      if (narrow_)
-        run_with<std::uint32_t>(operation, locate, indices, request);
-      else
-        run_with<std::uint64_t>(operation, locate, indices, request);
-    });
+    if (narrow_)
+      table_.map().with_locator([&](auto locate) { run_with<std::uint32_t>(operation, locate, indices, request); });
+    else  // parts this large miss every cache: indexing no longer decides, and one loop will do
+      run_with<std::uint64_t>(
+          operation, [map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, request);
   }
 
   /// Collective with run() of the other ranks: tells them that this rank cannot take part.
@@ -93,7 +92,7 @@ class exstack_requests {
     using item = typename Request::template item<Offset>;
     if constexpr (requires(item & earlier) { request.merge(earlier, first); })
       if (recent_) return ask_once<Offset>(locate, indices, first, request);
-    return filler_.template fill<item>(
+    return filler_.template fill<item, Offset>(
         locate, indices, first, table_.size(), [&request](auto& cursors, std::size_t i, const location& at) {
           *cursors.take(at.rank) = request.template make<Offset>(i, static_cast<Offset>(at.offset));
         });
@@ -104,7 +103,7 @@ class exstack_requests {
   std::size_t ask_once(Locate locate, std::span<const std::int64_t> indices, std::size_t first, const Request& request) {
     using item = typename Request::template item<Offset>;
     const exstack::lane* const lanes = stack_.lanes();
-    return filler_.template fill<item>(
+    return filler_.template fill<item, Offset>(
         locate, indices, first, table_.size(), [&](auto& cursors, std::size_t i, const location& at) {
           item* const begin = reinterpret_cast<item*>(lanes[at.rank].next);
           item* const end = reinterpret_cast<item*>(cursors.next(at.rank));

@@ -5,6 +5,8 @@
 #include <longshore/gather/agp_requests.hpp>
 #include <longshore/gather/exstack_requests.hpp>
 #include <longshore/gather/options.hpp>
+#include <longshore/gather/private_copies.hpp>
+#include <longshore/machine/memory.hpp>
 
 #include <optional>
 #include <type_traits>
@@ -43,7 +45,11 @@ class update_plan {
     strategy_ = settled.strategy;
     all_reachable_ = settled.all_reachable;
     combine_ = options.combine;
-    if (strategy_ != gather_strategy::agp) exstack_.emplace(table, options.buffer_items, true, options.combine);
+    if (strategy_ == gather_strategy::agp) return;
+    if constexpr (has_identity<Op, T>)
+      if (strategy_ == gather_strategy::direct && copies::fit(table, last_level_cache_bytes())) copies_.emplace(table, op);
+    // direct with a larger table, too: owners that apply what lies in shared buffers are faster than atomics.
+    if (!copies_) exstack_.emplace(table, options.buffer_items, true, options.combine);
   }
   explicit update_plan(dist_array<T, Distribution>& table, update_options options = {}) requires std::default_initializable<Op>
       : update_plan(table, Op{}, options) {}
@@ -56,23 +62,25 @@ class update_plan {
   /// on the other ranks); the plan can be used again, the table may be updated in part.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
     if (values.size() != indices.size()) {
+      if (copies_) copies_->refuse();
       if (exstack_) exstack_->refuse();
       fail(errc::usage, "update on rank {}: {} indices, but {} values: both must be the same", table_.team().rank(),
            indices.size(), values.size());
     }
-    const auto value_of = [from = values.data()](std::size_t i) { return from[i]; };
-    run(indices, value_of, gathering::update_request<T, Op, decltype(value_of)>{value_of, table_.local().data(), op_});
+    const values_in_memory value_of{values.data(), ~std::size_t{0}};
+    run(indices, value_of, gathering::update_request<T, Op, values_in_memory>{value_of, table_.local().data(), op_});
     moved_.payload_bytes = values.size_bytes();
   }
 
   /// table[indices[i]] = op(table[indices[i]], amount) for all i: the same with one value, which then need not travel with each
   /// index. The amount may differ between ranks.
   void operator()(std::span<const std::int64_t> indices, const T& amount) {
-    const auto value_of = [amount](std::size_t) { return amount; };
+    const values_in_memory value_of{&amount, 0};
     if (combine_)
-      run(indices, value_of, gathering::update_request<T, Op, decltype(value_of)>{value_of, table_.local().data(), op_});
+      run(indices, value_of, gathering::update_request<T, Op, values_in_memory>{value_of, table_.local().data(), op_});
     else
-      run(indices, value_of, gathering::count_request<T, Op>{amount, table_.local().data(), op_});
+      run(
+          indices, [amount](std::size_t) { return amount; }, gathering::count_request<T, Op>{amount, table_.local().data(), op_});
     moved_.payload_bytes = indices.size_bytes();
   }
 
@@ -82,6 +90,13 @@ class update_plan {
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
 
  private:
+  // One per index, or (mask 0) one for all: one loop for both.
+  struct values_in_memory {
+    const T* from;
+    std::size_t mask;
+    const T& operator()(std::size_t i) const noexcept { return from[i & mask]; }
+  };
+
   template <class ValueOf, class Request>
   void run(std::span<const std::int64_t> indices, ValueOf value_of, const Request& request) {
     moved_ = {};
@@ -89,16 +104,34 @@ class update_plan {
       const traffic before = exstack_->sent();
       exstack_->run("update", indices, request);
       moved_ = exstack_->sent() - before;
-    } else if constexpr (gathering::is_one_word<T>) {
-      gathering::update_agp("update", table_, indices, value_of, op_, all_reachable_, moved_);
+      return;
     }
+    if constexpr (has_identity<Op, T>)
+      if (copies_) return copies_->run("update", indices, value_of);
+    if constexpr (gathering::is_one_word<T>)
+      gathering::update_agp("update", table_, indices, value_of, op_, all_reachable_, moved_);
   }
+
+  // An operation without identity has no copies: a placeholder that is never made.
+  struct no_copies {
+    void refuse() const noexcept {}
+  };
+  template <class O, bool>
+  struct copies_of {
+    using type = no_copies;
+  };
+  template <class O>
+  struct copies_of<O, true> {
+    using type = gathering::private_copies<T, Distribution, O>;
+  };
+  using copies = typename copies_of<Op, has_identity<Op, T>>::type;
 
   dist_array<T, Distribution>& table_;
   Op op_;
   gather_strategy strategy_ = gather_strategy::automatic;
   bool all_reachable_ = false, combine_ = false;
   std::optional<gathering::exstack_requests<T, Distribution>> exstack_;
+  std::optional<copies> copies_;
   traffic moved_;
 };
 
