@@ -4,7 +4,7 @@
 namespace longshore::gathering {
 
 settled_strategy settle_strategy(team& team, const char* operation, const gather_options& asked, bool all_direct,
-                                 const std::function<std::optional<std::string>(gather_strategy, bool)>& why_not) {
+                                 std::optional<std::string> (*why_not)(gather_strategy, bool)) {
   const bool reachable = team.allreduce_value<std::int64_t>(all_direct ? 1 : 0, reduction::min) == 1;
   if (const auto reason = why_not(asked.strategy, reachable)) fail(errc::unsupported, "{}: {}", operation, *reason);
   if (asked.buffer_items == 0)

@@ -5,7 +5,6 @@
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -32,7 +31,7 @@ struct settled_strategy {
 /// is reachable. Throws, on all ranks, errc::unsupported for a strategy that is not there or not possible here, errc::usage for
 /// buffers of no items.
 [[nodiscard]] settled_strategy settle_strategy(team& team, const char* operation, const gather_options& asked, bool all_direct,
-                                               const std::function<std::optional<std::string>(gather_strategy, bool)>& why_not);
+                                               std::optional<std::string> (*why_not)(gather_strategy, bool));
 
 }  // namespace gathering
 }  // namespace longshore

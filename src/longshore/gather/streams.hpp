@@ -25,7 +25,7 @@
 
 namespace longshore {
 
-struct stream_options {
+struct element_stream_options {
   std::size_t buffer_items = 1024;  ///< per destination
 };
 
@@ -49,7 +49,7 @@ template <trivially_copyable T, distribution Distribution>
 template <trivially_copyable T, distribution Distribution, class Apply, class Engine>
 class owner_stream {
  public:
-  owner_stream(const char* operation, dist_array<T, Distribution>& table, Apply apply, stream_options options)
+  owner_stream(const char* operation, dist_array<T, Distribution>& table, Apply apply, element_stream_options options)
       : operation_(operation),
         table_(table),
         apply_(apply),
@@ -112,7 +112,7 @@ template <trivially_copyable T, distribution Distribution, class Engine = gather
 class scatterer {
  public:
   /// Collective.
-  explicit scatterer(dist_array<T, Distribution>& table, stream_options options = {})
+  explicit scatterer(dist_array<T, Distribution>& table, element_stream_options options = {})
       : stream_("scatterer", table, {}, options) {}
   /// Asks for table[index] = value; done by the end of the next flush().
   void copy(std::int64_t index, const T& value) { stream_.put(index, value); }
@@ -129,7 +129,7 @@ template <trivially_copyable T, distribution Distribution, update_operation<T> O
 class updater {
  public:
   /// Collective.
-  explicit updater(dist_array<T, Distribution>& table, Op op = {}, stream_options options = {})
+  explicit updater(dist_array<T, Distribution>& table, Op op = {}, element_stream_options options = {})
       : stream_("updater", table, {op}, options) {}
   /// Asks for the update; done by the end of the next flush().
   void update(std::int64_t index, const T& value) { stream_.put(index, value); }
@@ -149,7 +149,7 @@ template <trivially_copyable T, distribution Distribution, class Engine = gather
 class gatherer {
  public:
   /// Collective.
-  explicit gatherer(const dist_array<T, Distribution>& table, stream_options options = {})
+  explicit gatherer(const dist_array<T, Distribution>& table, element_stream_options options = {})
       : table_(table),
         questions_(table.team(), gathering::checked_buffer("gatherer", options.buffer_items, sizeof(std::uint64_t))),
         answers_(table.team(), options.buffer_items * sizeof(T)),
