@@ -5,6 +5,9 @@
 #include <longshore/array/for_each.hpp>
 #include <longshore/bucket/bucket_sort.hpp>
 #include <longshore/gather/gather.hpp>
+#include <longshore/gather/scatter.hpp>
+#include <longshore/gather/streams.hpp>
+#include <longshore/gather/update.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/stream/stream.hpp>

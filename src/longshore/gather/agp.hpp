@@ -43,7 +43,7 @@ void gather_agp(const dist_array<T, Distribution>& table, std::span<const std::i
     });
   });
   if (gets > 0) memory.quiet();
-  if (done < indices.size()) refuse_indices(indices, table.size(), table.team().rank());
+  if (done < indices.size()) refuse_indices("gather", indices, table.size(), table.team().rank());
   moved.messages += gets;
   moved.wire_bytes += gets * (sizeof(T) + get_request_bytes);
   moved.offnode_bytes += gets * (sizeof(T) + get_request_bytes);  // within a node every part can be loaded from

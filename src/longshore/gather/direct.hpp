@@ -41,7 +41,7 @@ class direct_gather {
       end_streaming();
       return loaded;
     });
-    if (done < indices.size()) refuse_indices(indices, table_.size(), table_.team().rank());
+    if (done < indices.size()) refuse_indices("gather", indices, table_.size(), table_.team().rank());
   }
 
  private:

@@ -4,18 +4,13 @@
 #include <longshore/gather/agp.hpp>
 #include <longshore/gather/direct.hpp>
 #include <longshore/gather/exstack.hpp>
-#include <longshore/gather/strategy.hpp>
+#include <longshore/gather/options.hpp>
 #include <longshore/machine/memory.hpp>
 
 #include <optional>
 #include <type_traits>
 
 namespace longshore {
-
-struct gather_options {
-  gather_strategy strategy = gather_strategy::automatic;
-  std::size_t buffer_items = 1024;  ///< of an aggregating strategy: items per destination in one exchange
-};
 
 /// What gathers from one table need, made once and used often: nothing is allocated while it is used.
 ///
@@ -29,15 +24,11 @@ class gather_plan {
   /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
   /// not possible here, errc::usage for buffers of no items, errc::out_of_memory.
   explicit gather_plan(const dist_array<T, Distribution>& table, gather_options options = {})
-      : table_(table), strategy_(options.strategy) {
-    team& team = table.team();
-    const bool all_reachable = team.allreduce_value<std::int64_t>(table.is_all_direct() ? 1 : 0, reduction::min) == 1;
-    if (const auto reason = why_not(strategy_, all_reachable)) fail(errc::unsupported, "gather: {}", *reason);
-    if (strategy_ == gather_strategy::automatic) strategy_ = all_reachable ? gather_strategy::direct : gather_strategy::exstack;
-    if (options.buffer_items == 0) fail(errc::usage, "gather: buffers of 0 items: give at least 1, or leave the default of 1024");
-    if (strategy_ == gather_strategy::exstack) exstack_.emplace(table, options.buffer_items);
+      : table_(table),
+        strategy_(gathering::settle_strategy(table.team(), "gather", options, table.is_all_direct(), why_not).strategy) {
+    if (strategy_ == gather_strategy::exstack) exstack_.emplace(table, options.buffer_items, options.combine);
     if (strategy_ == gather_strategy::direct) direct_.emplace(table);
-    cache_bytes_ = last_level_cache_bytes() / static_cast<std::size_t>(team.nodes().my_rank_count());
+    cache_bytes_ = last_level_cache_bytes() / static_cast<std::size_t>(table.team().nodes().my_rank_count());
   }
 
   /// out[i] = table[indices[i]] for all i; indices are global, any number of them, different on each rank.
@@ -54,7 +45,12 @@ class gather_plan {
     moved_ = {};
     switch (strategy_) {
       case gather_strategy::agp: gathering::gather_agp(table_, indices, out, moved_); break;
-      case gather_strategy::exstack: gather_by_exstack(indices, out); break;
+      case gather_strategy::exstack: {
+        const traffic before = exstack_->sent();
+        (*exstack_)(indices, out);
+        moved_ = exstack_->sent() - before;
+        break;
+      }
       default: (*direct_)(indices, out, out.size_bytes() >= cache_bytes_); break;
     }
     moved_.payload_bytes = out.size_bytes();
@@ -66,15 +62,6 @@ class gather_plan {
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
 
  private:
-  void gather_by_exstack(std::span<const std::int64_t> indices, std::span<T> out) {
-    const traffic before = exstack_->sent();
-    (*exstack_)(indices, out);
-    const traffic& after = exstack_->sent();
-    moved_.messages = after.messages - before.messages;
-    moved_.wire_bytes = after.wire_bytes - before.wire_bytes;
-    moved_.offnode_bytes = after.offnode_bytes - before.offnode_bytes;
-  }
-
   const dist_array<T, Distribution>& table_;
   gather_strategy strategy_;
   std::optional<gathering::exstack_gather<T, Distribution>> exstack_;

@@ -62,7 +62,8 @@ inline std::size_t for_each_in_range_ahead(std::span<const std::int64_t> indices
   return used;
 }
 
-/// Throws errc::usage for the first index outside [0, size), which must be there: names it, its position and the rank.
-[[noreturn]] void refuse_indices(std::span<const std::int64_t> indices, std::uint64_t size, int rank);
+/// Throws errc::usage for the first index outside [0, size), which must be there: names it, its position, the rank and the
+/// operation.
+[[noreturn]] void refuse_indices(const char* operation, std::span<const std::int64_t> indices, std::uint64_t size, int rank);
 
 }  // namespace longshore::gathering

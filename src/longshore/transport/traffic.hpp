@@ -19,6 +19,11 @@ struct traffic {
     offnode_bytes += other.offnode_bytes;
     return *this;
   }
+  /// What came since `earlier`, of counts that only grow.
+  [[nodiscard]] traffic operator-(const traffic& earlier) const noexcept {
+    return {messages - earlier.messages, payload_bytes - earlier.payload_bytes, wire_bytes - earlier.wire_bytes,
+            offnode_bytes - earlier.offnode_bytes};
+  }
 };
 
 }  // namespace longshore

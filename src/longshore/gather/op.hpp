@@ -1,0 +1,102 @@
+// What an update does with an element and a value: the operations of histograms. Each is associative and commutative: in which
+// order, and combined how, the values of all ranks reach an element makes no difference (but for the rounding of sums).
+#pragma once
+
+#include <longshore/core/bytes.hpp>
+
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+namespace longshore::op {
+
+/// Sum. Integers wrap around.
+struct add {
+  template <class T>
+  [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
+    if constexpr (std::integral<T> && !std::same_as<T, bool>)
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+    else
+      return static_cast<T>(a + b);
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  [[nodiscard]] static constexpr T identity() noexcept { return T{}; }
+};
+
+struct min {
+  template <class T>
+  [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
+    return b < a ? b : a;
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  [[nodiscard]] static constexpr T identity() noexcept {
+    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  }
+};
+
+struct max {
+  template <class T>
+  [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  [[nodiscard]] static constexpr T identity() noexcept {
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  }
+};
+
+struct bit_xor {
+  template <class T>
+  [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a ^ b);
+  }
+  template <std::integral T>
+  [[nodiscard]] static constexpr T identity() noexcept {
+    return T{};
+  }
+};
+
+struct bit_or {
+  template <class T>
+  [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a | b);
+  }
+  template <std::integral T>
+  [[nodiscard]] static constexpr T identity() noexcept {
+    return T{};
+  }
+};
+
+struct bit_and {
+  template <class T>
+  [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a & b);
+  }
+  template <std::integral T>
+  [[nodiscard]] static constexpr T identity() noexcept {
+    return static_cast<T>(~T{});
+  }
+};
+
+}  // namespace longshore::op
+
+namespace longshore {
+
+/// What an update may do: any function of an element and a value that gives the new element, and is associative and
+/// commutative. The same on all ranks; copied, and called on whichever rank does the work.
+template <class Op, class T>
+concept update_operation = trivially_copyable<T> && std::copyable<Op> && requires(const Op op, const T& element, const T& value) {
+  { op(element, value) } -> std::convertible_to<T>;
+};
+
+/// Operations that also name the value that changes nothing (an own one: `template <class T> static T identity()`): what is
+/// combined on one rank then needs no first value.
+template <class Op, class T>
+concept has_identity = update_operation<Op, T> && requires {
+  { Op::template identity<T>() } -> std::same_as<T>;
+};
+
+}  // namespace longshore

@@ -1,0 +1,90 @@
+// scatter: table[indices[i]] = values[i], where the table is spread over all ranks and the indices are any.
+#pragma once
+
+#include <longshore/gather/agp_requests.hpp>
+#include <longshore/gather/direct_scatter.hpp>
+#include <longshore/gather/exstack_requests.hpp>
+#include <longshore/gather/options.hpp>
+
+#include <optional>
+#include <type_traits>
+
+namespace longshore {
+
+/// What scatters into one table need, made once and used often: nothing is allocated while it is used.
+///
+///     longshore::scatter_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
+///     plan(indices, values);
+///     team.barrier();  // now every rank sees the whole table
+///
+/// The table must outlive the plan.
+template <trivially_copyable T, distribution Distribution>
+class scatter_plan {
+ public:
+  /// Why `strategy` cannot be used with such elements, or nothing. `all_reachable`: whether every rank can store to the memory of
+  /// every other.
+  [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
+    if (strategy == gather_strategy::agp && !gathering::is_one_word<T>)
+      return fmt::format(
+          "strategy agp stores elements of 1, 2, 4 or 8 bytes: one of {} bytes would be mixed of the values of two ranks: use "
+          "exstack",
+          sizeof(T));
+    return longshore::why_not(strategy, all_reachable);
+  }
+
+  /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
+  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory.
+  explicit scatter_plan(dist_array<T, Distribution>& table, scatter_options options = {})
+      : table_(table),
+        strategy_(gathering::settle_strategy(table.team(), "scatter", options, table.is_all_direct(), why_not).strategy) {
+    const bool stores = strategy_ == gather_strategy::agp || gathering::scatters_by_stores(table, strategy_);
+    if (!stores) exstack_.emplace(table, options.buffer_items, true, options.combine);
+  }
+
+  /// table[indices[i]] = values[i] for all i; indices are global, any number of them, different on each rank. Of two values for
+  /// one element one wins, whole; not always the later one.
+  /// Collective. The elements may be read by all ranks after the barrier that follows (none is made here); nobody may touch them
+  /// before.
+  /// Throws errc::usage when the sizes differ or an index is out of range (then, unless the strategy is agp or direct,
+  /// errc::peer_failed on the other ranks); the plan can be used again, the table may be written in part.
+  void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
+    if (values.size() != indices.size()) {
+      if (exstack_) exstack_->refuse();
+      fail(errc::usage, "scatter on rank {}: {} indices, but {} values: both must be the same", table_.team().rank(),
+           indices.size(), values.size());
+    }
+    moved_ = {};
+    if (exstack_) {
+      const traffic before = exstack_->sent();
+      exstack_->run("scatter", indices, gathering::store_request<T>{values.data(), table_.local().data()});
+      moved_ = exstack_->sent() - before;
+    } else if constexpr (gathering::is_one_word<T>) {
+      if (strategy_ == gather_strategy::agp)
+        gathering::scatter_agp("scatter", table_, indices, values, moved_);
+      else
+        gathering::scatter_direct("scatter", table_, indices, values);
+    }
+    moved_.payload_bytes = values.size_bytes();
+  }
+
+  /// The strategy in use: what automatic has become.
+  [[nodiscard]] gather_strategy strategy() const noexcept { return strategy_; }
+  /// What this rank moved in the last call: payload is the values; offsets count as wire bytes.
+  [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+
+ private:
+  dist_array<T, Distribution>& table_;
+  gather_strategy strategy_;
+  std::optional<gathering::exstack_requests<T, Distribution>> exstack_;
+  traffic moved_;
+};
+
+/// Collective. One scatter with a plan of its own; see scatter_plan, which is better where more than one follows.
+template <trivially_copyable T, distribution Distribution>
+void scatter(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
+             std::type_identity_t<std::span<const T>> values, scatter_options options = {}) {
+  scatter_plan<T, Distribution> plan(table, options);
+  plan(indices, values);
+}
+
+}  // namespace longshore

@@ -1,0 +1,238 @@
+// Every strategy of scatter on every distribution against the one oracle: what each element may hold, from everybody's requests.
+#include <longshore/core/error.hpp>
+#include <longshore/gather/demand_test.hpp>
+#include <longshore/gather/scatter.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+namespace longshore {
+namespace {
+
+using testing::asker;
+using testing::demand;
+using testing::mixed_value;
+using testing::spmd;
+
+// What rank `writer` scatters with its i-th index.
+template <class T>
+T value_of(int writer, std::size_t i) {
+  return mixed_value<T>(3, static_cast<std::uint64_t>(writer), i);
+}
+template <class T>
+T untouched(std::uint64_t index) {
+  return mixed_value<T>(5, index, 0);
+}
+
+template <class T>
+bool same_bytes(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+template <class T>
+std::vector<T> values_of(const asker& who, std::size_t count) {
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = value_of<T>(who.rank, i);
+  return values;
+}
+
+// The elements of this rank that hold what nobody wrote for them. Local.
+template <class T, class Distribution>
+std::size_t wrong_elements(const dist_array<T, Distribution>& table, const demand& wanted) {
+  std::vector<std::vector<T>> allowed(table.local().size());
+  const int ranks = table.team().size();
+  for (int writer = 0; writer < ranks; ++writer) {
+    const auto indices = wanted.indices({writer, ranks, table.size()});
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const location at = table.map().owner_offset(static_cast<std::uint64_t>(indices[i]));
+      if (at.rank == table.team().rank()) allowed[at.offset].push_back(value_of<T>(writer, i));
+    }
+  }
+  std::size_t wrong = 0;
+  for (std::size_t k = 0; k < allowed.size(); ++k) {
+    if (allowed[k].empty()) allowed[k].push_back(untouched<T>(table.map().index_of(table.team().rank(), k)));
+    wrong += std::none_of(allowed[k].begin(), allowed[k].end(), [&](const T& one) { return same_bytes(one, table.local()[k]); });
+  }
+  return wrong;
+}
+
+template <class T, class Distribution>
+void refill(dist_array<T, Distribution>& table) {
+  const auto part = table.local();
+  for (std::size_t k = 0; k < part.size(); ++k) part[k] = untouched<T>(table.map().index_of(table.team().rank(), k));
+  table.team().barrier();
+}
+
+template <class T, class Distribution>
+void check_all(team& team, std::uint64_t n, Distribution distribution) {
+  dist_array<T, Distribution> table(team, n, distribution);
+  const asker me{team.rank(), team.size(), n};
+  std::size_t scattered = 0;
+  for (const auto strategy : testing::usable_strategies(team, table.is_all_direct(), scatter_plan<T, Distribution>::why_not))
+    for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024})
+      for (const bool combine : {false, true}) {
+        if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack) continue;
+        scatter_plan plan(table, {.strategy = strategy, .buffer_items = buffer_items, .combine = combine});
+        for (const auto& wanted : testing::demands()) {
+          refill(table);
+          const auto indices = wanted.indices(me);
+          plan(indices, values_of<T>(me, indices.size()));
+          team.barrier();
+          ASSERT_EQ(wrong_elements(table, wanted), 0u)
+              << name_of(strategy) << ", " << Distribution::name << " of " << n << ", " << wanted.name << ", " << sizeof(T)
+              << " bytes, buffers of " << buffer_items << (combine ? ", combined" : "");
+          EXPECT_EQ(plan.moved().payload_bytes, indices.size() * sizeof(T));
+          scattered += indices.size();
+          team.barrier();
+        }
+      }
+  EXPECT_GT(scattered, 500u);
+}
+
+TEST(Scatter, every_strategy_writes_what_some_rank_gave_on_every_distribution) {
+  spmd([](team& team) {
+    for (const std::uint64_t n : {1, 5, 64, 300}) {
+      check_all<std::int64_t>(team, n, cyclic{});
+      check_all<std::int64_t>(team, n, block{});
+      check_all<std::int64_t>(team, n, block_cyclic{3});
+      check_all<std::int64_t>(team, n, block_cyclic{4});
+    }
+  });
+}
+
+TEST(Scatter, works_for_elements_of_any_size) {
+  spmd([](team& team) {
+    check_all<std::uint8_t>(team, 500, cyclic{});
+    check_all<std::array<std::byte, 2>>(team, 500, block{});
+    check_all<float>(team, 500, block_cyclic{7});
+    check_all<std::array<std::uint32_t, 3>>(team, 500, block{});
+    check_all<std::array<double, 3>>(team, 500, cyclic{});
+  });
+}
+
+TEST(Scatter, reaches_tables_larger_than_the_cache) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 300'001);
+    const demand many{"many", [](const asker& a) { return testing::random_indices(a, 5001); }};
+    const asker me{team.rank(), team.size(), table.size()};
+    for (const auto strategy :
+         testing::usable_strategies(team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
+      refill(table);
+      scatter(table, many.indices(me), values_of<std::int64_t>(me, 5001), {.strategy = strategy});
+      team.barrier();
+      EXPECT_EQ(wrong_elements(table, many), 0u) << name_of(strategy);
+      team.barrier();
+    }
+  });
+}
+
+TEST(Scatter, the_oracle_sees_a_value_that_belongs_elsewhere) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 300);
+    const demand& wanted = testing::demands()[3];
+    refill(table);
+    const auto indices = wanted.indices({team.rank(), team.size(), 300});
+    auto values = values_of<std::int64_t>({team.rank(), team.size(), 300}, indices.size());
+    std::rotate(values.begin(), values.begin() + 1, values.end());
+    scatter(table, indices, values);
+    team.barrier();
+    EXPECT_GT(wrong_elements(table, wanted), 0u);
+    team.barrier();
+  });
+}
+
+// Which error each rank got; the message of the last rank, which made the mistake.
+template <class Call>
+void expect_failure(team& team, bool told, const std::vector<std::string>& words, const Call& call) {
+  const bool mine = team.rank() == team.size() - 1;
+  try {
+    call(mine);
+    EXPECT_FALSE(mine || told);
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
+    for (const auto& word : words)
+      EXPECT_TRUE(!mine || std::string(e.what()).find(word) != std::string::npos) << e.what() << "; lacks " << word;
+  }
+  team.barrier();
+}
+
+TEST(Scatter, an_index_out_of_range_is_named_and_the_plan_survives) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 1000);
+    const asker me{team.rank(), team.size(), 1000};
+    for (const auto strategy :
+         testing::usable_strategies(team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
+      scatter_plan plan(table, {.strategy = strategy, .buffer_items = 32});
+      const bool told = plan.strategy() == gather_strategy::exstack;
+      for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}})
+        for (const std::size_t position : {0, 777, 1234}) {
+          auto indices = testing::random_indices(me, 1235);
+          const auto values = values_of<std::int64_t>(me, indices.size());
+          expect_failure(
+              team, told,
+              {"scatter", std::to_string(bad), "position " + std::to_string(position), "rank " + std::to_string(team.rank())},
+              [&](bool mine) {
+                if (mine) indices[position] = bad;
+                plan(indices, values);
+              });
+        }
+      const std::vector<std::int64_t> indices = {999, 0, 17}, values = {1, 2, 3};
+      expect_failure(team, told, {"scatter", "3 indices", "2 values"},
+                     [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
+      const demand& wanted = testing::demands()[3];
+      refill(table);
+      plan(wanted.indices(me), values_of<std::int64_t>(me, wanted.indices(me).size()));
+      team.barrier();
+      EXPECT_EQ(wrong_elements(table, wanted), 0u) << name_of(strategy);
+      team.barrier();
+    }
+  });
+}
+
+TEST(Scatter, what_is_not_possible_is_refused_on_all_ranks) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 10);
+    dist_array<std::array<std::uint32_t, 3>, cyclic> wide(team, 10);
+    const auto expect = [&](auto& into, scatter_options options, errc code) {
+      try {
+        scatter_plan plan(into, options);
+        ADD_FAILURE() << name_of(options.strategy);
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), code) << e.what();
+      }
+    };
+    expect(table, {.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
+    expect(wide, {.strategy = gather_strategy::agp}, errc::unsupported);
+    if (team.nodes().node_count() > 1) expect(table, {.strategy = gather_strategy::direct}, errc::unsupported);
+  });
+}
+
+TEST(Scatter, counts_what_crosses_between_nodes) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, block> table(team, 100 * static_cast<std::uint64_t>(team.size()));
+    const int peer = (team.rank() + 1) % team.size();
+    const std::vector<std::int64_t> indices(50, static_cast<std::int64_t>(table.map().first_index(peer))), values(50, 7);
+    const bool remote = !team.nodes().is_local(peer);
+    const auto others = static_cast<std::uint64_t>(team.size() - 1);
+
+    scatter_plan one_by_one(table, {.strategy = gather_strategy::agp});
+    one_by_one(indices, values);
+    EXPECT_EQ(one_by_one.moved().messages, remote ? 50u : 0u);
+
+    scatter_plan aggregated(table, {.strategy = gather_strategy::exstack, .buffer_items = 50});
+    aggregated(indices, values);
+    EXPECT_EQ(aggregated.moved().messages, others);  // one round
+    EXPECT_EQ(aggregated.moved().wire_bytes, others == 0 ? 0 : others + 50 * (4 + 8));
+
+    scatter_plan combined(table, {.strategy = gather_strategy::exstack, .buffer_items = 50, .combine = true});
+    combined(indices, values);
+    EXPECT_EQ(combined.moved().wire_bytes, others == 0 ? 0 : others + 1 * (4 + 8));
+    team.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace longshore

@@ -1,0 +1,160 @@
+// update and histogram: table[indices[i]] = op(table[indices[i]], value), where the table is spread over all ranks and the indices
+// are any; nothing is lost however many ranks meet at one element.
+#pragma once
+
+#include <longshore/gather/agp_requests.hpp>
+#include <longshore/gather/exstack_requests.hpp>
+#include <longshore/gather/options.hpp>
+#include <longshore/gather/private_copies.hpp>
+#include <longshore/machine/memory.hpp>
+
+#include <optional>
+#include <type_traits>
+
+namespace longshore {
+
+/// What updates of one table need, made once and used often: nothing is allocated while it is used.
+///
+///     longshore::update_plan largest(table, longshore::op::max{});
+///     largest(indices, values);
+///     longshore::update_plan count(table);  // adds
+///     count(indices, 1);
+///     team.barrier();  // now every rank sees the whole table
+///
+/// The table must outlive the plan.
+template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add>
+class update_plan {
+ public:
+  /// Why `strategy` cannot be used with such elements and this operation, or nothing. `all_reachable`: whether every rank can load
+  /// from and store to the memory of every other.
+  [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
+    if (strategy == gather_strategy::agp && !gathering::is_one_word<T>)
+      return fmt::format(
+          "strategy agp needs atomics, which there are for elements of 1, 2, 4 and 8 bytes, not of {}: use exstack", sizeof(T));
+    if (strategy == gather_strategy::agp && !all_reachable && !gathering::is_fetch_add<T, Op>)
+      return "strategy agp needs an atomic of the transport where some ranks are on other nodes, and there is one only for "
+             "adding "
+             "64-bit integers: use exstack";
+    return longshore::why_not(strategy, all_reachable);
+  }
+
+  /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
+  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory.
+  explicit update_plan(dist_array<T, Distribution>& table, Op op, update_options options = {}) : table_(table), op_(op) {
+    const auto settled = gathering::settle_strategy(table.team(), "update", options, table.is_all_direct(), why_not);
+    strategy_ = settled.strategy;
+    all_reachable_ = settled.all_reachable;
+    combine_ = options.combine;
+    if (strategy_ == gather_strategy::agp) return;
+    if constexpr (has_identity<Op, T>)
+      if (strategy_ == gather_strategy::direct && copies::fit(table, last_level_cache_bytes())) copies_.emplace(table, op);
+    // direct with a larger table, too: owners that apply what lies in shared buffers are faster than atomics.
+    if (!copies_) exstack_.emplace(table, options.buffer_items, true, options.combine);
+  }
+  explicit update_plan(dist_array<T, Distribution>& table, update_options options = {}) requires std::default_initializable<Op>
+      : update_plan(table, Op{}, options) {}
+
+  /// table[indices[i]] = op(table[indices[i]], values[i]) for all i, in any order; indices are global, any number of them,
+  /// different on each rank.
+  /// Collective. The elements may be read by all ranks after the barrier that follows (none is made here); nobody may touch them
+  /// before.
+  /// Throws errc::usage when the sizes differ or an index is out of range (then, unless the strategy is agp, errc::peer_failed
+  /// on the other ranks); the plan can be used again, the table may be updated in part.
+  void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
+    if (values.size() != indices.size()) {
+      if (copies_) copies_->refuse();
+      if (exstack_) exstack_->refuse();
+      fail(errc::usage, "update on rank {}: {} indices, but {} values: both must be the same", table_.team().rank(),
+           indices.size(), values.size());
+    }
+    const values_in_memory value_of{values.data(), ~std::size_t{0}};
+    run(indices, value_of, gathering::update_request<T, Op, values_in_memory>{value_of, table_.local().data(), op_});
+    moved_.payload_bytes = values.size_bytes();
+  }
+
+  /// table[indices[i]] = op(table[indices[i]], amount) for all i: the same with one value, which then need not travel with each
+  /// index. The amount may differ between ranks.
+  void operator()(std::span<const std::int64_t> indices, const T& amount) {
+    const values_in_memory value_of{&amount, 0};
+    if (combine_)
+      run(indices, value_of, gathering::update_request<T, Op, values_in_memory>{value_of, table_.local().data(), op_});
+    else
+      run(
+          indices, [amount](std::size_t) { return amount; }, gathering::count_request<T, Op>{amount, table_.local().data(), op_});
+    moved_.payload_bytes = indices.size_bytes();
+  }
+
+  /// The strategy in use: what automatic has become.
+  [[nodiscard]] gather_strategy strategy() const noexcept { return strategy_; }
+  /// What this rank moved in the last call. Payload is the values, or the indices where the value is one constant.
+  [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+
+ private:
+  // One per index, or (mask 0) one for all: one loop for both.
+  struct values_in_memory {
+    const T* from;
+    std::size_t mask;
+    const T& operator()(std::size_t i) const noexcept { return from[i & mask]; }
+  };
+
+  template <class ValueOf, class Request>
+  void run(std::span<const std::int64_t> indices, ValueOf value_of, const Request& request) {
+    moved_ = {};
+    if (exstack_) {
+      const traffic before = exstack_->sent();
+      exstack_->run("update", indices, request);
+      moved_ = exstack_->sent() - before;
+      return;
+    }
+    if constexpr (has_identity<Op, T>)
+      if (copies_) return copies_->run("update", indices, value_of);
+    if constexpr (gathering::is_one_word<T>)
+      gathering::update_agp("update", table_, indices, value_of, op_, all_reachable_, moved_);
+  }
+
+  // An operation without identity has no copies: a placeholder that is never made.
+  struct no_copies {
+    void refuse() const noexcept {}
+  };
+  template <class O, bool>
+  struct copies_of {
+    using type = no_copies;
+  };
+  template <class O>
+  struct copies_of<O, true> {
+    using type = gathering::private_copies<T, Distribution, O>;
+  };
+  using copies = typename copies_of<Op, has_identity<Op, T>>::type;
+
+  dist_array<T, Distribution>& table_;
+  Op op_;
+  gather_strategy strategy_ = gather_strategy::automatic;
+  bool all_reachable_ = false, combine_ = false;
+  std::optional<gathering::exstack_requests<T, Distribution>> exstack_;
+  std::optional<copies> copies_;
+  traffic moved_;
+};
+
+template <trivially_copyable T, distribution Distribution>
+update_plan(dist_array<T, Distribution>&) -> update_plan<T, Distribution>;
+template <trivially_copyable T, distribution Distribution>
+update_plan(dist_array<T, Distribution>&, update_options) -> update_plan<T, Distribution>;
+
+/// Collective. One update with a plan of its own; see update_plan, which is better where more than one follows.
+template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
+void update(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
+            std::type_identity_t<std::span<const T>> values, Op op, update_options options = {}) {
+  update_plan<T, Distribution, Op> plan(table, op, options);
+  plan(indices, values);
+}
+
+/// Collective. Counts: table[indices[i]] += amount; see update_plan, which is better where more than one follows.
+template <trivially_copyable T, distribution Distribution>
+requires update_operation<op::add, T>
+void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices, std::type_identity_t<T> amount = T{1},
+               update_options options = {}) {
+  update_plan<T, Distribution> plan(table, options);
+  plan(indices, amount);
+}
+
+}  // namespace longshore

@@ -1,0 +1,275 @@
+// Every strategy and operation of update on every distribution against the one oracle: all requests of all ranks, replayed one by one.
+#include <longshore/core/error.hpp>
+#include <longshore/gather/demand_test.hpp>
+#include <longshore/gather/update.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace longshore {
+namespace {
+
+using testing::asker;
+using testing::demand;
+using testing::mixed_value;
+using testing::spmd;
+
+// Sums that are exact in every type: few bits.
+template <class T>
+T small_value(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t bits = mix_bits(mix_bits(a) ^ b);
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(bits & 0x3f);
+  } else {
+    T several{};
+    for (std::size_t k = 0; k < several.size(); ++k) several[k] = static_cast<typename T::value_type>((bits >> (8 * k)) & 0x3f);
+    return several;
+  }
+}
+
+// An operation of a user, for elements of several components.
+struct add_components {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    T sum = a;
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] = static_cast<typename T::value_type>(sum[k] + b[k]);
+    return sum;
+  }
+};
+
+// One that is none of ours and has no identity: the value of more bits, of these the larger.
+struct most_bits {
+  std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
+    return std::pair(std::popcount(a), a) < std::pair(std::popcount(b), b) ? b : a;
+  }
+};
+
+template <class T>
+T value_of(int writer, std::size_t i) {
+  return small_value<T>(100 + static_cast<std::uint64_t>(writer), i);
+}
+template <class T>
+T first_value(std::uint64_t index) {
+  return small_value<T>(7, index);
+}
+
+// Elements of this rank that are not what the replayed requests make of them. `constant`: of each rank instead of values. Local.
+template <class T, class Distribution, class Op>
+std::size_t wrong_elements(const dist_array<T, Distribution>& table, const demand& wanted, Op op, bool constant) {
+  const int ranks = table.team().size(), me = table.team().rank();
+  std::vector<T> right(table.local().size());
+  for (std::size_t k = 0; k < right.size(); ++k) right[k] = first_value<T>(table.map().index_of(me, k));
+  for (int writer = 0; writer < ranks; ++writer) {
+    const auto indices = wanted.indices({writer, ranks, table.size()});
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const location at = table.map().owner_offset(static_cast<std::uint64_t>(indices[i]));
+      if (at.rank == me) right[at.offset] = op(right[at.offset], value_of<T>(writer, constant ? 0 : i));
+    }
+  }
+  std::size_t wrong = 0;
+  for (std::size_t k = 0; k < right.size(); ++k) wrong += right[k] != table.local()[k];
+  return wrong;
+}
+
+template <class T, class Distribution>
+void refill(dist_array<T, Distribution>& table) {
+  const auto part = table.local();
+  for (std::size_t k = 0; k < part.size(); ++k) part[k] = first_value<T>(table.map().index_of(table.team().rank(), k));
+  table.team().barrier();
+}
+
+template <class T, class Distribution, class Op>
+void check_plan(update_plan<T, Distribution, Op>& plan, dist_array<T, Distribution>& table, const Op& op,
+                const std::string& what) {
+  team& team = table.team();
+  const asker me{team.rank(), team.size(), table.size()};
+  std::size_t updated = 0;
+  for (const auto& wanted : testing::demands())
+    for (const bool constant : {false, true}) {
+      refill(table);
+      const auto indices = wanted.indices(me);
+      std::vector<T> values(indices.size());
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<T>(team.rank(), i);
+      if (constant)
+        plan(indices, value_of<T>(team.rank(), 0));
+      else
+        plan(indices, values);
+      team.barrier();
+      ASSERT_EQ(wrong_elements(table, wanted, op, constant), 0u) << what << ", " << wanted.name << (constant ? ", constant" : "");
+      updated += indices.size();
+      team.barrier();
+    }
+  EXPECT_GT(updated, 500u);
+}
+
+template <class T, class Op, class Distribution>
+void check_all(team& team, Op op, std::uint64_t n, Distribution distribution) {
+  using plan_type = update_plan<T, Distribution, Op>;
+  dist_array<T, Distribution> table(team, n, distribution);
+  for (const auto strategy : testing::usable_strategies(team, table.is_all_direct(), plan_type::why_not))
+    for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024})
+      for (const bool combine : {false, true}) {
+        if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack) continue;
+        plan_type plan(table, op, {.strategy = strategy, .buffer_items = buffer_items, .combine = combine});
+        check_plan(plan, table, op,
+                   fmt::format("{}, {} of {}, {} bytes, buffers of {}{}", name_of(strategy), Distribution::name, n, sizeof(T),
+                               buffer_items, combine ? ", combined" : ""));
+      }
+}
+
+TEST(Update, every_strategy_adds_everything_once_on_every_distribution) {
+  spmd([](team& team) {
+    for (const std::uint64_t n : {1, 5, 64, 300}) {
+      check_all<std::int64_t>(team, op::add{}, n, cyclic{});
+      check_all<std::int64_t>(team, op::add{}, n, block{});
+      check_all<std::int64_t>(team, op::add{}, n, block_cyclic{3});
+      check_all<std::int64_t>(team, op::add{}, n, block_cyclic{4});
+    }
+  });
+}
+
+TEST(Update, every_operation_is_done_by_every_strategy) {
+  spmd([](team& team) {
+    check_all<std::int64_t>(team, op::min{}, 90, cyclic{});
+    check_all<double>(team, op::max{}, 90, block{});
+    check_all<std::uint64_t>(team, op::bit_xor{}, 90, cyclic{});
+    check_all<std::int32_t>(team, op::bit_or{}, 90, block_cyclic{2});
+    check_all<std::uint16_t>(team, op::bit_and{}, 90, cyclic{});
+    check_all<std::uint32_t>(team, most_bits{}, 90, block{});
+  });
+}
+
+TEST(Update, works_for_elements_of_any_size) {
+  spmd([](team& team) {
+    check_all<std::uint8_t>(team, op::add{}, 500, cyclic{});
+    check_all<std::int16_t>(team, op::add{}, 500, block{});
+    check_all<float>(team, op::add{}, 500, block_cyclic{7});
+    check_all<double>(team, op::add{}, 500, cyclic{});
+    check_all<std::array<std::int32_t, 2>>(team, add_components{}, 500, cyclic{});
+    check_all<std::array<std::int32_t, 3>>(team, add_components{}, 500, block{});
+    check_all<std::array<double, 3>>(team, add_components{}, 500, cyclic{});
+  });
+}
+
+TEST(Update, reaches_tables_larger_than_the_cache) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 300'001);
+    const demand many{"many", [](const asker& a) { return testing::random_indices(a, 5001); }};
+    const asker me{team.rank(), team.size(), table.size()};
+    for (const auto strategy :
+         testing::usable_strategies(team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
+      refill(table);
+      histogram(table, many.indices(me), value_of<std::int64_t>(team.rank(), 0), {.strategy = strategy});
+      team.barrier();
+      EXPECT_EQ(wrong_elements(table, many, op::add{}, true), 0u) << name_of(strategy);
+      team.barrier();
+    }
+  });
+}
+
+TEST(Update, the_oracle_sees_one_request_too_few) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 300);
+    const demand& wanted = testing::demands()[3];
+    refill(table);
+    auto indices = wanted.indices({team.rank(), team.size(), 300});
+    if (team.rank() == 0) indices.pop_back();
+    update_plan plan(table);
+    plan(indices, std::int64_t{1});
+    team.barrier();
+    const auto wrong = static_cast<std::int64_t>(wrong_elements(
+        table, wanted, [](auto a, auto) { return a + 1; }, true));
+    EXPECT_EQ(team.allreduce_value(wrong, reduction::sum), 1);
+    team.barrier();
+  });
+}
+
+// Which error each rank got; the message of the last rank, which made the mistake.
+template <class Call>
+void expect_failure(team& team, bool told, const std::vector<std::string>& words, const Call& call) {
+  const bool mine = team.rank() == team.size() - 1;
+  try {
+    call(mine);
+    EXPECT_FALSE(mine || told);
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
+    for (const auto& word : words)
+      EXPECT_TRUE(!mine || std::string(e.what()).find(word) != std::string::npos) << e.what() << "; lacks " << word;
+  }
+  team.barrier();
+}
+
+TEST(Update, an_index_out_of_range_is_named_and_the_plan_survives) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 1000);
+    const asker me{team.rank(), team.size(), 1000};
+    for (const auto strategy :
+         testing::usable_strategies(team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
+      update_plan plan(table, update_options{.strategy = strategy, .buffer_items = 32});
+      const bool told = plan.strategy() != gather_strategy::agp;
+      for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}})
+        for (const std::size_t position : {0, 777, 1234}) {
+          auto indices = testing::random_indices(me, 1235);
+          expect_failure(
+              team, told,
+              {"update", std::to_string(bad), "position " + std::to_string(position), "rank " + std::to_string(team.rank())},
+              [&](bool mine) {
+                if (mine) indices[position] = bad;
+                plan(indices, std::int64_t{1});
+              });
+        }
+      const std::vector<std::int64_t> indices = {999, 0, 17}, values = {1, 2, 3};
+      expect_failure(team, told, {"update", "3 indices", "2 values"},
+                     [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
+      check_plan(plan, table, op::add{}, std::string(name_of(strategy)) + " after errors");
+    }
+  });
+}
+
+TEST(Update, what_is_not_possible_is_refused_on_all_ranks) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 10);
+    dist_array<std::array<std::int32_t, 3>, cyclic> wide(team, 10);
+    const auto expect = [&](auto& of, auto op, update_options options, errc code) {
+      try {
+        update_plan plan(of, op, options);
+        ADD_FAILURE() << name_of(options.strategy);
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), code) << e.what();
+      }
+    };
+    expect(table, op::add{}, {.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
+    expect(wide, add_components{}, {.strategy = gather_strategy::agp}, errc::unsupported);
+    if (team.nodes().node_count() > 1) {
+      expect(table, op::add{}, {.strategy = gather_strategy::direct}, errc::unsupported);
+      expect(table, op::min{}, {.strategy = gather_strategy::agp}, errc::unsupported);
+    }
+  });
+}
+
+TEST(Update, a_count_sends_offsets_alone_and_combining_one_item_per_element) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, block> table(team, 100 * static_cast<std::uint64_t>(team.size()));
+    const int peer = (team.rank() + 1) % team.size();
+    const std::vector<std::int64_t> indices(50, static_cast<std::int64_t>(table.map().first_index(peer))), values(50, 7);
+    const auto others = static_cast<std::uint64_t>(team.size() - 1);
+    const auto expect_wire = [&](update_options options, std::uint64_t values_bytes, std::uint64_t count_bytes) {
+      update_plan plan(table, options);
+      plan(indices, values);
+      EXPECT_EQ(plan.moved().messages, others);  // one round
+      EXPECT_EQ(plan.moved().wire_bytes, others == 0 ? 0 : others + values_bytes);
+      plan(indices, std::int64_t{3});
+      EXPECT_EQ(plan.moved().wire_bytes, others == 0 ? 0 : others + count_bytes);
+    };
+    expect_wire({.strategy = gather_strategy::exstack, .buffer_items = 50}, 50 * (4 + 8), others * 8 + 50 * 4);
+    expect_wire({.strategy = gather_strategy::exstack, .buffer_items = 50, .combine = true}, 4 + 8, 4 + 8);
+    team.barrier();
+    EXPECT_EQ(table.local()[0], 2 * 50 * (7 + 3));
+    team.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace longshore
