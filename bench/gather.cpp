@@ -47,7 +47,12 @@ std::vector<factor> factors() {
        .help = "per destination, of strategies that aggregate",
        .low = 1,
        .high = 1L << 24},
-      {.name = "hops", .type = integer, .defaults = {}, .help = "of strategy conveyor", .low = 1, .high = 3},
+      {.name = "hops",
+       .type = integer,
+       .defaults = {},
+       .help = "of strategy conveyor (2 between nodes of several ranks, else 1, when not given)",
+       .low = 1,
+       .high = 3},
   };
 }
 
@@ -63,6 +68,7 @@ template <class Distribution>
 std::unique_ptr<measurement> make_with(team& ranks, const variant& what, const launch_facts& facts) {
   gather_options options{.strategy = gather_strategy_of(what.at("strategy").get<std::string>()),
                          .combine = what.contains("combine") && what.at("combine") == "yes"};
+  if (what.contains("hops")) options.hops = what.at("hops").get<int>();
   if (what.contains("buffer_items")) options.buffer_items = what.at("buffer_items").get<std::size_t>();
   if (what.at("operation") == "scatter") return std::make_unique<scatter_measurement<Distribution>>(ranks, what, facts, options);
   if (what.at("operation") == "histogram")
@@ -93,7 +99,7 @@ pattern gather_pattern() {
           .help = "random elements of a distributed table",
           .factors = factors(),
           .examples =
-              {"longshore-bench gather --ranks 2 --strategy agp,exstack,direct",
+              {"longshore-bench gather --ranks 2 --strategy agp,exstack,exstack2,conveyor,aggregator,direct",
                "longshore-bench gather --ranks 2 --operation scatter,histogram --index-pattern zipf --combine no,yes",
                "mpirun -n 4 longshore-bench gather --strategy exstack --buffer-items 256,1024,4096 --distribution cyclic,block"},
           .why_not = why_not_here,

@@ -12,8 +12,7 @@ namespace longshore {
 class aggregator : public conveyor {
  public:
   /// Collective.
-  aggregator(team& team, engine_options options)
-      : conveyor(team, (options.hops = 3, options), rank_groups(team.nodes(), team.size()), stream_count::one) {}
+  aggregator(team& team, engine_options options) : conveyor(team, (options.hops = 3, options.one_stream = true, options)) {}
 };
 
 }  // namespace longshore

@@ -38,8 +38,10 @@ void check_options(const engine_options& options) {
 }  // namespace
 
 conveyor::conveyor(team& team, const engine_options& options)
-    : conveyor(team, options, aggregating::choose_groups(team.nodes(), team.size(), options.hops, options.group_ranks),
-               stream_count::many) {}
+    : conveyor(team, options,
+               options.one_stream ? rank_groups(team.nodes(), team.size())
+                                  : aggregating::choose_groups(team.nodes(), team.size(), options.hops, options.group_ranks),
+               options.one_stream ? stream_count::one : stream_count::many) {}
 
 conveyor::conveyor(team& team, const engine_options& options, const rank_groups& groups, stream_count streams)
     : team_(team), options_(options), groups_(groups) {

@@ -88,10 +88,8 @@ class conveyor {
     (for_slot ? seconds_without_slot_ : seconds_nothing_arrived_) += seconds;
   }
 
- protected:
-  conveyor(team& team, const engine_options& options, const rank_groups& groups, stream_count streams);
-
  private:
+  conveyor(team& team, const engine_options& options, const rank_groups& groups, stream_count streams);
   struct hop {
     std::unique_ptr<aggregating::porter> porter;
     std::uint32_t first_lane;  // its lanes are first_lane, first_lane + 1, ...

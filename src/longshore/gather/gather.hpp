@@ -3,6 +3,7 @@
 
 #include <longshore/gather/agp.hpp>
 #include <longshore/gather/direct.hpp>
+#include <longshore/gather/engine_gather.hpp>
 #include <longshore/gather/exstack.hpp>
 #include <longshore/gather/options.hpp>
 #include <longshore/machine/memory.hpp>
@@ -27,18 +28,20 @@ class gather_plan {
       : table_(table),
         strategy_(gathering::settle_strategy(table.team(), "gather", options, table.is_all_direct(), why_not).strategy) {
     if (strategy_ == gather_strategy::exstack) exstack_.emplace(table, options.buffer_items, options.combine);
+    if (gathering::is_asynchronous(strategy_)) engine_.emplace(table, strategy_, options);
     if (strategy_ == gather_strategy::direct) direct_.emplace(table);
     cache_bytes_ = last_level_cache_bytes() / static_cast<std::size_t>(table.team().nodes().my_rank_count());
   }
 
   /// out[i] = table[indices[i]] for all i; indices are global, any number of them, different on each rank.
-  /// Collective with exstack; with agp and direct a call of this rank alone. What other ranks wrote into the table must be
+  /// Collective with strategies that aggregate; with agp and direct a call of this rank alone. What other ranks wrote into the table must be
   /// behind a barrier, and nobody may write into it before all ranks have returned (no barrier is made here).
-  /// Throws errc::usage when the sizes differ or an index is out of range (then with exstack errc::peer_failed on the other
+  /// Throws errc::usage when the sizes differ or an index is out of range (then, if they aggregate, errc::peer_failed on the other
   /// ranks); the plan can be used again, `out` may be written in part.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     if (out.size() != indices.size()) {
       if (exstack_) exstack_->refuse();
+      if (engine_) engine_->refuse();
       fail(errc::usage, "gather on rank {}: {} indices, but room for {} values: both must be the same", table_.team().rank(),
            indices.size(), out.size());
     }
@@ -51,7 +54,13 @@ class gather_plan {
         moved_ = exstack_->sent() - before;
         break;
       }
-      default: (*direct_)(indices, out, out.size_bytes() >= cache_bytes_); break;
+      case gather_strategy::direct: (*direct_)(indices, out, out.size_bytes() >= cache_bytes_); break;
+      default: {
+        const traffic before = engine_->sent();
+        (*engine_)(indices, out);
+        moved_ = engine_->sent() - before;
+        break;
+      }
     }
     moved_.payload_bytes = out.size_bytes();
   }
@@ -65,6 +74,7 @@ class gather_plan {
   const dist_array<T, Distribution>& table_;
   gather_strategy strategy_;
   std::optional<gathering::exstack_gather<T, Distribution>> exstack_;
+  std::optional<gathering::engine_gather<T, Distribution>> engine_;
   std::optional<gathering::direct_gather<T, Distribution>> direct_;
   std::size_t cache_bytes_ = 0;  // this rank's share of the last level
   traffic moved_;

@@ -79,8 +79,9 @@ void check_all(team& team, std::uint64_t n, Distribution distribution) {
   std::int64_t gathered = 0;
   for (const auto strategy : usable(team, table.is_all_direct()))
     for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024}) {
-      if (buffer_items != 1024 && strategy != gather_strategy::exstack) continue;
-      gather_plan plan(table, {.strategy = strategy, .buffer_items = buffer_items});
+      if (buffer_items != 1024 && (strategy == gather_strategy::agp || strategy == gather_strategy::direct)) continue;
+      const int hops = strategy == gather_strategy::conveyor ? (buffer_items == 1024 ? 2 : 3) : 0;
+      gather_plan plan(table, {.strategy = strategy, .buffer_items = buffer_items, .hops = hops});
       for (const auto& [name, make_indices] : demands) {
         const auto indices = make_indices(team, n);
         std::vector<T> out(indices.size());
@@ -233,7 +234,8 @@ TEST(Gather, what_is_not_possible_is_refused_on_all_ranks) {
         EXPECT_EQ(e.code(), code) << e.what();
       }
     };
-    expect({.strategy = gather_strategy::conveyor}, errc::unsupported);
+    expect({.strategy = gather_strategy::conveyor, .hops = 4}, errc::usage);
+    expect({.strategy = gather_strategy::exstack2, .buffer_items = 0}, errc::usage);
     expect({.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
     if (team.nodes().node_count() > 1) expect({.strategy = gather_strategy::direct}, errc::unsupported);
   });

@@ -3,6 +3,7 @@
 
 #include <longshore/gather/agp_requests.hpp>
 #include <longshore/gather/direct_scatter.hpp>
+#include <longshore/gather/engine_requests.hpp>
 #include <longshore/gather/exstack_requests.hpp>
 #include <longshore/gather/options.hpp>
 
@@ -38,7 +39,10 @@ class scatter_plan {
       : table_(table),
         strategy_(gathering::settle_strategy(table.team(), "scatter", options, table.is_all_direct(), why_not).strategy) {
     const bool stores = strategy_ == gather_strategy::agp || gathering::scatters_by_stores(table, strategy_);
-    if (!stores) exstack_.emplace(table, options.buffer_items, true, options.combine);
+    if (gathering::is_asynchronous(strategy_))
+      engine_.emplace(table, strategy_, options, false);
+    else if (!stores)
+      exstack_.emplace(table, options.buffer_items, true, options.combine);
   }
 
   /// table[indices[i]] = values[i] for all i; indices are global, any number of them, different on each rank. Of two values for
@@ -50,6 +54,7 @@ class scatter_plan {
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
     if (values.size() != indices.size()) {
       if (exstack_) exstack_->refuse();
+      if (engine_) engine_->refuse();
       fail(errc::usage, "scatter on rank {}: {} indices, but {} values: both must be the same", table_.team().rank(),
            indices.size(), values.size());
     }
@@ -58,6 +63,10 @@ class scatter_plan {
       const traffic before = exstack_->sent();
       exstack_->run("scatter", indices, gathering::store_request<T>{values.data(), table_.local().data()});
       moved_ = exstack_->sent() - before;
+    } else if (engine_) {
+      const traffic before = engine_->sent();
+      engine_->run("scatter", indices, gathering::store_request<T>{values.data(), table_.local().data()});
+      moved_ = engine_->sent() - before;
     } else if constexpr (gathering::is_one_word<T>) {
       if (strategy_ == gather_strategy::agp)
         gathering::scatter_agp("scatter", table_, indices, values, moved_);
@@ -76,6 +85,7 @@ class scatter_plan {
   dist_array<T, Distribution>& table_;
   gather_strategy strategy_;
   std::optional<gathering::exstack_requests<T, Distribution>> exstack_;
+  std::optional<gathering::engine_requests<T, Distribution>> engine_;
   traffic moved_;
 };
 

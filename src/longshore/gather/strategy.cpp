@@ -23,15 +23,15 @@ std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable)
   switch (strategy) {
     case gather_strategy::agp:
     case gather_strategy::exstack:
+    case gather_strategy::exstack2:
+    case gather_strategy::conveyor:
+    case gather_strategy::aggregator:
     case gather_strategy::automatic: return std::nullopt;
     case gather_strategy::direct:
       if (all_reachable) return std::nullopt;
       return "strategy direct loads from the memory of every rank, and some ranks are on other nodes: use exstack or agp";
-    case gather_strategy::exstack2:
-    case gather_strategy::conveyor:
-    case gather_strategy::aggregator: break;
   }
-  return fmt::format("strategy {} is not implemented yet: use exstack, which also aggregates", name_of(strategy));
+  return std::nullopt;
 }
 
 }  // namespace longshore

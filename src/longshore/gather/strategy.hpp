@@ -15,7 +15,7 @@ struct named_gather_strategy {
   std::string_view name;  ///< as typed
 };
 
-/// All strategies, also those that are not there yet.
+/// All strategies.
 inline constexpr std::array<named_gather_strategy, 7> gather_strategies = {{
     {gather_strategy::agp, "agp"},
     {gather_strategy::exstack, "exstack"},

@@ -35,8 +35,8 @@ TEST(GatherStrategy, what_cannot_be_used_says_why) {
   EXPECT_FALSE(why_not(gather_strategy::agp, false));
   EXPECT_FALSE(why_not(gather_strategy::exstack, false));
   EXPECT_FALSE(why_not(gather_strategy::automatic, false));
-  for (const auto later : {gather_strategy::exstack2, gather_strategy::conveyor, gather_strategy::aggregator})
-    EXPECT_NE(why_not(later, true).value_or("").find(name_of(later)), std::string::npos);
+  for (const auto engine : {gather_strategy::exstack2, gather_strategy::conveyor, gather_strategy::aggregator})
+    EXPECT_FALSE(why_not(engine, false)) << name_of(engine);
 }
 
 // The same with a look ahead: each index is looked at 10 elements before it is used.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <longshore/gather/agp_requests.hpp>
+#include <longshore/gather/engine_requests.hpp>
 #include <longshore/gather/exstack_requests.hpp>
 #include <longshore/gather/options.hpp>
 #include <longshore/gather/private_copies.hpp>
@@ -46,6 +47,10 @@ class update_plan {
     all_reachable_ = settled.all_reachable;
     combine_ = options.combine;
     if (strategy_ == gather_strategy::agp) return;
+    if (gathering::is_asynchronous(strategy_)) {
+      engine_.emplace(table, strategy_, options, true);
+      return;
+    }
     if constexpr (has_identity<Op, T>)
       if (strategy_ == gather_strategy::direct && copies::fit(table, last_level_cache_bytes())) copies_.emplace(table, op);
     // direct with a larger table, too: owners that apply what lies in shared buffers are faster than atomics.
@@ -64,6 +69,7 @@ class update_plan {
     if (values.size() != indices.size()) {
       if (copies_) copies_->refuse();
       if (exstack_) exstack_->refuse();
+      if (engine_) engine_->refuse();
       fail(errc::usage, "update on rank {}: {} indices, but {} values: both must be the same", table_.team().rank(),
            indices.size(), values.size());
     }
@@ -76,7 +82,7 @@ class update_plan {
   /// index. The amount may differ between ranks.
   void operator()(std::span<const std::int64_t> indices, const T& amount) {
     const values_in_memory value_of{&amount, 0};
-    if (combine_)
+    if (combine_ || (engine_ && !engine_->is_common(amount)))
       run(indices, value_of, gathering::update_request<T, Op, values_in_memory>{value_of, table_.local().data(), op_});
     else
       run(
@@ -106,6 +112,12 @@ class update_plan {
       moved_ = exstack_->sent() - before;
       return;
     }
+    if (engine_) {
+      const traffic before = engine_->sent();
+      engine_->run("update", indices, request);
+      moved_ = engine_->sent() - before;
+      return;
+    }
     if constexpr (has_identity<Op, T>)
       if (copies_) return copies_->run("update", indices, value_of);
     if constexpr (gathering::is_one_word<T>)
@@ -131,6 +143,7 @@ class update_plan {
   gather_strategy strategy_ = gather_strategy::automatic;
   bool all_reachable_ = false, combine_ = false;
   std::optional<gathering::exstack_requests<T, Distribution>> exstack_;
+  std::optional<gathering::engine_requests<T, Distribution>> engine_;
   std::optional<copies> copies_;
   traffic moved_;
 };
