@@ -59,14 +59,18 @@ class Place:
         return {**{k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "FAKE"))}, **mine}
 
     def start(self, *words: str, **more: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "longshore_study", *words],
-            cwd=self.folder,
-            env=self.environment(more),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests themselves may run under nohup
+        try:
+            return subprocess.Popen(
+                [sys.executable, "-m", "longshore_study", *words],
+                cwd=self.folder,
+                env=self.environment(more),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        finally:
+            signal.signal(signal.SIGHUP, before)
 
     def call(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
         process = self.start(*words, **more)

@@ -84,6 +84,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "grid": _triple(0, 2**24),
         "placement": _words("linear cart auto levels"),
         **_LEVELS,
+        "order": _words("xyz xzy yxz yzx zxy zyx"),
         "contiguous": _count(),
     },
     "sort": {
