@@ -1,14 +1,19 @@
-// longshore-bench: measures the patterns of the library, and plans placements of ranks.
+// longshore-bench: measures the patterns of the library, and plans placements of ranks and aggregation.
 #include "benchmark.hpp"
+#include "gather_plan.hpp"
 #include "placement.hpp"
 #include "program.hpp"
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
 int main(int argc, char** argv) {
   using namespace longshore::bench;
-  if (argc > 1 && std::string_view(argv[1]) == "placement") return run_placement({argv + 2, static_cast<std::size_t>(argc - 2)});
+  const std::span<const char* const> words(argv + 1, static_cast<std::size_t>(std::max(argc, 1) - 1));
+  if (!words.empty() && std::string_view(words.front()) == "placement") return run_placement(words.subspan(1));
+  if (asks_for_gather_plan(words)) return run_gather_plan(words.subspan(1));
   const std::vector<pattern> patterns{stream_pattern(), gather_pattern(), halo_pattern(), sort_pattern(), control_pattern()};
   return run_program(argc, argv, patterns);
 }

@@ -1,6 +1,10 @@
 // Everything a program needs: #include <longshore/longshore.hpp>.
 #pragma once
 
+#include <longshore/aggregate/aggregator.hpp>
+#include <longshore/aggregate/ask.hpp>
+#include <longshore/aggregate/combining.hpp>
+#include <longshore/aggregate/exstack2.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/array/for_each.hpp>
 #include <longshore/bucket/bucket_sort.hpp>

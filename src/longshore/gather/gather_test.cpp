@@ -99,7 +99,7 @@ void check_all(team& team, std::uint64_t n, Distribution distribution) {
 
 TEST(Gather, every_strategy_gives_the_table_s_values_on_every_distribution) {
   spmd([](team& team) {
-    for (const std::uint64_t n : {1, 5, 64, 300}) {
+    for (const std::uint64_t n : {1, 5, 300}) {
       check_all<std::int64_t>(team, n, cyclic{});
       check_all<std::int64_t>(team, n, block{});
       check_all<std::int64_t>(team, n, block_cyclic{3});
