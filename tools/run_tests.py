@@ -70,7 +70,7 @@ STAGES = (
     Stage("study", (("python", "-m", "pytest", "study/tests"),), PYTEST_CLOSING),
     Stage("system", (("python", "-m", "pytest", "tests"),), PYTEST_CLOSING),
     Stage("asan-build", build("asan")),
-    Stage("asan", (ctest("asan", "--label-exclude", "mpi"),), CTEST_CLOSING),
+    Stage("asan", (ctest("asan"),), CTEST_CLOSING),
     Stage("tsan-build", build("tsan")),
     Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING),
 )

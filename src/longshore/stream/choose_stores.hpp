@@ -30,7 +30,7 @@ stores_choice choose_stores(team& ranks, stream<Arrays>& loops, std::size_t byte
   constexpr std::array kinds = {store_kind::ordinary, store_kind::streaming};
   stores_choice choice{.cache_bytes = reached_cache_bytes(tasks_of_machine)};
   if (bytes_of_machine < choice.cache_bytes / doubtful || bytes_of_machine / doubtful > choice.cache_bytes) {
-    choice.kind = bytes_of_machine > choice.cache_bytes ? store_kind::streaming : store_kind::ordinary;
+    choice.kind = stores_for(bytes_of_machine, tasks_of_machine);
   } else {
     const auto timed = [&](int runs) {
       ranks.barrier();
