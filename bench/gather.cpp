@@ -50,7 +50,7 @@ std::vector<factor> factors() {
       {.name = "hops",
        .type = integer,
        .defaults = {},
-       .help = "of strategy conveyor (2 between nodes of several ranks, else 1, when not given)",
+       .help = "of strategy conveyor (2 for more than 128 ranks on nodes of several, else 1, when not given)",
        .low = 1,
        .high = 3},
   };

@@ -44,6 +44,17 @@ function(longshore_add_layer name)
   install(TARGETS ${target} EXPORT longshore FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()
 
+# What all tests include, compiled once: GoogleTest alone takes as long as a small test.
+function(longshore_share_test_headers)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "")
+  add_library(longshore_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(longshore_test_headers PRIVATE longshore_flags GTest::gtest)
+  target_compile_features(longshore_test_headers PRIVATE cxx_std_20)
+  target_precompile_headers(
+    longshore_test_headers PRIVATE <gtest/gtest.h> <algorithm> <atomic> <cstdint> <cstring> <functional> <memory> <optional> <span>
+    <string> <vector>)
+endfunction()
+
 # longshore_add_test(FILE LINKS targets... [RANKS n...] [RANKS_PER_NODE k...] [LABELS l...])
 #
 # A GoogleTest program named after its file. Without RANKS it is run once. With RANKS it is an SPMD test (its main is that of
@@ -56,6 +67,7 @@ function(longshore_add_test file)
   cmake_path(GET file STEM name)
   add_executable(${name} ${file})
   target_link_libraries(${name} PRIVATE longshore_flags ${ARG_LINKS})
+  target_precompile_headers(${name} REUSE_FROM longshore_test_headers)
   if(NOT ARG_RANKS)
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${name})

@@ -73,6 +73,8 @@ class combining {
     engine_.restart();
     flushed_ = 0;
   }
+  void fail_use() { engine_.fail_use(); }
+  [[nodiscard]] int failed_rank() const noexcept { return engine_.failed_rank(); }
   [[nodiscard]] std::size_t activity() const noexcept { return engine_.activity(); }
   [[nodiscard]] auto& ranks() const noexcept { return engine_.ranks(); }
   void waited(double seconds, bool for_slot) noexcept { engine_.waited(seconds, for_slot); }

@@ -148,11 +148,22 @@ bool conveyor::advance(bool done) {
 
 // A hop can end once nothing more is pushed here and what the hop before brings has ended. True when all have ended and all was drained.
 bool conveyor::finish_hops() {
+  int failed = use_failed_ ? team_.rank() : aggregating::porter::nobody;  // the lowest of those that are known so far
   for (std::size_t h = 0; h < hops_.size(); ++h) {
     if (h > 0 && !hops_[h - 1].porter->drained()) return false;
-    if (!hops_[h].finished) hops_[h].finished = hops_[h].porter->finish();
+    if (!hops_[h].finished) hops_[h].finished = hops_[h].porter->finish(failed);
+    failed = std::min(failed, hops_[h].porter->failed_rank());
   }
-  return std::all_of(hops_.begin(), hops_.end(), [](const hop& at) { return at.finished; }) && hops_.back().porter->drained();
+  if (!std::all_of(hops_.begin(), hops_.end(), [](const hop& at) { return at.finished; }) || !hops_.back().porter->drained())
+    return false;
+  failed_rank_ = failed == aggregating::porter::nobody ? -1 : failed;
+  return true;
+}
+
+void conveyor::fail_use() {
+  if (options_.items_create_items)
+    fail(errc::unsupported, "rank {}: a use in which items create items cannot be given up by one rank", team_.rank());
+  use_failed_ = true;
 }
 
 // Where items create items: whether nothing moves any more, here and elsewhere.
@@ -176,6 +187,7 @@ void conveyor::restart() {
     at.finished = false;
   }
   if (quiescence_) quiescence_->restart();
+  use_failed_ = false;
   ended_ = false;
 }
 

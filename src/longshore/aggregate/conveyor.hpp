@@ -54,8 +54,35 @@ class conveyor {
 
   template <trivially_copyable Item, class F>
   std::size_t drain(F&& f) {
+    return drain_batches<Item>([&f](auto source_of, std::span<const Item> items) {
+      std::size_t k = 0;
+      if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
+        while (k < items.size() && f(source_of(k), items[k])) ++k;
+      } else {
+        for (; k < items.size(); ++k) f(source_of(k), items[k]);
+      }
+      return k;
+    });
+  }
+
+  /// As drain, a message at a time: calls f(source_of, items), which returns how many it took; source_of(k) is the source of items[k], and
+  /// its type says by `is_one` whether that is the same for all.
+  template <trivially_copyable Item, class F>
+  std::size_t drain_batches(F&& f) {
     assert(sizeof(Item) == options_.item_bytes && !options_.elastic);
     return for_each_arrived([&](aggregating::source& s) { return deliver<Item>(s, f); });
+  }
+
+  // Buffers written in place (fill.hpp): with one hop each rank has one.
+  [[nodiscard]] bool has_rank_lanes() const noexcept { return !routed_; }
+  [[nodiscard]] aggregating::lane& lane_to(int rank) {
+    aggregating::lane& to = lanes_[rank];
+    if (to.next == to.end) (void)open(static_cast<std::uint32_t>(rank));
+    return to;
+  }
+  void settle(int rank) {
+    const aggregating::lane& to = lanes_[rank];
+    if (to.next == to.end) filled(static_cast<std::uint32_t>(rank));
   }
 
   // Elastic items: any size, 0 included; larger ones than a buffer are cut, and put together where they arrive.
@@ -74,12 +101,20 @@ class conveyor {
   /// Never blocks.
   [[nodiscard]] bool advance(bool done);
   [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+  /// This rank cannot push all that it should: its last buffers tell all others. To be called before advance(true). Throws
+  /// errc::unsupported where items create items: those ends come without last buffers.
+  void fail_use();
+  /// After the end of a use, until the next has ended: the lowest rank that failed it, or -1.
+  [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   void restart();
 
   [[nodiscard]] std::size_t activity() const noexcept;
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] const engine_options& options() const noexcept { return options_; }
   [[nodiscard]] int hops() const noexcept { return static_cast<int>(hops_.size()); }
+  /// Links to other ranks (and itself), of all hops.
+  [[nodiscard]] std::size_t link_count() const noexcept { return lanes_.size(); }
   /// Buffers of this rank, as explained above.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
   [[nodiscard]] engine_report report() const;
@@ -145,28 +180,33 @@ class conveyor {
     return delivered;
   }
 
+  // Sources of the items of a batch.
+  struct one_source {
+    static constexpr bool is_one = true;
+    int rank;
+    int operator()(std::size_t) const noexcept { return rank; }
+  };
+  struct tagged_sources {
+    static constexpr bool is_one = false;
+    const conveyor& engine;
+    const aggregating::source& s;
+    std::size_t width;
+    int operator()(std::size_t k) const {
+      return engine.source_rank(s, tag_at(engine.hops_.back(), s, s.next + static_cast<std::uint32_t>(k), width));
+    }
+  };
+
   template <class Item, class F>
   std::size_t deliver(aggregating::source& s, F& f) {
     if (s.timed.position != aggregating::stamp::none) note_latency(s);
-    if (hops() == 1) return deliver_each<Item>(s, f, [peer = s.peer](std::uint32_t) { return peer; });
-    if (!options_.with_source) return deliver_each<Item>(s, f, [](std::uint32_t) { return -1; });
-    return deliver_each<Item>(s, f, [this, &s, width = hops_.back().porter->format().tag_bytes](std::uint32_t k) {
-      return source_rank(s, tag_at(hops_.back(), s, k, width));
-    });
-  }
-
-  template <class Item, class F, class SourceOf>
-  static std::size_t deliver_each(aggregating::source& s, F& f, SourceOf source_of) {
-    const Item* const items = reinterpret_cast<const Item*>(s.items);
-    const std::uint32_t first = s.next, count = s.count;
-    std::uint32_t k = first;
-    if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
-      while (k < count && f(source_of(k), items[k])) ++k;
-    } else {
-      for (; k < count; ++k) f(source_of(k), items[k]);
-    }
-    s.next = k;
-    return k - first;
+    const std::span<const Item> items(reinterpret_cast<const Item*>(s.items) + s.next, s.count - s.next);
+    std::size_t taken = 0;
+    if (!options_.with_source || hops() == 1)
+      taken = f(one_source{hops() == 1 ? s.peer : -1}, items);
+    else
+      taken = f(tagged_sources{*this, s, hops_.back().porter->format().tag_bytes}, items);
+    s.next += static_cast<std::uint32_t>(taken);
+    return taken;
   }
 
   template <class F>
@@ -207,7 +247,8 @@ class conveyor {
   std::vector<first_step> first_;         // by rank
   std::vector<hop> hops_;
   std::unique_ptr<aggregating::quiescence> quiescence_;
-  bool ended_ = false;
+  bool ended_ = false, use_failed_ = false;
+  int failed_rank_ = -1;
   std::size_t activity_before_ = 0, memory_bytes_ = 0;
   double seconds_without_slot_ = 0, seconds_nothing_arrived_ = 0;
   time_histogram latency_;

@@ -35,19 +35,33 @@ class exstack_engine {
 
   template <trivially_copyable Item, class F>
   std::size_t drain(F&& f) {
+    return drain_batches<Item>([&f](one_source source, std::span<const Item> items) {
+      std::size_t k = 0;
+      if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
+        while (k < items.size() && f(source.rank, items[k])) ++k;
+      } else {
+        for (; k < items.size(); ++k) f(source.rank, items[k]);
+      }
+      return k;
+    });
+  }
+  /// As conveyor has it.
+  template <trivially_copyable Item, class F>
+  std::size_t drain_batches(F&& f) {
     std::size_t delivered = 0;
     for (; source_ < team_.size(); ++source_, next_ = 0) {
-      const std::span<const Item> items = stack_.arrived<Item>(source_);
-      for (; next_ < items.size(); ++next_, ++delivered) {
-        if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
-          if (!f(source_, items[next_])) return delivered;
-        } else {
-          f(source_, items[next_]);
-        }
-      }
+      const std::span<const Item> items = stack_.arrived<Item>(source_).subspan(next_);
+      const std::size_t taken = f(one_source{source_}, items);
+      delivered += taken;
+      next_ += taken;
+      if (taken < items.size()) break;
     }
     return delivered;
   }
+
+  [[nodiscard]] bool has_rank_lanes() const noexcept { return true; }
+  [[nodiscard]] exstack::lane& lane_to(int rank) noexcept { return stack_.lanes()[rank]; }
+  void settle(int) noexcept { pushed_ = true; }
 
   [[nodiscard]] bool advance(bool done) {
     if (!all_done_) {
@@ -57,9 +71,12 @@ class exstack_engine {
              team_.rank(), source_);
       // Where items create items, a rank that just sent some is not done: what they create is still to come.
       const bool finished = done && !(options_.items_create_items && pushed_);
-      all_done_ = stack_.exchange(finished ? progress::done : progress::more) == progress::done;
+      const progress all = stack_.exchange(use_failed_ ? progress::failed : finished ? progress::done : progress::more);
+      all_done_ = all != progress::more;
       pushed_ = false;
       ++exchanges_;
+      failed_rank_ = stack_.failed_rank();
+      if (all == progress::failed) return false;  // what came is not for use
       for (source_ = 0; source_ < team_.size() && stack_.arrived<std::byte>(source_).empty();) ++source_;
       next_ = 0;
     }
@@ -68,17 +85,27 @@ class exstack_engine {
   [[nodiscard]] bool ended() const noexcept { return all_done_ && source_ == team_.size(); }
   void restart() {
     if (!ended()) fail(errc::usage, "rank {}: restart() of an exstack that has not ended", team_.rank());
-    all_done_ = false;
+    all_done_ = use_failed_ = false;
   }
+  /// As conveyor has it; the next exchange ends the use, on all ranks.
+  void fail_use() noexcept { use_failed_ = true; }
+  [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
 
   /// Every advance is activity: it waited already.
   [[nodiscard]] std::size_t activity() const noexcept { return exchanges_; }
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] const engine_options& options() const noexcept { return options_; }
+  [[nodiscard]] std::size_t link_count() const noexcept { return static_cast<std::size_t>(team_.size()); }
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
   void waited(double, bool) noexcept {}
 
  private:
+  struct one_source {
+    static constexpr bool is_one = true;
+    int rank;
+    int operator()(std::size_t) const noexcept { return rank; }
+  };
+
   static engine_options with_buffer(team& team, engine_options options) {
     const auto ranks = static_cast<std::size_t>(team.size()), near = static_cast<std::size_t>(team.nodes().my_rank_count());
     options.buffer_items = team.allreduce_value(
@@ -92,7 +119,8 @@ class exstack_engine {
   exstack stack_;
   int source_ = team_.size();  // whose items are drained next; all: none are left
   std::size_t next_ = 0, exchanges_ = 0;
-  bool all_done_ = false, pushed_ = false;
+  bool all_done_ = false, pushed_ = false, use_failed_ = false;
+  int failed_rank_ = -1;
 };
 
 }  // namespace longshore

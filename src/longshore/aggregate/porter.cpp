@@ -9,7 +9,7 @@ namespace longshore::aggregating {
 namespace {
 
 // Flags of a message, its last byte. The epoch tells a message of the next use from one of this use: a rank can be one use ahead of another.
-constexpr std::uint8_t last_flag = 1, stamp_flag = 2, epoch_flag = 4;
+constexpr std::uint8_t last_flag = 1, stamp_flag = 2, epoch_flag = 4, failed_flag = 8;
 
 std::vector<channel_end> ends(std::span<const int> peers, std::size_t slot_bytes) {
   std::vector<channel_end> all;
@@ -90,7 +90,7 @@ void porter::carry_stamp(std::size_t i, double seconds) {
   state.timed = {static_cast<std::uint32_t>(items - 1), seconds};
 }
 
-void porter::ship(std::size_t i, bool last) {
+void porter::ship(std::size_t i, bool last, int failed_rank) {
   lane& open_lane = lanes_[i];
   lane_state& state = states_[i];
   const auto area = static_cast<std::size_t>(open_lane.next - state.begin);
@@ -106,6 +106,11 @@ void porter::ship(std::size_t i, bool last) {
     std::memcpy(end, &state.timed.position, sizeof(std::uint32_t));
     std::memcpy(end + sizeof(std::uint32_t), &state.timed.seconds, sizeof(double));
     end += message_format::stamp_bytes;
+  }
+  if (failed_rank != nobody) {
+    flags |= failed_flag;
+    std::memcpy(end, &failed_rank, message_format::failed_bytes);
+    end += message_format::failed_bytes;
   }
   *end++ = static_cast<std::byte>(flags);
   const auto bytes = static_cast<std::size_t>(end - state.begin);
@@ -134,12 +139,12 @@ void porter::ship_older_than(std::uint64_t advance, double seconds) {
   }
 }
 
-bool porter::finish() {
+bool porter::finish(int failed_rank) {
   for (; finishing_ < states_.size(); ++finishing_) {
     std::size_t i = first_lane_ + finishing_;
     if (i >= states_.size()) i -= states_.size();
     if (lanes_[i].next == lanes_[i].end && !open(i)) return false;
-    ship(i, true);
+    ship(i, true, failed_rank);
     states_[i].finished = true;
   }
   return true;
@@ -153,6 +158,12 @@ source* porter::fetch(source& s) {
   std::size_t bytes = message->size() - message_format::flag_bytes;
   const std::byte* const data = message->data();
   s.timed.position = stamp::none;
+  if ((flags & failed_flag) != 0) {
+    bytes -= message_format::failed_bytes;
+    int failed_rank = nobody;
+    std::memcpy(&failed_rank, data + bytes, message_format::failed_bytes);
+    failed_rank_ = std::min(failed_rank_, failed_rank);
+  }
   if ((flags & stamp_flag) != 0) {
     bytes -= message_format::stamp_bytes;
     std::memcpy(&s.timed.position, data + bytes, sizeof(std::uint32_t));
@@ -180,6 +191,7 @@ void porter::release(source& s) {
 void porter::restart() {
   epoch_ ^= epoch_flag;
   ended_ = finishing_ = 0;
+  failed_rank_ = nobody;
   for (auto& s : sources_) s.ended = false;
   for (auto& state : states_) state.finished = false;
 }

@@ -4,9 +4,11 @@
 
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
 #include <longshore/gather/request.hpp>
 
+#include <array>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -40,23 +42,40 @@ class engine_requests {
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
-    agree_on_indices(table_.team(), operation, indices, table_.size());
     if (narrow_)
-      table_.map().with_locator([&](auto locate) { run_with<std::uint32_t>(locate, indices, request); });
+      table_.map().with_locator([&](auto locate) { run_with<std::uint32_t>(operation, locate, indices, request); });
     else  // parts this large miss every cache: indexing no longer decides, and one loop will do
-      run_with<std::uint64_t>([map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, request);
+      run_with<std::uint64_t>(
+          operation, [map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, request);
   }
 
   /// Collective. Whether all ranks have the same constant: then offsets alone can travel.
   [[nodiscard]] bool is_common(const T& amount) {
-    std::byte first[sizeof(T)];
-    std::memcpy(first, &amount, sizeof(T));
-    table_.team().broadcast(first, 0);
-    return table_.team().allreduce_value(std::memcmp(first, &amount, sizeof(T)) == 0 ? 1 : 0, reduction::min) == 1;
+    // The least of all words and of all their complements: both are those of this rank only where all ranks have the same.
+    constexpr std::size_t words = (sizeof(T) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t);
+    std::array<std::int64_t, 2 * words> mine{};
+    std::memcpy(mine.data(), &amount, sizeof(T));
+    for (std::size_t w = 0; w < words; ++w) mine[words + w] = ~mine[w];
+    auto least = mine;
+    table_.team().allreduce(least, reduction::min);
+    return least == mine;  // the least and the largest are the same on all ranks, and so is the answer
   }
 
-  /// Collective with run() of the other ranks: tells them that this rank cannot take part.
-  void refuse() { refuse_to_agree(table_.team()); }
+  /// Collective with run() of the other ranks: tells them that this rank cannot take part. What they asked of it is not done.
+  void refuse() {
+    const auto nothing_to_say = [this]<class Offset>(Offset) {
+      using item = offset_and_value<Offset, T>;
+      static_cast<void>(aggregating::deliver_unless_failed<item>(
+          *with_values_, 1, [](std::size_t) -> addressed<item> { throw refusal{}; }, [](int, const item&) {}));
+    };
+    try {
+      if (narrow_)
+        nothing_to_say(std::uint32_t{});
+      else
+        nothing_to_say(std::uint64_t{});
+    } catch (const refusal&) {  // which all others know of now
+    }
+  }
 
   [[nodiscard]] traffic sent() const {
     traffic all = with_values_->report().sent();
@@ -66,17 +85,20 @@ class engine_requests {
 
  private:
   template <class Offset, class Locate, class Request>
-  void run_with(Locate locate, std::span<const std::int64_t> indices, const Request& request) {
+  void run_with(const char* operation, Locate locate, std::span<const std::int64_t> indices, const Request& request) {
+    checked_indices checked(operation, indices, table_.size(), table_.team().rank());
+    const auto item_of = [&checked, locate, request](std::size_t i) {
+      const location at = locate(checked[i]);
+      return addressed<typename Request::template item<Offset>>{at.rank,
+                                                                request.template make<Offset>(i, static_cast<Offset>(at.offset))};
+    };
     using item = typename Request::template item<Offset>;
     using head = typename Request::head;
     const head mine = request.own_head();  // of a constant: everybody's
-    deliver<item>(
-        std::is_empty_v<head> ? *with_values_ : *offsets_, indices.size(),
-        [&](std::size_t i) {
-          const location at = locate(static_cast<std::uint64_t>(indices[i]));
-          return addressed<item>{at.rank, request.template make<Offset>(i, static_cast<Offset>(at.offset))};
-        },
-        [&](int, const item& arrived) { request.apply(mine, arrived); });
+    const int failed_rank =
+        aggregating::deliver_unless_failed<item>(std::is_empty_v<head> ? *with_values_ : *offsets_, indices.size(), item_of,
+                                                 [&](int, const item& arrived) { request.apply(mine, arrived); });
+    if (failed_rank >= 0) give_up(operation, table_.team(), failed_rank);
   }
 
   const dist_array<T, Distribution>& table_;

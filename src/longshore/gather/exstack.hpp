@@ -127,7 +127,7 @@ class exstack_gather {
       for (std::size_t i = begin; i < end; ++i) out[i] = reinterpret_cast<const T*>(next[rank_of(i)])[answers_[i - begin]];
       return;
     }
-    with_cursors<T>(next.data(), ranks, buffer_items_, [&](auto cursors) {
+    aggregating::with_cursors<T>(next.data(), ranks, buffer_items_, [&](auto cursors) {
       for (std::size_t i = begin; i < end; ++i) out[i] = *cursors.take(rank_of(i));
     });
   }

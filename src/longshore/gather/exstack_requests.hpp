@@ -128,7 +128,7 @@ class exstack_requests {
     const auto* const items = reinterpret_cast<const item*>(bytes.data() + head_bytes<head>);
     const std::size_t count = (bytes.size() - head_bytes<head>) / sizeof(item);
     std::size_t k = 0;
-    if (table_.local().size_bytes() > cached_bytes)
+    if (table_.local().size_bytes() > near_bytes)
       for (; k + fetch_ahead < count; ++k) {
         __builtin_prefetch(request.target(items[k + fetch_ahead]), 1);
         request.apply(theirs, items[k]);
@@ -136,8 +136,7 @@ class exstack_requests {
     for (; k < count; ++k) request.apply(theirs, items[k]);
   }
 
-  static constexpr std::size_t cached_bytes = std::size_t{1} << 19;  // a part up to this is close to its core
-  static constexpr std::size_t fetch_ahead = 24;                     // items
+  static constexpr std::size_t fetch_ahead = 24;  // items
 
   const dist_array<T, Distribution>& table_;
   std::size_t buffer_items_;

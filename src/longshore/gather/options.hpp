@@ -13,7 +13,7 @@ namespace longshore {
 struct gather_options {
   gather_strategy strategy = gather_strategy::automatic;
   std::size_t buffer_items = 1024;  ///< of an aggregating strategy: items per destination in one exchange
-  int hops = 0;                     ///< of strategy conveyor: 1, 2 or 3; 0: 2 where there are nodes of several ranks, else 1
+  int hops = 0;                     ///< of strategy conveyor: 1, 2 or 3; 0: 2 for more than 128 ranks on nodes of several, else 1
   /// Aggregating strategies: what a buffer holds twice for one element is combined before it leaves: asked for once, or added up,
   /// or (scatter) the later value alone sent. Costs some nanoseconds per index; pays where few elements are met often.
   bool combine = false;
