@@ -83,6 +83,8 @@ class conveyor {
   /// Buffers of this rank, as explained above.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
   [[nodiscard]] engine_report report() const;
+  /// Of the report the messages and bytes alone, without a copy of it.
+  [[nodiscard]] traffic sent() const noexcept;
   /// Adds to the times of the report; for loops that wait on the engine's behalf.
   void waited(double seconds, bool for_slot) noexcept {
     (for_slot ? seconds_without_slot_ : seconds_nothing_arrived_) += seconds;

@@ -20,7 +20,11 @@ class exstack_engine {
   exstack_engine(team& team, const engine_options& options)
       : team_(team), options_(with_buffer(team, options)), stack_(team, options_.item_bytes * options_.buffer_items) {
     if (options.elastic) fail(errc::unsupported, "exstack carries no elastic items; use exstack2, conveyor or aggregator");
+    stack_.count_in(report_, {.item_bytes = options_.item_bytes, .capacity_items = options_.buffer_items});
   }
+
+  exstack_engine(const exstack_engine&) = delete;  // the stack counts in the report
+  exstack_engine& operator=(const exstack_engine&) = delete;
 
   template <trivially_copyable Item>
   [[nodiscard]] bool push(int rank, const Item& item) {
@@ -76,6 +80,8 @@ class exstack_engine {
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] const engine_options& options() const noexcept { return options_; }
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
+  /// One hop; no latency: an item waits for its exchange, however long that takes to come.
+  [[nodiscard]] const engine_report& report() const noexcept { return report_; }
   void waited(double, bool) noexcept {}
 
  private:
@@ -90,6 +96,7 @@ class exstack_engine {
   team& team_;
   engine_options options_;
   exstack stack_;
+  engine_report report_;
   int source_ = team_.size();  // whose items are drained next; all: none are left
   std::size_t next_ = 0, exchanges_ = 0;
   bool all_done_ = false, pushed_ = false;

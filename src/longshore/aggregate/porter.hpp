@@ -117,7 +117,8 @@ class porter {
     now_ = seconds;
   }
   [[nodiscard]] const hop_report& report() const noexcept { return report_; }
-  [[nodiscard]] std::uint64_t shipped() const noexcept { return report_.messages; }
+  /// Messages sent, those to this rank itself included.
+  [[nodiscard]] std::uint64_t shipped() const noexcept { return report_.messages + report_.own_copies; }
   [[nodiscard]] std::uint64_t consumed() const noexcept { return consumed_; }
   [[nodiscard]] const message_format& format() const noexcept { return format_; }
 
@@ -131,7 +132,7 @@ class porter {
     std::uint64_t opened_advance = 0;
     double opened_seconds = 0;
     std::uint32_t older = no_lane, newer = no_lane;  // the open lanes in the order of their opening
-    bool off_node, to_time = false, finished = false;
+    bool own, off_node, to_time = false, finished = false;
   };
 
   source* fetch(source& s);

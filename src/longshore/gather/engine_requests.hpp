@@ -5,6 +5,7 @@
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/request.hpp>
 
 #include <cstring>
@@ -59,8 +60,13 @@ class engine_requests {
   void refuse() { refuse_to_agree(table_.team()); }
 
   [[nodiscard]] traffic sent() const {
-    traffic all = with_values_->report().sent();
-    if (offsets_) all += offsets_->report().sent();
+    traffic all = with_values_->sent();
+    if (offsets_) all += offsets_->sent();
+    return all;
+  }
+  [[nodiscard]] exchange_report report() const {
+    exchange_report all{.requests = with_values_->report()};
+    if (offsets_) all.requests += offsets_->report();
     return all;
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
 #include <longshore/gather/recent_items.hpp>
 #include <longshore/gather/request.hpp>
@@ -50,6 +51,7 @@ class exstack_requests {
   void refuse() { stack_.exchange(progress::failed); }
 
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
+  [[nodiscard]] const exchange_report& report() const noexcept { return report_; }
 
  private:
   // Heads are padded, so that offsets stay aligned.
@@ -58,6 +60,9 @@ class exstack_requests {
 
   template <class Offset, class Request, class Locate>
   void run_with(const char* operation, Locate locate, std::span<const std::int64_t> indices, const Request& request) {
+    stack_.count_in(report_.requests, {.item_bytes = sizeof(typename Request::template item<Offset>),
+                                       .capacity_items = buffer_items_,
+                                       .head_bytes = head_bytes<typename Request::head>});
     std::size_t sent = 0;
     progress all = progress::more;
     while (all == progress::more) {
@@ -144,6 +149,7 @@ class exstack_requests {
   bool narrow_;  // offsets fit into 32 bits
   exstack stack_;
   exstack_filler filler_;
+  exchange_report report_;
   std::optional<recent_items> recent_;
 };
 
