@@ -106,12 +106,6 @@ void conveyor::open_hops(stream_count streams) {
   }
 }
 
-std::size_t conveyor::hop_of(std::uint32_t lane) const noexcept {
-  std::size_t h = hops_.size() - 1;
-  while (lane < hops_[h].first_lane) --h;
-  return h;
-}
-
 bool conveyor::open(std::uint32_t lane) {
   const hop& at = hops_[hop_of(lane)];
   return at.porter->open(lane - at.first_lane);

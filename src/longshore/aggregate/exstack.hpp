@@ -63,6 +63,9 @@ class exstack {
   /// Buffers by destination. Aligned to a cache line at their start. Valid until the next exchange.
   [[nodiscard]] lane* lanes() noexcept { return lanes_.data(); }
 
+  /// Where the buffer to one rank begins.
+  [[nodiscard]] std::byte* begin_of(int rank) const noexcept { return begins_[rank]; }
+
   /// Collective. Sends all buffers, returns when those of all ranks have arrived; what arrived before is gone.
   progress exchange(progress mine);
 

@@ -8,6 +8,7 @@
 #include <longshore/core/error.hpp>
 
 #include <type_traits>
+#include <utility>
 
 namespace longshore {
 
@@ -30,6 +31,19 @@ class exstack_engine {
   [[nodiscard]] bool push(int rank, const Item& item) {
     if (!stack_.push(rank, item)) return false;
     pushed_ = true;
+    return true;
+  }
+  /// As that of conveyor.
+  template <trivially_copyable Item, class IsSame, class Merge>
+  [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent, IsSame&& is_same, Merge&& merge) {
+    auto* const items = reinterpret_cast<Item*>(stack_.begin_of(rank));
+    const auto position = static_cast<std::uint32_t>(reinterpret_cast<Item*>(stack_.lanes()[rank].next) - items);
+    if (recent < position && is_same(std::as_const(items[recent]))) {
+      merge(items[recent]);
+      return true;
+    }
+    if (!push(rank, item)) return false;
+    recent = position;
     return true;
   }
   [[nodiscard]] bool can_push(int rank) noexcept {

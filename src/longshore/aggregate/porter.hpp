@@ -73,6 +73,8 @@ class porter {
 
   /// Makes a closed lane writable. False when its receiver is behind. Throws errc::usage after finish().
   bool open(std::size_t i);
+  /// Where the first item of lane `i` lies, if it is open.
+  [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return states_[i].begin; }
   /// After an item was written to lane `i` so that next == end.
   void filled(std::size_t i);
   /// Sends what an open lane holds.

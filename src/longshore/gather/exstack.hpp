@@ -4,10 +4,10 @@
 #pragma once
 
 #include <longshore/aggregate/exstack.hpp>
+#include <longshore/aggregate/recent_items.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
-#include <longshore/gather/recent_items.hpp>
 
 #include <algorithm>
 #include <cstddef>

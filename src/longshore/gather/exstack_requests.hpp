@@ -2,10 +2,10 @@
 // nothing needs atomics. scatter and updates by strategy exstack.
 #pragma once
 
+#include <longshore/aggregate/recent_items.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
-#include <longshore/gather/recent_items.hpp>
 #include <longshore/gather/request.hpp>
 
 #include <cstddef>
@@ -95,7 +95,7 @@ class exstack_requests {
   template <class Offset, class Request, class Locate>
   std::size_t ask(Locate locate, std::span<const std::int64_t> indices, std::size_t first, const Request& request) {
     using item = typename Request::template item<Offset>;
-    if constexpr (requires(item & earlier) { request.merge(earlier, first); })
+    if constexpr (requires(item & earlier) { request.merge(earlier, earlier); })
       if (recent_) return ask_once<Offset>(locate, indices, first, request);
     return filler_.template fill<item, Offset>(
         locate, indices, first, table_.size(), [&request](auto& cursors, std::size_t i, const location& at) {
@@ -115,7 +115,7 @@ class exstack_requests {
           std::uint32_t& guess = recent_->guess(at.rank, at.offset);
           item* const earlier = begin + guess;
           if (earlier < end && earlier->offset() == at.offset) {
-            request.merge(*earlier, i);
+            request.merge(*earlier, request.template make<Offset>(i, static_cast<Offset>(at.offset)));
             return;
           }
           guess = static_cast<std::uint32_t>(end - begin);

@@ -21,6 +21,7 @@
 #include <longshore/gather/shared_element.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -48,7 +49,7 @@ template <trivially_copyable T, distribution Distribution>
 [[nodiscard]] engine_options stream_engine(const char* operation, const team& team, const element_stream_options& asked,
                                            std::size_t item_bytes);
 
-/// Items (offset, value) to the owners, who call apply(element, value).
+/// Items (offset, value) to the owners, this rank among them, who call apply(element, value).
 /// Memory per rank: that of a conveyor, for items of 8 + sizeof(T) bytes.
 template <trivially_copyable T, distribution Distribution, class Apply>
 class owner_stream {
@@ -62,10 +63,7 @@ class owner_stream {
   /// May do what others asked of this rank, and wait for room.
   void put(std::int64_t index, const T& value) {
     const location at = locate_for(operation_, table_, index);
-    if (at.rank == table_.team().rank()) {
-      apply_(table_.local()[at.offset], value);
-      return;
-    }
+    // The own elements, too: to ask whether an element is one costs more, where that cannot be predicted, than its way through a buffer.
     const item request(at.offset, value);
     if (!engine_.push(at.rank, request)) [[unlikely]]
       push_later(at.rank, request);
@@ -157,8 +155,8 @@ class updater {
 /// *out = table[index], one by one. Nobody may write the elements before all ranks have flushed. The table must outlive it.
 /// Answers of one rank come back in the order of the questions to it, so that neither needs a number. Where the owner's memory can be
 /// reached the element is loaded at once.
-/// Memory per rank: that of two conveyors, for items of 8 and of sizeof(T) bytes, and 16 bytes per open question, of which there are
-/// at most 4 x ranks x buffer_items, and 4096 to 65536.
+/// Memory per rank: that of two conveyors, for items of 8 and of sizeof(T) bytes, and 8 bytes per place for an open question: 4 x
+/// buffer_items per rank, or fewer (16 at least) where that is more than 2^18 in all.
 template <trivially_copyable T, distribution Distribution>
 class gatherer {
  public:
@@ -167,11 +165,9 @@ class gatherer {
       : table_(table),
         questions_(table.team(), engine_of(table.team(), options, sizeof(std::uint64_t))),
         answers_(table.team(), engine_of(table.team(), options, sizeof(T))),
-        waiting_(static_cast<std::size_t>(table.team().size())) {
-    open_.resize(std::clamp(4 * options.buffer_items * waiting_.size(), std::size_t{1} << 12, std::size_t{1} << 16));
-    for (std::uint32_t place = 0; place < open_.size(); ++place) open_[place].next = place + 1;
-    open_.back().next = none;
-  }
+        waiting_(static_cast<std::size_t>(table.team().size())),
+        window_(std::bit_floor(std::clamp(most_places / waiting_.size(), least_window, 4 * options.buffer_items + least_window))),
+        places_(waiting_.size() * window_) {}
 
   /// Asks for *out = table[index]; there by the end of the next flush(), until which `out` must stay.
   void copy(T* out, std::int64_t index) {
@@ -180,14 +176,10 @@ class gatherer {
       *out = part[at.offset];
       return;
     }
-    if (free_ == none || !questions_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
-      ask_later(at);
-    const std::uint32_t place = free_;
-    free_ = open_[place].next;
-    open_[place] = {out, none};
     queue& ahead = waiting_[at.rank];
-    (ahead.first == none ? ahead.first : open_[ahead.last].next) = place;
-    ahead.last = place;
+    if (ahead.asked - ahead.answered == window_ || !questions_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
+      ask_later(at);
+    place_of(at.rank, ahead.asked++) = out;
   }
 
   /// Collective. See above.
@@ -200,26 +192,29 @@ class gatherer {
   [[nodiscard]] exchange_report what_happened() const { return {questions_.report(), answers_.report()}; }
 
  private:
-  static constexpr std::uint32_t none = 0xffffffff;
+  static constexpr std::size_t least_window = 16, most_places = std::size_t{1} << 18;
   struct queue {
-    std::uint32_t first = none, last = none;
-  };
-  struct open_question {
-    T* out;
-    std::uint32_t next;  // the next question to the same rank, or the next free place
+    std::size_t asked = 0, answered = 0;
   };
 
   static engine_options engine_of(const team& team, const element_stream_options& asked, std::size_t item_bytes) {
     engine_options options = gathering::stream_engine("gatherer", team, asked, item_bytes);
     options.with_source = true;
-    options.ship_when_idle = true;  // who waits for answers because no place is free asks no more, and fills no buffer
+    options.slots = 4;  // with fewer, two ranks that ask each other go on in turns: each stops until the other has answered
+    options.ship_when_idle = true;  // who waits because all places are taken asks no more, and fills no buffer
     return options;
+  }
+
+  T*& place_of(int rank, std::size_t question) noexcept {
+    return places_[static_cast<std::size_t>(rank) * window_ + (question & (window_ - 1))];
   }
 
   // Returns when the question has been pushed and there is a place for its answer.
   void ask_later(const location& at) {
-    for (aggregating::idle_time idle(answers_); free_ == none || !questions_.push(at.rank, std::uint64_t{at.offset});)
-      idle.turn(serve(false), free_ != none);
+    const queue& ahead = waiting_[at.rank];
+    const auto is_full = [&] { return ahead.asked - ahead.answered == window_; };
+    for (aggregating::idle_time idle(answers_); is_full() || !questions_.push(at.rank, std::uint64_t{at.offset});)
+      idle.turn(serve(false), !is_full());
   }
 
   // Answers what was asked here, as far as there is room, and puts values that came where they belong; says whether anything moved.
@@ -230,26 +225,21 @@ class gatherer {
       (void)questions_.advance(done);
       const T* const mine = table_.local().data();
       moved += questions_.template drain<std::uint64_t>([&](int source, std::uint64_t offset) {
-        return answers_.can_push(source) && answers_.push(source, mine[offset]);
+        return answers_.push(source, mine[offset]);
       });
     }
     (void)answers_.advance(done && questions_.ended());
     moved += answers_.template drain<T>([&](int source, const T& value) {
-      queue& ahead = waiting_[source];
-      const std::uint32_t place = ahead.first;
-      *open_[place].out = value;
-      ahead.first = open_[place].next;
-      open_[place].next = free_;
-      free_ = place;
+      *place_of(source, waiting_[source].answered++) = value;
     });
     return moved > 0 || questions_.activity() != before;
   }
 
   const dist_array<T, Distribution>& table_;
   conveyor questions_, answers_;
-  std::vector<queue> waiting_;  // by rank: its open questions, oldest first
-  std::vector<open_question> open_;
-  std::uint32_t free_ = 0;
+  std::vector<queue> waiting_;  // by rank
+  std::size_t window_;          // most open questions to one rank; a power of two
+  std::vector<T*> places_;      // a ring of window_ places per rank
 };
 
 }  // namespace longshore

@@ -48,7 +48,7 @@ class update_plan {
     combine_ = options.combine;
     if (strategy_ == gather_strategy::agp) return;
     if (gathering::is_asynchronous(strategy_)) {
-      engine_.emplace(table, strategy_, options, true);
+      engine_.emplace(table, strategy_, options, !combine_);  // what combines has values
       return;
     }
     if constexpr (has_identity<Op, T>)
