@@ -61,7 +61,8 @@ json engine_account::facts(team& ranks) {
   }
   const auto waited = [&](double mine) {
     const double each = mine / operations;
-    return json{{"mean", ranks.allreduce_value(each, reduction::sum) / ranks.size()}, {"max", ranks.allreduce_value(each, reduction::max)}};
+    return json{{"mean", ranks.allreduce_value(each, reduction::sum) / ranks.size()},
+                {"max", ranks.allreduce_value(each, reduction::max)}};
   };
   const json slot = waited(timed_.requests.seconds_without_slot + timed_.replies.seconds_without_slot);
   const json arrival = waited(timed_.requests.seconds_nothing_arrived + timed_.replies.seconds_nothing_arrived);

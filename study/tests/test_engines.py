@@ -103,7 +103,7 @@ def test_a_damaged_part_is_missing_and_the_rest_is_read(tmp_path: Path) -> None:
     told["hops"][2]["wire_bytes"] = None
     store_launch(store, "t", "day", [gather("conveyor", told)])
     (account,) = accounts_of(store.launches())
-    assert (account.slot, account.arrival, account.moving) == (0.0, 0.0, pytest.approx(0.01))
+    assert (account.slot, account.arrival, account.moving) == pytest.approx((0.0, 0.0, 0.01))
     assert len(account.hops) == 1
     assert account.hops[0].wire_per_payload is None
     assert set(account.latency["requests"].seconds) == {"p50", "p90"}

@@ -39,7 +39,8 @@ class combining {
   template <std::same_as<Item> T>
   [[nodiscard]] bool push(int rank, const T& item) {
     const std::uint64_t place = op_.place(item);
-    const std::uint64_t ranks_place = place * static_cast<std::uint64_t>(engine_.ranks().size()) + static_cast<std::uint64_t>(rank);
+    const std::uint64_t ranks_place =
+        place * static_cast<std::uint64_t>(engine_.ranks().size()) + static_cast<std::uint64_t>(rank);
     return engine_.push_or_merge(
         rank, item, recent_.guess(0, ranks_place), [&](const Item& earlier) { return op_.place(earlier) == place; },
         [&](Item& earlier) {

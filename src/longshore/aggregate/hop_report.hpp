@@ -49,7 +49,8 @@ struct hop_report {
     return capacity_items == 0 ? 0 : static_cast<double>(items) / static_cast<double>(capacity_items);
   }
   /// Counts one message: `bytes` on the wire, of which `more_items` of `item_bytes` where `capacity` would have fitted.
-  void count_message(std::size_t more_items, std::size_t item_bytes, std::size_t capacity, std::size_t bytes, bool off_node) noexcept {
+  void count_message(std::size_t more_items, std::size_t item_bytes, std::size_t capacity, std::size_t bytes,
+                     bool off_node) noexcept {
     messages += 1;
     partial_messages += more_items < capacity;
     items += more_items;
@@ -62,8 +63,9 @@ struct hop_report {
 
 /// All numbers of a hop, for whoever does the same with each of them.
 inline constexpr std::array<std::uint64_t hop_report::*, 9> hop_numbers = {
-    &hop_report::messages,      &hop_report::partial_messages, &hop_report::items,    &hop_report::payload_bytes, &hop_report::wire_bytes,
-    &hop_report::offnode_bytes, &hop_report::capacity_items,   &hop_report::refusals, &hop_report::own_copies};
+    &hop_report::messages,       &hop_report::partial_messages, &hop_report::items,
+    &hop_report::payload_bytes,  &hop_report::wire_bytes,       &hop_report::offnode_bytes,
+    &hop_report::capacity_items, &hop_report::refusals,         &hop_report::own_copies};
 
 /// What one rank's engine did since it was made.
 struct engine_report {

@@ -224,14 +224,12 @@ class gatherer {
     if (!questions_.ended()) {  // else what arrives is of the next use
       (void)questions_.advance(done);
       const T* const mine = table_.local().data();
-      moved += questions_.template drain<std::uint64_t>([&](int source, std::uint64_t offset) {
-        return answers_.push(source, mine[offset]);
-      });
+      moved += questions_.template drain<std::uint64_t>(
+          [&](int source, std::uint64_t offset) { return answers_.push(source, mine[offset]); });
     }
     (void)answers_.advance(done && questions_.ended());
-    moved += answers_.template drain<T>([&](int source, const T& value) {
-      *place_of(source, waiting_[source].answered++) = value;
-    });
+    moved +=
+        answers_.template drain<T>([&](int source, const T& value) { *place_of(source, waiting_[source].answered++) = value; });
     return moved > 0 || questions_.activity() != before;
   }
 

@@ -40,9 +40,7 @@ void for_each_table(team& team, const Body& body) {
   using enum gather_strategy;
   with(1, block{}, {.buffer_items = 7});
   with(300, cyclic{}, {.buffer_items = 7, .strategy = exstack2});
-  with(300, cyclic{}, {.buffer_items = 7, .hops = 2});
   with(300, block{}, {.hops = 3});
-  with(300, block{}, {});
   with(64, block_cyclic{3}, {.buffer_items = 1, .strategy = aggregator});
 }
 
@@ -234,8 +232,8 @@ TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
     EXPECT_GE(sum(added.requests), pushed);
     EXPECT_LE(sum(added.requests), 2 * pushed);
     // What could be loaded was not asked for.
-    const std::int64_t asked = team.allreduce_value<std::int64_t>(
-        team.nodes().is_local((team.rank() + 1) % team.size()) ? 0 : 3 * 500, reduction::sum);
+    const std::int64_t asked =
+        team.allreduce_value<std::int64_t>(team.nodes().is_local((team.rank() + 1) % team.size()) ? 0 : 3 * 500, reduction::sum);
     EXPECT_GE(sum(gathered.requests), asked);
     EXPECT_EQ(sum(gathered.replies) >= asked, true);
     EXPECT_EQ(sum(gathered.replies) == 0, asked == 0);

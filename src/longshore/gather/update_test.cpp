@@ -270,8 +270,20 @@ TEST(Update, a_count_sends_offsets_alone_and_combining_one_item_per_element) {
     };
     expect_wire({.strategy = gather_strategy::exstack, .buffer_items = 50}, 50 * (4 + 8), others * 8 + 50 * 4);
     expect_wire({.strategy = gather_strategy::exstack, .buffer_items = 50, .combine = true}, 4 + 8, 4 + 8);
+    for (const auto strategy : {gather_strategy::exstack2, gather_strategy::aggregator}) {
+      update_plan plan(table, {.strategy = strategy, .buffer_items = 50, .combine = true});
+      plan(indices, values);
+      plan(indices, std::int64_t{3});
+      const auto sent = plan.what_happened().requests;
+      // One item per use on its first hop, wherever else it is passed on to.
+      if (sent.hops.size() == 1) EXPECT_EQ(sent.hops[0].items, others == 0 ? 0u : 2u);
+      std::uint64_t items = 0;
+      for (const auto& hop : sent.hops) items += hop.items;
+      EXPECT_EQ(team.allreduce_value(static_cast<std::int64_t>(items), reduction::sum) > 0, team.size() > 1);
+      EXPECT_LE(items, 3 * 2 * static_cast<std::uint64_t>(team.size()));
+    }
     team.barrier();
-    EXPECT_EQ(table.local()[0], 2 * 50 * (7 + 3));
+    EXPECT_EQ(table.local()[0], 4 * 50 * (7 + 3));
     team.barrier();
   });
 }

@@ -87,7 +87,7 @@ def _times(account: Account, levels: list[str]) -> list[list[str]]:
     parts = (account.moving, account.slot, account.arrival)
     times = [terminal.number(account.seconds * 1e3), *(f"{account.share(part):.0%}" for part in parts)]
     before = [*levels, *times]
-    rows = []
+    rows: list[list[str]] = []
     for direction, latency in account.latency.items():
         known = [latency.seconds.get(name) for name in PERCENTILES]
         told = [terminal.number(None if value is None else value * 1e6) for value in known]
