@@ -3,6 +3,7 @@
 #pragma once
 
 #include "benchmark.hpp"
+#include "engine_account.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -61,6 +62,9 @@ class table_measurement : public measurement {
     for (auto& index : indices()) index = next();
   }
 
+  void reset() override { account_.begin(what_happened()); }
+  void timed(const repetition& seconds, long iterations) override { account_.end(what_happened(), seconds, iterations); }
+  [[nodiscard]] json facts() override { return account_.facts(team_); }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     const double node_bytes = static_cast<double>(requests_ * bytes_per_request()) * team_.size() / team_.nodes().node_count();
     return {{"injection_bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"},
@@ -69,6 +73,7 @@ class table_measurement : public measurement {
 
  protected:
   [[nodiscard]] virtual std::size_t bytes_per_request() const = 0;
+  [[nodiscard]] virtual exchange_report what_happened() const = 0;
 
   [[nodiscard]] index_source source(int rank) const { return {seed_, rank, table_.size(), zipf_}; }
   [[nodiscard]] std::span<std::int64_t> indices() const {
@@ -123,6 +128,7 @@ class table_measurement : public measurement {
   std::uint64_t seed_;
   bool zipf_;
   pages indices_memory_;
+  engine_account account_;
 };
 
 /// The value of element i is -(i + 1): every answer can be checked.
@@ -142,6 +148,7 @@ class gather_measurement final : public table_measurement<Distribution> {
 
   void reset() override {
     for (std::size_t i = wiped_++ % wiped_stride; i < requests_; i += wiped_stride) answers()[i] = no_value;
+    base::reset();
   }
   void run() override { plan_(indices(), answers()); }
   [[nodiscard]] bool verify() override {
@@ -154,6 +161,7 @@ class gather_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
+  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
 
  private:
   static constexpr std::int64_t value_of(std::int64_t index) { return -(index + 1); }
@@ -184,6 +192,7 @@ class scatter_measurement final : public table_measurement<Distribution> {
   void reset() override {
     const auto part = table_.local();
     for (std::size_t k = wiped_++ % wiped_stride; k < part.size(); k += wiped_stride) part[k] = no_value;
+    base::reset();
   }
   void run() override { plan_(indices(), integers(values_memory_, requests_)); }
   [[nodiscard]] bool verify() override {
@@ -204,6 +213,7 @@ class scatter_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
+  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
 
  private:
   [[nodiscard]] std::int64_t value_of(std::int64_t index, int rank) const { return (index + 1) * team_.size() + rank; }
@@ -245,6 +255,7 @@ class histogram_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
+  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
 
  private:
   [[nodiscard]] std::size_t bytes_per_request() const override { return sizeof(std::int64_t); }

@@ -106,12 +106,6 @@ void conveyor::open_hops(stream_count streams) {
   }
 }
 
-std::size_t conveyor::hop_of(std::uint32_t lane) const noexcept {
-  std::size_t h = hops_.size() - 1;
-  while (lane < hops_[h].first_lane) --h;
-  return h;
-}
-
 bool conveyor::open(std::uint32_t lane) {
   const hop& at = hops_[hop_of(lane)];
   return at.porter->open(lane - at.first_lane);
@@ -197,13 +191,19 @@ std::size_t conveyor::activity() const noexcept {
   return sum;
 }
 
+traffic conveyor::sent() const noexcept {
+  traffic all;
+  for (const auto& at : hops_) {
+    const hop_report& one = at.porter->report();
+    all += {.messages = one.messages, .wire_bytes = one.wire_bytes, .offnode_bytes = one.offnode_bytes};
+  }
+  return all;
+}
+
 engine_report conveyor::report() const {
   engine_report all{.seconds_without_slot = seconds_without_slot_,
                     .seconds_nothing_arrived = seconds_nothing_arrived_,
-                    .latency_samples = latency_.count(),
-                    .latency_p50_seconds = latency_.percentile(0.5),
-                    .latency_p90_seconds = latency_.percentile(0.9),
-                    .latency_p99_seconds = latency_.percentile(0.99),
+                    .latency = latency_,
                     .waves = quiescence_ ? quiescence_->waves() : 0};
   for (const auto& at : hops_) all.hops.push_back(at.porter->report());
   return all;

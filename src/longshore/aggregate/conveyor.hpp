@@ -12,6 +12,7 @@
 #include <cassert>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 namespace longshore {
 
@@ -47,6 +48,32 @@ class conveyor {
     return true;
   }
 
+  /// As push, unless the buffer that the item would go to is open and has, at position `recent`, an item to the same rank for which
+  /// is_same(const Item&) holds: then merge(Item&) changes that one, and nothing is appended. Else `recent` becomes the position of
+  /// the new item. Any value may be given: it is a guess.
+  template <trivially_copyable Item, class IsSame, class Merge>
+  [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent, IsSame&& is_same, Merge&& merge) {
+    const first_step step = first_[rank];
+    const aggregating::lane& to = lanes_[step.lane];
+    std::uint32_t position = 0;
+    if (to.next != to.end) [[likely]] {
+      const hop& at = hops_[hop_of(step.lane)];
+      auto* const items = reinterpret_cast<Item*>(at.porter->begin_of(step.lane - at.first_lane));
+      position = static_cast<std::uint32_t>(reinterpret_cast<Item*>(to.next) - items);
+      // Whether the guess lies in this buffer cannot be predicted; whether all is as sought mostly can: one branch, no more.
+      const bool is_here = recent < position;
+      const std::uint32_t guess = is_here ? recent : 0;
+      if (is_here & is_same(std::as_const(items[guess]))) {
+        if (is_same_way(at, to, position - guess, step.tag)) {
+          merge(items[guess]);
+          return true;
+        }
+      }
+    }
+    if (!push(rank, item)) return false;
+    recent = position;
+    return true;
+  }
   [[nodiscard]] bool can_push(int rank) {
     const std::uint32_t lane = first_[rank].lane;
     return lanes_[lane].next != lanes_[lane].end || open(lane);
@@ -118,6 +145,8 @@ class conveyor {
   /// Buffers of this rank, as explained above.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
   [[nodiscard]] engine_report report() const;
+  /// Of the report the messages and bytes alone, without a copy of it.
+  [[nodiscard]] traffic sent() const noexcept;
   /// Adds to the times of the report; for loops that wait on the engine's behalf.
   void waited(double seconds, bool for_slot) noexcept {
     (for_slot ? seconds_without_slot_ : seconds_nothing_arrived_) += seconds;
@@ -224,8 +253,20 @@ class conveyor {
     return hops() == 2 ? groups_.members(groups_.group_of(s.peer))[bits] : static_cast<int>(bits);
   }
 
+  // Whether the item that many before the next one of a lane has this tag: then it goes to the same rank.
+  static bool is_same_way(const hop& at, const aggregating::lane& to, std::size_t before_next, std::uint32_t tag) {
+    if (to.tag_bytes == 0) return true;
+    std::uint32_t its;
+    std::memcpy(&its, to.next_tag - before_next * to.tag_bytes, sizeof its);
+    return ((its ^ tag) & at.wire_mask) == 0;
+  }
+
   void open_hops(stream_count streams);
-  [[nodiscard]] std::size_t hop_of(std::uint32_t lane) const noexcept;
+  [[nodiscard]] std::size_t hop_of(std::uint32_t lane) const noexcept {
+    std::size_t h = hops_.size() - 1;
+    while (lane < hops_[h].first_lane) --h;
+    return h;
+  }
   bool open(std::uint32_t lane);
   void filled(std::uint32_t lane);
   void relay();

@@ -8,6 +8,7 @@
 #include <longshore/core/error.hpp>
 
 #include <type_traits>
+#include <utility>
 
 namespace longshore {
 
@@ -20,12 +21,29 @@ class exstack_engine {
   exstack_engine(team& team, const engine_options& options)
       : team_(team), options_(with_buffer(team, options)), stack_(team, options_.item_bytes * options_.buffer_items) {
     if (options.elastic) fail(errc::unsupported, "exstack carries no elastic items; use exstack2, conveyor or aggregator");
+    stack_.count_in(report_, {.item_bytes = options_.item_bytes, .capacity_items = options_.buffer_items});
   }
+
+  exstack_engine(const exstack_engine&) = delete;  // the stack counts in the report
+  exstack_engine& operator=(const exstack_engine&) = delete;
 
   template <trivially_copyable Item>
   [[nodiscard]] bool push(int rank, const Item& item) {
     if (!stack_.push(rank, item)) return false;
     pushed_ = true;
+    return true;
+  }
+  /// As that of conveyor.
+  template <trivially_copyable Item, class IsSame, class Merge>
+  [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent, IsSame&& is_same, Merge&& merge) {
+    auto* const items = reinterpret_cast<Item*>(stack_.begin_of(rank));
+    const auto position = static_cast<std::uint32_t>(reinterpret_cast<Item*>(stack_.lanes()[rank].next) - items);
+    if (recent < position && is_same(std::as_const(items[recent]))) {
+      merge(items[recent]);
+      return true;
+    }
+    if (!push(rank, item)) return false;
+    recent = position;
     return true;
   }
   [[nodiscard]] bool can_push(int rank) noexcept {
@@ -97,6 +115,8 @@ class exstack_engine {
   [[nodiscard]] const engine_options& options() const noexcept { return options_; }
   [[nodiscard]] std::size_t link_count() const noexcept { return static_cast<std::size_t>(team_.size()); }
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
+  /// One hop; no latency: an item waits for its exchange, however long that takes to come.
+  [[nodiscard]] const engine_report& report() const noexcept { return report_; }
   void waited(double, bool) noexcept {}
 
  private:
@@ -117,6 +137,7 @@ class exstack_engine {
   team& team_;
   engine_options options_;
   exstack stack_;
+  engine_report report_;
   int source_ = team_.size();  // whose items are drained next; all: none are left
   std::size_t next_ = 0, exchanges_ = 0;
   bool all_done_ = false, pushed_ = false, use_failed_ = false;

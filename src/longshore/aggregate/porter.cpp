@@ -27,7 +27,7 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from, c
   channels_ = team.open_channels(ends(to, format_.slot_bytes()), ends(from, format_.slot_bytes()), options.slots);
   for (std::size_t i = 0; i < to.size(); ++i) {
     lanes_[i].tag_bytes = format_.tag_bytes;
-    states_.push_back({.to = &channels_->sender(i), .off_node = !team.nodes().is_local(to[i])});
+    states_.push_back({.to = &channels_->sender(i), .own = to[i] == team.rank(), .off_node = !team.nodes().is_local(to[i])});
   }
   for (std::size_t i = 0; i < from.size(); ++i) sources_.push_back({.from = &channels_->receiver(i), .peer = from[i]});
   // Ranks in step never aim at one target: each begins with the peer behind itself.
@@ -118,13 +118,10 @@ void porter::ship(std::size_t i, bool last, int failed_rank) {
   unlink(i);
   state.to_time = false;
   open_lane.next = open_lane.end = nullptr;
-  report_.messages += 1;
-  report_.partial_messages += items < format_.capacity_items;
-  report_.items += items;
-  report_.payload_bytes += area;
-  report_.wire_bytes += bytes;
-  report_.capacity_items += format_.capacity_items;
-  if (state.off_node) report_.offnode_bytes += bytes;
+  if (state.own)
+    ++report_.own_copies;
+  else
+    report_.count_message(items, format_.item_bytes, format_.capacity_items, bytes, state.off_node);
 }
 
 void porter::ship_all() {

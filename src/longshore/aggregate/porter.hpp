@@ -77,6 +77,8 @@ class porter {
 
   /// Makes a closed lane writable. False when its receiver is behind. Throws errc::usage after finish().
   bool open(std::size_t i);
+  /// Where the first item of lane `i` lies, if it is open.
+  [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return states_[i].begin; }
   /// After an item was written to lane `i` so that next == end.
   void filled(std::size_t i);
   /// Sends what an open lane holds.
@@ -124,7 +126,8 @@ class porter {
     now_ = seconds;
   }
   [[nodiscard]] const hop_report& report() const noexcept { return report_; }
-  [[nodiscard]] std::uint64_t shipped() const noexcept { return report_.messages; }
+  /// Messages sent, those to this rank itself included.
+  [[nodiscard]] std::uint64_t shipped() const noexcept { return report_.messages + report_.own_copies; }
   [[nodiscard]] std::uint64_t consumed() const noexcept { return consumed_; }
   [[nodiscard]] const message_format& format() const noexcept { return format_; }
 
@@ -138,7 +141,7 @@ class porter {
     std::uint64_t opened_advance = 0;
     double opened_seconds = 0;
     std::uint32_t older = no_lane, newer = no_lane;  // the open lanes in the order of their opening
-    bool off_node, to_time = false, finished = false;
+    bool own, off_node, to_time = false, finished = false;
   };
 
   source* fetch(source& s);

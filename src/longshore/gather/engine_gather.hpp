@@ -6,6 +6,7 @@
 #include <longshore/array/dist_array.hpp>
 #include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/exchange_report.hpp>
 
 #include <limits>
 #include <span>
@@ -56,16 +57,14 @@ class engine_gather {
   }
 
   [[nodiscard]] traffic sent() const {
-    return std::visit(
-        [](const auto& talk) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(talk)>, std::monostate>) {
-            return traffic{};
-          } else {
-            traffic all = talk.questions().report().sent();
-            return all += talk.replies().report().sent();
-          }
-        },
-        talk_);
+    const auto of = [](const auto& talk) { return talk.questions().sent() += talk.replies().sent(); };
+    const auto* talk = std::get_if<narrow>(&talk_);
+    return talk != nullptr ? of(*talk) : of(std::get<wide>(talk_));
+  }
+  [[nodiscard]] exchange_report report() const {
+    const auto of = [](const auto& talk) { return exchange_report{talk.questions().report(), talk.replies().report()}; };
+    const auto* talk = std::get_if<narrow>(&talk_);
+    return talk != nullptr ? of(*talk) : of(std::get<wide>(talk_));
   }
 
  private:

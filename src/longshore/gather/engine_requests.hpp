@@ -2,10 +2,12 @@
 // nothing needs atomics. scatter and updates by strategies exstack2, conveyor and aggregator.
 #pragma once
 
+#include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/request.hpp>
 
 #include <array>
@@ -20,20 +22,19 @@ namespace longshore::gathering {
 
 /// The engine of one table's requests, kept between uses; a second one for updates by a constant, whose value need not travel.
 /// Cost: see conveyor, for items of 4 bytes of offset (8 where a part has more than 2^32 elements) and sizeof(T), or offsets alone.
+/// Combining: see combining.
 template <trivially_copyable T, distribution Distribution>
 class engine_requests {
  public:
-  /// Collective. `constants`: whether requests without values will be made too. Throws errc::unsupported when `asked` is to combine.
+  /// Collective. `constants`: whether requests without values will be made too: these are never combined.
   engine_requests(const dist_array<T, Distribution>& table, gather_strategy strategy, const gather_options& asked, bool constants)
       : table_(table), narrow_(table.map().largest_local_size() <= std::numeric_limits<std::uint32_t>::max()) {
-    if (asked.combine)
-      fail(errc::unsupported, "strategy {} does not combine requests that change elements: use exstack, or do without combine",
-           name_of(strategy));
     engine_options options = engine_options_of(table.team(), strategy, asked);
     const std::size_t offset_bytes = narrow_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
     options.item_bytes = offset_bytes + sizeof(T);
     with_values_ = std::make_unique<conveyor>(table.team(), options);
     options.item_bytes = offset_bytes;
+    if (asked.combine) recent_.emplace(remembered_by(*with_values_));
     if (constants) offsets_ = std::make_unique<conveyor>(table.team(), options);
   }
 
@@ -78,12 +79,27 @@ class engine_requests {
   }
 
   [[nodiscard]] traffic sent() const {
-    traffic all = with_values_->report().sent();
-    if (offsets_) all += offsets_->report().sent();
+    traffic all = with_values_->sent();
+    if (offsets_) all += offsets_->sent();
+    return all;
+  }
+  [[nodiscard]] exchange_report report() const {
+    exchange_report all{.requests = with_values_->report()};
+    if (offsets_) all.requests += offsets_->report();
     return all;
   }
 
  private:
+  template <class Request>
+  struct of_one_element {
+    const Request& request;
+    [[nodiscard]] std::uint64_t place(const auto& one) const { return one.offset(); }
+    template <class Item>
+    void combine(Item& into, const Item& more) const {
+      request.merge(into, more);
+    }
+  };
+
   template <class Offset, class Locate, class Request>
   void run_with(const char* operation, Locate locate, std::span<const std::int64_t> indices, const Request& request) {
     checked_indices checked(operation, indices, table_.size(), table_.team().rank());
@@ -95,15 +111,27 @@ class engine_requests {
     using item = typename Request::template item<Offset>;
     using head = typename Request::head;
     const head mine = request.own_head();  // of a constant: everybody's
-    const int failed_rank =
-        aggregating::deliver_unless_failed<item>(std::is_empty_v<head> ? *with_values_ : *offsets_, indices.size(), item_of,
-                                                 [&](int, const item& arrived) { request.apply(mine, arrived); });
+    const auto apply = [&](int, const item& arrived) { request.apply(mine, arrived); };
+    const auto carry = [&](auto& engine) {
+      return aggregating::deliver_unless_failed<item>(engine, indices.size(), item_of, apply);
+    };
+    const auto run = [&] {
+      if constexpr (!std::is_empty_v<head>) {
+        return carry(*offsets_);
+      } else {
+        if (!recent_) return carry(*with_values_);
+        combining<conveyor, item, of_one_element<Request>> combined(*with_values_, *recent_, {request});
+        return carry(combined);
+      }
+    };
+    const int failed_rank = run();
     if (failed_rank >= 0) give_up(operation, table_.team(), failed_rank);
   }
 
   const dist_array<T, Distribution>& table_;
   bool narrow_;  // offsets fit into 32 bits
   std::unique_ptr<conveyor> with_values_, offsets_;
+  std::optional<recent_items> recent_;  // where requests combine
 };
 
 }  // namespace longshore::gathering

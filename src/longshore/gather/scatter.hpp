@@ -80,6 +80,11 @@ class scatter_plan {
   [[nodiscard]] gather_strategy strategy() const noexcept { return strategy_; }
   /// What this rank moved in the last call: payload is the values; offsets count as wire bytes.
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies, waits.
+  [[nodiscard]] exchange_report what_happened() const {
+    if (exstack_) return exstack_->report();
+    return engine_ ? engine_->report() : exchange_report{};
+  }
 
  private:
   dist_array<T, Distribution>& table_;

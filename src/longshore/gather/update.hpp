@@ -48,7 +48,7 @@ class update_plan {
     combine_ = options.combine;
     if (strategy_ == gather_strategy::agp) return;
     if (gathering::is_asynchronous(strategy_)) {
-      engine_.emplace(table, strategy_, options, true);
+      engine_.emplace(table, strategy_, options, !combine_);  // what combines has values
       return;
     }
     if constexpr (has_identity<Op, T>)
@@ -94,6 +94,11 @@ class update_plan {
   [[nodiscard]] gather_strategy strategy() const noexcept { return strategy_; }
   /// What this rank moved in the last call. Payload is the values, or the indices where the value is one constant.
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies, waits.
+  [[nodiscard]] exchange_report what_happened() const {
+    if (exstack_) return exstack_->report();
+    return engine_ ? engine_->report() : exchange_report{};
+  }
 
  private:
   // One per index, or (mask 0) one for all: one loop for both.
