@@ -3,6 +3,7 @@
 #pragma once
 
 #include "benchmark.hpp"
+#include "gather_chosen.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -144,6 +145,7 @@ class gather_measurement final : public table_measurement<Distribution> {
     for (std::size_t i = wiped_++ % wiped_stride; i < requests_; i += wiped_stride) answers()[i] = no_value;
   }
   void run() override { plan_(indices(), answers()); }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     for (std::size_t i = 0; i < requests_; ++i) {
       if (answers()[i] == value_of(indices()[i])) continue;
@@ -186,6 +188,7 @@ class scatter_measurement final : public table_measurement<Distribution> {
     for (std::size_t k = wiped_++ % wiped_stride; k < part.size(); k += wiped_stride) part[k] = no_value;
   }
   void run() override { plan_(indices(), integers(values_memory_, requests_)); }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     team_.barrier();
     enum : unsigned char { nobody, somebody, somebody_there };
@@ -232,6 +235,7 @@ class histogram_measurement final : public table_measurement<Distribution> {
     plan_(indices(), std::int64_t{1});
     ++runs_;
   }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     team_.barrier();
     std::vector<std::int64_t> counts(table_.local().size());
