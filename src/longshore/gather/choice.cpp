@@ -2,13 +2,15 @@
 #include <longshore/gather/choice.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace longshore::gathering {
 namespace {
 
-constexpr double same = 1.03;         // two times that differ by less do not differ
+constexpr double same = 1.04;         // two times that differ by less do not differ
 constexpr double good_enough = 1.05;  // what a choice for several classes may cost in one of them
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr int ranks_for_two_hops = 4, ranks_for_three_hops = 64;
@@ -68,22 +70,13 @@ std::vector<regret_row> regrets(std::span<const timed_choice> measured) {
   return rows;
 }
 
-struct best_of_classes {
-  gather_choice choice;
-  double regret = never;
-};
-
-// The simplest of those that cost least in the worst of the classes [first, last].
-best_of_classes best_for(const std::vector<regret_row>& rows, std::size_t first, std::size_t last) {
-  const auto worst = [=](const regret_row& row) {
-    return *std::max_element(row.regret.begin() + static_cast<std::ptrdiff_t>(first),
-                             row.regret.begin() + static_cast<std::ptrdiff_t>(last) + 1);
-  };
+// The simplest of those that cost least in the worst of the classes [first, end), and what that is.
+std::pair<gather_choice, double> best_for(const std::vector<regret_row>& rows, std::size_t first, std::size_t end) {
+  const auto worst = [=](const regret_row& row) { return *std::max_element(&row.regret[first], &row.regret[0] + end); };
   double least = never;
   for (const auto& row : rows) least = std::min(least, worst(row));
-  for (const auto& row : rows)
-    if (worst(row) <= same * least) return {row.choice, worst(row)};
-  return {};
+  const auto simplest = std::find_if(rows.begin(), rows.end(), [&](const regret_row& row) { return worst(row) <= same * least; });
+  return {simplest->choice, worst(*simplest)};
 }
 
 }  // namespace
@@ -129,14 +122,27 @@ std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t e
 std::optional<choices_by_size> choose(std::span<const timed_choice> measured) {
   if (measured.empty()) return std::nullopt;
   const auto rows = regrets(measured);
-  const auto all = best_for(rows, 0, 2);
-  if (all.regret <= good_enough) return choices_by_size{all.choice, all.choice, all.choice};
-  const auto small = best_for(rows, 0, 0), middle = best_for(rows, 1, 1), large = best_for(rows, 2, 2);
-  const auto lower = best_for(rows, 0, 1), upper = best_for(rows, 1, 2);
-  if (lower.regret <= good_enough && lower.regret <= upper.regret)
-    return choices_by_size{lower.choice, lower.choice, large.choice};
-  if (upper.regret <= good_enough) return choices_by_size{small.choice, upper.choice, upper.choice};
-  return choices_by_size{small.choice, middle.choice, large.choice};
+  constexpr unsigned boundaries = request_classes - 1;
+  std::optional<choices_by_size> found;
+  for (int groups = 1; !found; ++groups) {
+    double least = groups == static_cast<int>(request_classes) ? never : good_enough;
+    for (unsigned cuts = 0; cuts < 1U << boundaries; ++cuts) {  // bit c: classes c and c + 1 need not have the same choice
+      if (std::popcount(cuts) + 1 != groups) continue;
+      choices_by_size choices;
+      double worst = 0;
+      for (std::size_t first = 0, end = 0; first < request_classes; first = end) {
+        do ++end;
+        while (end < request_classes && (cuts >> (end - 1) & 1U) == 0);
+        const auto [choice, regret] = best_for(rows, first, end);
+        std::fill(&choices[first], choices.data() + end, choice);
+        worst = std::max(worst, regret);
+      }
+      if (worst > least || (found && worst == least)) continue;
+      least = worst;
+      found = choices;
+    }
+  }
+  return found;
 }
 
 }  // namespace longshore::gathering

@@ -23,7 +23,7 @@ namespace gathering {
 
 /// Calls are told apart by how many requests the rank with most of them makes. One size of each class is measured; the classes meet
 /// half-way between these, by ratio.
-inline constexpr std::array<std::size_t, 3> measured_requests = {1000, 30'000, 1'000'000};
+inline constexpr std::array<std::size_t, 4> measured_requests = {1000, 10'000, 100'000, 1'000'000};
 inline constexpr std::size_t request_classes = measured_requests.size();
 [[nodiscard]] std::size_t request_class_of(std::size_t requests) noexcept;
 
@@ -31,8 +31,8 @@ inline constexpr std::size_t request_classes = measured_requests.size();
 struct timed_choice {
   gather_choice choice;
   std::size_t requests = 0;  ///< per rank and call
-  double seconds = 0;        ///< of one call on the slowest rank, median
-  int turns = 0;             ///< of which it is the median
+  double seconds = 0;        ///< of one call on the slowest rank: the lower quartile
+  int turns = 0;             ///< of so many measurements
 };
 
 /// One choice per class of requests.
@@ -53,8 +53,8 @@ struct gather_layout {
 [[nodiscard]] std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t element_bytes, std::size_t memory_bytes,
                                                     std::optional<std::string> (*why_not)(gather_strategy, bool));
 
-/// The choices for what was measured: one for all sizes where one is nowhere more than 5 % slower than the best; else one for two
-/// neighbouring classes; else each class its own. Of what lies within 3 % of the best the simplest is taken. A class of which nothing was
+/// The choices for what was measured: as few different ones as possible, each for classes that follow each other, so that none is more than
+/// 5 % slower than the best of any of its classes. Of what lies within 4 % of the best the simplest is taken. A class of which nothing was
 /// measured gets what its neighbour has. Nothing: nothing was measured.
 [[nodiscard]] std::optional<choices_by_size> choose(std::span<const timed_choice> measured);
 

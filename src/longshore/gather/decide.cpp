@@ -45,9 +45,10 @@ kept_profile& profile_of(team& team) {
     kept.file = std::move(place.file);
     kept.last_level_bytes = last_level_cache_bytes();
     gather_profile read(word);
-    if (!kept.off && !kept.file.empty()) read_profile(kept.file, read);
-    text = read.text();
     try {
+      const bool anew = environment_integer("LONGSHORE_TUNE", 0, 1).value_or(0) == 1;
+      if (!kept.off && !anew && !kept.file.empty()) read_profile(kept.file, read);
+      text = read.text();
       kept.tuning_seconds = environment_number("LONGSHORE_TUNING_SECONDS", 0.0, 3600.0).value_or(kept.tuning_seconds);
     } catch (const error& e) {
       complaint = e.what();

@@ -36,7 +36,7 @@ using tuning_setup = std::function<tuning_make(const tuning_size&)>;
 
 /// Collective; options are the same on all ranks, but for expected_requests. What `asked` becomes; the same on all ranks. Measures, when
 /// strategy is automatic, for a part of a second (LONGSHORE_TUNING_SECONDS, 0.6) and some more to make the candidates ready, where
-/// the profile has nothing for this layout and is not off. Memory meanwhile: twice the last-level cache at most, and 4 x 64 MiB of buffers per rank.
+/// the profile has nothing for this layout, or LONGSHORE_TUNE is 1, and it is not off. Memory meanwhile: twice the last-level cache at most, and 4 x 64 MiB of buffers per rank.
 /// Throws, on all ranks, errc::unsupported for a strategy that is not possible here, errc::usage for buffers of no items.
 [[nodiscard]] gather_decision decide(team& team, const open_question& question, const gather_options& asked,
                                      const tuning_setup& set_up);

@@ -35,7 +35,12 @@ struct gather_decision {
   gathering::choices_by_size by_size = {};  ///< by class of requests
   bool all_reachable = false;               ///< whether every rank can load from and store to the memory of every other
 
-  [[nodiscard]] bool depends_on_requests() const noexcept { return by_size[0] != by_size[1] || by_size[1] != by_size[2]; }
+  [[nodiscard]] static gathering::choices_by_size uniform(const gather_choice& choice) {
+    gathering::choices_by_size all;
+    all.fill(choice);
+    return all;
+  }
+  [[nodiscard]] bool depends_on_requests() const noexcept { return by_size != uniform(by_size.front()); }
 };
 [[nodiscard]] std::string_view name_of(gather_decision::origin from) noexcept;
 

@@ -13,9 +13,10 @@
 
 namespace longshore::gathering {
 
-/// The class of requests of each call, the same on all ranks. They agree on it at the first two calls, at every eighth, and at each
-/// that follows a call of the largest class, where an allreduce is nothing beside the requests. Calls between these are taken for as large
-/// as the last that was agreed on: a plan is mostly used for calls of one size, and any choice is right for any size, only slower.
+/// The class of requests of each call, the same on all ranks. They agree on it at the first call, then 2, 4, 8, 16, 16, ... calls later, from
+/// the next call on again when it has changed; and at each call that follows one of the two largest classes, where an allreduce is
+/// nothing beside the requests. Calls between these are taken for as large as the last that was agreed on: a plan is mostly used for calls of one size, and
+/// any choice is right for any size, only slower.
 class size_agreement {
  public:
   explicit size_agreement(team& team) : team_(team) {}
@@ -26,7 +27,7 @@ class size_agreement {
  private:
   team& team_;
   std::size_t current_ = 0;
-  unsigned calls_ = 0;
+  unsigned gap_ = 1, calls_left_ = 0;
 };
 
 template <class Plan>

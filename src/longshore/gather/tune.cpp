@@ -9,21 +9,28 @@
 namespace longshore::gathering {
 namespace {
 
-constexpr int most_turns = 9;
-constexpr double turn_seconds = 0.001;        // short calls are repeated within a turn
-constexpr double large_call_seconds = 0.006;  // of the best at the largest size, as far as its indices go
-constexpr double hopeless = 20;               // times the best; a first call also touches buffers for the first time
-constexpr std::array<double, request_classes> share_of_time = {0.2, 0.5, 1.0};           // of the budget, up to this class
-constexpr std::array<double, request_classes> still_worth_it = {hopeless, hopeless, 3};  // of the best of the class before
-
+constexpr int least_turns = 3, most_turns = 9;  // the least also where time is short
+constexpr double turn_seconds = 0.001;          // short calls are repeated within a turn
+constexpr double large_call_seconds = 0.008;    // of the best at the largest size
+constexpr double most_call_seconds = 0.05;      // sizes of longer calls are not measured: they compare as the size before
+constexpr double least_large = 350'000;         // requests
+constexpr double patience = 2;                  // times the budget, after which nothing is begun
+constexpr double hopeless = 20;                 // times the best
+constexpr std::size_t few_requests = 50;        // so that what waits for each request is found out cheaply
+constexpr std::array<double, 3> given_up_after_turn = {3, 2, 1.25};                      // times the best; the last also after later turns
+constexpr std::array<double, request_classes> share_of_time = {0.15, 0.3, 0.55, 1.0};           // of the budget, up to this class
+constexpr std::array<double, request_classes> still_worth_it = {hopeless, hopeless, 6, 2.5};  // of the best of the class before
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct contender {
   gather_choice choice;
   tuning_run run;
-  double seconds_per_call = infinity;  // at the size last measured: the median of the turns, or one call
   int iterations = 1;
-  std::vector<double> turns = {};
+  std::vector<double> seconds = {};  // of one call at the size last measured, ascending
+
+  [[nodiscard]] double best() const { return seconds.empty() ? infinity : seconds.front(); }
+  // What disturbs a call makes it longer, never shorter: the lower quartile is there sooner than the median.
+  [[nodiscard]] double typical() const { return seconds[(seconds.size() - 1) / 4]; }
 };
 
 class tuner {
@@ -37,14 +44,17 @@ class tuner {
     std::vector<timed_choice> all;
     std::vector<contender*> in_play;
     for (auto& one : everybody_) in_play.push_back(&one);
+    for (int i = 0; i < 2; ++i)
+      for (contender* one : in_play) take_turn(*one, std::min(few_requests, limits_.most_requests));
     for (std::size_t c = 0; c < request_classes && !in_play.empty(); ++c) {
       const std::size_t requests = requests_of(c, in_play);
-      if (request_class_of(requests) != c || (c > 0 && elapsed_ >= limits_.seconds)) break;
+      if (request_class_of(requests) != c) break;
+      if (c > 0 && (elapsed_ >= patience * limits_.seconds || seconds_for(requests, in_play) > most_call_seconds)) break;
       give_up(in_play, still_worth_it[c]);
       auto measured = in_play;
       measure(in_play, requests, share_of_time[c] * limits_.seconds);
       for (const contender* one : measured)
-        all.push_back({one->choice, requests, one->seconds_per_call, std::max(1, static_cast<int>(one->turns.size()))});
+        all.push_back({one->choice, requests, one->typical(), static_cast<int>(one->seconds.size())});
       in_play = std::move(measured);  // who was given up at this size may be the best at the next
       before_ = requests;
     }
@@ -54,46 +64,48 @@ class tuner {
  private:
   static double best(const std::vector<contender*>& in_play) {
     double least = infinity;
-    for (const contender* one : in_play) least = std::min(least, one->seconds_per_call);
+    for (const contender* one : in_play) least = std::min(least, one->best());
     return least;
   }
   static void give_up(std::vector<contender*>& in_play, double factor) {
     const double most = factor * best(in_play);
-    std::erase_if(in_play, [most](const contender* one) { return one->seconds_per_call > most; });
+    std::erase_if(in_play, [most](const contender* one) { return one->best() > most; });
+  }
+
+  // Of the best, if it went on as in the class before.
+  [[nodiscard]] double seconds_for(std::size_t requests, const std::vector<contender*>& in_play) const {
+    return best(in_play) * static_cast<double>(requests) / static_cast<double>(before_);
   }
 
   // The largest class is measured with as many requests as the time allows: the strategies compare alike from there on.
   [[nodiscard]] std::size_t requests_of(std::size_t c, const std::vector<contender*>& in_play) const {
     std::size_t wanted = measured_requests[c];
     if (c + 1 == request_classes) {
-      const double per_request = best(in_play) / static_cast<double>(before_);
-      const double affordable = large_call_seconds / per_request;
-      wanted = static_cast<std::size_t>(std::clamp(affordable, 200'000.0, static_cast<double>(wanted)));
+      const double affordable = large_call_seconds / seconds_for(1, in_play);
+      wanted = static_cast<std::size_t>(std::clamp(affordable, least_large, static_cast<double>(wanted)));
     }
     return std::min(wanted, limits_.most_requests);
   }
 
   void measure(std::vector<contender*>& in_play, std::size_t requests, double until) {
     for (contender* one : in_play) {
-      one->turns.clear();
-      one->seconds_per_call = time(*one, requests, 1);
-      one->iterations = static_cast<int>(std::clamp(turn_seconds / one->seconds_per_call, 1.0, 1000.0));
+      one->seconds.clear();
+      one->iterations = 1;
+      take_turn(*one, requests);
+      one->iterations = static_cast<int>(std::clamp(turn_seconds / one->best(), 1.0, 1000.0));
     }
     give_up(in_play, hopeless);
-    for (int turn = 0; turn < most_turns && (turn == 0 || (elapsed_ < until && in_play.size() > 1)); ++turn) {
+    for (int turn = 0; turn < most_turns; ++turn) {
+      if (turn > 0 && (in_play.size() == 1 || elapsed_ >= (turn < least_turns ? patience * limits_.seconds : until))) break;
       for (std::size_t k = 0; k < in_play.size(); ++k)
         take_turn(*in_play[(k + static_cast<std::size_t>(turn)) % in_play.size()], requests);
-      if (turn == 0) give_up(in_play, 2);
-      if (turn >= 2) give_up(in_play, 1.25);
+      give_up(in_play, given_up_after_turn[std::min<std::size_t>(static_cast<std::size_t>(turn), given_up_after_turn.size() - 1)]);
     }
   }
 
   void take_turn(contender& one, std::size_t requests) {
-    one.turns.push_back(time(one, requests, one.iterations));
-    auto sorted = one.turns;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    one.seconds_per_call = *middle;
+    const double seconds = time(one, requests, one.iterations);
+    one.seconds.insert(std::upper_bound(one.seconds.begin(), one.seconds.end(), seconds), seconds);
   }
 
   // Seconds of one of `iterations` calls, on the slowest rank: the same on all ranks. Brings elapsed_ up to date.

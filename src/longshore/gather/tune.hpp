@@ -18,14 +18,15 @@ using tuning_run = std::function<void(std::size_t requests)>;
 using tuning_make = std::function<tuning_run(const gather_choice&)>;
 
 struct tuning_limits {
-  double seconds = 0.6;                      ///< for the turns; what has begun is ended
-  std::size_t most_requests = 1'000'000;     ///< that the candidates have indices for
+  double seconds = 0.6;                   ///< for the turns
+  std::size_t most_requests = 1'000'000;  ///< that the candidates have indices for
 };
 
-/// Collective; the same arguments and the same result on all ranks. Each candidate is called once per class of requests, untimed, then in
-/// turns with the others: at most 9, medians of the slowest rank's time. Given up are, after the call that is not timed, those at 20
-/// times the best, after 1 turn those at twice the best, after 3 those at 1.25 times; and of a class of more requests those that were
-/// far behind in the class before. Smaller classes leave time to the larger ones.
+/// Collective; the same arguments and the same result on all ranks. Each candidate is called in each class of requests in turns with the
+/// others, at most 10 times, and timed on the slowest rank; its time is the lower quartile, because what disturbs a call makes it longer.
+/// Given up are those whose best time is 20 times the best of all after the first call, then 3 times, twice, and 1.25 times; and
+/// in a class of more requests those that were far behind in the class before. Smaller classes leave time to the larger ones. Past the
+/// budget, up to twice, only what is needed for three turns is done.
 /// Cost: some thousand small collective calls at most.
 [[nodiscard]] std::vector<timed_choice> tune(team& team, std::span<const gather_choice> candidates, const tuning_make& make,
                                              const tuning_limits& limits);
