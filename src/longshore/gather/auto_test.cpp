@@ -207,9 +207,7 @@ void make_choices_differ(const std::string& file) {
 }
 
 TEST_F(Auto, calls_of_different_sizes_take_different_ways_that_all_ranks_agree_on) {
-
   spmd([](team& team) {
-
     dist_array<std::int64_t, cyclic> table(team, 1009);
     gather_plan plan(table);
     team.barrier();

@@ -54,7 +54,7 @@ TEST(Choice, as_few_choices_as_possible_are_made_while_they_cost_little_anywhere
             (choices_by_size{rounds, rounds, large_rounds, large_rounds}));
   EXPECT_EQ(choose(measured({{rounds, {1, 1.5, 1.5, 2}}, {large_rounds, {2, 1, 1, 1}}})),
             (choices_by_size{rounds, large_rounds, large_rounds, large_rounds}));
-  EXPECT_EQ(choose(measured({{rounds, {1, 2, 2, 2}}, {large_rounds, {2, 1, 1, 2}}, {routed, {2, 2, 1, 1}}})),
+  EXPECT_EQ(choose(measured({{rounds, {1, 2, 2, 2}}, {large_rounds, {2, 1, 1, 2}}, {routed, {2, 2, 1.2, 1}}})),
             (choices_by_size{rounds, large_rounds, large_rounds, routed}));
   EXPECT_EQ(choose(measured({{loads, {1, 2, 2, 2}}, {rounds, {2, 1, 2, 2}}, {large_rounds, {2, 2, 1, 2}}, {routed, {2, 2, 2, 1}}})),
             (choices_by_size{loads, rounds, large_rounds, routed}));
