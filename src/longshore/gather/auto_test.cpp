@@ -40,9 +40,8 @@ std::vector<std::int64_t> random_indices(const team& team, std::uint64_t n, std:
 
 void expect_same_on_all_ranks(team& team, const gather_decision& decision) {
   for (const auto& choice : decision.by_size) {
-    const auto all = team.allgather_value(std::array<std::int64_t, 3>{static_cast<std::int64_t>(choice.strategy),
-                                                                      static_cast<std::int64_t>(choice.buffer_items),
-                                                                      choice.hops});
+    const auto all = team.allgather_value(std::array<std::int64_t, 3>{
+        static_cast<std::int64_t>(choice.strategy), static_cast<std::int64_t>(choice.buffer_items), choice.hops});
     for (const auto& theirs : all) EXPECT_EQ(theirs, all.front());
     EXPECT_NE(choice.strategy, gather_strategy::automatic);
   }
@@ -55,7 +54,8 @@ void expect_values(Plan& plan, team& team, std::uint64_t n) {
       const auto indices = random_indices(team, n, count + static_cast<std::size_t>(team.rank()), count);
       std::vector<std::int64_t> out(indices.size());
       plan(indices, out);
-      for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], -indices[i] - 1) << name_of(plan.strategy()) << ", " << count;
+      for (std::size_t i = 0; i < out.size(); ++i)
+        ASSERT_EQ(out[i], -indices[i] - 1) << name_of(plan.strategy()) << ", " << count;
       EXPECT_EQ(plan.moved().payload_bytes, out.size() * sizeof(std::int64_t));
     }
 }

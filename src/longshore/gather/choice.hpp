@@ -50,7 +50,8 @@ struct gather_layout {
 
 /// What is worth measuring, simplest first: everything that can be done (`why_not`), aggregating strategies with several sizes of buffers, as
 /// long as the buffers of one choice stay within `memory_bytes` and those of all within four times that.
-[[nodiscard]] std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t element_bytes, std::size_t memory_bytes,
+[[nodiscard]] std::vector<gather_choice> candidates(const gather_layout& layout, std::size_t element_bytes,
+                                                    std::size_t memory_bytes,
                                                     std::optional<std::string> (*why_not)(gather_strategy, bool));
 
 /// The choices for what was measured: as few different ones as possible, each for classes that follow each other, so that none is more than

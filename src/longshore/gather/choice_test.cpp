@@ -56,8 +56,9 @@ TEST(Choice, as_few_choices_as_possible_are_made_while_they_cost_little_anywhere
             (choices_by_size{rounds, large_rounds, large_rounds, large_rounds}));
   EXPECT_EQ(choose(measured({{rounds, {1, 2, 2, 2}}, {large_rounds, {2, 1, 1, 2}}, {routed, {2, 2, 1.2, 1}}})),
             (choices_by_size{rounds, large_rounds, large_rounds, routed}));
-  EXPECT_EQ(choose(measured({{loads, {1, 2, 2, 2}}, {rounds, {2, 1, 2, 2}}, {large_rounds, {2, 2, 1, 2}}, {routed, {2, 2, 2, 1}}})),
-            (choices_by_size{loads, rounds, large_rounds, routed}));
+  EXPECT_EQ(
+      choose(measured({{loads, {1, 2, 2, 2}}, {rounds, {2, 1, 2, 2}}, {large_rounds, {2, 2, 1, 2}}, {routed, {2, 2, 2, 1}}})),
+      (choices_by_size{loads, rounds, large_rounds, routed}));
 }
 
 TEST(Choice, what_was_given_up_at_a_size_is_not_chosen_for_it) {
@@ -91,7 +92,8 @@ TEST(Choice, candidates_are_what_the_layout_allows_and_fit_into_memory) {
   EXPECT_FALSE(has(together, conveyor, 2));
   const auto apart = candidates({8, 4, 2, false}, 8, memory, why_not);
   EXPECT_FALSE(has(apart, direct));
-  EXPECT_TRUE(has(apart, agp) && has(apart, exstack) && has(apart, exstack2) && has(apart, aggregator) && has(apart, conveyor, 2));
+  EXPECT_TRUE(has(apart, agp) && has(apart, exstack) && has(apart, exstack2) && has(apart, aggregator) &&
+              has(apart, conveyor, 2));
   EXPECT_FALSE(has(apart, conveyor, 3));
   const auto many = candidates({9216, 256, 36, false}, 8, memory, why_not);
   EXPECT_TRUE(has(many, conveyor, 3) && has(many, conveyor, 2) && has(many, aggregator));

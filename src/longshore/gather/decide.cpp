@@ -71,16 +71,16 @@ std::size_t ranks_per_host(const team& team) {
 
 // The user's table, or as much of it as no longer fits into a cache.
 tuning_size tuning_size_for(const team& team, const open_question& question, std::size_t last_level_bytes) {
-  const std::size_t largest_part = std::max<std::size_t>(
-      table_caches * last_level_bytes / ranks_per_host(team) / question.element_bytes, 1);
+  const std::size_t largest_part =
+      std::max<std::size_t>(table_caches * last_level_bytes / ranks_per_host(team) / question.element_bytes, 1);
   const std::uint64_t most = largest_part * static_cast<std::uint64_t>(team.size());
   return {std::min(question.table_items, most),
           std::min(measured_requests.back(), index_bytes / std::max(sizeof(std::int64_t), question.element_bytes))};
 }
 
 // Collective. Empty where there is not even the memory for a table.
-std::vector<timed_choice> measure(team& team, const open_question& question, const kept_profile& kept, const gather_layout& layout,
-                                  const gather_options& asked, const tuning_setup& set_up) {
+std::vector<timed_choice> measure(team& team, const open_question& question, const kept_profile& kept,
+                                  const gather_layout& layout, const gather_options& asked, const tuning_setup& set_up) {
   auto choices = candidates(layout, question.element_bytes, candidate_bytes, question.why_not);
   if (asked.combine && std::string_view(question.operation) != "gather")  // the engines do not combine what changes elements
     std::erase_if(choices, [](const gather_choice& one) {
@@ -101,7 +101,8 @@ void keep(team& team, kept_profile& kept, const profile_key& key, const std::vec
   kept.measured_now.push_back(key);
   if (team.rank() != 0 || kept.file.empty()) return;
   if (const auto reason = write_profile(kept.file, kept.known)) {
-    fmt::print(stderr, "longshore: what strategy auto measured serves this run only: {} (LONGSHORE_PROFILE names another file, or off)\n",
+    fmt::print(stderr,
+               "longshore: what strategy auto measured serves this run only: {} (LONGSHORE_PROFILE names another file, or off)\n",
                *reason);
     kept.file.clear();
   }

@@ -10,7 +10,8 @@
 namespace longshore {
 
 struct gather_options {
-  gather_strategy strategy = gather_strategy::automatic;  ///< automatic: strategy, buffer_items and hops by what was measured here
+  gather_strategy strategy =
+      gather_strategy::automatic;   ///< automatic: strategy, buffer_items and hops by what was measured here
   std::size_t buffer_items = 1024;  ///< of an aggregating strategy: items per destination in one exchange
   int hops = 0;                     ///< of strategy conveyor: 1, 2 or 3; 0: 2 where there are nodes of several ranks, else 1
   /// Aggregating strategies: what a buffer holds twice for one element is combined before it leaves: asked for once, or added up,

@@ -11,7 +11,8 @@ namespace longshore::gathering {
 namespace {
 
 constexpr std::string_view columns =
-    "# machine operation table element_bytes ranks nodes node_ranks reachable combine lines strategy buffer_items hops requests seconds turns";
+    "# machine operation table element_bytes ranks nodes node_ranks reachable combine lines strategy buffer_items hops requests "
+    "seconds turns";
 constexpr std::size_t column_count = 16;
 constexpr std::size_t most_buffer_items = std::size_t{1} << 24;
 

@@ -13,8 +13,8 @@ namespace longshore::gathering {
 
 /// What a measurement holds for: equal keys, equal choice.
 struct profile_key {
-  std::string operation;  ///< gather, scatter, update; update-copies: where each rank can have a copy of the table
-  std::string table;      ///< L1, L2, LLC, memory: where the table of a host fits
+  std::string operation;          ///< gather, scatter, update; update-copies: where each rank can have a copy of the table
+  std::string table;              ///< L1, L2, LLC, memory: where the table of a host fits
   std::size_t element_bytes = 8;  ///< a power of two, at least 8
   gather_layout layout;           ///< of it ranks, nodes, node_ranks
   bool combine = false;

@@ -38,7 +38,8 @@ constexpr const char* how_compiled() {
 std::optional<std::string> text_of(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return std::nullopt;
-  if (const auto bytes = fs::file_size(file, ignored); ignored || bytes > 2 * gather_profile::most_text_bytes) return std::nullopt;
+  if (const auto bytes = fs::file_size(file, ignored); ignored || bytes > 2 * gather_profile::most_text_bytes)
+    return std::nullopt;
   std::ifstream in(file, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
@@ -55,8 +56,8 @@ bool may_replace(const fs::path& file) {
 
 std::string machine_description(std::string_view transport, std::string_view library) {
   return fmt::format("{}, {} cores, {} caches of {} bytes; Longshore {}, {} {}; {} {}", processor_name(), usable_cores(),
-                     last_level_cache_count(), last_level_cache_bytes(), LONGSHORE_VERSION, how_compiled(), __VERSION__, transport,
-                     library);
+                     last_level_cache_count(), last_level_cache_bytes(), LONGSHORE_VERSION, how_compiled(), __VERSION__,
+                     transport, library);
 }
 
 std::string machine_word(std::string_view description) {

@@ -105,7 +105,8 @@ class scatter_plan {
   static gather_decision decide(const dist_array<T, Distribution>& table, const scatter_options& options) {
     return gathering::decide(
         table.team(),
-        {"scatter", "scatter", sizeof(T), table.size(), table.map().largest_local_size(), table.is_all_direct(), why_not}, options,
+        {"scatter", "scatter", sizeof(T), table.size(), table.map().largest_local_size(), table.is_all_direct(), why_not},
+        options,
         gathering::tuning_like(
             table,
             [options](dist_array<T, Distribution>& with, const gather_choice& choice) {

@@ -17,8 +17,8 @@ constexpr double least_large = 350'000;         // requests
 constexpr double patience = 2;                  // times the budget, after which nothing is begun
 constexpr double hopeless = 20;                 // times the best
 constexpr std::size_t few_requests = 50;        // so that what waits for each request is found out cheaply
-constexpr std::array<double, 3> given_up_after_turn = {3, 2, 1.25};                      // times the best; the last also after later turns
-constexpr std::array<double, request_classes> share_of_time = {0.15, 0.3, 0.55, 1.0};           // of the budget, up to this class
+constexpr std::array<double, 3> given_up_after_turn = {3, 2, 1.25};  // times the best; the last also after later turns
+constexpr std::array<double, request_classes> share_of_time = {0.15, 0.3, 0.55, 1.0};         // of the budget, up to this class
 constexpr std::array<double, request_classes> still_worth_it = {hopeless, hopeless, 6, 2.5};  // of the best of the class before
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -99,7 +99,8 @@ class tuner {
       if (turn > 0 && (in_play.size() == 1 || elapsed_ >= (turn < least_turns ? patience * limits_.seconds : until))) break;
       for (std::size_t k = 0; k < in_play.size(); ++k)
         take_turn(*in_play[(k + static_cast<std::size_t>(turn)) % in_play.size()], requests);
-      give_up(in_play, given_up_after_turn[std::min<std::size_t>(static_cast<std::size_t>(turn), given_up_after_turn.size() - 1)]);
+      give_up(in_play,
+              given_up_after_turn[std::min<std::size_t>(static_cast<std::size_t>(turn), given_up_after_turn.size() - 1)]);
     }
   }
 
