@@ -4,6 +4,7 @@
 
 #include "benchmark.hpp"
 #include "engine_account.hpp"
+#include "gather_chosen.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -151,6 +152,7 @@ class gather_measurement final : public table_measurement<Distribution> {
     base::reset();
   }
   void run() override { plan_(indices(), answers()); }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     for (std::size_t i = 0; i < requests_; ++i) {
       if (answers()[i] == value_of(indices()[i])) continue;
@@ -195,6 +197,7 @@ class scatter_measurement final : public table_measurement<Distribution> {
     base::reset();
   }
   void run() override { plan_(indices(), integers(values_memory_, requests_)); }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     team_.barrier();
     enum : unsigned char { nobody, somebody, somebody_there };
@@ -242,6 +245,7 @@ class histogram_measurement final : public table_measurement<Distribution> {
     plan_(indices(), std::int64_t{1});
     ++runs_;
   }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     team_.barrier();
     std::vector<std::int64_t> counts(table_.local().size());
