@@ -56,8 +56,8 @@ int complain(const description& about, const std::exception& problem, exit_statu
 program::program(std::string name, longshore::team& team, const command_line& options)
     : name_(std::move(name)), team_(team), options_(options) {}
 
-longshore::engine_options program::engine_of(std::size_t item_bytes) const {
-  longshore::engine_options chosen{.item_bytes = item_bytes, .buffer_items = options_.whole("buffer-items")};
+longshore::engine_options program::as_chosen(longshore::engine_options chosen) const {
+  chosen.buffer_items = options_.whole("buffer-items");
   const bool shared_nodes = team_.nodes().node_count() > 1 && team_.nodes().largest_node() > 1;
   if (options_.word("engine") == "conveyor") chosen.hops = shared_nodes ? 2 : 1;
   if (!options_.word("hops").empty()) chosen.hops = static_cast<int>(options_.whole("hops"));
@@ -118,7 +118,7 @@ exit_status program::finish() {
     for (const option& o : options_.options())
       if (o.name != "ranks" && o.name != "ranks-per-node" && o.name != "transport" && o.name != "verify" && o.name != "hops")
         line += fmt::format(" {}={}", o.name, o.value);
-    line += fmt::format(" hops={}", engine_of(8).hops);
+    line += fmt::format(" hops={}", as_chosen({}).hops);
     if (!seconds_.empty()) line += fmt::format(" best_seconds={:.6g} median_seconds={:.6g}", seconds_.front(), median_seconds());
     for (const auto& [figure_name, value] : figures_) line += fmt::format(" {}={}", figure_name, value);
     fmt::print("{} verified={}\n", line, !verified_ ? "no" : wrong_ ? "wrong" : "yes");

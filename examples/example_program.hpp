@@ -28,10 +28,12 @@ class program {
   [[nodiscard]] std::uint64_t size() const { return options_.whole("size"); }
   [[nodiscard]] std::uint64_t seed() const { return options_.whole("seed"); }
 
-  /// What an engine of class conveyor is made with to be the one that the command line names. All of them are routes of one class.
+  /// What an engine of class conveyor is made with to be the one that the command line names: all of them are routes of one class.
+  /// `wanted`: what the program itself needs of it.
   template <class Item>
-  [[nodiscard]] longshore::engine_options engine_for() const {
-    return engine_of(sizeof(Item));
+  [[nodiscard]] longshore::engine_options engine_for(longshore::engine_options wanted = {}) const {
+    wanted.item_bytes = sizeof(Item);
+    return as_chosen(wanted);
   }
   /// The same choice for gather_plan.
   [[nodiscard]] longshore::gather_options gather() const;
@@ -53,7 +55,7 @@ class program {
   [[nodiscard]] exit_status finish();
 
  private:
-  [[nodiscard]] longshore::engine_options engine_of(std::size_t item_bytes) const;
+  [[nodiscard]] longshore::engine_options as_chosen(longshore::engine_options options) const;
   [[nodiscard]] double median_seconds() const;
 
   std::string name_;

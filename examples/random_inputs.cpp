@@ -166,11 +166,8 @@ sparse_matrix random_graph(longshore::team& team, const std::string& kind, std::
   return {vertices, vertices, team.rank(), team.size(), mine};
 }
 
-std::vector<option> graph_options() {
-  return {{"graph", "random", "which kind", 0, 0, true, {"random", "geometric", "kronecker"}},
-          {"degree", "10", "edges of a vertex, on average", 0, 1e6, false}};
-}
-
 option row_entries_option() { return {"row-entries", "10", "entries of a row, on average", 0, 1e6, false}; }
+option graph_option() { return {"graph", "random", "which kind", 0, 0, true, {"random", "geometric", "kronecker"}}; }
+option degree_option() { return {"degree", "10", "edges of a vertex, on average", 0, 1e6, false}; }
 
 }  // namespace examples

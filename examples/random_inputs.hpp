@@ -25,9 +25,9 @@ namespace examples {
 [[nodiscard]] sparse_matrix random_graph(longshore::team& team, const std::string& kind, std::uint64_t vertices, double degree,
                                          std::uint64_t seed);
 
-/// The options --graph and --degree.
-[[nodiscard]] std::vector<option> graph_options();
-/// The option --row-entries.
+/// Options --row-entries, --graph, --degree.
 [[nodiscard]] option row_entries_option();
+[[nodiscard]] option graph_option();
+[[nodiscard]] option degree_option();
 
 }  // namespace examples

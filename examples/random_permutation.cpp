@@ -40,7 +40,9 @@ struct thrower {
 class buckets final : public method, thrower {
  public:
   explicit buckets(examples::program& run)
-      : thrower(run), engine_(run.team(), options(run)), from_(static_cast<std::size_t>(ranks)) {}
+      : thrower(run),
+        engine_(run.team(), run.engine_for<std::int64_t>({.with_source = true})),
+        from_(static_cast<std::size_t>(ranks)) {}
 
   std::vector<std::int64_t> operator()() override {
     for (auto& elements : from_) elements.clear();
@@ -59,20 +61,21 @@ class buckets final : public method, thrower {
   }
 
  private:
-  static longshore::engine_options options(const examples::program& run) {
-    auto chosen = run.engine_for<std::int64_t>();
-    chosen.with_source = true;
-    return chosen;
-  }
-
   longshore::conveyor engine_;
   std::vector<std::vector<std::int64_t>> from_;  // by source
 };
 
 class darts final : public method, thrower {
+  struct dart {
+    std::int64_t element;
+    std::uint64_t bits;  // they say which rank and slot it is thrown at
+  };
+
  public:
   explicit darts(examples::program& run)
-      : thrower(run), engine_(run.team(), options(run)), slots_(2 * (size / static_cast<std::uint64_t>(ranks) + 1)) {}
+      : thrower(run),
+        engine_(run.team(), run.engine_for<dart>({.items_create_items = true})),
+        slots_(2 * (size / static_cast<std::uint64_t>(ranks) + 1)) {}
 
   std::vector<std::int64_t> operator()() override {
     std::fill(slots_.begin(), slots_.end(), empty);
@@ -96,21 +99,11 @@ class darts final : public method, thrower {
   }
 
  private:
-  struct dart {
-    std::int64_t element;
-    std::uint64_t bits;  // they say which rank and slot it is thrown at
-  };
   static constexpr std::int64_t empty = -1;
 
   [[nodiscard]] longshore::addressed<dart> aimed(const dart& thrown) const {
     return {static_cast<int>(thrown.bits % static_cast<std::uint64_t>(ranks)), thrown};
   }
-  static longshore::engine_options options(const examples::program& run) {
-    auto chosen = run.engine_for<dart>();
-    chosen.items_create_items = true;
-    return chosen;
-  }
-
   longshore::conveyor engine_;
   std::vector<std::int64_t> slots_;  // of this rank
 };

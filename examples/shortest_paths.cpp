@@ -12,7 +12,6 @@
 
 namespace {
 
-using examples::row_entry;
 using examples::sparse_matrix;
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
@@ -25,41 +24,41 @@ struct relaxation {
 class delta_stepping {
  public:
   using distances = longshore::dist_array<double, longshore::cyclic>;
+  struct effort {
+    std::int64_t buckets = 0, phases = 0;
+  };
 
   /// Collective.
   delta_stepping(examples::program& run, const sparse_matrix& graph, double delta)
       : team_(run.team()),
         delta_(delta),
-        light_(edges_of_weight(graph, 0, delta)),
-        heavy_(edges_of_weight(graph, delta, unreached)),
+        light_(graph.with_values(0, delta)),
+        heavy_(graph.with_values(delta, unreached)),
         engine_(team_, run.engine_for<relaxation>()),
         // Of weights up to 1: no distance is further than that behind the present bucket. One more, because sums are rounded.
         buckets_(static_cast<std::size_t>(1 / delta) + 3),
         sent_from_(graph.my_rows()) {}
 
   /// Collective. Distances of all vertices from the source; infinity where no path leads.
-  void operator()(std::int64_t source, distances& distance) {
+  effort operator()(std::int64_t source, distances& distance) {
     distance_ = distance.local();
     std::fill(distance_.begin(), distance_.end(), unreached);
     std::fill(sent_from_.begin(), sent_from_.end(), unreached);
-    steps_ = phases_ = 0;
+    effort spent;
     const longshore::location at = distance.map().owner_offset(static_cast<std::uint64_t>(source));
     if (at.rank == team_.rank()) relax({at.offset, 0});
     std::vector<std::uint64_t> frontier, removed;
-    for (std::int64_t bucket = 0; (bucket = lowest_bucket(bucket)) != none; ++steps_) {
+    for (std::int64_t bucket = 0; (bucket = lowest_bucket(bucket)) != none; ++spent.buckets) {
       removed.clear();
       do {
         take(bucket, frontier, removed);
         send(light_, frontier);
-        ++phases_;
+        ++spent.phases;
       } while (lowest_bucket(bucket) == bucket);
       send(heavy_, removed);
     }
+    return spent;
   }
-
-  /// Of the last call: buckets that were emptied, and phases that this took.
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
-  [[nodiscard]] std::int64_t phases() const { return phases_; }
 
  private:
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
@@ -107,15 +106,6 @@ class delta_stepping {
         engine_, requests_.size(), [&](std::size_t i) { return requests_[i]; }, [&](int, const relaxation& r) { relax(r); });
   }
 
-  // Edges with weights in (above, most].
-  [[nodiscard]] sparse_matrix edges_of_weight(const sparse_matrix& graph, double above, double most) const {
-    std::vector<row_entry> chosen;
-    sparse_matrix::walk walk(graph);
-    for (std::size_t i = 0; i < graph.my_entries(); ++i)
-      if (const examples::entry e = walk(i); e.value > above && e.value <= most) chosen.push_back({e.offset, e.column, e.value});
-    return {graph.rows(), graph.columns(), team_.rank(), team_.size(), chosen};
-  }
-
   longshore::team& team_;
   double delta_;
   sparse_matrix light_, heavy_;
@@ -124,19 +114,19 @@ class delta_stepping {
   std::vector<double> sent_from_;                    // by vertex: its distance when its light edges were sent
   std::span<double> distance_;
   std::vector<longshore::addressed<relaxation>> requests_;
-  std::int64_t steps_ = 0, phases_ = 0;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  examples::description about{.name = "shortest_paths",
-                              .about = "finds the distances of all vertices of a graph from one of them",
-                              .size_is = "vertices of the graph",
-                              .size = 100000,
-                              .options = examples::graph_options()};
-  about.options.push_back({"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false});
-  about.options.push_back({"source", "0", "the vertex", 0, 4294967294.0});
+  const examples::description about{.name = "shortest_paths",
+                                    .about = "finds the distances of all vertices of a graph from one of them",
+                                    .size_is = "vertices of the graph",
+                                    .size = 100000,
+                                    .options = {examples::graph_option(),
+                                                examples::degree_option(),
+                                                {"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false},
+                                                {"source", "0", "the vertex", 0, 4294967294.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const auto& options = run.options();
     const auto source = static_cast<std::int64_t>(options.whole("source"));
@@ -146,10 +136,11 @@ int main(int argc, char** argv) {
         examples::random_graph(run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
     delta_stepping shortest_paths(run, graph, options.number("delta"));
     delta_stepping::distances distance(run.team(), run.size());
-    run.measure([&] { shortest_paths(source, distance); });
+    delta_stepping::effort spent;
+    run.measure([&] { spent = shortest_paths(source, distance); });
 
-    run.figure("buckets", shortest_paths.steps());
-    run.figure("phases", shortest_paths.phases());
+    run.figure("buckets", spent.buckets);
+    run.figure("phases", spent.phases);
     run.rate("edges", graph.my_entries());
     if (run.verifies())
       run.verify(wrong_distances(whole_on_rank_0(run.team(), graph), source, examples::whole_on_rank_0(distance)));

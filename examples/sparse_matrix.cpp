@@ -26,6 +26,14 @@ sparse_matrix::sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank
   for (std::size_t i = 0; i < sorted.size(); ++i) std::tie(column_[i], value_[i]) = sorted[i];
 }
 
+sparse_matrix sparse_matrix::with_values(double above, double most) const {
+  std::vector<row_entry> chosen;
+  for (std::size_t offset = 0; offset < my_rows(); ++offset)
+    for (std::size_t k = start_[offset]; k < start_[offset + 1]; ++k)
+      if (value_[k] > above && value_[k] <= most) chosen.push_back({offset, column_[k], value_[k]});
+  return {rows(), columns(), rank_, map_.ranks(), chosen};
+}
+
 sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix) {
   std::vector<row_entry> mine(matrix.my_entries());
   sparse_matrix::walk walk(matrix);

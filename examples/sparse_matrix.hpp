@@ -54,6 +54,9 @@ class sparse_matrix {
   /// The columns of all entries of this rank, row by row.
   [[nodiscard]] std::span<const std::int64_t> my_columns() const noexcept { return column_; }
 
+  /// Local. The same without the entries whose value is not in (above, most].
+  [[nodiscard]] sparse_matrix with_values(double above, double most) const;
+
   /// Entry i of this rank, for i that never decrease, as longshore::deliver asks for them. The matrix must outlive it.
   class walk {
    public:

@@ -7,11 +7,11 @@
 #include "example_program.hpp"
 #include "random_inputs.hpp"
 #include "serial_checks.hpp"
+#include "transposition.hpp"
 #include "whole_array.hpp"
 
 namespace {
 
-using examples::row_entry;
 using examples::sparse_matrix;
 using places = longshore::dist_array<std::int64_t, longshore::cyclic>;
 
@@ -19,7 +19,7 @@ using places = longshore::dist_array<std::int64_t, longshore::cyclic>;
 struct message {
   enum kind : std::uint32_t { pivot, column_is_gone } what;
   std::uint32_t offset;  // of the column (pivot) or row (column_is_gone) at its owner
-  std::uint32_t number;  // of the row (pivot) or column (column_is_gone) that it is about
+  std::uint32_t number;  // of the row (pivot) or column (column_is_gone) that it is about; in the end a place
   std::uint32_t level;   // of the pivot: one more than the highest that its row waited for
 };
 
@@ -27,7 +27,10 @@ class topological_sort {
  public:
   /// Collective. For one matrix, whose columns are collected here.
   topological_sort(examples::program& run, const sparse_matrix& matrix)
-      : team_(run.team()), rows_(matrix), columns_(transposed(run, matrix)), engine_(team_, options(run)) {}
+      : team_(run.team()),
+        rows_(matrix),
+        columns_(examples::transposition(run)(matrix)),
+        engine_(team_, run.engine_for<message>({.items_create_items = true})) {}
 
   /// Collective. Throws errc::usage, on all ranks, when there is no such order. Returns how many levels of pivots there are.
   std::int64_t operator()(places& row_place, places& column_place) {
@@ -38,12 +41,15 @@ class topological_sort {
     if (team_.allreduce_value(all_pivots ? 1 : 0, longshore::reduction::min) == 0)
       longshore::fail(longshore::errc::usage, "the matrix is not triangular in any order of its rows and columns");
     std::vector<std::int64_t> next = first_places(levels);
-    longshore::scatterer to_columns(column_place);
-    for (std::size_t row = 0; row < rows_.my_rows(); ++row) {
-      row_place.local()[row] = next[level_[row] - 1]--;
-      to_columns.copy(sum_[row], row_place.local()[row]);  // what is left of the sum is the column of the pivot
-    }
-    to_columns.flush();
+    for (std::size_t row = 0; row < rows_.my_rows(); ++row) row_place.local()[row] = next[level_[row] - 1]--;
+    longshore::deliver<message>(
+        engine_, rows_.my_rows(),
+        [&](std::size_t row) {
+          auto found = pivot_of(row);
+          found.item.number = static_cast<std::uint32_t>(row_place.local()[row]);
+          return found;
+        },
+        [&](int, const message& m) { column_place.local()[m.offset] = m.number; });
     return levels;
   }
 
@@ -100,32 +106,9 @@ class topological_sort {
     return first;
   }
 
-  // Its rows are the columns of the matrix: see transpose.cpp.
-  static sparse_matrix transposed(examples::program& run, const sparse_matrix& matrix) {
-    const sparse_matrix::row_map to({}, matrix.columns(), run.team().size());
-    longshore::conveyor engine(run.team(), run.engine_for<row_entry>());
-    sparse_matrix::walk walk(matrix);
-    std::vector<row_entry> arrived;
-    longshore::deliver<row_entry>(
-        engine, matrix.my_entries(),
-        [&](std::size_t i) {
-          const examples::entry e = walk(i);
-          const longshore::location at = to.owner_offset(static_cast<std::uint64_t>(e.column));
-          return longshore::addressed<row_entry>{at.rank, {at.offset, e.row, e.value}};
-        },
-        [&](int, const row_entry& e) { arrived.push_back(e); });
-    return {matrix.columns(), matrix.rows(), run.team().rank(), run.team().size(), arrived};
-  }
-
-  static longshore::engine_options options(const examples::program& run) {
-    auto chosen = run.engine_for<message>();
-    chosen.items_create_items = true;
-    return chosen;
-  }
-
   longshore::team& team_;
   const sparse_matrix& rows_;
-  sparse_matrix columns_;
+  sparse_matrix columns_;  // each as a row of the transpose
   longshore::conveyor engine_;
   std::vector<std::int64_t> left_, sum_;  // of the columns that each row still has: how many, and their numbers added up
   std::vector<std::uint32_t> level_;      // of each row's pivot

@@ -67,8 +67,7 @@ class triangle_count {
   /// Collective. The graph must outlive it.
   triangle_count(examples::program& run, const sparse_matrix& graph)
       : graph_(graph),
-        degree_(run.team(), graph.rows()),
-        degrees_of_(degree_, run.gather()),
+        ask_degrees_(run.team(), {.engine = run.engine_for<std::uint32_t>()}),
         engine_(run.team(), run.engine_for<wedge>()) {}
 
   /// Collective. The triangles of the whole graph.
@@ -88,27 +87,31 @@ class triangle_count {
   [[nodiscard]] std::size_t wedges() const { return wedges_; }
 
  private:
+  // Both ends of an edge have it, and ask each other how many neighbours they have; replies come in the order of the questions.
   sparse_matrix kept_edges() {
-    longshore::team& team = engine_.ranks();
-    for (std::size_t row = 0; row < graph_.my_rows(); ++row)
-      degree_.local()[row] = static_cast<std::int64_t>(graph_.columns_of(row).size());
-    team.barrier();
-    std::vector<std::int64_t> degrees(graph_.my_entries());
-    degrees_of_(graph_.my_columns(), degrees);
-    team.barrier();  // before anyone writes degrees again
     std::vector<row_entry> kept;
     sparse_matrix::walk walk(graph_);
-    for (std::size_t i = 0; i < degrees.size(); ++i) {
-      const examples::entry e = walk(i);
-      if (std::pair(degree_.local()[e.offset], e.row) < std::pair(degrees[i], e.column))
-        kept.push_back({e.offset, e.column, static_cast<double>(degrees[i])});
-    }
+    ask_degrees_(
+        graph_.my_entries(),
+        [&](std::size_t i) {
+          const longshore::location at = graph_.map().owner_offset(static_cast<std::uint64_t>(graph_.my_columns()[i]));
+          return longshore::addressed<std::uint32_t>{at.rank, static_cast<std::uint32_t>(at.offset)};
+        },
+        [&](int, std::uint32_t offset) { return degree(offset); },
+        [&](std::size_t i, std::uint32_t degree_there) {
+          const examples::entry e = walk(i);
+          if (std::pair(degree(e.offset), e.row) < std::pair(degree_there, e.column))
+            kept.push_back({e.offset, e.column, static_cast<double>(degree_there)});
+        });
+    const longshore::team& team = engine_.ranks();
     return {graph_.rows(), graph_.columns(), team.rank(), team.size(), kept};
+  }
+  [[nodiscard]] std::uint32_t degree(std::size_t offset) const {
+    return static_cast<std::uint32_t>(graph_.columns_of(offset).size());
   }
 
   const sparse_matrix& graph_;
-  longshore::dist_array<std::int64_t, longshore::cyclic> degree_;
-  longshore::gather_plan<std::int64_t, longshore::cyclic> degrees_of_;
+  longshore::dialogue<longshore::conveyor, std::uint32_t, std::uint32_t> ask_degrees_;
   longshore::conveyor engine_;
   std::size_t wedges_ = 0;
 };
@@ -119,7 +122,7 @@ int main(int argc, char** argv) {
   const examples::description about{.name = "triangles",
                                     .about = "counts the triangles of an undirected graph",
                                     .size_is = "vertices of the graph",
-                                    .options = examples::graph_options()};
+                                    .options = {examples::graph_option(), examples::degree_option()}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const auto& options = run.options();
     const sparse_matrix graph =
