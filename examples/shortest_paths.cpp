@@ -28,14 +28,14 @@ class delta_stepping {
     std::int64_t buckets = 0, phases = 0;
   };
 
-  /// Collective.
+  /// Collective. Weights are above 0 and at most 1.
   delta_stepping(examples::program& run, const sparse_matrix& graph, double delta)
       : team_(run.team()),
         delta_(delta),
         light_(graph.with_values(0, delta)),
         heavy_(graph.with_values(delta, unreached)),
         engine_(team_, run.engine_for<relaxation>()),
-        // Of weights up to 1: no distance is further than that behind the present bucket. One more, because sums are rounded.
+        // No distance is further than a weight behind the present bucket. One more, because sums are rounded.
         buckets_(static_cast<std::size_t>(1 / delta) + 3),
         sent_from_(graph.my_rows()) {}
 
@@ -46,7 +46,7 @@ class delta_stepping {
     std::fill(sent_from_.begin(), sent_from_.end(), unreached);
     effort spent;
     const longshore::location at = distance.map().owner_offset(static_cast<std::uint64_t>(source));
-    if (at.rank == team_.rank()) relax({at.offset, 0});
+    if (at.rank == team_.rank() && at.offset < distance_.size()) relax({at.offset, 0});  // a graph may have no vertex
     std::vector<std::uint64_t> frontier, removed;
     for (std::int64_t bucket = 0; (bucket = lowest_bucket(bucket)) != none; ++spent.buckets) {
       removed.clear();
