@@ -56,7 +56,7 @@ class topological_sort {
  private:
   void find_pivots() {
     const std::size_t n = rows_.my_rows();
-    left_.assign(n, 0), sum_.assign(n, 0), level_.assign(n, 1);
+    left_.assign(n, 0), sum_.assign(n, 0), level_.assign(n, 1), has_pivot_.assign(columns_.my_rows(), false);
     std::vector<std::size_t> single;
     for (std::size_t row = 0; row < n; ++row) {
       for (const std::int64_t column : rows_.columns_of(row)) ++left_[row], sum_[row] += column;
@@ -66,6 +66,9 @@ class topological_sort {
         engine_, single.size(), [&](std::size_t i) { return pivot_of(single[i]); },
         [&](int, const message& m, const auto& emit) {
           if (m.what == message::pivot) {
+            if (has_pivot_[m.offset])
+              return;  // two rows want one column: there is no order, and this row will have no column left
+            has_pivot_[m.offset] = true;
             for (const std::int64_t row : columns_.columns_of(m.offset)) {
               if (row == m.number) continue;
               const longshore::location at = rows_.map().owner_offset(static_cast<std::uint64_t>(row));
@@ -112,6 +115,7 @@ class topological_sort {
   longshore::conveyor engine_;
   std::vector<std::int64_t> left_, sum_;  // of the columns that each row still has: how many, and their numbers added up
   std::vector<std::uint32_t> level_;      // of each row's pivot
+  std::vector<bool> has_pivot_;           // by column
 };
 
 }  // namespace
