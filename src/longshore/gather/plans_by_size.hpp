@@ -2,6 +2,7 @@
 // for all sizes.
 #pragma once
 
+#include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/options.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -45,6 +46,14 @@ class plans_by_size {
     auto& plan = plans_[static_cast<std::size_t>(std::find(choices_.begin(), choices_.end(), choice) - choices_.begin())];
     if (!plan) plan = make_(choice);
     return *plan;
+  }
+
+  /// What all plans that were made have to tell, added up.
+  [[nodiscard]] exchange_report what_happened() const {
+    exchange_report all;
+    for (const auto& plan : plans_)
+      if (plan) all += plan->what_happened();
+    return all;
   }
 
   /// Of the last call.

@@ -113,6 +113,7 @@ class update_plan {
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
   /// What happened on this rank since the plan was made: messages and their fill by hop, latencies, waits.
   [[nodiscard]] exchange_report what_happened() const {
+    if (sized_) return sized_->what_happened();
     if (exstack_) return exstack_->report();
     return engine_ ? engine_->report() : exchange_report{};
   }
