@@ -96,6 +96,10 @@ void program::figure(const std::string& figure_name, std::int64_t value) {
   figures_.emplace_back(figure_name, std::to_string(value));
 }
 
+void program::total(const std::string& figure_name, std::int64_t my_value) {
+  figure(figure_name, team_.allreduce_value(my_value, longshore::reduction::sum));
+}
+
 void program::rate(const std::string& items_name, std::uint64_t my_items) {
   const auto items = team_.allreduce_value(static_cast<std::int64_t>(my_items), longshore::reduction::sum);
   figure(items_name, items);
