@@ -96,6 +96,10 @@ void program::figure(const std::string& figure_name, std::int64_t value) {
   figures_.emplace_back(figure_name, std::to_string(value));
 }
 
+void program::total(const std::string& figure_name, std::int64_t my_value) {
+  figure(figure_name, team_.allreduce_value(my_value, longshore::reduction::sum));
+}
+
 void program::rate(const std::string& items_name, std::uint64_t my_items) {
   const auto items = team_.allreduce_value(static_cast<std::int64_t>(my_items), longshore::reduction::sum);
   figure(items_name, items);
@@ -116,7 +120,8 @@ exit_status program::finish() {
     std::string line = fmt::format("{}: ranks={} nodes={} transport={}", name_, team_.size(), team_.nodes().node_count(),
                                    team_.transport_name());
     for (const option& o : options_.options())
-      if (o.name != "ranks" && o.name != "ranks-per-node" && o.name != "transport" && o.name != "verify" && o.name != "hops")
+      if (!o.value.empty() && o.name != "ranks" && o.name != "ranks-per-node" && o.name != "transport" && o.name != "verify" &&
+          o.name != "hops")
         line += fmt::format(" {}={}", o.name, o.value);
     line += fmt::format(" hops={}", as_chosen({}).hops);
     if (!seconds_.empty()) line += fmt::format(" best_seconds={:.6g} median_seconds={:.6g}", seconds_.front(), median_seconds());

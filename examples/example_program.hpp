@@ -43,6 +43,8 @@ class program {
 
   /// A figure of the last line that is printed; the value of rank 0 counts.
   void figure(const std::string& figure_name, std::int64_t value);
+  /// The same with the sum over the ranks.
+  void total(const std::string& figure_name, std::int64_t my_value);
   /// Figures NAME and NAME_per_second, from the sum over ranks of the items that one operation had, and its median time.
   void rate(const std::string& items_name, std::uint64_t my_items);
 

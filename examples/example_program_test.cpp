@@ -144,6 +144,17 @@ TEST(random_inputs, graphs_have_every_edge_at_both_ends_and_no_loop) {
   }
 }
 
+TEST(random_inputs, a_vertex_is_that_asked_for_or_the_first_with_an_edge) {
+  longshore::launcher({.transport = "threads", .ranks = 3}).run([](longshore::team& team) {
+    // Row 4 is the second one of rank 1.
+    const std::vector<row_entry> edges = team.rank() == 1 ? std::vector<row_entry>{{1, 5, 1}} : std::vector<row_entry>{};
+    EXPECT_EQ(chosen_vertex(team, {7, 7, team.rank(), 3, edges}, ""), 4);
+    EXPECT_EQ(chosen_vertex(team, {7, 7, team.rank(), 3, edges}, "6"), 6);
+    EXPECT_EQ(chosen_vertex(team, {7, 7, team.rank(), 3, {}}, ""), 0);
+    EXPECT_THROW((void)chosen_vertex(team, {7, 7, team.rank(), 3, {}}, "7"), longshore::error);
+  });
+}
+
 TEST(random_inputs, geometric_graphs_join_all_points_within_reach) {
   // More reach, more edges: those of the smaller graph are all in the larger one, whose grid of cells is another.
   const auto edges = [](double degree) {

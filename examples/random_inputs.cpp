@@ -2,6 +2,7 @@
 
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/deliver.hpp>
+#include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 
 #include "random_bijection.hpp"
@@ -164,6 +165,21 @@ sparse_matrix random_graph(longshore::team& team, const std::string& kind, std::
         mine.end());
   }
   return {vertices, vertices, team.rank(), team.size(), mine};
+}
+
+std::int64_t chosen_vertex(longshore::team& team, const sparse_matrix& graph, const std::string& asked) {
+  if (!asked.empty()) {
+    if (std::stoull(asked) >= graph.rows())
+      longshore::fail(longshore::errc::usage, "vertex {} was asked for; the graph has {} vertices, from 0 on", asked,
+                      graph.rows());
+    return std::stoll(asked);
+  }
+  std::size_t first = 0;
+  while (first < graph.my_rows() && graph.columns_of(first).empty()) ++first;
+  const auto none = static_cast<std::int64_t>(graph.rows());
+  const std::int64_t mine = first < graph.my_rows() ? graph.row_number(first) : none;
+  const std::int64_t found = team.allreduce_value(mine, longshore::reduction::min);
+  return found == none ? 0 : found;
 }
 
 option row_entries_option() { return {"row-entries", "10", "entries of a row, on average", 0, 1e6, false}; }

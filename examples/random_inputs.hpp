@@ -25,6 +25,10 @@ namespace examples {
 [[nodiscard]] sparse_matrix random_graph(longshore::team& team, const std::string& kind, std::uint64_t vertices, double degree,
                                          std::uint64_t seed);
 
+/// Collective. The vertex of that number; where `asked` is empty the first from which an edge leads, or 0. Throws longshore::error (usage) when the
+/// graph has no such vertex.
+[[nodiscard]] std::int64_t chosen_vertex(longshore::team& team, const sparse_matrix& graph, const std::string& asked);
+
 /// Options --row-entries, --graph, --degree.
 [[nodiscard]] option row_entries_option();
 [[nodiscard]] option graph_option();

@@ -119,21 +119,20 @@ class delta_stepping {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::description about{.name = "shortest_paths",
-                                    .about = "finds the distances of all vertices of a graph from one of them",
-                                    .size_is = "vertices of the graph",
-                                    .size = 100000,
-                                    .options = {examples::graph_option(),
-                                                examples::degree_option(),
-                                                {"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false},
-                                                {"source", "0", "the vertex", 0, 4294967294.0}}};
+  const examples::description about{
+      .name = "shortest_paths",
+      .about = "finds the distances of all vertices of a graph from one of them",
+      .size_is = "vertices of the graph",
+      .size = 100000,
+      .options = {examples::graph_option(),
+                  examples::degree_option(),
+                  {"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false},
+                  {"source", "", "the vertex; by default the first that has an edge", 0, 4294967294.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const auto& options = run.options();
-    const auto source = static_cast<std::int64_t>(options.whole("source"));
-    if (options.whole("source") >= std::max<std::uint64_t>(run.size(), 1))
-      longshore::fail(longshore::errc::usage, "--source {}: the graph has {} vertices", source, run.size());
     const sparse_matrix graph =
         examples::random_graph(run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
+    const std::int64_t source = examples::chosen_vertex(run.team(), graph, options.word("source"));
     delta_stepping shortest_paths(run, graph, options.number("delta"));
     delta_stepping::distances distance(run.team(), run.size());
     delta_stepping::effort spent;
@@ -141,6 +140,8 @@ int main(int argc, char** argv) {
 
     run.figure("buckets", spent.buckets);
     run.figure("phases", spent.phases);
+    const auto mine = distance.local();
+    run.total("reached", std::count_if(mine.begin(), mine.end(), [](double d) { return d != unreached; }));
     run.rate("edges", graph.my_entries());
     if (run.verifies())
       run.verify(wrong_distances(whole_on_rank_0(run.team(), graph), source, examples::whole_on_rank_0(distance)));
