@@ -82,7 +82,7 @@ requires item_engine<Engine, Item>
 
 }  // namespace aggregating
 
-/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, and calls on_item(source, item) for each that arrives.
+/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item> (item_of may be called again for an i, and depends on it alone), and calls on_item(source, item) for each that arrives.
 /// Returns when all ranks are done and everything was delivered; the engine is then ready for the next use. on_item may push where
 /// the engine was made with items_create_items; it may return false for an item that it cannot take now (item_engine.hpp).
 /// When item_of throws, the others are served to the end, then the exception is passed on here and errc::peer_failed is thrown there;
