@@ -39,9 +39,9 @@ void for_each_table(team& team, const Body& body) {
   };
   using enum gather_strategy;
   with(1, block{}, {.buffer_items = 7});
-  with(300, cyclic{}, {.buffer_items = 7, .strategy = exstack2});
+  with(300, cyclic{}, {.buffer_items = 7, .strategy = aggregator});
   with(300, block{}, {.hops = 3});
-  with(64, block_cyclic{3}, {.buffer_items = 1, .strategy = aggregator});
+  with(64, block_cyclic{3}, {.buffer_items = 1, .strategy = exstack2});
 }
 
 // How often every rank together asks for element `index`.
