@@ -16,21 +16,36 @@ constexpr double most_call_seconds = 0.05;      // sizes of longer calls are not
 constexpr double least_large = 350'000;         // requests
 constexpr double patience = 2;                  // times the budget, after which nothing is begun
 constexpr double hopeless = 20;                 // times the best
+constexpr double unbearable_seconds = 0.01;     // of a call of few requests
 constexpr std::size_t few_requests = 50;        // so that what waits for each request is found out cheaply
 constexpr std::array<double, 3> given_up_after_turn = {3, 2, 1.25};  // times the best; the last also after later turns
-constexpr std::array<double, request_classes> share_of_time = {0.15, 0.3, 0.55, 1.0};         // of the budget, up to this class
-constexpr std::array<double, request_classes> still_worth_it = {hopeless, hopeless, 6, 2.5};  // of the best of the class before
+constexpr std::array<double, request_classes> share_of_time = {0.15, 0.3, 0.55, 1.0};  // of the budget, up to this class
+constexpr std::array<double, request_classes> still_worth_it = {10, 10, 10,
+                                                                3};  // times the best, as predicted from smaller sizes
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct contender {
   gather_choice choice;
   tuning_run run;
   int iterations = 1;
-  std::vector<double> seconds = {};  // of one call at the size last measured, ascending
+  std::vector<double> seconds = {};                           // of one call at the size last measured, ascending
+  double requests = 0, requests_before = 0, best_before = 0;  // that size, and the one before with its best time
 
-  [[nodiscard]] double best() const { return seconds.empty() ? infinity : seconds.front(); }
+  [[nodiscard]] double best() const { return seconds.front(); }
   // What disturbs a call makes it longer, never shorter: the lower quartile is there sooner than the median.
   [[nodiscard]] double typical() const { return seconds[(seconds.size() - 1) / 4]; }
+  // Of a call of so many requests: what a call costs, and what each request adds, by the last two sizes. A strategy that is slow to
+  // begin is not given up for that.
+  [[nodiscard]] double predicted(double more_requests) const {
+    const double each = std::max(0.0, (best() - best_before) / (requests - requests_before));
+    return best() + each * (more_requests - requests);
+  }
+  void begin(std::size_t of_requests) {
+    if (!seconds.empty()) best_before = best(), requests_before = requests;
+    requests = static_cast<double>(of_requests);
+    seconds.clear();
+    iterations = 1;
+  }
 };
 
 class tuner {
@@ -41,56 +56,61 @@ class tuner {
 
   std::vector<timed_choice> run() {
     start_ = team_.now();
+    try_few();
     std::vector<timed_choice> all;
-    std::vector<contender*> in_play;
-    for (auto& one : everybody_) in_play.push_back(&one);
-    for (int i = 0; i < 2; ++i)
-      for (contender* one : in_play) take_turn(*one, std::min(few_requests, limits_.most_requests));
-    for (std::size_t c = 0; c < request_classes && !in_play.empty(); ++c) {
-      const std::size_t requests = requests_of(c, in_play);
+    for (std::size_t c = 0; c < request_classes && !everybody_.empty(); ++c) {
+      const std::size_t requests = requests_of(c);
       if (request_class_of(requests) != c) break;
-      if (c > 0 && (elapsed_ >= patience * limits_.seconds || seconds_for(requests, in_play) > most_call_seconds)) break;
-      give_up(in_play, still_worth_it[c]);
-      auto measured = in_play;
-      measure(in_play, requests, share_of_time[c] * limits_.seconds);
+      const double expected = best_predicted(requests);
+      if (c > 0 && (elapsed_ >= patience * limits_.seconds || expected > most_call_seconds)) break;
+      std::vector<contender*> measured;
+      for (auto& one : everybody_)
+        if (c == 0 || one.predicted(static_cast<double>(requests)) <= still_worth_it[c] * expected) measured.push_back(&one);
+      measure(measured, requests, share_of_time[c] * limits_.seconds);
       for (const contender* one : measured)
         all.push_back({one->choice, requests, one->typical(), static_cast<int>(one->seconds.size())});
-      in_play = std::move(measured);  // who was given up at this size may be the best at the next
-      before_ = requests;
     }
     return all;
   }
 
  private:
-  static double best(const std::vector<contender*>& in_play) {
+  void try_few() {
+    const std::size_t few = std::min(few_requests, limits_.most_requests);
     double least = infinity;
-    for (const contender* one : in_play) least = std::min(least, one->best());
-    return least;
-  }
-  static void give_up(std::vector<contender*>& in_play, double factor) {
-    const double most = factor * best(in_play);
-    std::erase_if(in_play, [most](const contender* one) { return one->best() > most; });
+    for (auto& one : everybody_) {
+      one.begin(few);
+      for (int i = 0; i < 2; ++i) take_turn(one, few);
+      least = std::min(least, one.best());
+    }
+    std::erase_if(everybody_, [&](const contender& one) { return one.best() > std::max(unbearable_seconds, hopeless * least); });
   }
 
-  // Of the best, if it went on as in the class before.
-  [[nodiscard]] double seconds_for(std::size_t requests, const std::vector<contender*>& in_play) const {
-    return best(in_play) * static_cast<double>(requests) / static_cast<double>(before_);
+  static void give_up(std::vector<contender*>& in_play, double factor) {
+    double least = infinity;
+    for (const contender* one : in_play) least = std::min(least, one->best());
+    std::erase_if(in_play, [=](const contender* one) { return one->best() > factor * least; });
+  }
+
+  [[nodiscard]] double best_predicted(std::size_t requests) const {
+    double least = infinity;
+    for (const auto& one : everybody_) least = std::min(least, one.predicted(static_cast<double>(requests)));
+    return least;
   }
 
   // The largest class is measured with as many requests as the time allows: the strategies compare alike from there on.
-  [[nodiscard]] std::size_t requests_of(std::size_t c, const std::vector<contender*>& in_play) const {
+  [[nodiscard]] std::size_t requests_of(std::size_t c) const {
     std::size_t wanted = measured_requests[c];
     if (c + 1 == request_classes) {
-      const double affordable = large_call_seconds / seconds_for(1, in_play);
+      const double affordable = large_call_seconds / best_predicted(wanted) * static_cast<double>(wanted);
       wanted = static_cast<std::size_t>(std::clamp(affordable, least_large, static_cast<double>(wanted)));
     }
     return std::min(wanted, limits_.most_requests);
   }
 
-  void measure(std::vector<contender*>& in_play, std::size_t requests, double until) {
+  // Who was given up at this size may be the best at the next: `in_play` is a copy.
+  void measure(std::vector<contender*> in_play, std::size_t requests, double until) {
     for (contender* one : in_play) {
-      one->seconds.clear();
-      one->iterations = 1;
+      one->begin(requests);
       take_turn(*one, requests);
       one->iterations = static_cast<int>(std::clamp(turn_seconds / one->best(), 1.0, 1000.0));
     }
@@ -124,7 +144,6 @@ class tuner {
   team& team_;
   tuning_limits limits_;
   std::vector<contender> everybody_;
-  std::size_t before_ = 1;  // requests of the class before
   double start_ = 0, elapsed_ = 0;
 };
 

@@ -25,7 +25,7 @@ struct tuning_limits {
 /// Collective; the same arguments and the same result on all ranks. Each candidate is called in each class of requests in turns with the
 /// others, at most 10 times, and timed on the slowest rank; its time is the lower quartile, because what disturbs a call makes it longer.
 /// Given up are those whose best time is 20 times the best of all after the first call, then 3 times, twice, and 1.25 times; and
-/// in a class of more requests those that were far behind in the class before. Smaller classes leave time to the larger ones. Past the
+/// in a class of more requests those that are far behind there by what smaller classes predict. Smaller classes leave time to the larger ones. Past the
 /// budget, up to twice, only what is needed for three turns is done.
 /// Cost: some thousand small collective calls at most.
 [[nodiscard]] std::vector<timed_choice> tune(team& team, std::span<const gather_choice> candidates, const tuning_make& make,
