@@ -11,6 +11,10 @@ namespace longshore::gathering {
          strategy == gather_strategy::aggregator;
 }
 
+/// Buffers per destination for requests that are not answered: nothing else paces their senders. With 2, ranks on MPI wait a quarter of
+/// the time for a message to be taken; answers find 2 enough.
+inline constexpr int request_slots = 4;
+
 /// The engine of an asynchronous strategy. Buffers are as large as asked for.
 [[nodiscard]] engine_options engine_options_of(const team& team, gather_strategy strategy, const gather_options& asked);
 

@@ -31,6 +31,7 @@ class engine_requests {
       : table_(table), narrow_(table.map().largest_local_size() <= std::numeric_limits<std::uint32_t>::max()) {
     engine_options options = engine_options_of(table.team(), strategy, asked);
     const std::size_t offset_bytes = narrow_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+    options.slots = request_slots;
     options.item_bytes = offset_bytes + sizeof(T);
     with_values_ = std::make_unique<conveyor>(table.team(), options);
     options.item_bytes = offset_bytes;
