@@ -276,7 +276,9 @@ TEST(Update, a_count_sends_offsets_alone_and_combining_one_item_per_element) {
       plan(indices, std::int64_t{3});
       const auto sent = plan.what_happened().requests;
       // One item per use on its first hop, wherever else it is passed on to.
-      if (sent.hops.size() == 1) EXPECT_EQ(sent.hops[0].items, others == 0 ? 0u : 2u);
+      if (sent.hops.size() == 1) {
+        EXPECT_EQ(sent.hops[0].items, others == 0 ? 0u : 2u);
+      }
       std::uint64_t items = 0;
       for (const auto& hop : sent.hops) items += hop.items;
       EXPECT_EQ(team.allreduce_value(static_cast<std::int64_t>(items), reduction::sum) > 0, team.size() > 1);
