@@ -43,7 +43,7 @@ class dialogue {
         open_(team.size(), window_),
         before_(options.combine_entries) {}
 
-  /// Collective. Asks question(0), ..., question(n - 1), each an addressed<Question>; the rank asked calls answer(source, question) -> Reply, once
+  /// Collective. Asks question(0), ..., question(n - 1), each an addressed<Question>, made in this order; the rank asked calls answer(source, question) -> Reply, once
   /// for each that is sent; here receive(i, reply) is called for each i, in the given order. Returns when all ranks have all their replies.
   /// Where answer.fetch(question) exists it is called some questions ahead, to fetch what the answer will read.
   /// When question() throws, the others are served to the end, then the exception is passed on here and errc::peer_failed is thrown there;
@@ -59,6 +59,7 @@ class dialogue {
   [[nodiscard]] int unless_failed(std::size_t n, Ask&& question, Answer&& answer, Receive&& receive) {
     aggregating::idle_time idle(replies_);
     asked_ = answered_ = handed_ = 0;
+    made_ = {};
     before_.forget();
     if ((Order == reply_order::asked || before_.is_used()) && waiting_.empty()) waiting_.resize(window_);
     std::exception_ptr failure;
@@ -133,22 +134,20 @@ class dialogue {
     const std::size_t spread_end = (asked_ / most_spread + 1) * most_spread;
     if (!kept) end = asked_ % most_spread == 0 && asked_ != answered_ ? asked_ : std::min(end, spread_end);
     const int ranks = questions_.ranks().size();
+    std::size_t next_stretch = kept || ranks > question_stretch::most_ranks ? end : asked_;
     while (asked_ < end) {
-      std::size_t some = end;
-      if (!kept && ranks <= question_stretch::most_ranks) {
-        if (const std::size_t room = question_stretch::room(questions_, ranks, std::min(end - asked_, open_.room()))) {
-          ask_stretch(ranks, asked_ + room, question);
-          continue;
+      if (made_.none()) {
+        if (asked_ >= next_stretch) {
+          if (const std::size_t room = question_stretch::room(questions_, ranks, std::min(end - asked_, open_.room()))) {
+            ask_stretch(ranks, asked_ + room, question);
+            continue;
+          }
+          next_stretch = asked_ + question_stretch::least_items;
         }
-        some = std::min(end, asked_ + question_stretch::least_items);
+        made_.make(question, asked_, end - asked_);
       }
-      while (asked_ < some) {
-        addressed<Question> made[aggregating::item_group];
-        const std::size_t count = std::min(aggregating::item_group, some - asked_);
-        for (std::size_t k = 0; k < count; ++k) made[k] = question(asked_ + k);
-        for (std::size_t k = 0; k < count; ++k, ++asked_)
-          if (!ask_one(kept, made[k])) return true;
-      }
+      for (; !made_.none(); ++made_.next, ++asked_)
+        if (!ask_one(kept, made_.items[made_.next])) return true;
     }
     return false;
   }
@@ -301,6 +300,7 @@ class dialogue {
   std::size_t window_;  // a power of two
   aggregating::open_questions open_;
   aggregating::asked_before<Question> before_;
+  aggregating::made_items<Question> made_;
   std::vector<waiting_question> waiting_;  // by place in the window, where the order of asking is needed
   struct {
     addressed<Reply> replies[aggregating::item_group];

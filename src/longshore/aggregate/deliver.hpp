@@ -53,12 +53,13 @@ template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 [[nodiscard]] int deliver_unless_failed(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
   idle_time idle(engine);
+  made_items<Item> made;
   std::size_t i = 0;
   std::exception_ptr failure;
   for (bool more = true; more;) {
     const std::size_t before = i;
     try {
-      i = push_many<Item>(engine, i, n, item_of);
+      i = push_many(engine, i, n, item_of, made);
     } catch (...) {
       engine.fail_use();  // throws where that is not possible
       failure = std::current_exception();
@@ -82,7 +83,7 @@ requires item_engine<Engine, Item>
 
 }  // namespace aggregating
 
-/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item> (item_of may be called again for an i, and depends on it alone), and calls on_item(source, item) for each that arrives.
+/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, in this order and once, and calls on_item(source, item) for each that arrives.
 /// Returns when all ranks are done and everything was delivered; the engine is then ready for the next use. on_item may push where
 /// the engine was made with items_create_items; it may return false for an item that it cannot take now (item_engine.hpp).
 /// When item_of throws, the others are served to the end, then the exception is passed on here and errc::peer_failed is thrown there;

@@ -101,33 +101,51 @@ struct stretch {
   }
 };
 
-/// Pushes item_of(i), each an addressed<Item>, for i from `first` until `end` or until an engine has no room. Returns the i of the first
-/// that was not pushed; item_of may have been called for some behind it, and will be again. An exception of item_of passes through; what was pushed before it is on its way.
-template <class Item, class Engine, class ItemOf>
-std::size_t push_many(Engine& engine, std::size_t first, std::size_t end, ItemOf& item_of) {
-  std::size_t i = first;
-  while (i < end) {
-    std::size_t some = end;
-    if constexpr (has_rank_lanes<Engine>) {
-      const int ranks = engine.ranks().size();
-      if (const std::size_t room = stretch<Item, Engine>::room(engine, ranks, end - i)) {
-        stretch<Item, Engine>::run(
-            engine, ranks, i, i + room, item_of, [](int, std::size_t, std::size_t) {}, [](int, std::size_t) {});
-        continue;
-      }
-      if (ranks <= stretch<Item, Engine>::most_ranks) some = std::min(end, i + stretch<Item, Engine>::least_items);
-    }
-    for (; i + item_group <= some; i += item_group) {
-      addressed<Item> made[item_group];
+/// Items that were made together and are not pushed yet.
+template <class Item>
+struct made_items {
+  std::array<addressed<Item>, item_group> items;
+  std::size_t next = 0, count = 0;
+  [[nodiscard]] bool none() const noexcept { return next == count; }
+
+  /// Makes the next ones, from the i-th on, at most `most`. REQUIRES: none().
+  template <class ItemOf>
+  void make(ItemOf& item_of, std::size_t i, std::size_t most) {
+    next = count = 0;
+    if (most >= item_group) {
 #pragma GCC unroll 8
-      for (std::size_t k = 0; k < item_group; ++k) made[k] = item_of(i + k);
-      for (std::size_t k = 0; k < item_group; ++k)
-        if (!engine.push(made[k].rank, made[k].item)) return i + k;
+      for (std::size_t k = 0; k < item_group; ++k) items[k] = item_of(i + k);
+      count = item_group;
+    } else {
+      for (std::size_t k = 0; k < most; ++k) items[k] = item_of(i + k);
+      count = most;
     }
-    for (; i < some; ++i) {
-      const addressed<Item> next = item_of(i);
-      if (!engine.push(next.rank, next.item)) return i;
+  }
+};
+
+/// Pushes item_of(i), each an addressed<Item>, for i from `first` until `end` or until an engine has no room. Returns the i of the first
+/// that was not pushed; what item_of made from there on is in `made`, which is the same in all calls of one use: so item_of is
+/// called once for each i, in order. An exception of item_of passes through.
+template <class Item, class Engine, class ItemOf>
+std::size_t push_many(Engine& engine, std::size_t first, std::size_t end, ItemOf& item_of, made_items<Item>& made) {
+  std::size_t i = first, next_stretch = first;
+  while (i < end) {
+    if (made.none()) {
+      if constexpr (has_rank_lanes<Engine>) {
+        if (i >= next_stretch) {
+          const int ranks = engine.ranks().size();
+          if (const std::size_t room = stretch<Item, Engine>::room(engine, ranks, end - i)) {
+            stretch<Item, Engine>::run(
+                engine, ranks, i, i + room, item_of, [](int, std::size_t, std::size_t) {}, [](int, std::size_t) {});
+            continue;
+          }
+          next_stretch = i + stretch<Item, Engine>::least_items;
+        }
+      }
+      made.make(item_of, i, end - i);
     }
+    for (; !made.none(); ++made.next, ++i)
+      if (!engine.push(made.items[made.next].rank, made.items[made.next].item)) return i;
   }
   return i;
 }
