@@ -80,13 +80,8 @@ tuning_size tuning_size_for(const team& team, const open_question& question, std
 
 // Collective. Empty where there is not even the memory for a table.
 std::vector<timed_choice> measure(team& team, const open_question& question, const kept_profile& kept,
-                                  const gather_layout& layout, const gather_options& asked, const tuning_setup& set_up) {
-  auto choices = candidates(layout, question.element_bytes, candidate_bytes, question.why_not);
-  if (asked.combine && std::string_view(question.operation) != "gather")  // the engines do not combine what changes elements
-    std::erase_if(choices, [](const gather_choice& one) {
-      return one.strategy == gather_strategy::exstack2 || one.strategy == gather_strategy::conveyor ||
-             one.strategy == gather_strategy::aggregator;
-    });
+                                  const gather_layout& layout, const tuning_setup& set_up) {
+  const auto choices = candidates(layout, question.element_bytes, candidate_bytes, question.why_not);
   try {
     const tuning_size size = tuning_size_for(team, question, kept.last_level_bytes);
     return tune(team, choices, set_up(size), {.seconds = kept.tuning_seconds, .most_requests = size.requests});
@@ -143,7 +138,7 @@ gather_decision decide(team& team, const open_question& question, const gather_o
                         .combine = asked.combine};
   auto measured = kept.known.find(key);
   if (measured.empty()) {
-    measured = measure(team, question, kept, layout, asked, set_up);
+    measured = measure(team, question, kept, layout, set_up);
     if (!measured.empty()) keep(team, kept, key, measured);
   }
   std::erase_if(measured, [&](const timed_choice& one) {
