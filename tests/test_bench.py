@@ -163,6 +163,8 @@ def test_what_the_engines_did_is_in_the_record(run: Run, tmp_path: Path, transpo
         "3",
         "--iterations",
         "2",
+        "--hops",
+        "2",
     )
     done = run(
         BENCH,
