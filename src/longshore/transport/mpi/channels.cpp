@@ -57,14 +57,14 @@ void channel_ends::make_messages(team& team, std::span<const channel_end> to, st
   buffers_ = pages(needed_bytes(to, slots) + needed_bytes(from, slots));
   tag_block_ = team.take_tag_block();
   std::byte* next = buffers_.data();
-  const auto make = [&](auto& made, std::span<const channel_end> ends) {
+  const auto make = [&](auto& made, std::span<const channel_end> ends, auto&... more) {
     const auto tags = tags_of(ends, tag_block_);
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      made.emplace_back(ends[i], slots, next, team.channel_comm(), tags[i]);
+      made.emplace_back(ends[i], slots, next, team.channel_comm(), tags[i], more...);
       next += message_buffer_bytes(ends[i].slot_bytes, slots);
     }
   };
-  make(message_receivers, from);
+  make(message_receivers, from, awaited);
   make(message_senders, to);
 }
 

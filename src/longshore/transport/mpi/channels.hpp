@@ -20,6 +20,7 @@ class channel_ends final : public shared_resource {
   void close(team& team) override;
 
   std::unique_ptr<ring_channels> rings;
+  awaited_messages awaited;
   std::deque<message_sender> message_senders;
   std::deque<message_receiver> message_receivers;
 

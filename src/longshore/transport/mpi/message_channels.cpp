@@ -58,13 +58,40 @@ bool message_sender::try_close() {
   return true;
 }
 
-message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag)
+std::size_t awaited_messages::add(message_receiver& receiver) {
+  receivers_.push_back(&receiver);
+  requests_.push_back(MPI_REQUEST_NULL);
+  complete_.resize(requests_.size());
+  statuses_.resize(requests_.size());
+  return requests_.size() - 1;
+}
+
+void awaited_messages::look() {
+  ++looks_;
+  int count = 0;
+  check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, complete_.data(), statuses_.data()),
+        "MPI_Testsome");
+  for (int k = 0; k < count; ++k)  // MPI_UNDEFINED, where nothing is awaited, is negative
+    receivers_[static_cast<std::size_t>(complete_[static_cast<std::size_t>(k)])]->came(statuses_[static_cast<std::size_t>(k)]);
+}
+
+message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag,
+                                   awaited_messages& awaited)
     : channel_receiver(end),
       buffer_(buffer),
       comm_(comm),
       tag_(tag),
+      awaited_(awaited),
+      place_(awaited.add(*this)),
       requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {
   for (std::size_t slot = 0; slot < requests_.size(); ++slot) post(slot);
+  awaited_.await(place_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
+}
+
+void message_receiver::came(const MPI_Status& status) {
+  check(MPI_Get_count(&status, MPI_BYTE, &length_bytes_), "MPI_Get_count");
+  closed_ = static_cast<std::size_t>(length_bytes_) == closing_bytes(slot_bytes());
+  arrived_ = !closed_;
 }
 
 void message_receiver::post(std::size_t slot) {
@@ -74,18 +101,11 @@ void message_receiver::post(std::size_t slot) {
 }
 
 std::optional<std::span<const std::byte>> message_receiver::front() {
-  if (closed_) return std::nullopt;
   if (!arrived_) {
-    int done = 0;
-    MPI_Status status;
-    check(MPI_Test(&requests_[slot_], &done, &status), "MPI_Test");
-    if (done == 0) return std::nullopt;
-    check(MPI_Get_count(&status, MPI_BYTE, &length_bytes_), "MPI_Get_count");
-    if (static_cast<std::size_t>(length_bytes_) == closing_bytes(slot_bytes())) {
-      closed_ = true;
-      return std::nullopt;
-    }
-    arrived_ = true;
+    if (closed_) return std::nullopt;
+    if (asked_at_ == awaited_.looks()) awaited_.look();  // asked again: the others had their turn
+    asked_at_ = awaited_.looks();
+    if (!arrived_) return std::nullopt;
   }
   return std::span<const std::byte>(buffer_ + slot_ * stride_bytes(slot_bytes()), static_cast<std::size_t>(length_bytes_));
 }
@@ -95,6 +115,7 @@ void message_receiver::release() {
   arrived_ = false;
   post(slot_);
   slot_ = slot_ + 1 == requests_.size() ? 0 : slot_ + 1;
+  awaited_.await(place_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
 }
 
 bool message_receiver::try_close() {
