@@ -202,7 +202,7 @@ std::vector<factor> factors() {
 std::optional<std::string> why_not_here(const variant& what, const launch_facts& facts) {
   const auto algorithm = halo_algorithm_from(what.at("algorithm").get<std::string>());
   const auto mode = halo_mode_from(what.at("mode").get<std::string>());
-  if (auto reason = why_not(algorithm)) return reason;
+  if (algorithm == halo_algorithm::automatic) return "not yet";
   if (what.contains("contiguous") && algorithm != halo_algorithm::faces)
     return "contiguous buffers are one per face: they need --algorithm faces";
   const auto grid = grid_of(what);

@@ -11,7 +11,7 @@ namespace longshore::mpi {
 /// Base: what is in flight is complete when all requests are.
 class all_at_once : public legs {
  public:
-  all_at_once(const rank_grid& grid, halo_round round);
+  all_at_once(const rank_grid& grid, halo_round round, const lane& where, tasks* workers);
   [[nodiscard]] bool test() final;
   void wait() final;
 
@@ -30,7 +30,7 @@ class waitall final : public all_at_once {
 /// MPI_Recv_init and MPI_Send_init once; then MPI_Startall and MPI_Waitall.
 class persistent final : public all_at_once {
  public:
-  persistent(const rank_grid& grid, halo_round round);
+  persistent(const rank_grid& grid, halo_round round, const lane& where, tasks* workers);
   ~persistent() override;
   void start() override;
 };

@@ -7,9 +7,11 @@
 
 namespace longshore::mpi {
 
-legs::legs(const rank_grid& grid, halo_round round, bool packs_all)
+legs::legs(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, bool packs_all)
     : round_(std::move(round)),
-      comm_(communicator::duplicate(communicator_of(grid.ranks()))),
+      comm_(where.comm),
+      first_tag_(where.first_tag),
+      workers_(workers),
       dog_(dynamic_cast<team&>(grid.ranks()).dog()),
       packing_(round_.size()),
       unpacking_(round_.size()) {
@@ -18,7 +20,7 @@ legs::legs(const rank_grid& grid, halo_round round, bool packs_all)
     message_end end;
     if (!message.exists()) return end;
     end.rank = message.peer;
-    end.tag = direction.index();
+    end.tag = first_tag_ + direction.index();
     end.bytes = mpi::count(message.size_bytes(), "a halo message");
     end.data = packs_all ? nullptr : message.dense();
     if (end.data == nullptr) {

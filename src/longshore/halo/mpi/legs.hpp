@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/halo/mode.hpp>
+#include <longshore/halo/mpi/lane.hpp>
 #include <longshore/halo/packed_message.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
@@ -26,7 +27,7 @@ class legs : public message_carrier {
  public:
   /// Collective. With `packs_all` dense messages too go by way of the buffer. Throws errc::usage when two ranks do not agree on
   /// the size of a message between them.
-  legs(const rank_grid& grid, halo_round round, bool packs_all = false);
+  legs(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, bool packs_all = false);
 
   [[nodiscard]] const std::byte* received(std::size_t leg) const override {
     return static_cast<const std::byte*>(incoming_[leg].data);
@@ -34,7 +35,7 @@ class legs : public message_carrier {
   [[nodiscard]] traffic moved() const override { return moved_; }
 
  protected:
-  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_.get(); }
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_->get(); }
   [[nodiscard]] std::size_t count() const noexcept { return round_.size(); }
   [[nodiscard]] const halo_round& round() const noexcept { return round_; }
   [[nodiscard]] const message_end& outgoing(std::size_t leg) const noexcept { return outgoing_[leg]; }
@@ -44,10 +45,10 @@ class legs : public message_carrier {
 
   /// Makes the outgoing message of a leg ready to be sent. Costs nothing when it is dense.
   void pack(std::size_t leg) const {
-    if (packing_[leg].size_bytes() > 0) packing_[leg].pack(static_cast<std::byte*>(outgoing_[leg].data));
+    if (packing_[leg].size_bytes() > 0) packing_[leg].pack(static_cast<std::byte*>(outgoing_[leg].data), workers_);
   }
   void unpack(std::size_t leg) const {
-    if (unpacking_[leg].size_bytes() > 0) unpacking_[leg].unpack(static_cast<const std::byte*>(incoming_[leg].data));
+    if (unpacking_[leg].size_bytes() > 0) unpacking_[leg].unpack(static_cast<const std::byte*>(incoming_[leg].data), workers_);
   }
   void unpack_all() const {
     for (std::size_t i = 0; i < count(); ++i) unpack(i);
@@ -61,7 +62,9 @@ class legs : public message_carrier {
   void check_sizes(const rank_grid& grid);
 
   halo_round round_;
-  communicator comm_;
+  std::shared_ptr<const communicator> comm_;
+  int first_tag_;
+  tasks* workers_;
   watchdog& dog_;  // the team's
   std::vector<std::size_t> opposite_;
   std::vector<message_end> outgoing_, incoming_;

@@ -6,14 +6,17 @@
 namespace longshore::mpi {
 namespace {
 
-bool is_only_faces(const halo_round& round) {
-  return std::all_of(round.begin(), round.end(), [](const halo_leg& leg) { return leg.direction.moves() == 1; });
+// The blocks of a Cartesian communicator are those of all faces, in this order.
+bool is_all_faces(const halo_round& round, int dimensions) {
+  const auto faces = face_directions(dimensions);
+  return std::equal(round.begin(), round.end(), faces.begin(), faces.end(),
+                    [](const halo_leg& leg, const halo_direction& face) { return leg.direction == face; });
 }
 
 // Faces in the order of the blocks (down, up, dimension by dimension), equal, dense, and side by side on both sides. Block k of
 // what is received comes from the side that leg k leaves by: it travels as the other leg of the pair does.
-bool goes_without_packing(const halo_round& round) {
-  if (round.empty() || !is_only_faces(round)) return false;
+bool goes_without_packing(const halo_round& round, int dimensions) {
+  if (!is_all_faces(round, dimensions)) return false;
   const std::size_t bytes = round[0].outgoing.size_bytes();
   const std::byte* const send = round[0].outgoing.dense();
   const std::byte* const receive = round[1].incoming.dense();
@@ -27,11 +30,11 @@ bool goes_without_packing(const halo_round& round) {
 
 }  // namespace
 
-neighbor::neighbor(const rank_grid& grid, halo_round round) : neighbor(grid, std::move(round), goes_without_packing(round)) {}
+neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers) : neighbor(grid, std::move(round), where, workers, goes_without_packing(round, grid.dimensions())) {}
 
-neighbor::neighbor(const rank_grid& grid, halo_round round, bool without_packing)
-    : legs(grid, std::move(round), !without_packing), without_packing_(without_packing) {
-  if (is_only_faces(legs::round()))
+neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, bool without_packing)
+    : legs(grid, std::move(round), where, workers, !without_packing), without_packing_(without_packing) {
+  if (is_all_faces(legs::round(), grid.dimensions()))
     make_cartesian(grid);
   else
     make_graph();
