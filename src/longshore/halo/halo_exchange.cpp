@@ -1,4 +1,5 @@
 #include <longshore/core/error.hpp>
+#include <longshore/halo/choose_algorithm.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 
 namespace longshore {
@@ -34,10 +35,11 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
   if (fields.empty()) fail(errc::usage, "a halo exchange of no fields: at least 1");
   std::vector<halo_part> parts;
   for (const auto& field : fields) parts.push_back(part_of(grid, options.width, field, parts.size()));
+  algorithm_ = options.algorithm == halo_algorithm::automatic ? choose_algorithm(grid, options, fields) : options.algorithm;
   carrier_options how{.workers = options.workers};
   for (const auto& field : fields)
     if (field.memory.bytes > 0) how.readable.push_back(field.memory);
-  rounds_ = make_carriers(options.mode, grid, plan_rounds(options.algorithm, grid, parts, options.reach), how);
+  rounds_ = make_carriers(options.mode, grid, plan_rounds(algorithm_, grid, parts, options.reach), how);
 }
 
 void halo_exchange::start() {

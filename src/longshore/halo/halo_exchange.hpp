@@ -58,10 +58,13 @@ class halo_exchange {
 
   /// What this rank moves in one exchange. Payload is all that it sends, also to itself.
   [[nodiscard]] traffic moved() const;
+  /// The algorithm; what was chosen where `automatic` was asked for.
+  [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
   /// Rounds of an exchange that depend on each other.
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_.size(); }
 
  private:
+  halo_algorithm algorithm_;
   std::vector<std::unique_ptr<message_carrier>> rounds_;
   std::size_t round_ = 0;  // in flight
   bool in_flight_ = false;

@@ -16,8 +16,6 @@ constexpr std::array<std::string_view, 15> names = {"channel",     "direct",   "
                                                     "irecv-send",  "pairwise", "waitall",   "persistent", "neighbor",
                                                     "partitioned", "subarray", "rma-fence", "rma-pscw",   "rma-flush"};
 
-bool is_built(halo_mode mode) { return mode <= halo_mode::neighbor; }
-
 }  // namespace
 
 std::span<const std::string_view> halo_mode_names() noexcept { return names; }
@@ -34,9 +32,11 @@ bool is_mpi_mode(halo_mode mode) noexcept { return mode >= halo_mode::sendrecv; 
 
 std::optional<std::string> why_not(halo_mode mode, std::string_view transport, const std::array<int, 3>& grid,
                                    const std::array<bool, 3>& periodic) {
-  if (!is_built(mode)) return fmt::format("halo mode '{}' is not part of this version", name_of(mode));
   if (is_mpi_mode(mode) && transport != "mpi")
     return fmt::format("halo mode '{}' is a sequence of MPI calls: it needs the transport mpi, not {}", name_of(mode), transport);
+#ifdef LONGSHORE_HAVE_MPI
+  if (auto reason = mpi::why_no_call(mode)) return reason;
+#endif
   if (mode == halo_mode::redblack)
     for (int d = 0; d < 3; ++d)
       if (periodic[d] && grid[d] % 2 != 0 && grid[d] > 1)

@@ -30,6 +30,10 @@ class packed_message {
       for (const auto& p : pieces_) share(p.pack, message + p.offset, p.cells, task, count);
     });
   }
+  /// Packs one part of the message only.
+  void pack_part(std::size_t part, std::byte* message) const {
+    pieces_[part].pack(message + pieces_[part].offset, pieces_[part].cells);
+  }
   void unpack(const std::byte* message, tasks* workers = nullptr) const {
     for_shares(workers, [&](int task, int count) {
       for (const auto& p : pieces_) share(p.unpack, p.cells, message + p.offset, task, count);

@@ -2,8 +2,8 @@
 
 namespace longshore::mpi {
 
-all_at_once::all_at_once(const rank_grid& grid, halo_round round, const lane& where, tasks* workers)
-    : legs(grid, std::move(round), where, workers), requests_(2 * count(), MPI_REQUEST_NULL) {}
+all_at_once::all_at_once(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, by_buffer which)
+    : legs(grid, std::move(round), where, workers, which), requests_(2 * count(), MPI_REQUEST_NULL) {}
 
 bool all_at_once::test() {
   if (!in_flight_) return true;

@@ -11,7 +11,8 @@ namespace longshore::mpi {
 /// Base: what is in flight is complete when all requests are.
 class all_at_once : public legs {
  public:
-  all_at_once(const rank_grid& grid, halo_round round, const lane& where, tasks* workers);
+  all_at_once(const rank_grid& grid, halo_round round, const lane& where, tasks* workers,
+              by_buffer which = by_buffer::where_needed);
   [[nodiscard]] bool test() final;
   void wait() final;
 

@@ -3,7 +3,10 @@
 #include <longshore/halo/mpi/carriers.hpp>
 #include <longshore/halo/mpi/leg_by_leg.hpp>
 #include <longshore/halo/mpi/neighbor.hpp>
+#include <longshore/halo/mpi/partitioned.hpp>
 #include <longshore/halo/mpi/posted_carrier.hpp>
+#include <longshore/halo/mpi/rma.hpp>
+#include <longshore/halo/mpi/subarray.hpp>
 
 namespace longshore::mpi {
 namespace {
@@ -19,13 +22,23 @@ std::unique_ptr<message_carrier> make_one(halo_mode mode, const rank_grid& grid,
     case halo_mode::waitall: return std::make_unique<waitall>(grid, std::move(round), where, workers);
     case halo_mode::persistent: return std::make_unique<persistent>(grid, std::move(round), where, workers);
     case halo_mode::neighbor: return std::make_unique<neighbor>(grid, std::move(round), where, workers);
+#if MPI_VERSION >= 4
+    case halo_mode::partitioned: return std::make_unique<partitioned>(grid, std::move(round), where, workers);
+#endif
+    case halo_mode::subarray: return std::make_unique<subarray>(grid, std::move(round), where, workers);
+    case halo_mode::rma_fence: return std::make_unique<rma_fence>(grid, std::move(round), where, workers);
+    case halo_mode::rma_pscw: return std::make_unique<rma_pscw>(grid, std::move(round), where, workers);
+    case halo_mode::rma_flush: return std::make_unique<rma_flush>(grid, std::move(round), where, workers);
     default: fail(errc::unsupported, "halo mode '{}' is no sequence of MPI calls of this version", name_of(mode));
   }
 }
 
 }  // namespace
 
-std::optional<std::string> why_no_call(halo_mode) { return std::nullopt; }
+std::optional<std::string> why_no_call(halo_mode mode) {
+  if (mode != halo_mode::partitioned || MPI_VERSION >= 4) return std::nullopt;
+  return fmt::format("halo mode 'partitioned' needs MPI 4, and this program was built with MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
+}
 
 std::vector<std::unique_ptr<message_carrier>> make_carriers(halo_mode mode, const rank_grid& grid, std::vector<halo_round> rounds,
                                                             const carrier_options& options) {
