@@ -16,6 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 7> names = {"standard", "staged", "sequenced", "staged-sequenced",
                                                    "faces",    "hybrid", "auto"};
 
+constexpr std::array<std::string_view, 3> reach_names = {"faces", "edges", "corners"};
+
 halo_message message(const rank_grid& grid, std::span<const halo_part> fields, const halo_direction& direction, bool leaves,
                      std::array<bool, 3> filled) {
   halo_message message;
@@ -70,6 +72,15 @@ halo_algorithm halo_algorithm_from(std::string_view name) {
   return static_cast<halo_algorithm>(found - names.begin());
 }
 
+std::span<const std::string_view> halo_reach_names() noexcept { return reach_names; }
+
+halo_reach halo_reach_from(std::string_view name) {
+  const auto* const found = std::find(reach_names.begin(), reach_names.end(), name);
+  if (found == reach_names.end())
+    fail(errc::usage, "no stencil reaches '{}': it is one of {}", name, fmt::join(reach_names, ", "));
+  return static_cast<halo_reach>(1 + found - reach_names.begin());
+}
+
 halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) noexcept {
   if (algorithm == halo_algorithm::faces || needed == halo_reach::faces) return halo_reach::faces;
   if (algorithm == halo_algorithm::standard || algorithm == halo_algorithm::sequenced) return needed;
@@ -95,8 +106,7 @@ halo_round plan_round(const rank_grid& grid, std::span<const halo_part> fields, 
                       std::array<bool, 3> filled) {
   halo_round round;
   for (const auto& direction : directions)
-    round.push_back(
-        {direction, message(grid, fields, direction, true, filled), message(grid, fields, direction, false, filled)});
+    round.push_back({direction, message(grid, fields, direction, true, filled), message(grid, fields, direction, false, filled)});
   return round;
 }
 

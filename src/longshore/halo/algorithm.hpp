@@ -33,6 +33,10 @@ struct halo_part {
 /// Throws errc::usage for a name that is none.
 [[nodiscard]] halo_algorithm halo_algorithm_from(std::string_view name);
 
+/// "faces", "edges", "corners". Throws errc::usage for a name that is none.
+[[nodiscard]] std::span<const std::string_view> halo_reach_names() noexcept;
+[[nodiscard]] halo_reach halo_reach_from(std::string_view name);
+
 /// How far an algorithm fills the halo of a stencil that reaches so far: staged messages carry corners in any case, unless only
 /// faces are needed, and `faces` never does.
 [[nodiscard]] halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) noexcept;

@@ -9,11 +9,7 @@ namespace longshore {
 
 direct_carrier::direct_carrier(std::vector<direct_link> links, std::vector<std::shared_ptr<const void>> keep,
                                std::vector<const std::byte*> received, traffic moved, tasks* workers)
-    : links_(std::move(links)),
-      keep_(std::move(keep)),
-      received_(std::move(received)),
-      moved_(moved),
-      workers_(workers) {
+    : links_(std::move(links)), keep_(std::move(keep)), received_(std::move(received)), moved_(moved), workers_(workers) {
   to_read_.reserve(links_.size());
   read_by_.reserve(links_.size());
 }
@@ -120,7 +116,8 @@ class link_maker {
     std::sort(options_.readable.begin(), options_.readable.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
     board_ = std::make_shared<readable_memory>(grid.ranks(), signals_bytes() * peers_.size());
-    for (std::size_t i = 0; i < peers_.size() * rounds.size(); ++i) new (board_->data() + i * sizeof(direct_signals)) direct_signals{};
+    for (std::size_t i = 0; i < peers_.size() * rounds.size(); ++i)
+      new (board_->data() + i * sizeof(direct_signals)) direct_signals{};
   }
 
   std::vector<std::unique_ptr<direct_carrier>> make(const std::function<bool(const halo_message&)>& wanted);
@@ -236,7 +233,8 @@ void link_maker::add_link(std::size_t round, std::size_t peer, const offer& thei
       fits = in.parts[i].extents == from.parts[i].extents && in.parts[i].element_bytes == from.parts[i].element_bytes;
     if (!fits)
       fail(errc::usage,
-           "rank {} offers cells of halo to rank {} that do not fit there: blocks that are neighbours along one dimension need equal "
+           "rank {} offers cells of halo to rank {} that do not fit there: blocks that are neighbours along one dimension need "
+           "equal "
            "extents along the others, and the same fields and widths",
            link.peer, grid_.ranks().rank());
     for (std::size_t i = 0; i < in.parts.size(); ++i) link.copies.add(in.parts[i], from.parts[i]);

@@ -21,7 +21,8 @@ struct far_sides {
   bool all = true;
 };
 
-far_sides far_sides_of(const rank_grid& grid, const std::array<int, 3>& receiver, const halo_direction& direction, int dimension) {
+far_sides far_sides_of(const rank_grid& grid, const std::array<int, 3>& receiver, const halo_direction& direction,
+                       int dimension) {
   far_sides found;
   for (int index = 0; index < 27; ++index) {
     auto side = halo_direction::from_index(index);

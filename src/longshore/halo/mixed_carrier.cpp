@@ -15,7 +15,8 @@ constexpr std::size_t least_lent_bytes = 16384;
 
 class mixed_carrier final : public message_carrier {
  public:
-  mixed_carrier(team& team, const halo_round& round, tasks* workers) : team_(team), workers_(workers), own_(round.size(), nullptr) {}
+  mixed_carrier(team& team, const halo_round& round, tasks* workers)
+      : team_(team), workers_(workers), own_(round.size(), nullptr) {}
 
   void add(std::unique_ptr<polled_carrier> part) {
     if (part) parts_.push_back(std::move(part));
@@ -144,7 +145,8 @@ halo_round take_near(const team& ranks, halo_round& round) {
 }  // namespace
 
 std::vector<std::unique_ptr<message_carrier>> make_mixed_carriers(halo_mode mode, const rank_grid& grid,
-                                                                  std::vector<halo_round> rounds, const carrier_options& options) {
+                                                                  std::vector<halo_round> rounds,
+                                                                  const carrier_options& options) {
   team& ranks = grid.ranks();
   std::vector<std::unique_ptr<mixed_carrier>> mixed;
   for (auto& round : rounds) {
@@ -160,7 +162,8 @@ std::vector<std::unique_ptr<message_carrier>> make_mixed_carriers(halo_mode mode
     for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::move(direct[r]));
   }
   // On threads all of one node was read directly then: nobody needs to be asked.
-  const bool all_direct = mode == halo_mode::direct && can_lend && ranks.transport_name() == "threads" && ranks.nodes().node_count() == 1;
+  const bool all_direct =
+      mode == halo_mode::direct && can_lend && ranks.transport_name() == "threads" && ranks.nodes().node_count() == 1;
   if (!all_direct && any_left(ranks, rounds)) {
     std::vector<halo_round> near;
 #ifdef LONGSHORE_HAVE_MPI
@@ -172,8 +175,7 @@ std::vector<std::unique_ptr<message_carrier>> make_mixed_carriers(halo_mode mode
     }
 #endif
     if (any_left(ranks, rounds))
-      for (std::size_t r = 0; r < rounds.size(); ++r)
-        mixed[r]->add(std::make_unique<channel_carrier>(ranks, rounds[r], options));
+      for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::make_unique<channel_carrier>(ranks, rounds[r], options));
   }
   return {std::make_move_iterator(mixed.begin()), std::make_move_iterator(mixed.end())};
 }

@@ -46,8 +46,8 @@ std::optional<std::string> why_not(halo_mode mode, std::string_view transport, c
   return std::nullopt;
 }
 
-std::vector<std::unique_ptr<message_carrier>> make_carriers(halo_mode mode, const rank_grid& grid,
-                                                            std::vector<halo_round> rounds, const carrier_options& options) {
+std::vector<std::unique_ptr<message_carrier>> make_carriers(halo_mode mode, const rank_grid& grid, std::vector<halo_round> rounds,
+                                                            const carrier_options& options) {
   if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
     fail(errc::unsupported, "{}", *reason);
 #ifdef LONGSHORE_HAVE_MPI

@@ -38,7 +38,8 @@ void waitall::start() {
   in_flight_ = true;
 }
 
-persistent::persistent(const rank_grid& grid, halo_round round, const lane& where, tasks* workers) : all_at_once(grid, std::move(round), where, workers) {
+persistent::persistent(const rank_grid& grid, halo_round round, const lane& where, tasks* workers)
+    : all_at_once(grid, std::move(round), where, workers) {
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& in = incoming(i);
     check(MPI_Recv_init(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &requests_[i]), "MPI_Recv_init");

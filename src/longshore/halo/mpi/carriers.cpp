@@ -37,7 +37,8 @@ std::unique_ptr<message_carrier> make_one(halo_mode mode, const rank_grid& grid,
 
 std::optional<std::string> why_no_call(halo_mode mode) {
   if (mode != halo_mode::partitioned || MPI_VERSION >= 4) return std::nullopt;
-  return fmt::format("halo mode 'partitioned' needs MPI 4, and this program was built with MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
+  return fmt::format("halo mode 'partitioned' needs MPI 4, and this program was built with MPI {}.{}", MPI_VERSION,
+                     MPI_SUBVERSION);
 }
 
 std::vector<std::unique_ptr<message_carrier>> make_carriers(halo_mode mode, const rank_grid& grid, std::vector<halo_round> rounds,

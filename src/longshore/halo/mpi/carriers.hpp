@@ -22,7 +22,8 @@ namespace longshore::mpi {
 
 /// Collective. For each round what modes channel and direct use between nodes (posted_carrier.hpp). REQUIRES: a team of the mpi
 /// transport, no messages of a rank to itself, delivery unpacked.
-[[nodiscard]] std::vector<std::unique_ptr<polled_carrier>> make_posted(const rank_grid& grid, const std::vector<halo_round>& rounds,
+[[nodiscard]] std::vector<std::unique_ptr<polled_carrier>> make_posted(const rank_grid& grid,
+                                                                       const std::vector<halo_round>& rounds,
                                                                        const carrier_options& options);
 
 }  // namespace longshore::mpi

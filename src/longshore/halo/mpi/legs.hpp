@@ -23,10 +23,10 @@ struct message_end {
 
 /// Which messages go by way of the buffer.
 enum class by_buffer {
-  where_needed,         ///< those that are not dense
-  all,                  ///< all
-  all_but_incoming,     ///< outgoing ones where needed; where incoming ones arrive is said by place_incoming
-  none                  ///< none: the calls find the cells themselves
+  where_needed,      ///< those that are not dense
+  all,               ///< all
+  all_but_incoming,  ///< outgoing ones where needed; where incoming ones arrive is said by place_incoming
+  none               ///< none: the calls find the cells themselves
 };
 
 /// Base of the carriers. Dense messages are sent from, and received to, where they lie; the others by way of a buffer that is packed
@@ -35,8 +35,7 @@ enum class by_buffer {
 class legs : public message_carrier {
  public:
   /// Collective. Throws errc::usage when two ranks do not agree on the size of a message between them.
-  legs(const rank_grid& grid, halo_round round, const lane& where, tasks* workers,
-       by_buffer which = by_buffer::where_needed);
+  legs(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, by_buffer which = by_buffer::where_needed);
 
   [[nodiscard]] const std::byte* received(std::size_t leg) const override {
     return static_cast<const std::byte*>(incoming_[leg].data);

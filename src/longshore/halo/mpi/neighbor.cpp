@@ -30,10 +30,12 @@ bool goes_without_packing(const halo_round& round, int dimensions) {
 
 }  // namespace
 
-neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers) : neighbor(grid, std::move(round), where, workers, goes_without_packing(round, grid.dimensions())) {}
+neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers)
+    : neighbor(grid, std::move(round), where, workers, goes_without_packing(round, grid.dimensions())) {}
 
 neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, bool without_packing)
-    : legs(grid, std::move(round), where, workers, without_packing ? by_buffer::where_needed : by_buffer::all), without_packing_(without_packing) {
+    : legs(grid, std::move(round), where, workers, without_packing ? by_buffer::where_needed : by_buffer::all),
+      without_packing_(without_packing) {
   if (is_all_faces(legs::round(), grid.dimensions()))
     make_cartesian(grid);
   else

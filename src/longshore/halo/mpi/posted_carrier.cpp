@@ -15,10 +15,7 @@ constexpr std::size_t least_single_bytes = 16384;
 }  // namespace
 
 posted_carrier::posted_carrier(const rank_grid& grid, const halo_round& round, const lane& where, tasks* workers)
-    : comm_(where.comm),
-      dog_(dynamic_cast<team&>(grid.ranks()).dog()),
-      workers_(workers),
-      received_(round.size(), nullptr) {
+    : comm_(where.comm), dog_(dynamic_cast<team&>(grid.ranks()).dog()), workers_(workers), received_(round.size(), nullptr) {
   for (std::size_t leg = 0; leg < round.size(); ++leg) {
     const auto& [direction, out, in] = round[leg];
     const int tag = where.first_tag + direction.index();
