@@ -261,8 +261,8 @@ std::vector<std::unique_ptr<direct_carrier>> link_maker::make(const std::functio
     offers.push_back(read(letter));
     verdicts.push_back({static_cast<std::byte>(offers.back().reachable)});
   }
-  // Only where both reach each other's memory is there a link.
-  const auto answers = mail_->exchange(verdicts);
+  // Only where both reach each other's memory is there a link. Threads of one process always do.
+  const auto answers = in_process_ ? verdicts : mail_->exchange(verdicts);
   for (const auto& round : rounds_) made_.push_back({{}, {}, std::vector<const std::byte*>(round.size(), nullptr), {}});
   for (std::size_t round = 0; round < rounds_.size(); ++round)
     for (std::size_t i = 0; i < peers_.size(); ++i)

@@ -4,7 +4,8 @@
 // Two counters per pair say how far each is: `ready`, my cells may be read, and `taken`, I have read yours. Each rank polls its own
 // memory, into which its neighbours write: so nothing is touched that its owner may have given up already.
 //
-// Cost: no message, one copy of each byte; neighbours go in step. A plan asks its neighbours on the node only, by two letters each.
+// Cost: no message, one copy of each byte; neighbours go in step. A plan asks its neighbours on the node only, by one letter each, or two
+// between processes.
 // Memory per rank: 128 bytes per neighbour and round.
 #pragma once
 

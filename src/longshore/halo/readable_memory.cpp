@@ -1,3 +1,4 @@
+#include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/halo/readable_memory.hpp>
 #include <longshore/machine/memory.hpp>
@@ -10,7 +11,7 @@
 namespace longshore {
 namespace {
 
-constexpr std::size_t huge_from_bytes = std::size_t{1} << 20;
+constexpr std::size_t huge_from_bytes = std::size_t{1} << 20, small_below_bytes = 32768;
 
 // An unnamed file of `bytes` bytes, mapped; a ticket without address where the system refuses one of the calls.
 memory_ticket make_file(std::size_t bytes) {
@@ -45,13 +46,22 @@ readable_memory::readable_memory(const team& ranks, std::size_t bytes) {
     ticket_.bytes = whole;
   }
   if (ticket_.address == 0) {
-    own_ = pages(bytes, bytes >= huge_from_bytes);
-    ticket_.address = reinterpret_cast<std::uint64_t>(own_.data());
+    if (bytes < small_below_bytes) {
+      small_.reset(new (std::align_val_t{interference_bytes}) std::byte[bytes]{});
+      ticket_.address = reinterpret_cast<std::uint64_t>(small_.get());
+    } else {
+      own_ = pages(bytes, bytes >= huge_from_bytes);
+      ticket_.address = reinterpret_cast<std::uint64_t>(own_.data());
+    }
     ticket_.bytes = bytes;
     ticket_.process = getpid();
   } else if (bytes >= huge_from_bytes) {
     prefer_huge_pages(data(), ticket_.bytes);
   }
+}
+
+void readable_memory::aligned_delete::operator()(std::byte* memory) const noexcept {
+  ::operator delete[](memory, std::align_val_t{interference_bytes});
 }
 
 readable_memory::~readable_memory() {

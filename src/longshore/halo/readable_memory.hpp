@@ -44,9 +44,16 @@ class readable_memory {
   void swap(readable_memory& other) noexcept {
     std::swap(ticket_, other.ticket_);
     std::swap(own_, other.own_);
+    std::swap(small_, other.small_);
   }
+  struct aligned_delete {
+    void operator()(std::byte* memory) const noexcept;
+  };
   memory_ticket ticket_;
-  pages own_;  // when it is no file
+  // When it is no file: pages, or for little memory, of which plans need some, the heap: asking the kernel what is left takes longer
+  // than all else that a plan does.
+  pages own_;
+  std::unique_ptr<std::byte[], aligned_delete> small_;
 };
 
 /// A part of another process's memory, mapped here for as long as the object lives, whatever the owner does meanwhile.
