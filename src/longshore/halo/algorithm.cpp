@@ -88,18 +88,27 @@ halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) noexcept {
 }
 
 std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid, std::span<const halo_part> fields,
-                                    halo_reach reach) {
+                                    halo_reach reach, bool own_copied) {
+  const auto standard = own_copied ? &standard_rounds_copied_last : &standard_rounds;
   switch (algorithm) {
     case halo_algorithm::faces: return standard_rounds(grid, fields, halo_reach::faces);
-    case halo_algorithm::standard: return standard_rounds(grid, fields, reach);
+    case halo_algorithm::standard: return standard(grid, fields, reach);
     case halo_algorithm::staged: return staged_rounds(grid, fields, reach);
     case halo_algorithm::hybrid: return hybrid_rounds(grid, fields, reach);
-    case halo_algorithm::sequenced: return sequenced_rounds(grid, fields, reach, &standard_rounds);
+    case halo_algorithm::sequenced: return sequenced_rounds(grid, fields, reach, standard);
     case halo_algorithm::staged_sequenced: return sequenced_rounds(grid, fields, reach, &staged_rounds);
     case halo_algorithm::automatic: break;
   }
   assert(false);
   fail(errc::unsupported, "halo algorithm 'auto' has no rounds of its own");
+}
+
+bool is_within_ranks(const rank_grid& grid, const halo_round& round) {
+  return std::all_of(round.begin(), round.end(), [&](const halo_leg& leg) {
+    bool leaves = false;
+    for (int d = 0; d < 3; ++d) leaves = leaves || (leg.direction.step[d] != 0 && grid.shape()[d] > 1);
+    return !leaves;
+  });
 }
 
 halo_round plan_round(const rank_grid& grid, std::span<const halo_part> fields, std::span<const halo_direction> directions,

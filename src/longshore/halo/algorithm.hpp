@@ -43,8 +43,13 @@ struct halo_part {
 
 /// The rounds of an exchange: each may begin when the one before is complete. REQUIRES: not `automatic`, which is a choice among
 /// the others (choose_algorithm.hpp).
+/// `own_copied`: the mode copies what a rank sends to itself, so that this may come last (standard.hpp).
 [[nodiscard]] std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid,
-                                                  std::span<const halo_part> fields, halo_reach reach = halo_reach::corners);
+                                                  std::span<const halo_part> fields, halo_reach reach = halo_reach::corners,
+                                                  bool own_copied = false);
+
+/// Whether a round, by its directions, moves nothing between ranks: on this rank and on every other.
+[[nodiscard]] bool is_within_ranks(const rank_grid& grid, const halo_round& round);
 
 /// One round: in each direction one message with the cells of all fields. Directions in which a message would be empty, on this
 /// rank or another, have no message. In the dimensions that are `filled` already the message is wider by the halo that has come

@@ -6,7 +6,8 @@
 namespace longshore {
 namespace {
 
-constexpr int rounds_of_trial = 5, exchanges_per_round = 4;
+constexpr int rounds_of_trial = 7, exchanges_per_round = 4;
+constexpr std::size_t most_fields_one_by_one = 32;  // each is a round or three of its own
 
 // Memory that has the extents and strides of a field, and can be read by neighbours if that can.
 struct scratch {
@@ -44,6 +45,10 @@ halo_algorithm choose_algorithm(const rank_grid& grid, const halo_options& optio
   if (ranks.size() == 1 || grid.dimensions() == 1 || options.reach == halo_reach::faces) return halo_algorithm::standard;
   std::vector<halo_algorithm> candidates = {halo_algorithm::standard, halo_algorithm::staged};
   if (ranks.nodes().node_count() > 1 && ranks.nodes().largest_node() > 1) candidates.push_back(halo_algorithm::hybrid);
+
+  // Field by field a message may still be in a cache when it is unpacked.
+  if (fields.size() > 1 && fields.size() <= most_fields_one_by_one)
+    candidates.insert(candidates.end(), {halo_algorithm::sequenced, halo_algorithm::staged_sequenced});
 
   std::vector<scratch> like;
   std::vector<field_memory> memories;

@@ -39,7 +39,9 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
   carrier_options how{.workers = options.workers};
   for (const auto& field : fields)
     if (field.memory.bytes > 0) how.readable.push_back(field.memory);
-  rounds_ = make_carriers(options.mode, grid, plan_rounds(algorithm_, grid, parts, options.reach), how);
+  auto rounds = plan_rounds(algorithm_, grid, parts, options.reach, !is_mpi_mode(options.mode));
+  for (const auto& round : rounds) rounds_between_ranks_ += is_within_ranks(grid, round) ? 0 : 1;
+  rounds_ = make_carriers(options.mode, grid, std::move(rounds), how);
 }
 
 void halo_exchange::start() {

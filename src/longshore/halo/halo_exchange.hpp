@@ -60,12 +60,13 @@ class halo_exchange {
   [[nodiscard]] traffic moved() const;
   /// The algorithm; what was chosen where `automatic` was asked for.
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
-  /// Rounds of an exchange that depend on each other.
-  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_.size(); }
+  /// Rounds of an exchange that depend on each other and move something between ranks.
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_between_ranks_; }
 
  private:
   halo_algorithm algorithm_;
   std::vector<std::unique_ptr<message_carrier>> rounds_;
+  std::size_t rounds_between_ranks_ = 0;
   std::size_t round_ = 0;  // in flight
   bool in_flight_ = false;
 };

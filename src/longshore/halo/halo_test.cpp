@@ -291,15 +291,20 @@ TEST(Halo, traffic_is_what_the_formula_says) {
           << text_of(algorithm, mode);
       const bool is_staged = algorithm == halo_algorithm::staged || algorithm == halo_algorithm::staged_sequenced;
       const bool is_sequenced = algorithm == halo_algorithm::sequenced || algorithm == halo_algorithm::staged_sequenced;
-      EXPECT_EQ(halos.rounds(), (is_staged || algorithm == halo_algorithm::hybrid ? 3 : 1) * (is_sequenced ? fields : 1));
+      std::size_t cut = 0;  // dimensions with several ranks
+      for (const int ranks_there : grid.shape()) cut += ranks_there > 1;
+      const std::size_t rounds = (is_staged ? cut : std::min<std::size_t>(cut, 1)) * (is_sequenced ? fields : 1);
+      EXPECT_TRUE(algorithm == halo_algorithm::hybrid || halos.rounds() == rounds) << halos.rounds() << " not " << rounds;
       EXPECT_LE(moved.wire_bytes, moved.payload_bytes);
       EXPECT_LE(moved.offnode_bytes, moved.wire_bytes);
       if (algorithm == halo_algorithm::hybrid) continue;  // its messages are counted below
       std::uint64_t legs = 0, remote = 0, distant = 0;
       for (const auto& direction : is_staged || algorithm == halo_algorithm::faces ? face_directions(3) : all_directions(3)) {
         const int peer = grid.neighbour(direction);
+        bool is_own_halo = false;  // along a dimension with one rank: copied last, not sent
+        for (int d = 0; d < 3; ++d) is_own_halo = is_own_halo || (direction.step[d] != 0 && grid.shape()[d] == 1);
         ++legs;
-        remote += peer != team.rank();
+        remote += !is_own_halo;
         distant += !team.nodes().is_local(peer);
       }
       const std::uint64_t times = is_sequenced ? fields : 1;

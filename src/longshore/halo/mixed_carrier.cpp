@@ -1,4 +1,5 @@
 #include <longshore/core/error.hpp>
+#include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/channel_carrier.hpp>
 #include <longshore/halo/direct_carrier.hpp>
 #include <longshore/halo/mixed_carrier.hpp>
@@ -169,13 +170,16 @@ std::vector<std::unique_ptr<message_carrier>> make_mixed_carriers(halo_mode mode
 #ifdef LONGSHORE_HAVE_MPI
     if (ranks.transport_name() == "mpi" && options.delivery == halo_delivery::unpacked) {
       for (auto& round : rounds) near.push_back(take_near(ranks, round));
-      auto posted = mpi::make_posted(grid, rounds, options);
-      for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::move(posted[r]));
+      if (any_left(ranks, rounds)) {
+        auto posted = mpi::make_posted(grid, rounds, options);
+        for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::move(posted[r]));
+      }
       rounds = std::move(near);
     }
 #endif
     if (any_left(ranks, rounds))
-      for (std::size_t r = 0; r < rounds.size(); ++r) mixed[r]->add(std::make_unique<channel_carrier>(ranks, rounds[r], options));
+      for (std::size_t r = 0; r < rounds.size(); ++r)
+        if (!is_within_ranks(grid, rounds[r])) mixed[r]->add(std::make_unique<channel_carrier>(ranks, rounds[r], options));
   }
   return {std::make_move_iterator(mixed.begin()), std::make_move_iterator(mixed.end())};
 }

@@ -7,10 +7,12 @@ std::vector<halo_round> staged_rounds(const rank_grid& grid, std::span<const hal
   if (reach == halo_reach::faces) return standard_rounds(grid, fields, reach);
   std::vector<halo_round> rounds;
   std::array<bool, 3> filled{};
-  for (int d = 0; d < grid.dimensions(); ++d) {
-    rounds.push_back(plan_round(grid, fields, directions_along(d), filled));
-    filled[d] = true;
-  }
+  for (const bool with_others : {true, false})
+    for (int d = 0; d < grid.dimensions(); ++d) {
+      if ((grid.shape()[d] > 1) != with_others) continue;
+      rounds.push_back(plan_round(grid, fields, directions_along(d), filled));
+      filled[d] = true;
+    }
   return rounds;
 }
 

@@ -11,4 +11,10 @@ namespace longshore {
 
 [[nodiscard]] std::vector<halo_round> standard_rounds(const rank_grid& grid, std::span<const halo_part> fields, halo_reach reach);
 
+/// The same for modes in which what a rank sends to itself is a copy. Along dimensions with one rank all cells are the rank's own, or
+/// have come from others before: so the halo there is copied last, with that of the other dimensions, and only what is not the
+/// rank's own is sent: 3^k - 1 messages where k dimensions have several ranks. Rounds after the first move nothing between ranks.
+[[nodiscard]] std::vector<halo_round> standard_rounds_copied_last(const rank_grid& grid, std::span<const halo_part> fields,
+                                                                  halo_reach reach);
+
 }  // namespace longshore

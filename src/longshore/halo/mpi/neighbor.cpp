@@ -50,6 +50,7 @@ neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, t
   };
   for (const auto i : send_legs_) place(outgoing(i), send_bytes_, send_offsets_);
   for (const auto i : receive_legs_) place(incoming(i), receive_bytes_, receive_offsets_);
+  for (auto* const list : {&send_bytes_, &send_offsets_, &receive_bytes_, &receive_offsets_}) list->reserve(1);
 }
 
 // MPI numbers ranks with the last dimension fastest, and is given the dimensions in reverse: so the first is. Where the grid
@@ -105,6 +106,8 @@ void neighbor::learn_order(const rank_grid& grid) {
   team& ranks = grid.ranks();
   std::vector<label> sent, came(receive_legs_.size(), {-1, -1});
   for (const auto i : send_legs_) sent.push_back({ranks.rank(), static_cast<int>(i)});
+  if (sent.empty()) sent.reserve(1);  // MPICH refuses null pointers, also to nothing
+  if (came.empty()) came.reserve(1);
   {
     const auto deadline = guarded();
     check(MPI_Neighbor_alltoall(sent.data(), 2, MPI_INT, came.data(), 2, MPI_INT, neighbours_.get()), "MPI_Neighbor_alltoall");
@@ -137,7 +140,9 @@ void neighbor::start() {
     return;
   }
   for (const auto i : send_legs_) pack(i);
-  check(MPI_Neighbor_alltoallv(buffer(), send_bytes_.data(), send_offsets_.data(), MPI_BYTE, buffer(), receive_bytes_.data(),
+  std::byte nothing{};
+  std::byte* const messages = buffer() == nullptr ? &nothing : buffer();
+  check(MPI_Neighbor_alltoallv(messages, send_bytes_.data(), send_offsets_.data(), MPI_BYTE, messages, receive_bytes_.data(),
                                receive_offsets_.data(), MPI_BYTE, neighbours_.get()),
         "MPI_Neighbor_alltoallv");
   unpack_all();
