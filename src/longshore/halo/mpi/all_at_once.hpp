@@ -13,7 +13,7 @@ class all_at_once : public legs {
  public:
   all_at_once(const rank_grid& grid, halo_round round, const lane& where, tasks* workers,
               by_buffer which = by_buffer::where_needed);
-  [[nodiscard]] bool test() final;
+  [[nodiscard]] bool test() override;
   void wait() final;
 
  protected:

@@ -14,6 +14,7 @@ class partitioned final : public all_at_once {
   partitioned(const rank_grid& grid, halo_round round, const lane& where, tasks* workers);
   ~partitioned() override;
   void start() override;
+  [[nodiscard]] bool test() override;
 };
 
 }  // namespace longshore::mpi
