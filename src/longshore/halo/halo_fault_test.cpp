@@ -14,13 +14,20 @@ using testing::spmd;
 
 constexpr int halo = 2;
 
+// A fault that makes a rank read its neighbour's halo is a race in mode direct: the sanitizer would find it before the check does.
+#ifdef __SANITIZE_THREAD__
+constexpr bool may_race = false;
+#else
+constexpr bool may_race = true;
+#endif
+
 // Exchanges one field by a plan of which one round was tampered with, in the modes of this library and, where there is MPI, in two of
 // its own: packed, and by datatypes. Says whether in each mode some rank found a wrong cell.
 bool is_found(team& team, halo_algorithm algorithm, const std::function<void(halo_round&)>& tamper, std::size_t tampered = 0) {
   const rank_grid grid(team);
   bool found = true;
   for (const auto mode : {halo_mode::channel, halo_mode::direct, halo_mode::waitall, halo_mode::subarray}) {
-    if (is_mpi_mode(mode) && team.transport_name() != "mpi") continue;
+    if ((is_mpi_mode(mode) && team.transport_name() != "mpi") || (mode == halo_mode::direct && !may_race)) continue;
     field<double> u(grid, {5, 4, 6}, halo);
     const halo_part part{u.memory(), halo};
     auto rounds = plan_rounds(algorithm, grid, std::span(&part, 1));
