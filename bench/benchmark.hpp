@@ -44,6 +44,8 @@ struct summary {
   std::vector<std::pair<std::string, double>> phases;  ///< median over repetitions of the maximum over ranks, by phase
 };
 
+struct repetition;  // statistics.hpp
+
 struct metric {
   std::string name;
   double value;
@@ -63,6 +65,9 @@ class measurement {
   virtual void run() = 0;
   /// Seconds of each phase of the last run on this rank, always the same names in the same order; empty: no phases.
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> phases() const { return {}; }
+  /// After each timed repetition, of so many operations since reset(): for what is counted beside the time. `seconds` are those of the
+  /// record, of one operation over the ranks.
+  virtual void timed([[maybe_unused]] const repetition& seconds, [[maybe_unused]] long iterations) {}
   /// Whether the result of the last run is right, on this rank; compares with an oracle computed another way.
   [[nodiscard]] virtual bool verify() = 0;
   /// What this rank moved in one operation.

@@ -50,7 +50,7 @@ std::vector<factor> factors() {
       {.name = "hops",
        .type = integer,
        .defaults = {},
-       .help = "of strategy conveyor (2 between nodes of several ranks, else 1, when not given)",
+       .help = "of strategy conveyor (2 for more than 128 ranks on nodes of several, else 1, when not given)",
        .low = 1,
        .high = 3},
   };
@@ -67,7 +67,8 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
 template <class Distribution>
 std::unique_ptr<measurement> make_with(team& ranks, const variant& what, const launch_facts& facts) {
   gather_options options{.strategy = gather_strategy_of(what.at("strategy").get<std::string>()),
-                         .combine = what.contains("combine") && what.at("combine") == "yes"};
+                         .combine = what.contains("combine") && what.at("combine") == "yes",
+                         .expected_requests = what.at("requests").get<std::size_t>()};
   if (what.contains("hops")) options.hops = what.at("hops").get<int>();
   if (what.contains("buffer_items")) options.buffer_items = what.at("buffer_items").get<std::size_t>();
   if (what.at("operation") == "scatter") return std::make_unique<scatter_measurement<Distribution>>(ranks, what, facts, options);
@@ -86,7 +87,7 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what, const launch
 void settle(variant& what) {
   const auto strategy = gather_strategy_of(what.at("strategy").get<std::string>());
   const bool aggregates = strategy != gather_strategy::agp && strategy != gather_strategy::direct;
-  if (!aggregates) what.erase("buffer_items");
+  if (!aggregates || strategy == gather_strategy::automatic) what.erase("buffer_items");  // auto chooses it
   if (!aggregates) what.erase("combine");
   if (what.at("distribution") != "block-cyclic") what.erase("block_items");
   if (strategy != gather_strategy::conveyor) what.erase("hops");

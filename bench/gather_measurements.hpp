@@ -3,6 +3,8 @@
 #pragma once
 
 #include "benchmark.hpp"
+#include "engine_account.hpp"
+#include "gather_chosen.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -61,6 +63,9 @@ class table_measurement : public measurement {
     for (auto& index : indices()) index = next();
   }
 
+  void reset() override { account_.begin(what_happened()); }
+  void timed(const repetition& seconds, long iterations) override { account_.end(what_happened(), seconds, iterations); }
+  [[nodiscard]] json facts() override { return account_.facts(team_); }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     const double node_bytes = static_cast<double>(requests_ * bytes_per_request()) * team_.size() / team_.nodes().node_count();
     return {{"injection_bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"},
@@ -69,6 +74,7 @@ class table_measurement : public measurement {
 
  protected:
   [[nodiscard]] virtual std::size_t bytes_per_request() const = 0;
+  [[nodiscard]] virtual exchange_report what_happened() const = 0;
 
   [[nodiscard]] index_source source(int rank) const { return {seed_, rank, table_.size(), zipf_}; }
   [[nodiscard]] std::span<std::int64_t> indices() const {
@@ -123,6 +129,7 @@ class table_measurement : public measurement {
   std::uint64_t seed_;
   bool zipf_;
   pages indices_memory_;
+  engine_account account_;
 };
 
 /// The value of element i is -(i + 1): every answer can be checked.
@@ -142,8 +149,10 @@ class gather_measurement final : public table_measurement<Distribution> {
 
   void reset() override {
     for (std::size_t i = wiped_++ % wiped_stride; i < requests_; i += wiped_stride) answers()[i] = no_value;
+    base::reset();
   }
   void run() override { plan_(indices(), answers()); }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     for (std::size_t i = 0; i < requests_; ++i) {
       if (answers()[i] == value_of(indices()[i])) continue;
@@ -154,6 +163,7 @@ class gather_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
+  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
 
  private:
   static constexpr std::int64_t value_of(std::int64_t index) { return -(index + 1); }
@@ -184,8 +194,10 @@ class scatter_measurement final : public table_measurement<Distribution> {
   void reset() override {
     const auto part = table_.local();
     for (std::size_t k = wiped_++ % wiped_stride; k < part.size(); k += wiped_stride) part[k] = no_value;
+    base::reset();
   }
   void run() override { plan_(indices(), integers(values_memory_, requests_)); }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     team_.barrier();
     enum : unsigned char { nobody, somebody, somebody_there };
@@ -204,6 +216,7 @@ class scatter_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
+  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
 
  private:
   [[nodiscard]] std::int64_t value_of(std::int64_t index, int rank) const { return (index + 1) * team_.size() + rank; }
@@ -232,6 +245,7 @@ class histogram_measurement final : public table_measurement<Distribution> {
     plan_(indices(), std::int64_t{1});
     ++runs_;
   }
+  [[nodiscard]] json facts() override { return with_chosen(base::facts(), plan_.decision(), plan_.choice()); }
   [[nodiscard]] bool verify() override {
     team_.barrier();
     std::vector<std::int64_t> counts(table_.local().size());
@@ -245,6 +259,7 @@ class histogram_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
+  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
 
  private:
   [[nodiscard]] std::size_t bytes_per_request() const override { return sizeof(std::int64_t); }

@@ -2,6 +2,7 @@
 
 #include <longshore/aggregate/engine_plan.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/gather/engine_choice.hpp>
 
 #include "benchmark.hpp"
 #include "program.hpp"
@@ -66,8 +67,11 @@ std::vector<plan_row> rows_of(const plan_request& asked) {
       plan_row row{strategy, count, {}};
       for (const std::size_t bytes : item_bytes_of(asked.operation)) {
         const bool answered = asked.operation == "gather";
-        const engine_options options{
-            .item_bytes = bytes, .buffer_items = asked.buffer_items, .hops = count, .with_source = answered};
+        const engine_options options{.item_bytes = bytes,
+                                     .buffer_items = asked.buffer_items,
+                                     .slots = answered ? engine_options{}.slots : gathering::request_slots,
+                                     .hops = count,
+                                     .with_source = answered};
         row.engines.push_back(plan_engine(kind, options, asked.ranks, asked.ranks_per_node, asked.requests));
       }
       rows.push_back(std::move(row));

@@ -43,6 +43,7 @@ class walker {
     for (int i = 0; i < timed; ++i)
       each(untimed + i, untimed + timed, ++round, [&](state& at, std::size_t position) {
         at.repetitions.push_back(visit(at));
+        at.ready->timed(at.repetitions.back(), at.iterations);
         if (told_ != nullptr) told_->sample(*at.what, i, position, at.repetitions.back());
         if (i + 1 == timed) conclude(at);
         if (!keep_) at.ready.reset();

@@ -24,7 +24,7 @@ namespace {
 // What happened on one rank, in the order in which it happened.
 struct diary {
   int alive = 0, most_alive = 0, made = 0;
-  std::map<std::string, int> runs, resets, verified;
+  std::map<std::string, int> runs, resets, timed, verified;
 };
 
 class dummy final : public measurement {
@@ -39,6 +39,9 @@ class dummy final : public measurement {
   dummy& operator=(const dummy&) = delete;
 
   void reset() override { ++notes_.resets[name_]; }
+  void timed(const repetition& seconds, long iterations) override {
+    if (seconds.max > 0 && iterations > 0) ++notes_.timed[name_];
+  }
   [[nodiscard]] bool repeatable() const override { return name_ != "once"; }
   void run() override {
     const int runs = ++notes_.runs[name_];
@@ -159,6 +162,7 @@ TEST(Walk, counts_operations_resets_and_verifications) {
     EXPECT_EQ(all.notes.runs.at("often"), 1 + (2 + 4) * 5);
     EXPECT_EQ(all.notes.runs.at("once"), 1 + (2 + 4) * 1) << "an operation that destroys its input is never repeated";
     EXPECT_EQ(all.notes.resets.at("once"), 1 + 2 + 4);
+    EXPECT_EQ(all.notes.timed.at("often"), 4) << "what is counted beside the time belongs to timed rounds alone";
     EXPECT_EQ(all.notes.verified.at("often"), 2);
     EXPECT_EQ(all.notes.made, 2);
     if (team.rank() != 0) return;

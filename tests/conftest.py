@@ -43,5 +43,6 @@ def build_consumer(installed: Path, tmp_path: Path) -> Callable[[Path], Path]:
 
 @pytest.fixture
 def quiet_environment() -> dict[str, str]:
-    """The environment without settings of Longshore, unpinned: tests share their cores."""
-    return {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")} | {"LONGSHORE_PIN": "0"}
+    """The environment without settings of Longshore: unpinned, since tests share their cores, and without a profile."""
+    settings = {"LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
+    return {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")} | settings

@@ -150,6 +150,63 @@ def test_records_are_complete_and_in_order(run: Run, tmp_path: Path, transport: 
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
+def test_what_the_engines_did_is_in_the_record(run: Run, tmp_path: Path, transport: str) -> None:
+    strategies = "exstack,exstack2,conveyor,agp"
+    options = (
+        "--requests",
+        "5000",
+        "--table",
+        "100",
+        "--buffer-items",
+        "64",
+        "--repetitions",
+        "3",
+        "--iterations",
+        "2",
+    )
+    done = run(
+        BENCH,
+        "gather",
+        "--strategy",
+        strategies,
+        "--ranks-per-node",
+        "2",
+        *options,
+        "--json",
+        "r",
+        transport=transport,
+        ranks=4,
+    )
+    assert done.returncode == 0, done.stderr
+    results = {record["variant"]["strategy"]: record for record in of_kind(read_records(tmp_path / "r"), "result")}
+    assert "engine" not in results.pop("agp")
+    assert set(results) == {"exstack", "exstack2", "conveyor"}
+    for strategy, result in results.items():
+        engine, traffic = result["engine"], result["traffic"]
+        assert (engine["repetitions"], engine["operations"]) == (3, 6)
+        # The mean over ranks is no longer than the slowest rank, in no repetition.
+        assert 0 < engine["seconds"] <= 3 * result["seconds"]["p90"]
+        waited = engine["waited_seconds"]
+        assert all(0 <= waited[cause]["mean"] <= waited[cause]["max"] for cause in ("slot", "arrival"))
+        assert waited["slot"]["mean"] + waited["arrival"]["mean"] < engine["seconds"]
+        hops = engine["hops"]
+        assert [(hop["direction"], hop["hop"]) for hop in hops] == [
+            (direction, hop)
+            for direction in ("requests", "replies")
+            for hop in range(1, 3 if strategy == "conveyor" else 2)
+        ]
+        assert all(0 < hop["fill"] <= 1 and hop["wire_bytes"] > hop["payload_bytes"] for hop in hops)
+        assert sum(hop["offnode_bytes"] for hop in hops) == pytest.approx(traffic["offnode_bytes"], rel=0.1)
+        assert sum(hop["wire_bytes"] for hop in hops) == pytest.approx(traffic["wire_bytes"], rel=0.1)
+        if strategy != "conveyor":  # each question is sent once, but for the own ones
+            asked = sum(hop["items"] for hop in hops if hop["direction"] == "requests")
+            assert 4 * 5000 * 0.7 < asked < 4 * 5000 * 0.8
+        latency = engine["latency_seconds"]["requests"]
+        assert (latency["samples"] == 0) == (strategy == "exstack")
+        assert latency["samples"] == 0 or 0 < latency["p50"] <= latency["p90"] <= latency["p99"] < 60
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_virtual_nodes_are_in_the_map(run: Run, tmp_path: Path, transport: str) -> None:
     done = run(FAULTY, "ring", "--ranks-per-node", "2", "--json", "r", transport=transport, ranks=5)
     assert done.returncode == 0, done.stderr

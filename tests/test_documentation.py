@@ -42,7 +42,11 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
 
 @pytest.mark.parametrize("block", SHELL_BLOCKS, ids=name)
 def test_commands_of_the_documentation_end_as_it_says(block: Block, reader: Callable[[Path], Path]) -> None:
-    environment = os.environ | {"PATH": f"{REPOSITORY}/.venv/bin:{os.environ['PATH']}", "LONGSHORE_PIN": "0"}
+    environment = os.environ | {
+        "PATH": f"{REPOSITORY}/.venv/bin:{os.environ['PATH']}",
+        "LONGSHORE_PIN": "0",
+        "LONGSHORE_PROFILE": "off",
+    }
     to_run = list(commands(block))
     assert to_run, "a block without commands is not marked sh"
     for command in to_run:

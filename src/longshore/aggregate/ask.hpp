@@ -2,14 +2,15 @@
 // order, both ways; so the next reply from a rank answers the oldest open question to it, and only the source has to be known.
 #pragma once
 
+#include <longshore/aggregate/asked_before.hpp>
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/aggregate/engine_options.hpp>
-#include <longshore/core/random.hpp>
+#include <longshore/aggregate/open_questions.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
+#include <exception>
 #include <vector>
 
 namespace longshore {
@@ -22,14 +23,15 @@ enum class reply_order {
 
 struct dialogue_options {
   engine_options engine;         ///< item_bytes, with_source and ship_when_idle are set by the dialogue
-  std::size_t window_items = 0;  ///< most open questions per rank, rounded up to a power of two; 0: twice what the buffers of a
-                                 ///< hop hold, 4096 to 65536: more would only leave the cache
+  std::size_t window_items = 0;  ///< most open questions per rank, rounded up to a power of two; 0: as many as fill a buffer on
+                                 ///< each link, 4096 to 65536
   std::size_t combine_entries =
       0;  ///< > 0: a question that is open already is not asked again; so many are remembered, rounded up likewise
 };
 
 /// Two engines, one for questions and one for replies, and the window; kept between uses.
-/// Memory per rank: that of the engines, and (12 + sizeof(Reply)) bytes per item of the window.
+/// Memory per rank: that of the engines; 8 bytes per item of the window or 256 per rank (open_questions); and, from the first
+/// use that hands replies over in the order of asking or combines, 8 + sizeof(Reply) bytes per item of the window.
 template <class Engine, trivially_copyable Question, trivially_copyable Reply>
 class dialogue {
  public:
@@ -37,42 +39,58 @@ class dialogue {
   dialogue(team& team, const dialogue_options& options)
       : questions_(team, with_items(options.engine, sizeof(Question))),
         replies_(team, with_items(options.engine, sizeof(Reply))),
-        chains_(static_cast<std::size_t>(team.size())) {
-    constexpr std::size_t most = std::size_t{1} << 31;
-    const engine_options& used = questions_.options();
-    const std::size_t buffered = used.buffer_items * static_cast<std::size_t>(used.slots * team.size());
-    const std::size_t wanted = options.window_items > 0
-                                   ? options.window_items
-                                   : std::clamp<std::size_t>(2 * buffered, std::size_t{1} << 12, std::size_t{1} << 16);
-    open_.resize(std::bit_ceil(std::min(wanted, most)));
-    if (options.combine_entries > 0) remembered_.resize(std::bit_ceil(std::min(options.combine_entries, most)));
-  }
+        window_(window_of(options, questions_)),
+        open_(team.size(), window_),
+        before_(options.combine_entries) {}
 
-  /// Collective. Asks question(0), ..., question(n - 1), each an addressed<Question>; the rank asked calls answer(source, question) -> Reply, once
+  /// Collective. Asks question(0), ..., question(n - 1), each an addressed<Question>, made in this order; the rank asked calls answer(source, question) -> Reply, once
   /// for each that is sent; here receive(i, reply) is called for each i, in the given order. Returns when all ranks have all their replies.
+  /// Where answer.fetch(question) exists it is called some questions ahead, to fetch what the answer will read.
+  /// When question() throws, the others are served to the end, then the exception is passed on here and errc::peer_failed is thrown there;
+  /// the object can be used again. An exception of answer or receive leaves it to be destroyed only.
   template <reply_order Order = reply_order::asked, class Ask, class Answer, class Receive>
   void operator()(std::size_t n, Ask&& question, Answer&& answer, Receive&& receive) {
+    const int failed_rank = unless_failed<Order>(n, question, answer, receive);
+    if (failed_rank >= 0) aggregating::give_up_with(questions_.ranks().rank(), failed_rank);
+  }
+
+  /// The same, but returns the lowest rank whose question() threw, or -1, where operator() throws.
+  template <reply_order Order = reply_order::asked, class Ask, class Answer, class Receive>
+  [[nodiscard]] int unless_failed(std::size_t n, Ask&& question, Answer&& answer, Receive&& receive) {
     aggregating::idle_time idle(replies_);
-    asked_ = handed_ = 0;
-    for (auto& one : remembered_) one.asked = nowhere;
+    asked_ = answered_ = handed_ = 0;
+    made_ = {};
+    before_.forget();
+    if ((Order == reply_order::asked || before_.is_used()) && waiting_.empty()) waiting_.resize(window_);
+    std::exception_ptr failure;
     for (bool asking = true, more = true; more;) {
       const std::size_t asked_before = asked_;
-      const bool refused = ask(n, question);
+      bool refused = false;
+      try {
+        refused = ask<Order>(n, question);
+      } catch (...) {
+        questions_.fail_use();
+        failure = std::current_exception();
+        n = asked_;
+      }
       if (asking) asking = questions_.advance(asked_ == n);
       std::size_t moved = asked_ - asked_before;
-      moved += questions_.template drain<Question>([&](int source, const Question& one) {
-        return replies_.can_push(source) && replies_.push(source, Reply(answer(source, one)));
-      });
+      moved += questions_.template drain_batches<Question>(
+          [&](auto source_of, std::span<const Question> asked) { return reply_to(source_of, asked, answer); });
       asking = asking && !questions_.ended();
-      more = replies_.advance(!asking && questions_.ended());
-      moved += replies_.template drain<Reply>([&](int source, const Reply& reply) { take<Order>(source, reply, receive); });
+      more = replies_.advance(!asking && questions_.ended() && push_pending());
+      moved += replies_.template drain_batches<Reply>(
+          [&](auto source_of, std::span<const Reply> came) { return take<Order>(source_of, came, receive); });
       const std::size_t now = questions_.activity();
       const bool busy = moved > 0 || now != questions_seen_;
       questions_seen_ = now;
       idle.turn(busy, refused);
     }
+    const int failed_rank = questions_.failed_rank();
     questions_.restart();
     replies_.restart();
+    if (failure) std::rethrow_exception(failure);
+    return failed_rank;
   }
 
   [[nodiscard]] const Engine& questions() const noexcept { return questions_; }
@@ -81,22 +99,16 @@ class dialogue {
   [[nodiscard]] std::uint64_t combined() const noexcept { return combined_; }
 
  private:
+  using question_stretch = aggregating::stretch<Question, Engine>;
   static constexpr std::uint32_t none = 0xffffffff;
-  struct chain {
-    std::uint32_t oldest = none, newest = none;
-  };
-  struct open_question {
-    std::uint32_t next;  // the next question to the same rank, as a place in the window
-    std::uint32_t twin;  // another that waits for the same reply
-    std::uint32_t arrived;
+  static constexpr std::size_t fetch_ahead = 24;  // questions
+  // Numbers are kept as 32 bits: what is open lies within so many.
+  static constexpr std::size_t most_spread = std::size_t{1} << 31;
+  struct waiting_question {
+    std::uint32_t twin = none;  // another, as a place in the window, that waits for the same reply
+    bool arrived = false;
     Reply reply;
   };
-
-  struct remembered {
-    addressed<Question> what;
-    std::size_t asked;
-  };
-  static constexpr std::size_t nowhere = ~std::size_t{0};
 
   static engine_options with_items(engine_options options, std::size_t item_bytes) {
     options.item_bytes = item_bytes;
@@ -105,76 +117,198 @@ class dialogue {
     options.elastic = options.items_create_items = false;
     return options;
   }
+  static std::size_t window_of(const dialogue_options& options, const Engine& engine) {
+    // What fills a buffer on each of its links, so that none has to leave before it is full; more would only leave the cache.
+    const std::size_t buffered = engine.options().buffer_items * engine.link_count();
+    const std::size_t wanted = options.window_items > 0
+                                   ? options.window_items
+                                   : std::clamp<std::size_t>(buffered, std::size_t{1} << 12, std::size_t{1} << 16);
+    return std::bit_ceil(std::min(wanted, most_spread));
+  }
 
   // Asks until the window or a buffer is full; says whether it was a buffer.
-  template <class Ask>
+  template <reply_order Order, class Ask>
   bool ask(std::size_t n, Ask& question) {
-    const std::size_t mask = open_.size() - 1;
-    const std::size_t end = std::min(n, handed_ + open_.size());
-    for (; asked_ < end; ++asked_) {
-      const addressed<Question> next = question(asked_);
-      const auto place = static_cast<std::uint32_t>(asked_ & mask);
-      if (!remembered_.empty() && join(next, place)) continue;
-      if (!questions_.push(next.rank, next.item)) return true;
-      if (!remembered_.empty()) remembered_[slot_of(next)] = {next, asked_};
-      chain& to = chains_[next.rank];
-      (to.oldest == none ? to.oldest : open_[to.newest].next) = place;
-      to.newest = place;
-      open_[place].next = open_[place].twin = none;
-      open_[place].arrived = 0;
+    const bool kept = Order == reply_order::asked || before_.is_used();  // what is open lies within the window
+    std::size_t end = std::min(n, kept ? handed_ + window_ : answered_ + window_);
+    const std::size_t spread_end = (asked_ / most_spread + 1) * most_spread;
+    if (!kept) end = asked_ % most_spread == 0 && asked_ != answered_ ? asked_ : std::min(end, spread_end);
+    const int ranks = questions_.ranks().size();
+    std::size_t next_stretch = kept || ranks > question_stretch::most_ranks ? end : asked_;
+    while (asked_ < end) {
+      if (made_.none()) {
+        if (asked_ >= next_stretch) {
+          if (const std::size_t room = question_stretch::room(questions_, ranks, std::min(end - asked_, open_.room()))) {
+            ask_stretch(ranks, asked_ + room, question);
+            continue;
+          }
+          next_stretch = asked_ + question_stretch::least_items;
+        }
+        made_.make(question, asked_, end - asked_);
+      }
+      for (; !made_.none(); ++made_.next, ++asked_)
+        if (!ask_one(kept, made_.items[made_.next])) return true;
     }
     return false;
   }
 
-  [[nodiscard]] std::size_t slot_of(const addressed<Question>& next) const {
-    std::uint64_t bits = static_cast<std::uint64_t>(next.rank);
-    const auto bytes = bytes_of(next.item);
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof bits) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
-      bits = mix_bits(bits ^ word);
+  bool ask_one(bool kept, const addressed<Question>& next) {
+    const auto place = static_cast<std::uint32_t>(asked_ & (window_ - 1));
+    if (before_.is_used() && join(next, place)) return true;
+    if (!open_.has_room(next.rank) || !questions_.push(next.rank, next.item)) return false;
+    if (before_.is_used()) before_.remember(next, asked_);
+    open_.writer()(next.rank, 0, static_cast<std::uint32_t>(asked_));
+    open_.asked(next.rank, 1);
+    if (kept) {
+      waiting_[place].twin = none;
+      waiting_[place].arrived = false;
     }
-    return bits & (remembered_.size() - 1);
+    return true;
+  }
+
+  template <class Ask>
+  void ask_stretch(int ranks, std::size_t end, Ask& question) {
+    question_stretch::run(
+        questions_, ranks, asked_, end, question,
+        [write = open_.writer()](int rank, std::size_t k, std::size_t i) { write(rank, k, static_cast<std::uint32_t>(i)); },
+        [this](int rank, std::size_t count) { open_.asked(rank, count); });
   }
 
   // Whether the same question is open: then question `place` waits for its reply.
   bool join(const addressed<Question>& next, std::uint32_t place) {
-    const remembered& last = remembered_[slot_of(next)];
-    if (last.asked == nowhere || last.asked < handed_ || last.what.rank != next.rank ||
-        std::memcmp(&last.what.item, &next.item, sizeof(Question)) != 0)
-      return false;
-    open_question& first = open_[last.asked & (open_.size() - 1)];
-    if (first.arrived != 0) return false;
-    open_[place].twin = first.twin;
-    open_[place].arrived = 0;
+    const std::size_t earlier = before_.find(next);
+    if (earlier == before_.nowhere || earlier < handed_) return false;
+    waiting_question& first = waiting_[earlier & (window_ - 1)];
+    if (first.arrived) return false;
+    waiting_[place].twin = first.twin;
+    waiting_[place].arrived = false;
     first.twin = place;
     ++combined_;
     return true;
   }
 
+  template <class SourceOf, class Answer>
+  std::size_t reply_to(SourceOf source_of, std::span<const Question> asked, Answer& answer) {
+    if constexpr (SourceOf::is_one)
+      if (replies_.has_rank_lanes()) return reply_in_place(source_of(0), asked, answer);
+    std::size_t done = 0;
+    while (push_pending() && done < asked.size()) {
+      pending_.count = std::min(aggregating::item_group, asked.size() - done);
+      pending_.next = 0;
+      if constexpr (requires { answer.fetch(asked[done]); })
+        for (std::size_t k = done + fetch_ahead; k < std::min(done + fetch_ahead + pending_.count, asked.size()); ++k)
+          answer.fetch(asked[k]);
+      for (std::size_t k = 0; k < pending_.count; ++k, ++done) {
+        const int source = source_of(done);
+        pending_.replies[k] = {source, Reply(answer(source, asked[done]))};
+      }
+    }
+    return done;
+  }
+
+  // Whether all replies that were made are in a buffer.
+  bool push_pending() {
+    for (; pending_.next < pending_.count; ++pending_.next) {
+      const addressed<Reply>& one = pending_.replies[pending_.next];
+      if (!replies_.push(one.rank, one.item)) return false;
+    }
+    return true;
+  }
+
+  // Replies to one rank are written where its buffer lies, as many at a time as it takes.
+  template <class Answer>
+  std::size_t reply_in_place(int source, std::span<const Question> asked, Answer& answer) {
+    std::size_t done = 0;
+    while (done < asked.size()) {
+      auto& to = replies_.lane_to(source);
+      std::byte* next = to.next;
+      const std::size_t room = static_cast<std::size_t>(to.end - next) / sizeof(Reply);
+      if (room == 0) break;
+      const Question* const from = asked.data() + done;
+      const std::size_t count = std::min(room, asked.size() - done);
+      std::size_t k = 0;
+      if constexpr (requires { answer.fetch(from[k]); })
+        for (; k + fetch_ahead < count; ++k, next += sizeof(Reply)) {
+          answer.fetch(from[k + fetch_ahead]);
+          aggregating::store_item(next, Reply(answer(source, from[k])));
+        }
+      for (; k < count; ++k, next += sizeof(Reply)) aggregating::store_item(next, Reply(answer(source, from[k])));
+      to.next = next;
+      replies_.settle(source);
+      done += count;
+    }
+    return done;
+  }
+
+  template <reply_order Order, class SourceOf, class Receive>
+  std::size_t take(SourceOf source_of, std::span<const Reply> came, Receive& receive) {
+    const bool kept = Order == reply_order::asked || before_.is_used();
+    if constexpr (SourceOf::is_one) {  // all at once: the loop has no state in memory
+      const auto number = open_.oldest(source_of(0));
+      take_all<Order>(kept, number, came, receive);
+      open_.answered(source_of(0), came.size());
+    } else {
+      for (std::size_t first = 0; first < came.size(); first += aggregating::item_group) {
+        std::uint32_t numbers[aggregating::item_group];
+        const std::size_t count = std::min(aggregating::item_group, came.size() - first);
+        for (std::size_t k = 0; k < count; ++k) numbers[k] = open_.take_oldest(source_of(first + k));
+        take_all<Order>(
+            kept, [&numbers](std::size_t k) { return numbers[k]; }, came.subspan(first, count), receive);
+      }
+    }
+    if (kept)
+      hand_over<Order>(receive);
+    else
+      answered_ += came.size();
+    return came.size();
+  }
+
+  // The number of each reply's question is known; what the loop needs is in values: `receive` may write anywhere.
+  template <reply_order Order, class Number, class Receive>
+  void take_all(bool kept, Number number, std::span<const Reply> came, Receive& receive) {
+    const std::size_t asked = asked_, count = came.size();
+    const Reply* const replies = came.data();
+    if (kept) {
+      for (std::size_t k = 0; k < count; ++k) take_kept<Order>(number(k), replies[k], receive);
+      return;
+    }
+    aggregating::in_loop<Receive> hand = receive;
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < count; ++k) hand(asked - static_cast<std::uint32_t>(asked - number(k)), replies[k]);
+  }
+
   template <reply_order Order, class Receive>
-  void take(int source, const Reply& reply, Receive& receive) {
-    const std::size_t mask = open_.size() - 1;
-    chain& from = chains_[source];
-    std::uint32_t place = from.oldest;
-    from.oldest = open_[place].next;
-    for (; place != none; place = open_[place].twin) {
-      open_[place].arrived = 1;
+  void take_kept(std::uint32_t number, const Reply& reply, Receive& receive) {
+    const std::size_t mask = window_ - 1;
+    for (std::uint32_t place = number & static_cast<std::uint32_t>(mask); place != none; place = waiting_[place].twin) {
+      waiting_[place].arrived = true;
       if constexpr (Order == reply_order::asked)
-        open_[place].reply = reply;
+        waiting_[place].reply = reply;
       else
         receive(handed_ + ((place - handed_) & mask), reply);
     }
-    for (; handed_ < asked_ && open_[handed_ & mask].arrived != 0; ++handed_)
-      if constexpr (Order == reply_order::asked) receive(handed_, open_[handed_ & mask].reply);
+  }
+
+  template <reply_order Order, class Receive>
+  void hand_over(Receive& receive) {
+    const std::size_t mask = window_ - 1;
+    for (; handed_ < asked_ && waiting_[handed_ & mask].arrived; ++handed_)
+      if constexpr (Order == reply_order::asked) receive(handed_, waiting_[handed_ & mask].reply);
   }
 
   Engine questions_, replies_;
-  std::vector<chain> chains_;  // of the open questions, by rank
-  std::vector<open_question> open_;
-  std::vector<remembered> remembered_;
+  std::size_t window_;  // a power of two
+  aggregating::open_questions open_;
+  aggregating::asked_before<Question> before_;
+  aggregating::made_items<Question> made_;
+  std::vector<waiting_question> waiting_;  // by place in the window, where the order of asking is needed
+  struct {
+    addressed<Reply> replies[aggregating::item_group];
+    std::size_t next = 0, count = 0;
+  } pending_;  // replies that were made together, and are not in a buffer yet
   std::uint64_t combined_ = 0;
-  std::size_t asked_ = 0, handed_ = 0, questions_seen_ = 0;
+  // Questions of this use that were asked, that were answered, and up to which all were handed over.
+  std::size_t asked_ = 0, answered_ = 0, handed_ = 0, questions_seen_ = 0;
 };
 
 }  // namespace longshore

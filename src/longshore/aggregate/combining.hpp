@@ -1,57 +1,52 @@
-// Items that mean the same place are combined before they are sent: histogram adds become one add. A wrapper around any engine.
+// Items for one place are combined while they wait in a buffer: histogram adds become one add. A wrapper around any engine.
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
-#include <longshore/core/error.hpp>
-#include <longshore/core/random.hpp>
+#include <longshore/aggregate/recent_items.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace longshore {
 
-/// How items combine: what place an item is for, and `into` op= `more` for two items of one place.
+/// How items combine: what place an item is for, and `into` op= `more` for two items of one place. `into` may lie at any address.
 template <class Op, class Item>
 concept combination = requires(const Op& op, Item& into, const Item& more) {
   { op.place(more) } -> std::convertible_to<std::uint64_t>;
   op.combine(into, more);
 };
 
-/// Satisfies item_engine. Before the buffer of each destination stands a direct-mapped cache of `entries` items: an item meets the
-/// last one of its cache line; they combine when both are for one place, else the older goes into the buffer.
-/// Items of one place stay in order among themselves, others of a pair do not: for operations that commute.
-/// Memory per rank: ranks x entries x (sizeof(Item) + 1 rounded to its alignment). Items lie in the cache until advance(true), however steady the
-/// engine is.
+/// As many positions as the buffers of an engine hold items, but no more than stay in a cache near the core: for `recent` of combining.
+[[nodiscard]] inline recent_items remembered_by(const auto& engine) {
+  constexpr std::size_t most = std::size_t{1} << 16;
+  const auto ranks = static_cast<std::size_t>(engine.ranks().size());
+  return {1, std::clamp(engine.options().buffer_items, std::size_t{1}, most / std::min(ranks, most)) * std::min(ranks, most)};
+}
+
+/// Satisfies item_engine. push() looks where the last item for the same place was put; while that waits in the open buffer, the two become one
+/// there, and nothing is appended. So there is no second copy of an item, an item waits no longer than without, and items of
+/// a pair stay in the order of their first pushing. What is sought is a guess: some that could be combined are sent one by one.
+/// Cost: a hash, a load from `recent` and one from the buffer per item. Memory: that of `recent`.
 template <class Engine, class Item, combination<Item> Op>
 requires item_engine<Engine, Item>
 class combining {
  public:
-  /// Local. Throws errc::usage unless `entries` is a power of two. The engine must outlive the object.
-  combining(Engine& engine, std::size_t entries, Op op = {})
-      : engine_(engine),
-        op_(std::move(op)),
-        entries_(entries),
-        cache_(static_cast<std::size_t>(engine.ranks().size()) * entries) {
-    if (entries == 0 || (entries & (entries - 1)) != 0)
-      fail(errc::usage, "a combining cache of {} entries per destination was asked for; it must be a power of two", entries);
-  }
+  /// Local. Both must outlive the object, which costs nothing to make; `recent` is of remembered_by(engine), or larger or smaller.
+  combining(Engine& engine, recent_items& recent, Op op = {}) : engine_(engine), recent_(recent), op_(std::move(op)) {}
 
   template <std::same_as<Item> T>
   [[nodiscard]] bool push(int rank, const T& item) {
-    entry& meets = cache_[static_cast<std::size_t>(rank) * entries_ + (mix_bits(op_.place(item)) & (entries_ - 1))];
-    if (meets.used) {
-      if (op_.place(meets.item) == op_.place(item)) {
-        op_.combine(meets.item, item);
-        ++combined_;
-        return true;
-      }
-      if (!engine_.push(rank, meets.item)) return false;
-    }
-    meets = {item, true};
-    flushed_ = 0;
-    return true;
+    const std::uint64_t place = op_.place(item);
+    const std::uint64_t ranks_place =
+        place * static_cast<std::uint64_t>(engine_.ranks().size()) + static_cast<std::uint64_t>(rank);
+    return engine_.push_or_merge(
+        rank, item, recent_.guess(0, ranks_place), [&](const Item& earlier) { return op_.place(earlier) == place; },
+        [&](Item& earlier) {
+          op_.combine(earlier, item);
+          ++combined_;
+        });
   }
   [[nodiscard]] bool can_push(int rank) { return engine_.can_push(rank); }
 
@@ -59,20 +54,11 @@ class combining {
   std::size_t drain(F&& f) {
     return engine_.template drain<T>(std::forward<F>(f));
   }
-
-  [[nodiscard]] bool advance(bool done) {
-    for (; done && flushed_ < cache_.size(); ++flushed_) {
-      entry& rest = cache_[flushed_];
-      if (rest.used && !engine_.push(static_cast<int>(flushed_ / entries_), rest.item)) break;
-      rest.used = false;
-    }
-    return engine_.advance(done && flushed_ == cache_.size());
-  }
+  [[nodiscard]] bool advance(bool done) { return engine_.advance(done); }
   [[nodiscard]] bool ended() const noexcept { return engine_.ended(); }
-  void restart() {
-    engine_.restart();
-    flushed_ = 0;
-  }
+  void restart() { engine_.restart(); }
+  void fail_use() { engine_.fail_use(); }
+  [[nodiscard]] int failed_rank() const noexcept { return engine_.failed_rank(); }
   [[nodiscard]] std::size_t activity() const noexcept { return engine_.activity(); }
   [[nodiscard]] auto& ranks() const noexcept { return engine_.ranks(); }
   void waited(double seconds, bool for_slot) noexcept { engine_.waited(seconds, for_slot); }
@@ -80,14 +66,9 @@ class combining {
   [[nodiscard]] std::uint64_t combined() const noexcept { return combined_; }
 
  private:
-  struct entry {
-    Item item;
-    bool used;
-  };
   Engine& engine_;
+  recent_items& recent_;
   Op op_;
-  std::size_t entries_, flushed_ = 0;
-  std::vector<entry> cache_;
   std::uint64_t combined_ = 0;
 };
 

@@ -106,12 +106,6 @@ void conveyor::open_hops(stream_count streams) {
   }
 }
 
-std::size_t conveyor::hop_of(std::uint32_t lane) const noexcept {
-  std::size_t h = hops_.size() - 1;
-  while (lane < hops_[h].first_lane) --h;
-  return h;
-}
-
 bool conveyor::open(std::uint32_t lane) {
   const hop& at = hops_[hop_of(lane)];
   return at.porter->open(lane - at.first_lane);
@@ -148,11 +142,22 @@ bool conveyor::advance(bool done) {
 
 // A hop can end once nothing more is pushed here and what the hop before brings has ended. True when all have ended and all was drained.
 bool conveyor::finish_hops() {
+  int failed = use_failed_ ? team_.rank() : aggregating::porter::nobody;  // the lowest of those that are known so far
   for (std::size_t h = 0; h < hops_.size(); ++h) {
     if (h > 0 && !hops_[h - 1].porter->drained()) return false;
-    if (!hops_[h].finished) hops_[h].finished = hops_[h].porter->finish();
+    if (!hops_[h].finished) hops_[h].finished = hops_[h].porter->finish(failed);
+    failed = std::min(failed, hops_[h].porter->failed_rank());
   }
-  return std::all_of(hops_.begin(), hops_.end(), [](const hop& at) { return at.finished; }) && hops_.back().porter->drained();
+  if (!std::all_of(hops_.begin(), hops_.end(), [](const hop& at) { return at.finished; }) || !hops_.back().porter->drained())
+    return false;
+  failed_rank_ = failed == aggregating::porter::nobody ? -1 : failed;
+  return true;
+}
+
+void conveyor::fail_use() {
+  if (options_.items_create_items)
+    fail(errc::unsupported, "rank {}: a use in which items create items cannot be given up by one rank", team_.rank());
+  use_failed_ = true;
 }
 
 // Where items create items: whether nothing moves any more, here and elsewhere.
@@ -176,6 +181,7 @@ void conveyor::restart() {
     at.finished = false;
   }
   if (quiescence_) quiescence_->restart();
+  use_failed_ = false;
   ended_ = false;
 }
 
@@ -185,13 +191,19 @@ std::size_t conveyor::activity() const noexcept {
   return sum;
 }
 
+traffic conveyor::sent() const noexcept {
+  traffic all;
+  for (const auto& at : hops_) {
+    const hop_report& one = at.porter->report();
+    all += {.messages = one.messages, .wire_bytes = one.wire_bytes, .offnode_bytes = one.offnode_bytes};
+  }
+  return all;
+}
+
 engine_report conveyor::report() const {
   engine_report all{.seconds_without_slot = seconds_without_slot_,
                     .seconds_nothing_arrived = seconds_nothing_arrived_,
-                    .latency_samples = latency_.count(),
-                    .latency_p50_seconds = latency_.percentile(0.5),
-                    .latency_p90_seconds = latency_.percentile(0.9),
-                    .latency_p99_seconds = latency_.percentile(0.99),
+                    .latency = latency_,
                     .waves = quiescence_ ? quiescence_->waves() : 0};
   for (const auto& at : hops_) all.hops.push_back(at.porter->report());
   return all;

@@ -12,6 +12,7 @@
 #include <cassert>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 namespace longshore {
 
@@ -47,6 +48,32 @@ class conveyor {
     return true;
   }
 
+  /// As push, unless the buffer that the item would go to is open and has, at position `recent`, an item to the same rank for which
+  /// is_same(const Item&) holds: then merge(Item&) changes that one, and nothing is appended. Else `recent` becomes the position of
+  /// the new item. Any value may be given: it is a guess.
+  template <trivially_copyable Item, class IsSame, class Merge>
+  [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent, IsSame&& is_same, Merge&& merge) {
+    const first_step step = first_[rank];
+    const aggregating::lane& to = lanes_[step.lane];
+    std::uint32_t position = 0;
+    if (to.next != to.end) [[likely]] {
+      const hop& at = hops_[hop_of(step.lane)];
+      auto* const items = reinterpret_cast<Item*>(at.porter->begin_of(step.lane - at.first_lane));
+      position = static_cast<std::uint32_t>(reinterpret_cast<Item*>(to.next) - items);
+      // Whether the guess lies in this buffer cannot be predicted; whether all is as sought mostly can: one branch, no more.
+      const bool is_here = recent < position;
+      const std::uint32_t guess = is_here ? recent : 0;
+      if (is_here & is_same(std::as_const(items[guess]))) {
+        if (is_same_way(at, to, position - guess, step.tag)) {
+          merge(items[guess]);
+          return true;
+        }
+      }
+    }
+    if (!push(rank, item)) return false;
+    recent = position;
+    return true;
+  }
   [[nodiscard]] bool can_push(int rank) {
     const std::uint32_t lane = first_[rank].lane;
     return lanes_[lane].next != lanes_[lane].end || open(lane);
@@ -54,8 +81,35 @@ class conveyor {
 
   template <trivially_copyable Item, class F>
   std::size_t drain(F&& f) {
+    return drain_batches<Item>([&f](auto source_of, std::span<const Item> items) {
+      std::size_t k = 0;
+      if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
+        while (k < items.size() && f(source_of(k), items[k])) ++k;
+      } else {
+        for (; k < items.size(); ++k) f(source_of(k), items[k]);
+      }
+      return k;
+    });
+  }
+
+  /// As drain, a message at a time: calls f(source_of, items), which returns how many it took; source_of(k) is the source of items[k], and
+  /// its type says by `is_one` whether that is the same for all.
+  template <trivially_copyable Item, class F>
+  std::size_t drain_batches(F&& f) {
     assert(sizeof(Item) == options_.item_bytes && !options_.elastic);
     return for_each_arrived([&](aggregating::source& s) { return deliver<Item>(s, f); });
+  }
+
+  // Buffers written in place (fill.hpp): with one hop each rank has one.
+  [[nodiscard]] bool has_rank_lanes() const noexcept { return !routed_; }
+  [[nodiscard]] aggregating::lane& lane_to(int rank) {
+    aggregating::lane& to = lanes_[rank];
+    if (to.next == to.end) (void)open(static_cast<std::uint32_t>(rank));
+    return to;
+  }
+  void settle(int rank) {
+    const aggregating::lane& to = lanes_[rank];
+    if (to.next == to.end) filled(static_cast<std::uint32_t>(rank));
   }
 
   // Elastic items: any size, 0 included; larger ones than a buffer are cut, and put together where they arrive.
@@ -74,15 +128,25 @@ class conveyor {
   /// Never blocks.
   [[nodiscard]] bool advance(bool done);
   [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+  /// This rank cannot push all that it should: its last buffers tell all others. To be called before advance(true). Throws
+  /// errc::unsupported where items create items: those ends come without last buffers.
+  void fail_use();
+  /// After the end of a use, until the next has ended: the lowest rank that failed it, or -1.
+  [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   void restart();
 
   [[nodiscard]] std::size_t activity() const noexcept;
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] const engine_options& options() const noexcept { return options_; }
   [[nodiscard]] int hops() const noexcept { return static_cast<int>(hops_.size()); }
+  /// Links to other ranks (and itself), of all hops.
+  [[nodiscard]] std::size_t link_count() const noexcept { return lanes_.size(); }
   /// Buffers of this rank, as explained above.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
   [[nodiscard]] engine_report report() const;
+  /// Of the report the messages and bytes alone, without a copy of it.
+  [[nodiscard]] traffic sent() const noexcept;
   /// Adds to the times of the report; for loops that wait on the engine's behalf.
   void waited(double seconds, bool for_slot) noexcept {
     (for_slot ? seconds_without_slot_ : seconds_nothing_arrived_) += seconds;
@@ -145,28 +209,33 @@ class conveyor {
     return delivered;
   }
 
+  // Sources of the items of a batch.
+  struct one_source {
+    static constexpr bool is_one = true;
+    int rank;
+    int operator()(std::size_t) const noexcept { return rank; }
+  };
+  struct tagged_sources {
+    static constexpr bool is_one = false;
+    const conveyor& engine;
+    const aggregating::source& s;
+    std::size_t width;
+    int operator()(std::size_t k) const {
+      return engine.source_rank(s, tag_at(engine.hops_.back(), s, s.next + static_cast<std::uint32_t>(k), width));
+    }
+  };
+
   template <class Item, class F>
   std::size_t deliver(aggregating::source& s, F& f) {
     if (s.timed.position != aggregating::stamp::none) note_latency(s);
-    if (hops() == 1) return deliver_each<Item>(s, f, [peer = s.peer](std::uint32_t) { return peer; });
-    if (!options_.with_source) return deliver_each<Item>(s, f, [](std::uint32_t) { return -1; });
-    return deliver_each<Item>(s, f, [this, &s, width = hops_.back().porter->format().tag_bytes](std::uint32_t k) {
-      return source_rank(s, tag_at(hops_.back(), s, k, width));
-    });
-  }
-
-  template <class Item, class F, class SourceOf>
-  static std::size_t deliver_each(aggregating::source& s, F& f, SourceOf source_of) {
-    const Item* const items = reinterpret_cast<const Item*>(s.items);
-    const std::uint32_t first = s.next, count = s.count;
-    std::uint32_t k = first;
-    if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
-      while (k < count && f(source_of(k), items[k])) ++k;
-    } else {
-      for (; k < count; ++k) f(source_of(k), items[k]);
-    }
-    s.next = k;
-    return k - first;
+    const std::span<const Item> items(reinterpret_cast<const Item*>(s.items) + s.next, s.count - s.next);
+    std::size_t taken = 0;
+    if (!options_.with_source || hops() == 1)
+      taken = f(one_source{hops() == 1 ? s.peer : -1}, items);
+    else
+      taken = f(tagged_sources{*this, s, hops_.back().porter->format().tag_bytes}, items);
+    s.next += static_cast<std::uint32_t>(taken);
+    return taken;
   }
 
   template <class F>
@@ -184,8 +253,20 @@ class conveyor {
     return hops() == 2 ? groups_.members(groups_.group_of(s.peer))[bits] : static_cast<int>(bits);
   }
 
+  // Whether the item that many before the next one of a lane has this tag: then it goes to the same rank.
+  static bool is_same_way(const hop& at, const aggregating::lane& to, std::size_t before_next, std::uint32_t tag) {
+    if (to.tag_bytes == 0) return true;
+    std::uint32_t its;
+    std::memcpy(&its, to.next_tag - before_next * to.tag_bytes, sizeof its);
+    return ((its ^ tag) & at.wire_mask) == 0;
+  }
+
   void open_hops(stream_count streams);
-  [[nodiscard]] std::size_t hop_of(std::uint32_t lane) const noexcept;
+  [[nodiscard]] std::size_t hop_of(std::uint32_t lane) const noexcept {
+    std::size_t h = hops_.size() - 1;
+    while (lane < hops_[h].first_lane) --h;
+    return h;
+  }
   bool open(std::uint32_t lane);
   void filled(std::uint32_t lane);
   void relay();
@@ -207,7 +288,8 @@ class conveyor {
   std::vector<first_step> first_;         // by rank
   std::vector<hop> hops_;
   std::unique_ptr<aggregating::quiescence> quiescence_;
-  bool ended_ = false;
+  bool ended_ = false, use_failed_ = false;
+  int failed_rank_ = -1;
   std::size_t activity_before_ = 0, memory_bytes_ = 0;
   double seconds_without_slot_ = 0, seconds_nothing_arrived_ = 0;
   time_histogram latency_;

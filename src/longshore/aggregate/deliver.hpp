@@ -1,22 +1,17 @@
 // The callback form over any engine: n items out, a function for every item that comes in, to the end of all ranks.
 #pragma once
 
+#include <longshore/aggregate/fill.hpp>
 #include <longshore/aggregate/item_engine.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/waiter.hpp>
 
+#include <exception>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace longshore {
-
-/// An item and where it shall go.
-template <class Item>
-struct addressed {
-  int rank;
-  Item item;
-};
 
 namespace aggregating {
 
@@ -53,31 +48,51 @@ class idle_time {
   bool refused_ = false;
 };
 
+/// As longshore::deliver, which throws where this returns the lowest rank whose item_of threw, or -1 when there is none.
+template <class Item, class Engine, class ItemOf, class OnItem>
+requires item_engine<Engine, Item>
+[[nodiscard]] int deliver_unless_failed(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
+  idle_time idle(engine);
+  made_items<Item> made;
+  std::size_t i = 0;
+  std::exception_ptr failure;
+  for (bool more = true; more;) {
+    const std::size_t before = i;
+    try {
+      i = push_many(engine, i, n, item_of, made);
+    } catch (...) {
+      engine.fail_use();  // throws where that is not possible
+      failure = std::current_exception();
+      i = n = 0;
+    }
+    const bool done = i == n;
+    more = engine.advance(done);
+    const std::size_t came = engine.template drain<Item>(on_item);
+    idle.turn(i != before || came > 0, !done);
+  }
+  const int failed_rank = engine.failed_rank();
+  engine.restart();
+  if (failure) std::rethrow_exception(failure);
+  return failed_rank;
+}
+
+[[noreturn]] inline void give_up_with(int rank, int failed_rank) {
+  fail(errc::peer_failed, "rank {}: an exchange of items was given up, because rank {} could not say what it wants to send", rank,
+       failed_rank);
+}
+
 }  // namespace aggregating
 
-/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, and calls on_item(source, item) for each that arrives.
+/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, in this order and once, and calls on_item(source, item) for each that arrives.
 /// Returns when all ranks are done and everything was delivered; the engine is then ready for the next use. on_item may push where
 /// the engine was made with items_create_items; it may return false for an item that it cannot take now (item_engine.hpp).
+/// When item_of throws, the others are served to the end, then the exception is passed on here and errc::peer_failed is thrown there;
+/// the engine can be used again, unless it was made with items_create_items. An exception of on_item leaves it to be destroyed only.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 void deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
-  aggregating::idle_time idle(engine);
-  std::size_t i = 0;
-  bool refused = false;
-  for (bool more = true; more;) {
-    const std::size_t before = i;
-    for (refused = false; i < n; ++i) {
-      const addressed<Item> next = item_of(i);
-      if (!engine.push(next.rank, next.item)) {
-        refused = true;
-        break;
-      }
-    }
-    more = engine.advance(i == n);
-    const std::size_t came = engine.template drain<Item>(on_item);
-    idle.turn(i != before || came > 0, refused);
-  }
-  engine.restart();
+  const int failed_rank = aggregating::deliver_unless_failed<Item>(engine, n, item_of, on_item);
+  if (failed_rank >= 0) aggregating::give_up_with(engine.ranks().rank(), failed_rank);
 }
 
 /// Collective. As deliver, for items that create items: on_item(source, item, emit) may call emit(rank, item) any number of times.

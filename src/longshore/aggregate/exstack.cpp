@@ -2,6 +2,8 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/waiter.hpp>
 
+#include <algorithm>
+
 namespace longshore {
 namespace {
 
@@ -10,6 +12,28 @@ constexpr int slots_per_channel = 2;
 
 // What follows the items in a message: the sender's progress.
 constexpr std::size_t trailer_bytes = 1;
+
+// Adds the time from the first look that was in vain to the end of the exchange: two clock reads where there is a wait, else none.
+class lost_time {
+ public:
+  lost_time(team& team, double* sum) : team_(team), sum_(sum) {}
+  ~lost_time() {
+    if (began_ >= 0) *sum_ += team_.now() - began_;
+  }
+  lost_time(const lost_time&) = delete;
+  lost_time& operator=(const lost_time&) = delete;
+  // Whether this is the first of the exchange.
+  bool begins() {
+    if (began_ >= 0 || sum_ == nullptr) return false;
+    began_ = team_.now();
+    return true;
+  }
+
+ private:
+  team& team_;
+  double* sum_;
+  double began_ = -1;
+};
 
 }  // namespace
 
@@ -30,10 +54,12 @@ exstack::exstack(team& team, std::size_t buffer_bytes)
 void exstack::open_lanes() {
   // Every receiver has released the slot before the last, or it would not have sent us its last buffer: this waits for nothing
   // but the acknowledgement of a message.
+  lost_time lost(team_, account_ != nullptr ? &account_->seconds_without_slot : nullptr);
   for (std::size_t peer = 0; peer < lanes_.size(); ++peer) {
     channel_sender& to = channels_->sender(peer);
     std::byte* slot = nullptr;
     for (waiter wait(team_, "a free exstack buffer", to.peer()); (slot = to.reserve()) == nullptr; wait.pause()) {
+      if (lost.begins()) ++account_->hops.front().refusals;
     }
     begins_[peer] = slot;
     lanes_[peer] = {slot, slot + buffer_bytes_};
@@ -47,10 +73,19 @@ void exstack::send_all(progress mine) {
     *lanes_[peer].next = static_cast<std::byte>(mine);
     const auto bytes = static_cast<std::size_t>(lanes_[peer].next - begins_[peer]) + trailer_bytes;
     channels_->sender(static_cast<std::size_t>(peer)).commit(bytes);
-    if (peer == me) continue;
+    if (peer == me) {
+      if (account_ != nullptr) ++account_->hops.front().own_copies;
+      continue;
+    }
+    const bool off_node = !team_.nodes().is_local(peer);
     sent_.messages += 1;
     sent_.wire_bytes += bytes;
-    if (!team_.nodes().is_local(peer)) sent_.offnode_bytes += bytes;
+    if (off_node) sent_.offnode_bytes += bytes;
+    if (account_ != nullptr) {
+      const std::size_t around = trailer_bytes + contents_.head_bytes;  // a rank that gives up sends no head
+      const std::size_t items = (std::max(bytes, around) - around) / contents_.item_bytes;
+      account_->hops.front().count_message(items, contents_.item_bytes, contents_.capacity_items, bytes, off_node);
+    }
   }
 }
 
@@ -58,12 +93,12 @@ progress exstack::receive_all() {
   const int size = team_.size(), me = team_.rank();
   bool all_done = true;
   failed_rank_ = -1;
+  lost_time lost(team_, account_ != nullptr ? &account_->seconds_nothing_arrived : nullptr);
   for (int step = 0; step < size; ++step) {
     const int peer = (me + size - step) % size;  // in the order in which they send to us
     channel_receiver& from = channels_->receiver(static_cast<std::size_t>(peer));
     std::optional<std::span<const std::byte>> message;
-    for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause()) {
-    }
+    for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause()) lost.begins();
     const auto said = static_cast<progress>(message->back());
     all_done = all_done && said == progress::done;
     if (said == progress::failed && (failed_rank_ < 0 || peer < failed_rank_)) failed_rank_ = peer;

@@ -3,6 +3,7 @@
 // channel, so that on one node an item is written once and read where it lies, and what arrives doubles as the barrier.
 #pragma once
 
+#include <longshore/aggregate/hop_report.hpp>
 #include <longshore/aggregate/store_item.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
@@ -46,6 +47,8 @@ class exstack {
 
   /// Collective. `buffer_bytes`: of the items that one exchange can carry to one rank; the same on all ranks.
   exstack(team& team, std::size_t buffer_bytes);
+  exstack(const exstack&) = delete;
+  exstack& operator=(const exstack&) = delete;
 
   /// Appends an item for `rank`; false when its buffer is full: exchange first. Local.
   template <trivially_copyable Item>
@@ -59,6 +62,9 @@ class exstack {
 
   /// Buffers by destination. Aligned to a cache line at their start. Valid until the next exchange.
   [[nodiscard]] lane* lanes() noexcept { return lanes_.data(); }
+
+  /// Where the buffer to one rank begins.
+  [[nodiscard]] std::byte* begin_of(int rank) const noexcept { return begins_[rank]; }
 
   /// Collective. Sends all buffers, returns when those of all ranks have arrived; what arrived before is gone.
   progress exchange(progress mine);
@@ -79,6 +85,18 @@ class exstack {
   /// say.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
+  /// What lies in buffers, for reports: which cannot be seen from bytes.
+  struct contents {
+    std::size_t item_bytes, capacity_items;
+    std::size_t head_bytes = 0;  ///< before the items of a message
+  };
+  /// From now on exchanges are also counted in `account`, as those of items of that kind. `account` must outlive them.
+  void count_in(engine_report& account, const contents& what) {
+    account.hops.resize(1);
+    account_ = &account;
+    contents_ = what;
+  }
+
  private:
   void send_all(progress mine);
   progress receive_all();
@@ -93,6 +111,8 @@ class exstack {
   bool holds_arrived_ = false;                       // whether arrived_ are slots still to be released
   int failed_rank_ = -1;
   traffic sent_;
+  engine_report* account_ = nullptr;
+  contents contents_ = {};
 };
 
 }  // namespace longshore

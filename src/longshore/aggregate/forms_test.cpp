@@ -137,7 +137,8 @@ TEST(Combining, sums_are_the_same_with_fewer_items) {
   spmd([](team& team) {
     testing::with_every_engine(
         team, {.item_bytes = sizeof(addition), .buffer_items = 7}, [&](auto& engine, const std::string& name) {
-          combining<std::remove_reference_t<decltype(engine)>, addition, add_up> adds(engine, 8);
+          recent_items recent = remembered_by(engine);
+          combining<std::remove_reference_t<decltype(engine)>, addition, add_up> adds(engine, recent);
           for (int round = 0; round < 2; ++round) {
             const std::uint64_t bins = 20, n = 500, before = adds.combined();
             std::vector<std::int64_t> expected(bins), bin(bins);

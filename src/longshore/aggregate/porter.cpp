@@ -9,7 +9,7 @@ namespace longshore::aggregating {
 namespace {
 
 // Flags of a message, its last byte. The epoch tells a message of the next use from one of this use: a rank can be one use ahead of another.
-constexpr std::uint8_t last_flag = 1, stamp_flag = 2, epoch_flag = 4;
+constexpr std::uint8_t last_flag = 1, stamp_flag = 2, epoch_flag = 4, failed_flag = 8;
 
 std::vector<channel_end> ends(std::span<const int> peers, std::size_t slot_bytes) {
   std::vector<channel_end> all;
@@ -27,7 +27,7 @@ porter::porter(team& team, std::span<const int> to, std::span<const int> from, c
   channels_ = team.open_channels(ends(to, format_.slot_bytes()), ends(from, format_.slot_bytes()), options.slots);
   for (std::size_t i = 0; i < to.size(); ++i) {
     lanes_[i].tag_bytes = format_.tag_bytes;
-    states_.push_back({.to = &channels_->sender(i), .off_node = !team.nodes().is_local(to[i])});
+    states_.push_back({.to = &channels_->sender(i), .own = to[i] == team.rank(), .off_node = !team.nodes().is_local(to[i])});
   }
   for (std::size_t i = 0; i < from.size(); ++i) sources_.push_back({.from = &channels_->receiver(i), .peer = from[i]});
   // Ranks in step never aim at one target: each begins with the peer behind itself.
@@ -90,7 +90,7 @@ void porter::carry_stamp(std::size_t i, double seconds) {
   state.timed = {static_cast<std::uint32_t>(items - 1), seconds};
 }
 
-void porter::ship(std::size_t i, bool last) {
+void porter::ship(std::size_t i, bool last, int failed_rank) {
   lane& open_lane = lanes_[i];
   lane_state& state = states_[i];
   const auto area = static_cast<std::size_t>(open_lane.next - state.begin);
@@ -107,19 +107,21 @@ void porter::ship(std::size_t i, bool last) {
     std::memcpy(end + sizeof(std::uint32_t), &state.timed.seconds, sizeof(double));
     end += message_format::stamp_bytes;
   }
+  if (failed_rank != nobody) {
+    flags |= failed_flag;
+    std::memcpy(end, &failed_rank, message_format::failed_bytes);
+    end += message_format::failed_bytes;
+  }
   *end++ = static_cast<std::byte>(flags);
   const auto bytes = static_cast<std::size_t>(end - state.begin);
   state.to->commit(bytes);
   unlink(i);
   state.to_time = false;
   open_lane.next = open_lane.end = nullptr;
-  report_.messages += 1;
-  report_.partial_messages += items < format_.capacity_items;
-  report_.items += items;
-  report_.payload_bytes += area;
-  report_.wire_bytes += bytes;
-  report_.capacity_items += format_.capacity_items;
-  if (state.off_node) report_.offnode_bytes += bytes;
+  if (state.own)
+    ++report_.own_copies;
+  else
+    report_.count_message(items, format_.item_bytes, format_.capacity_items, bytes, state.off_node);
 }
 
 void porter::ship_all() {
@@ -134,12 +136,12 @@ void porter::ship_older_than(std::uint64_t advance, double seconds) {
   }
 }
 
-bool porter::finish() {
+bool porter::finish(int failed_rank) {
   for (; finishing_ < states_.size(); ++finishing_) {
     std::size_t i = first_lane_ + finishing_;
     if (i >= states_.size()) i -= states_.size();
     if (lanes_[i].next == lanes_[i].end && !open(i)) return false;
-    ship(i, true);
+    ship(i, true, failed_rank);
     states_[i].finished = true;
   }
   return true;
@@ -153,6 +155,12 @@ source* porter::fetch(source& s) {
   std::size_t bytes = message->size() - message_format::flag_bytes;
   const std::byte* const data = message->data();
   s.timed.position = stamp::none;
+  if ((flags & failed_flag) != 0) {
+    bytes -= message_format::failed_bytes;
+    int failed_rank = nobody;
+    std::memcpy(&failed_rank, data + bytes, message_format::failed_bytes);
+    failed_rank_ = std::min(failed_rank_, failed_rank);
+  }
   if ((flags & stamp_flag) != 0) {
     bytes -= message_format::stamp_bytes;
     std::memcpy(&s.timed.position, data + bytes, sizeof(std::uint32_t));
@@ -180,6 +188,7 @@ void porter::release(source& s) {
 void porter::restart() {
   epoch_ ^= epoch_flag;
   ended_ = finishing_ = 0;
+  failed_rank_ = nobody;
   for (auto& s : sources_) s.ended = false;
   for (auto& state : states_) state.finished = false;
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,17 +24,18 @@ struct lane {
   std::size_t tag_bytes = 0;
 };
 
-/// A message: items, then their tags, then perhaps a stamp, then one byte of flags.
+/// A message: items, then their tags, then perhaps a stamp, perhaps the rank that failed, then one byte of flags.
 struct message_format {
   std::size_t item_bytes;
   std::size_t capacity_items;
   std::size_t tag_bytes;
 
   static constexpr std::size_t stamp_bytes = sizeof(double) + sizeof(std::uint32_t);
+  static constexpr std::size_t failed_bytes = sizeof(std::int32_t);
   static constexpr std::size_t flag_bytes = 1;
   [[nodiscard]] std::size_t area_bytes() const noexcept { return capacity_items * item_bytes; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept {
-    return capacity_items * (item_bytes + tag_bytes) + stamp_bytes +
+    return capacity_items * (item_bytes + tag_bytes) + stamp_bytes + failed_bytes +
            flag_bytes;  // the end also takes what the last tag writes beyond itself
   }
 };
@@ -66,6 +68,8 @@ struct porter_options {
 
 class porter {
  public:
+  static constexpr int nobody = std::numeric_limits<int>::max();
+
   /// Collective. `lanes`: one per rank of `to`, in that order; must outlive the porter and not move.
   porter(team& team, std::span<const int> to, std::span<const int> from, const porter_options& options, std::span<lane> lanes);
 
@@ -73,18 +77,21 @@ class porter {
 
   /// Makes a closed lane writable. False when its receiver is behind. Throws errc::usage after finish().
   bool open(std::size_t i);
+  /// Where the first item of lane `i` lies, if it is open.
+  [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return states_[i].begin; }
   /// After an item was written to lane `i` so that next == end.
   void filled(std::size_t i);
   /// Sends what an open lane holds.
-  void ship(std::size_t i, bool last = false);
+  void ship(std::size_t i, bool last = false, int failed_rank = nobody);
   /// Sends all open lanes.
   void ship_all();
   /// Sends lanes that were opened before that moment of the porter's own count of advances, or that time.
   void ship_older_than(std::uint64_t advance, double seconds);
   /// Notes that the item just written to lane `i` was pushed at `seconds`; call it before filled().
   void carry_stamp(std::size_t i, double seconds);
-  /// Sends the last buffer, perhaps an empty one, on each lane; true when all went out. To be called until then.
-  bool finish();
+  /// Sends the last buffer, perhaps an empty one, on each lane; true when all went out. To be called until then. The buffers say
+  /// which rank failed this use, or nobody.
+  bool finish(int failed_rank);
   [[nodiscard]] bool has_open_lanes() const noexcept { return oldest_ != no_lane; }
 
   // Receiving.
@@ -104,6 +111,8 @@ class porter {
     turn_ = turn_ + 1 == sources_.size() ? 0 : turn_ + 1;
     return i;
   }
+  /// The lowest rank of which the last messages that came said that it failed this use, or nobody.
+  [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   /// Whether every peer has sent its last message and all were consumed.
   [[nodiscard]] bool drained() const noexcept { return ended_ == sources_.size(); }
 
@@ -117,7 +126,8 @@ class porter {
     now_ = seconds;
   }
   [[nodiscard]] const hop_report& report() const noexcept { return report_; }
-  [[nodiscard]] std::uint64_t shipped() const noexcept { return report_.messages; }
+  /// Messages sent, those to this rank itself included.
+  [[nodiscard]] std::uint64_t shipped() const noexcept { return report_.messages + report_.own_copies; }
   [[nodiscard]] std::uint64_t consumed() const noexcept { return consumed_; }
   [[nodiscard]] const message_format& format() const noexcept { return format_; }
 
@@ -131,7 +141,7 @@ class porter {
     std::uint64_t opened_advance = 0;
     double opened_seconds = 0;
     std::uint32_t older = no_lane, newer = no_lane;  // the open lanes in the order of their opening
-    bool off_node, to_time = false, finished = false;
+    bool own, off_node, to_time = false, finished = false;
   };
 
   source* fetch(source& s);
@@ -149,6 +159,7 @@ class porter {
   std::uint64_t opened_ = 0, advances_ = 0, consumed_ = 0, random_;
   double now_ = 0;
   std::uint8_t epoch_ = 0;
+  int failed_rank_ = nobody;
   hop_report report_;
 };
 

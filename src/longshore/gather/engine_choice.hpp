@@ -1,12 +1,8 @@
-// The asynchronous engines behind strategies exstack2, conveyor and aggregator, and what all ranks must agree on before they start.
+// The asynchronous engines behind strategies exstack2, conveyor and aggregator, and how a use of them is given up.
 #pragma once
 
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/gather/options.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
 
 namespace longshore::gathering {
 
@@ -15,15 +11,17 @@ namespace longshore::gathering {
          strategy == gather_strategy::aggregator;
 }
 
+/// Buffers per destination for requests that are not answered: nothing else paces their senders. With 2, ranks on MPI wait a quarter of
+/// the time for a message to be taken; answers find 2 enough.
+inline constexpr int request_slots = 4;
+
 /// The engine of an asynchronous strategy. Buffers are as large as asked for.
 [[nodiscard]] engine_options engine_options_of(const team& team, gather_strategy strategy, const gather_options& asked);
 
-/// Collective: an engine that some ranks do not take part in would never end, so all say first whether they can. Returns when all can;
-/// throws errc::usage on a rank that has an index outside [0, size), errc::peer_failed on the others. Cost: one pass over the
-/// indices, one allreduce.
-void agree_on_indices(team& team, const char* operation, std::span<const std::int64_t> indices, std::uint64_t size);
+/// Thrown where a rank should say what it asks for, and cannot: it serves the others to the end of the use.
+struct refusal {};
 
-/// Collective with agree_on_indices of the other ranks: this one cannot take part.
-void refuse_to_agree(team& team);
+/// Throws errc::peer_failed: `failed_rank` had indices or values that cannot be used.
+[[noreturn]] void give_up(const char* operation, const team& team, int failed_rank);
 
 }  // namespace longshore::gathering

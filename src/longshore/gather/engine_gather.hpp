@@ -4,7 +4,9 @@
 
 #include <longshore/aggregate/ask.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/exchange_report.hpp>
 
 #include <limits>
 #include <span>
@@ -31,7 +33,6 @@ class engine_gather {
   /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
-    agree_on_indices(table_.team(), "gather", indices, table_.size());
     if (auto* talk = std::get_if<narrow>(&talk_))
       table_.map().with_locator([&](auto locate) { run<std::uint32_t>(*talk, locate, indices, out); });
     else  // parts this large miss every cache: indexing no longer decides, and one loop will do
@@ -40,19 +41,30 @@ class engine_gather {
   }
 
   /// Collective with operator() of the other ranks: tells them that this rank cannot take part.
-  void refuse() { refuse_to_agree(table_.team()); }
+  void refuse() {
+    const auto refuse = [this]<class Offset>(dialogue<conveyor, Offset, T>& talk) {
+      answer_for<Offset> answer{table_.local().data()};
+      static_cast<void>(talk.template unless_failed<reply_order::arrived>(
+          1, [](std::size_t) -> addressed<Offset> { throw refusal{}; }, answer, [](std::size_t, const T&) {}));
+    };
+    try {
+      if (auto* talk = std::get_if<narrow>(&talk_))
+        refuse(*talk);
+      else
+        refuse(std::get<wide>(talk_));
+    } catch (const refusal&) {  // which all others know of now
+    }
+  }
 
   [[nodiscard]] traffic sent() const {
-    return std::visit(
-        [](const auto& talk) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(talk)>, std::monostate>) {
-            return traffic{};
-          } else {
-            traffic all = talk.questions().report().sent();
-            return all += talk.replies().report().sent();
-          }
-        },
-        talk_);
+    const auto of = [](const auto& talk) { return talk.questions().sent() += talk.replies().sent(); };
+    const auto* talk = std::get_if<narrow>(&talk_);
+    return talk != nullptr ? of(*talk) : of(std::get<wide>(talk_));
+  }
+  [[nodiscard]] exchange_report report() const {
+    const auto of = [](const auto& talk) { return exchange_report{talk.questions().report(), talk.replies().report()}; };
+    const auto* talk = std::get_if<narrow>(&talk_);
+    return talk != nullptr ? of(*talk) : of(std::get<wide>(talk_));
   }
 
  private:
@@ -60,16 +72,33 @@ class engine_gather {
   using wide = dialogue<conveyor, std::uint64_t, T>;
   static constexpr std::size_t remembered_questions = 4096;
 
+  template <class Offset>
+  struct answer_for {
+    const T* mine;
+    T operator()(int, Offset offset) const noexcept { return mine[offset]; }
+    void fetch(Offset offset) const noexcept { __builtin_prefetch(mine + offset); }
+  };
+  template <class Offset>
+  struct answer_from_cache {  // where fetching ahead only costs
+    const T* mine;
+    T operator()(int, Offset offset) const noexcept { return mine[offset]; }
+  };
+
   template <class Offset, class Locate>
   void run(dialogue<conveyor, Offset, T>& talk, Locate locate, std::span<const std::int64_t> indices, std::span<T> out) {
+    checked_indices checked("gather", indices, table_.size(), table_.team().rank());
+    const auto question = [&checked, locate](std::size_t i) {
+      const location at = locate(checked[i]);
+      return addressed<Offset>{at.rank, static_cast<Offset>(at.offset)};
+    };
+    const auto receive = [to = out.data()](std::size_t i, const T& value) { to[i] = value; };
+    const auto ask = [&](auto answer) {
+      return talk.template unless_failed<reply_order::arrived>(indices.size(), question, answer, receive);
+    };
     const T* const mine = table_.local().data();
-    talk.template operator()<reply_order::arrived>(
-        indices.size(),
-        [&](std::size_t i) {
-          const location at = locate(static_cast<std::uint64_t>(indices[i]));
-          return addressed<Offset>{at.rank, static_cast<Offset>(at.offset)};
-        },
-        [mine](int, Offset offset) { return mine[offset]; }, [out](std::size_t i, const T& value) { out[i] = value; });
+    const bool cached = table_.local().size_bytes() <= near_bytes;
+    const int failed_rank = cached ? ask(answer_from_cache<Offset>{mine}) : ask(answer_for<Offset>{mine});
+    if (failed_rank >= 0) give_up("gather", table_.team(), failed_rank);
   }
 
   const dist_array<T, Distribution>& table_;

@@ -2,11 +2,15 @@
 // nothing needs atomics. scatter and updates by strategies exstack2, conveyor and aggregator.
 #pragma once
 
+#include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/request.hpp>
 
+#include <array>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -18,20 +22,20 @@ namespace longshore::gathering {
 
 /// The engine of one table's requests, kept between uses; a second one for updates by a constant, whose value need not travel.
 /// Cost: see conveyor, for items of 4 bytes of offset (8 where a part has more than 2^32 elements) and sizeof(T), or offsets alone.
+/// Combining: see combining.
 template <trivially_copyable T, distribution Distribution>
 class engine_requests {
  public:
-  /// Collective. `constants`: whether requests without values will be made too. Throws errc::unsupported when `asked` is to combine.
+  /// Collective. `constants`: whether requests without values will be made too: these are never combined.
   engine_requests(const dist_array<T, Distribution>& table, gather_strategy strategy, const gather_options& asked, bool constants)
       : table_(table), narrow_(table.map().largest_local_size() <= std::numeric_limits<std::uint32_t>::max()) {
-    if (asked.combine)
-      fail(errc::unsupported, "strategy {} does not combine requests that change elements: use exstack, or do without combine",
-           name_of(strategy));
     engine_options options = engine_options_of(table.team(), strategy, asked);
     const std::size_t offset_bytes = narrow_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+    options.slots = request_slots;
     options.item_bytes = offset_bytes + sizeof(T);
     with_values_ = std::make_unique<conveyor>(table.team(), options);
     options.item_bytes = offset_bytes;
+    if (asked.combine) recent_.emplace(remembered_by(*with_values_));
     if (constants) offsets_ = std::make_unique<conveyor>(table.team(), options);
   }
 
@@ -40,48 +44,95 @@ class engine_requests {
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
-    agree_on_indices(table_.team(), operation, indices, table_.size());
     if (narrow_)
-      table_.map().with_locator([&](auto locate) { run_with<std::uint32_t>(locate, indices, request); });
+      table_.map().with_locator([&](auto locate) { run_with<std::uint32_t>(operation, locate, indices, request); });
     else  // parts this large miss every cache: indexing no longer decides, and one loop will do
-      run_with<std::uint64_t>([map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, request);
+      run_with<std::uint64_t>(
+          operation, [map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, request);
   }
 
   /// Collective. Whether all ranks have the same constant: then offsets alone can travel.
   [[nodiscard]] bool is_common(const T& amount) {
-    std::byte first[sizeof(T)];
-    std::memcpy(first, &amount, sizeof(T));
-    table_.team().broadcast(first, 0);
-    return table_.team().allreduce_value(std::memcmp(first, &amount, sizeof(T)) == 0 ? 1 : 0, reduction::min) == 1;
+    // The least of all words and of all their complements: both are those of this rank only where all ranks have the same.
+    constexpr std::size_t words = (sizeof(T) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t);
+    std::array<std::int64_t, 2 * words> mine{};
+    std::memcpy(mine.data(), &amount, sizeof(T));
+    for (std::size_t w = 0; w < words; ++w) mine[words + w] = ~mine[w];
+    auto least = mine;
+    table_.team().allreduce(least, reduction::min);
+    return least == mine;  // the least and the largest are the same on all ranks, and so is the answer
   }
 
-  /// Collective with run() of the other ranks: tells them that this rank cannot take part.
-  void refuse() { refuse_to_agree(table_.team()); }
+  /// Collective with run() of the other ranks: tells them that this rank cannot take part. What they asked of it is not done.
+  void refuse() {
+    const auto nothing_to_say = [this]<class Offset>(Offset) {
+      using item = offset_and_value<Offset, T>;
+      static_cast<void>(aggregating::deliver_unless_failed<item>(
+          *with_values_, 1, [](std::size_t) -> addressed<item> { throw refusal{}; }, [](int, const item&) {}));
+    };
+    try {
+      if (narrow_)
+        nothing_to_say(std::uint32_t{});
+      else
+        nothing_to_say(std::uint64_t{});
+    } catch (const refusal&) {  // which all others know of now
+    }
+  }
 
   [[nodiscard]] traffic sent() const {
-    traffic all = with_values_->report().sent();
-    if (offsets_) all += offsets_->report().sent();
+    traffic all = with_values_->sent();
+    if (offsets_) all += offsets_->sent();
+    return all;
+  }
+  [[nodiscard]] exchange_report report() const {
+    exchange_report all{.requests = with_values_->report()};
+    if (offsets_) all.requests += offsets_->report();
     return all;
   }
 
  private:
+  template <class Request>
+  struct of_one_element {
+    const Request& request;
+    [[nodiscard]] std::uint64_t place(const auto& one) const { return one.offset(); }
+    template <class Item>
+    void combine(Item& into, const Item& more) const {
+      request.merge(into, more);
+    }
+  };
+
   template <class Offset, class Locate, class Request>
-  void run_with(Locate locate, std::span<const std::int64_t> indices, const Request& request) {
+  void run_with(const char* operation, Locate locate, std::span<const std::int64_t> indices, const Request& request) {
+    checked_indices checked(operation, indices, table_.size(), table_.team().rank());
+    const auto item_of = [&checked, locate, request](std::size_t i) {
+      const location at = locate(checked[i]);
+      return addressed<typename Request::template item<Offset>>{at.rank,
+                                                                request.template make<Offset>(i, static_cast<Offset>(at.offset))};
+    };
     using item = typename Request::template item<Offset>;
     using head = typename Request::head;
     const head mine = request.own_head();  // of a constant: everybody's
-    deliver<item>(
-        std::is_empty_v<head> ? *with_values_ : *offsets_, indices.size(),
-        [&](std::size_t i) {
-          const location at = locate(static_cast<std::uint64_t>(indices[i]));
-          return addressed<item>{at.rank, request.template make<Offset>(i, static_cast<Offset>(at.offset))};
-        },
-        [&](int, const item& arrived) { request.apply(mine, arrived); });
+    const auto apply = [&](int, const item& arrived) { request.apply(mine, arrived); };
+    const auto carry = [&](auto& engine) {
+      return aggregating::deliver_unless_failed<item>(engine, indices.size(), item_of, apply);
+    };
+    const auto run = [&] {
+      if constexpr (!std::is_empty_v<head>) {
+        return carry(*offsets_);
+      } else {
+        if (!recent_) return carry(*with_values_);
+        combining<conveyor, item, of_one_element<Request>> combined(*with_values_, *recent_, {request});
+        return carry(combined);
+      }
+    };
+    const int failed_rank = run();
+    if (failed_rank >= 0) give_up(operation, table_.team(), failed_rank);
   }
 
   const dist_array<T, Distribution>& table_;
   bool narrow_;  // offsets fit into 32 bits
   std::unique_ptr<conveyor> with_values_, offsets_;
+  std::optional<recent_items> recent_;  // where requests combine
 };
 
 }  // namespace longshore::gathering

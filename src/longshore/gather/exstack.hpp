@@ -4,9 +4,10 @@
 #pragma once
 
 #include <longshore/aggregate/exstack.hpp>
+#include <longshore/aggregate/recent_items.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
-#include <longshore/gather/recent_items.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -51,6 +52,7 @@ class exstack_gather {
   void refuse() { stack_.exchange(progress::failed); }
 
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
+  [[nodiscard]] const exchange_report& report() const noexcept { return report_; }
 
  private:
   template <class Offset, class Locate>
@@ -58,6 +60,7 @@ class exstack_gather {
     std::size_t answered = 0;
     progress all = progress::more;
     while (all == progress::more) {
+      stack_.count_in(report_.requests, {.item_bytes = sizeof(Offset), .capacity_items = buffer_items_});
       const std::size_t asked = ask<Offset>(locate, indices, answered);
       if (asked == fill_refused) {
         refuse();
@@ -68,6 +71,7 @@ class exstack_gather {
         fail(errc::peer_failed, "gather on rank {} was given up: rank {} has indices or an output that cannot be used",
              table_.team().rank(), stack_.failed_rank());
       answer<Offset>();
+      stack_.count_in(report_.replies, {.item_bytes = sizeof(T), .capacity_items = buffer_items_});
       stack_.exchange(all);
       place(locate, indices.data(), out.data(), answered, asked);
       answered = asked;
@@ -127,7 +131,7 @@ class exstack_gather {
       for (std::size_t i = begin; i < end; ++i) out[i] = reinterpret_cast<const T*>(next[rank_of(i)])[answers_[i - begin]];
       return;
     }
-    with_cursors<T>(next.data(), ranks, buffer_items_, [&](auto cursors) {
+    aggregating::with_cursors<T>(next.data(), ranks, buffer_items_, [&](auto cursors) {
       for (std::size_t i = begin; i < end; ++i) out[i] = *cursors.take(rank_of(i));
     });
   }
@@ -137,6 +141,7 @@ class exstack_gather {
   bool narrow_;  // offsets fit into 32 bits
   exstack stack_;
   exstack_filler filler_;
+  exchange_report report_;
   std::optional<recent_items> recent_;
   std::vector<std::uint32_t> answers_;  // of the indices of a round, with recent_: which of its rank's answers each gets
 };

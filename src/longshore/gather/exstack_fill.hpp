@@ -1,9 +1,9 @@
 // Fills the buffers of an exstack with one item per index, at the speed of memory: what questions and requests have in common.
 #pragma once
 
+#include <longshore/aggregate/cursors.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/array/location.hpp>
-#include <longshore/gather/cursors.hpp>
 #include <longshore/gather/index_range.hpp>
 
 #include <algorithm>
@@ -38,9 +38,9 @@ class exstack_filler {
       return end;
     };
     if constexpr (sizeof(Offset) < sizeof(std::uint64_t))
-      return with_cursors<Item>(next_.data(), ranks_, buffer_items_, work);
+      return aggregating::with_cursors<Item>(next_.data(), ranks_, buffer_items_, work);
     else
-      return work(array_cursors<Item>(next_.data()));
+      return work(aggregating::array_cursors<Item>(next_.data()));
   }
 
   /// One pointer per rank to work with, between fills.

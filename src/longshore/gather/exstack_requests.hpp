@@ -2,9 +2,10 @@
 // nothing needs atomics. scatter and updates by strategy exstack.
 #pragma once
 
+#include <longshore/aggregate/recent_items.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
-#include <longshore/gather/recent_items.hpp>
 #include <longshore/gather/request.hpp>
 
 #include <cstddef>
@@ -50,6 +51,7 @@ class exstack_requests {
   void refuse() { stack_.exchange(progress::failed); }
 
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
+  [[nodiscard]] const exchange_report& report() const noexcept { return report_; }
 
  private:
   // Heads are padded, so that offsets stay aligned.
@@ -58,6 +60,9 @@ class exstack_requests {
 
   template <class Offset, class Request, class Locate>
   void run_with(const char* operation, Locate locate, std::span<const std::int64_t> indices, const Request& request) {
+    stack_.count_in(report_.requests, {.item_bytes = sizeof(typename Request::template item<Offset>),
+                                       .capacity_items = buffer_items_,
+                                       .head_bytes = head_bytes<typename Request::head>});
     std::size_t sent = 0;
     progress all = progress::more;
     while (all == progress::more) {
@@ -90,7 +95,7 @@ class exstack_requests {
   template <class Offset, class Request, class Locate>
   std::size_t ask(Locate locate, std::span<const std::int64_t> indices, std::size_t first, const Request& request) {
     using item = typename Request::template item<Offset>;
-    if constexpr (requires(item & earlier) { request.merge(earlier, first); })
+    if constexpr (requires(item & earlier) { request.merge(earlier, earlier); })
       if (recent_) return ask_once<Offset>(locate, indices, first, request);
     return filler_.template fill<item, Offset>(
         locate, indices, first, table_.size(), [&request](auto& cursors, std::size_t i, const location& at) {
@@ -110,7 +115,7 @@ class exstack_requests {
           std::uint32_t& guess = recent_->guess(at.rank, at.offset);
           item* const earlier = begin + guess;
           if (earlier < end && earlier->offset() == at.offset) {
-            request.merge(*earlier, i);
+            request.merge(*earlier, request.template make<Offset>(i, static_cast<Offset>(at.offset)));
             return;
           }
           guess = static_cast<std::uint32_t>(end - begin);
@@ -128,7 +133,7 @@ class exstack_requests {
     const auto* const items = reinterpret_cast<const item*>(bytes.data() + head_bytes<head>);
     const std::size_t count = (bytes.size() - head_bytes<head>) / sizeof(item);
     std::size_t k = 0;
-    if (table_.local().size_bytes() > cached_bytes)
+    if (table_.local().size_bytes() > near_bytes)
       for (; k + fetch_ahead < count; ++k) {
         __builtin_prefetch(request.target(items[k + fetch_ahead]), 1);
         request.apply(theirs, items[k]);
@@ -136,14 +141,14 @@ class exstack_requests {
     for (; k < count; ++k) request.apply(theirs, items[k]);
   }
 
-  static constexpr std::size_t cached_bytes = std::size_t{1} << 19;  // a part up to this is close to its core
-  static constexpr std::size_t fetch_ahead = 24;                     // items
+  static constexpr std::size_t fetch_ahead = 24;  // items
 
   const dist_array<T, Distribution>& table_;
   std::size_t buffer_items_;
   bool narrow_;  // offsets fit into 32 bits
   exstack stack_;
   exstack_filler filler_;
+  exchange_report report_;
   std::optional<recent_items> recent_;
 };
 

@@ -6,6 +6,8 @@
 #include <longshore/gather/engine_gather.hpp>
 #include <longshore/gather/exstack.hpp>
 #include <longshore/gather/options.hpp>
+#include <longshore/gather/plans_by_size.hpp>
+#include <longshore/gather/tuning_table.hpp>
 #include <longshore/machine/memory.hpp>
 
 #include <optional>
@@ -13,7 +15,8 @@
 
 namespace longshore {
 
-/// What gathers from one table need, made once and used often: nothing is allocated while it is used.
+/// What gathers from one table need, made once and used often: nothing is allocated while it is used (by strategy auto, where it depends
+/// on the number of requests, when a size is first met).
 ///
 ///     longshore::gather_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
 ///     plan(indices, out);
@@ -23,10 +26,17 @@ template <trivially_copyable T, distribution Distribution>
 class gather_plan {
  public:
   /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
-  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory.
+  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory. Strategy auto measures for a part of a second in
+  /// a layout that the profile of this machine does not have yet.
   explicit gather_plan(const dist_array<T, Distribution>& table, gather_options options = {})
-      : table_(table),
-        strategy_(gathering::settle_strategy(table.team(), "gather", options, table.is_all_direct(), why_not).strategy) {
+      : table_(table), decision_(decide(table, options)), strategy_(decision_.by_size.front().strategy) {
+    if (decision_.depends_on_requests()) {
+      sized_.emplace(table.team(), decision_.by_size, [&table, options](const gather_choice& choice) {
+        return std::make_unique<gather_plan>(table, gathering::with_choice(options, choice));
+      });
+      return;
+    }
+    options = gathering::with_choice(options, decision_.by_size.front());
     if (strategy_ == gather_strategy::exstack) exstack_.emplace(table, options.buffer_items, options.combine);
     if (gathering::is_asynchronous(strategy_)) engine_.emplace(table, strategy_, options);
     if (strategy_ == gather_strategy::direct) direct_.emplace(table);
@@ -34,11 +44,17 @@ class gather_plan {
   }
 
   /// out[i] = table[indices[i]] for all i; indices are global, any number of them, different on each rank.
-  /// Collective with strategies that aggregate; with agp and direct a call of this rank alone. What other ranks wrote into the table must be
+  /// Collective with auto and with strategies that aggregate; with agp and direct a call of this rank alone. What other ranks wrote into the table must be
   /// behind a barrier, and nobody may write into it before all ranks have returned (no barrier is made here).
   /// Throws errc::usage when the sizes differ or an index is out of range (then, if they aggregate, errc::peer_failed on the other
   /// ranks); the plan can be used again, `out` may be written in part.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
+    if (sized_) {
+      gather_plan& plan = sized_->at(indices.size());
+      plan(indices, out);
+      moved_ = plan.moved();
+      return;
+    }
     if (out.size() != indices.size()) {
       if (exstack_) exstack_->refuse();
       if (engine_) engine_->refuse();
@@ -65,14 +81,38 @@ class gather_plan {
     moved_.payload_bytes = out.size_bytes();
   }
 
-  /// The strategy in use: what automatic has become.
-  [[nodiscard]] gather_strategy strategy() const noexcept { return strategy_; }
+  /// The strategy in use: what automatic has become, for the last call.
+  [[nodiscard]] gather_strategy strategy() const noexcept { return choice().strategy; }
+  /// The same with size of buffers and hops.
+  [[nodiscard]] const gather_choice& choice() const noexcept { return sized_ ? sized_->current() : decision_.by_size.front(); }
+  /// All choices, and why.
+  [[nodiscard]] const gather_decision& decision() const noexcept { return decision_; }
   /// What this rank moved in the last call: payload is the values; questions count as wire bytes.
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies, waits.
+  [[nodiscard]] exchange_report what_happened() const {
+    if (sized_) return sized_->what_happened();
+    if (exstack_) return exstack_->report();
+    return engine_ ? engine_->report() : exchange_report{};
+  }
 
  private:
+  static gather_decision decide(const dist_array<T, Distribution>& table, const gather_options& options) {
+    return gathering::decide(
+        table.team(),
+        {"gather", "gather", sizeof(T), table.size(), table.map().largest_local_size(), table.is_all_direct(), why_not}, options,
+        gathering::tuning_like(
+            table,
+            [options](const dist_array<T, Distribution>& with, const gather_choice& choice) {
+              return gather_plan(with, gathering::with_choice(options, choice));
+            },
+            [](gather_plan& plan, auto indices, auto values) { plan(indices, values); }));
+  }
+
   const dist_array<T, Distribution>& table_;
+  gather_decision decision_;
   gather_strategy strategy_;
+  std::optional<gathering::plans_by_size<gather_plan>> sized_;
   std::optional<gathering::exstack_gather<T, Distribution>> exstack_;
   std::optional<gathering::engine_gather<T, Distribution>> engine_;
   std::optional<gathering::direct_gather<T, Distribution>> direct_;
@@ -84,6 +124,7 @@ class gather_plan {
 template <trivially_copyable T, distribution Distribution>
 void gather(const dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
             std::type_identity_t<std::span<T>> out, gather_options options = {}) {
+  options.expected_requests = indices.size();
   gather_plan<T, Distribution> plan(table, options);
   plan(indices, out);
 }

@@ -265,6 +265,52 @@ TEST(Gather, counts_what_crosses_between_nodes_and_nothing_of_direct_loads) {
   });
 }
 
+TEST(Gather, every_aggregating_strategy_tells_what_happened_as_all_others_count_it) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 50 * static_cast<std::uint64_t>(team.size()));
+    fill(table);
+    const auto indices = random_indices(team, table.size(), 400);
+    std::vector<std::int64_t> out(indices.size());
+    std::uint64_t for_others = 0;
+    for (const auto index : indices)
+      for_others += table.map().owner_offset(static_cast<std::uint64_t>(index)).rank != team.rank();
+    EXPECT_TRUE(for_others > 100 || team.size() == 1);
+    const auto sum = [&](std::uint64_t mine) { return team.allreduce_value(static_cast<std::int64_t>(mine), reduction::sum); };
+    using enum gather_strategy;
+    for (const auto strategy : {exstack, exstack2, conveyor, aggregator, agp}) {
+      SCOPED_TRACE(name_of(strategy));
+      gather_plan plan(table, {.strategy = strategy, .buffer_items = 16});
+      plan(indices, out);
+      const exchange_report first = plan.what_happened();
+      const traffic requests = first.requests.sent(), replies = first.replies.sent();
+      if (strategy == agp) {
+        EXPECT_TRUE(first.requests.hops.empty());
+        continue;
+      }
+      EXPECT_EQ(requests.messages + replies.messages, plan.moved().messages);
+      EXPECT_EQ(requests.wire_bytes + replies.wire_bytes, plan.moved().wire_bytes);
+      EXPECT_EQ(requests.offnode_bytes + replies.offnode_bytes, plan.moved().offnode_bytes);
+      EXPECT_EQ(plan.moved().messages == 0, team.size() == 1) << "what a rank sends itself is no message";
+      if (first.requests.hops.size() == 1) {
+        EXPECT_EQ(first.requests.hops[0].payload_bytes, 4 * for_others);
+        EXPECT_EQ(sum(first.replies.hops[0].payload_bytes), 8 * sum(for_others));
+      }
+      for (const auto* report : {&first.requests, &first.replies})
+        for (const auto& hop : report->hops) {
+          EXPECT_LE(hop.mean_fill(), 1);
+          EXPECT_LE(hop.partial_messages, hop.messages);
+        }
+      // Counts go on: the next call is the difference.
+      plan(indices, out);
+      const exchange_report second = plan.what_happened() - first;
+      EXPECT_EQ(second.requests.sent().wire_bytes + second.replies.sent().wire_bytes, plan.moved().wire_bytes);
+      EXPECT_GE(second.requests.seconds_without_slot + second.replies.seconds_without_slot, 0);
+      EXPECT_LT(second.requests.seconds_nothing_arrived + second.replies.seconds_nothing_arrived, 60);
+    }
+    team.barrier();
+  });
+}
+
 TEST(Gather, the_free_function_takes_containers) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 20);

@@ -8,6 +8,9 @@
 
 namespace longshore::gathering {
 
+/// A part of a table up to this size is close to its core: fetching ahead only costs.
+inline constexpr std::size_t near_bytes = std::size_t{1} << 19;
+
 /// Indices that one branch checks together, before any of them is used.
 inline constexpr std::size_t index_group = 8;
 

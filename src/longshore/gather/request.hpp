@@ -5,7 +5,7 @@
 //   item<Offset>                    what travels, without padding
 //   head                            what precedes the items of a message (empty: nothing)
 //   make<Offset>(i, offset)         the item of the caller's i-th index
-//   merge(item, i)                  adds the i-th index to an item for the same element that has not left yet
+//   merge(item, later)              adds what a later item wants to one for the same element that has not left yet
 //   apply(head, item)               what the owner does
 #pragma once
 
@@ -65,7 +65,10 @@ struct store_request {
   [[nodiscard]] item<Offset> make(std::size_t i, Offset offset) const noexcept {
     return {offset, values[i]};
   }
-  void merge(auto& earlier, std::size_t i) const noexcept { earlier.set_value(values[i]); }
+  template <class Item>
+  void merge(Item& earlier, const Item& later) const noexcept {
+    earlier.set_value(later.value());
+  }
   [[nodiscard]] head own_head() const noexcept { return {}; }
   void apply(const head&, const auto& arrived) const noexcept { mine[arrived.offset()] = arrived.value(); }
   [[nodiscard]] const T* target(const auto& arrived) const noexcept { return mine + arrived.offset(); }
@@ -86,7 +89,10 @@ struct update_request {
   [[nodiscard]] item<Offset> make(std::size_t i, Offset offset) const noexcept {
     return {offset, value_of(i)};
   }
-  void merge(auto& earlier, std::size_t i) const { earlier.set_value(op(earlier.value(), value_of(i))); }
+  template <class Item>
+  void merge(Item& earlier, const Item& later) const {
+    earlier.set_value(op(earlier.value(), later.value()));
+  }
   [[nodiscard]] head own_head() const noexcept { return {}; }
   void apply(const head&, const auto& arrived) const {
     T& element = mine[arrived.offset()];

@@ -75,7 +75,8 @@ void check_all(team& team, std::uint64_t n, Distribution distribution) {
     for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024})
       for (const bool combine : {false, true}) {
         const bool asynchronous = gathering::is_asynchronous(strategy);
-        if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack && (combine || !asynchronous)) continue;
+        if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack && !asynchronous) continue;
+        if (combine && asynchronous && buffer_items == 1024) continue;  // small buffers end more often
         scatter_plan plan(table, {.strategy = strategy, .buffer_items = buffer_items, .combine = combine});
         for (const auto& wanted : testing::demands()) {
           refill(table);

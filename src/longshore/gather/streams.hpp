@@ -11,14 +11,17 @@
 // that was asked of this rank. An index out of range throws errc::usage from copy(), and nothing is sent for it.
 #pragma once
 
+#include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
+#include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/index_range.hpp>
-#include <longshore/gather/one_hop.hpp>
 #include <longshore/gather/op.hpp>
 #include <longshore/gather/request.hpp>
 #include <longshore/gather/shared_element.hpp>
-#include <longshore/transport/waiter.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,7 +29,9 @@
 namespace longshore {
 
 struct element_stream_options {
-  std::size_t buffer_items = 1024;  ///< per destination
+  std::size_t buffer_items = 1024;                       ///< per destination
+  gather_strategy strategy = gather_strategy::conveyor;  ///< the engine: exstack2, conveyor or aggregator
+  int hops = 0;                                          ///< of strategy conveyor, as in gather_options
 };
 
 namespace gathering {
@@ -39,53 +44,56 @@ template <trivially_copyable T, distribution Distribution>
   return table.map().owner_offset(static_cast<std::uint64_t>(index));
 }
 
-[[nodiscard]] inline std::size_t checked_buffer(const char* operation, std::size_t buffer_items, std::size_t item_bytes) {
-  if (buffer_items == 0) fail(errc::usage, "{}: buffers of 0 items: give at least 1, or leave the default of 1024", operation);
-  return buffer_items * item_bytes;
-}
+/// The engine of a stream. Throws errc::usage for buffers of no items, errc::unsupported for a strategy that has no engine that waits for
+/// nobody.
+[[nodiscard]] engine_options stream_engine(const char* operation, const team& team, const element_stream_options& asked,
+                                           std::size_t item_bytes);
 
-/// Items (offset, value) to the owners, who call apply(element, value).
-/// Memory per rank: 6 x ranks x buffer_items x (8 + sizeof(T)) bytes at most.
-template <trivially_copyable T, distribution Distribution, class Apply, class Engine>
+/// Items (offset, value) to the owners, this rank among them, who call apply(element, value).
+/// Memory per rank: that of a conveyor, for items of 8 + sizeof(T) bytes.
+template <trivially_copyable T, distribution Distribution, class Apply>
 class owner_stream {
  public:
-  owner_stream(const char* operation, dist_array<T, Distribution>& table, Apply apply, element_stream_options options)
+  owner_stream(const char* operation, dist_array<T, Distribution>& table, Apply apply, const element_stream_options& options)
       : operation_(operation),
         table_(table),
         apply_(apply),
-        engine_(table.team(), checked_buffer(operation, options.buffer_items, sizeof(item))) {}
+        engine_(table.team(), stream_engine(operation, table.team(), options, sizeof(item))) {}
 
   /// May do what others asked of this rank, and wait for room.
   void put(std::int64_t index, const T& value) {
     const location at = locate_for(operation_, table_, index);
-    if (at.rank == table_.team().rank()) {
-      apply_(table_.local()[at.offset], value);
-      return;
-    }
+    // The own elements, too: to ask whether an element is one costs more, where that cannot be predicted, than its way through a buffer.
     const item request(at.offset, value);
-    if (engine_.push(at.rank, request)) return;
-    for (waiter wait(table_.team(), "room in a buffer of a stream", at.rank); !engine_.push(at.rank, request);)
-      if (serve() == 0) wait.pause();
+    if (!engine_.push(at.rank, request)) [[unlikely]]
+      push_later(at.rank, request);
   }
 
   /// Collective.
   void flush() {
-    for (waiter wait(table_.team(), "the end of a stream"); engine_.advance(true);)
-      if (serve() == 0) wait.pause();
+    for (aggregating::idle_time idle(engine_); !engine_.ended();) idle.turn(serve(true), false);
+    engine_.restart();
   }
+
+  [[nodiscard]] exchange_report what_happened() const { return {.requests = engine_.report()}; }
 
  private:
   using item = offset_and_value<std::uint64_t, T>;
 
-  std::size_t serve() {
+  void push_later(int rank, const item& request) {
+    for (aggregating::idle_time idle(engine_); !engine_.push(rank, request);) idle.turn(serve(false), true);
+  }
+
+  bool serve(bool done) {
+    (void)engine_.advance(done);
     T* const mine = table_.local().data();
-    return engine_.template drain<item>([&](int, const item& request) { apply_(mine[request.offset()], request.value()); });
+    return engine_.template drain<item>([&](int, const item& request) { apply_(mine[request.offset()], request.value()); }) > 0;
   }
 
   const char* operation_;
   dist_array<T, Distribution>& table_;
   Apply apply_;
-  Engine engine_;
+  conveyor engine_;
 };
 
 struct overwrite {
@@ -108,7 +116,7 @@ struct update_with {
 
 /// table[index] = value, one by one; of two values for one element one wins, whole. After flush() a barrier makes the elements
 /// readable by all ranks. The table must outlive it.
-template <trivially_copyable T, distribution Distribution, class Engine = gathering::one_hop>
+template <trivially_copyable T, distribution Distribution>
 class scatterer {
  public:
   /// Collective.
@@ -118,14 +126,16 @@ class scatterer {
   void copy(std::int64_t index, const T& value) { stream_.put(index, value); }
   /// Collective. See above.
   void flush() { stream_.flush(); }
+  /// On this rank, since it was made.
+  [[nodiscard]] exchange_report what_happened() const { return stream_.what_happened(); }
 
  private:
-  gathering::owner_stream<T, Distribution, gathering::overwrite, Engine> stream_;
+  gathering::owner_stream<T, Distribution, gathering::overwrite> stream_;
 };
 
 /// table[index] = op(table[index], value), one by one, in any order. After flush() a barrier makes the elements readable by all
 /// ranks. The table must outlive it.
-template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add, class Engine = gathering::one_hop>
+template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add>
 class updater {
  public:
   /// Collective.
@@ -135,26 +145,28 @@ class updater {
   void update(std::int64_t index, const T& value) { stream_.put(index, value); }
   /// Collective. See above.
   void flush() { stream_.flush(); }
+  /// On this rank, since it was made.
+  [[nodiscard]] exchange_report what_happened() const { return stream_.what_happened(); }
 
  private:
-  gathering::owner_stream<T, Distribution, gathering::update_with<Op>, Engine> stream_;
+  gathering::owner_stream<T, Distribution, gathering::update_with<Op>> stream_;
 };
 
 /// *out = table[index], one by one. Nobody may write the elements before all ranks have flushed. The table must outlive it.
-/// Answers come back in the order of the questions, so that neither carries a tag. Where the owner's memory can be reached the
-/// element is loaded at once.
-/// Memory per rank: 6 x ranks x buffer_items x (8 + sizeof(T)) bytes of buffers at most, and 32 x ranks x buffer_items of places that
-/// wait for their values.
-template <trivially_copyable T, distribution Distribution, class Engine = gathering::one_hop>
+/// Answers of one rank come back in the order of the questions to it, so that neither needs a number. Where the owner's memory can be
+/// reached the element is loaded at once.
+/// Memory per rank: that of two conveyors, for items of 8 and of sizeof(T) bytes, and 8 bytes per place for an open question: 4 x
+/// buffer_items per rank, or fewer (16 at least) where that is more than 2^18 in all.
+template <trivially_copyable T, distribution Distribution>
 class gatherer {
  public:
   /// Collective.
-  explicit gatherer(const dist_array<T, Distribution>& table, element_stream_options options = {})
+  explicit gatherer(const dist_array<T, Distribution>& table, const element_stream_options& options = {})
       : table_(table),
-        questions_(table.team(), gathering::checked_buffer("gatherer", options.buffer_items, sizeof(std::uint64_t))),
-        answers_(table.team(), options.buffer_items * sizeof(T)),
-        window_(4 * options.buffer_items),
+        questions_(table.team(), engine_of(table.team(), options, sizeof(std::uint64_t))),
+        answers_(table.team(), engine_of(table.team(), options, sizeof(T))),
         waiting_(static_cast<std::size_t>(table.team().size())),
+        window_(std::bit_floor(std::clamp(most_places / waiting_.size(), least_window, 4 * options.buffer_items + least_window))),
         places_(waiting_.size() * window_) {}
 
   /// Asks for *out = table[index]; there by the end of the next flush(), until which `out` must stay.
@@ -164,56 +176,67 @@ class gatherer {
       *out = part[at.offset];
       return;
     }
-    // At most 2 buffers' worth is held back in buffers that are not full: of a window of 4 some are always on their way.
     queue& ahead = waiting_[at.rank];
-    for (waiter wait(table_.team(), "room in a buffer of a stream", at.rank);
-         ahead.count == window_ || !questions_.push(at.rank, std::uint64_t{at.offset});)
-      if (answer() + place() == 0) wait.pause();
-    const std::size_t last = ahead.first + ahead.count++;
-    places_[static_cast<std::size_t>(at.rank) * window_ + (last < window_ ? last : last - window_)] = out;
+    if (ahead.asked - ahead.answered == window_ || !questions_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
+      ask_later(at);
+    place_of(at.rank, ahead.asked++) = out;
   }
 
   /// Collective. See above.
   void flush() {
-    bool asking = true, answering = true;
-    for (waiter wait(table_.team(), "the end of a stream"); answering;) {
-      // Once all have asked, what arrives is of the next use.
-      const std::size_t moved = (asking ? answer() : 0) + place();
-      if (asking) asking = questions_.advance(true);
-      answering = answers_.advance(!asking);
-      if (moved == 0) wait.pause();
-    }
+    for (aggregating::idle_time idle(answers_); !answers_.ended();) idle.turn(serve(true), false);
+    questions_.restart();
+    answers_.restart();
   }
+  /// On this rank, since it was made.
+  [[nodiscard]] exchange_report what_happened() const { return {questions_.report(), answers_.report()}; }
 
  private:
+  static constexpr std::size_t least_window = 16, most_places = std::size_t{1} << 18;
   struct queue {
-    std::size_t first = 0, count = 0;
+    std::size_t asked = 0, answered = 0;
   };
 
-  // Answers what arrived. While there is no room for answers, takes those to this rank: so two ranks never stop each other.
-  std::size_t answer() {
-    const T* const mine = table_.local().data();
-    return questions_.template drain<std::uint64_t>([&](int source, std::uint64_t offset) {
-      if (answers_.push(source, mine[offset])) return;
-      for (waiter wait(table_.team(), "room for answers of a stream", source); !answers_.push(source, mine[offset]);)
-        if (place() == 0) wait.pause();
-    });
+  static engine_options engine_of(const team& team, const element_stream_options& asked, std::size_t item_bytes) {
+    engine_options options = gathering::stream_engine("gatherer", team, asked, item_bytes);
+    options.with_source = true;
+    options.slots = 4;  // with fewer, two ranks that ask each other go on in turns: each stops until the other has answered
+    options.ship_when_idle = true;  // who waits because all places are taken asks no more, and fills no buffer
+    return options;
   }
 
-  // Puts values that arrived where they belong.
-  std::size_t place() {
-    return answers_.template drain<T>([&](int source, const T& value) {
-      queue& ahead = waiting_[source];
-      *places_[static_cast<std::size_t>(source) * window_ + ahead.first] = value;
-      ahead.first = ahead.first + 1 == window_ ? 0 : ahead.first + 1;
-      --ahead.count;
-    });
+  T*& place_of(int rank, std::size_t question) noexcept {
+    return places_[static_cast<std::size_t>(rank) * window_ + (question & (window_ - 1))];
+  }
+
+  // Returns when the question has been pushed and there is a place for its answer.
+  void ask_later(const location& at) {
+    const queue& ahead = waiting_[at.rank];
+    const auto is_full = [&] { return ahead.asked - ahead.answered == window_; };
+    for (aggregating::idle_time idle(answers_); is_full() || !questions_.push(at.rank, std::uint64_t{at.offset});)
+      idle.turn(serve(false), !is_full());
+  }
+
+  // Answers what was asked here, as far as there is room, and puts values that came where they belong; says whether anything moved.
+  bool serve(bool done) {
+    const std::size_t before = questions_.activity();
+    std::size_t moved = 0;
+    if (!questions_.ended()) {  // else what arrives is of the next use
+      (void)questions_.advance(done);
+      const T* const mine = table_.local().data();
+      moved += questions_.template drain<std::uint64_t>(
+          [&](int source, std::uint64_t offset) { return answers_.push(source, mine[offset]); });
+    }
+    (void)answers_.advance(done && questions_.ended());
+    moved +=
+        answers_.template drain<T>([&](int source, const T& value) { *place_of(source, waiting_[source].answered++) = value; });
+    return moved > 0 || questions_.activity() != before;
   }
 
   const dist_array<T, Distribution>& table_;
-  Engine questions_, answers_;
-  std::size_t window_;          // questions to one rank that wait for their answers
-  std::vector<queue> waiting_;  // by rank: which of its places wait
+  conveyor questions_, answers_;
+  std::vector<queue> waiting_;  // by rank
+  std::size_t window_;          // most open questions to one rank; a power of two
   std::vector<T*> places_;      // a ring of window_ places per rank
 };
 

@@ -7,8 +7,18 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <deque>
-#include <optional>
+#include <cstdlib>
+#include <new>
+
+// How often this thread has allocated: streams are not to.
+static thread_local std::size_t allocations = 0;
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* const memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace longshore {
 namespace {
@@ -17,19 +27,21 @@ using testing::asker;
 using testing::mixed_value;
 using testing::spmd;
 
-// Calls body(table, buffer_items) for tables and buffers of several kinds. Collective.
+// Calls body(table, options) for tables, engines and buffers of several kinds. Collective.
 template <class Body>
 void for_each_table(team& team, const Body& body) {
-  const auto with = [&](std::uint64_t n, auto distribution, std::size_t buffer_items) {
-    SCOPED_TRACE(fmt::format("{} of {}, buffers of {}", decltype(distribution)::name, n, buffer_items));
+  const auto with = [&](std::uint64_t n, auto distribution, const element_stream_options& options) {
+    SCOPED_TRACE(fmt::format("{} of {}, {} with {} hops and buffers of {}", decltype(distribution)::name, n,
+                             name_of(options.strategy), options.hops, options.buffer_items));
     dist_array<std::int64_t, decltype(distribution)> table(team, n, distribution);
-    body(table, buffer_items);
+    body(table, options);
     team.barrier();
   };
-  with(1, block{}, 7);
-  with(300, cyclic{}, 7);
-  with(300, block{}, 1024);
-  with(64, block_cyclic{3}, 1);
+  using enum gather_strategy;
+  with(1, block{}, {.buffer_items = 7});
+  with(300, cyclic{}, {.buffer_items = 7, .strategy = aggregator});
+  with(300, block{}, {.hops = 3});
+  with(64, block_cyclic{3}, {.buffer_items = 1, .strategy = exstack2});
 }
 
 // How often every rank together asks for element `index`.
@@ -42,8 +54,8 @@ std::int64_t asked_for(const testing::demand& wanted, int ranks, std::uint64_t n
 
 TEST(Updater, counts_every_item_once_over_several_uses) {
   spmd([](team& team) {
-    for_each_table(team, [&](auto& table, std::size_t buffer_items) {
-      updater add(table, op::add{}, {.buffer_items = buffer_items});
+    for_each_table(team, [&](auto& table, const element_stream_options& options) {
+      updater add(table, op::add{}, options);
       for (const auto& wanted : testing::demands()) {
         SCOPED_TRACE(wanted.name);
         std::fill(table.local().begin(), table.local().end(), 0);
@@ -65,8 +77,8 @@ TEST(Updater, counts_every_item_once_over_several_uses) {
 
 TEST(Scatterer, every_element_holds_what_somebody_wrote_for_it) {
   spmd([](team& team) {
-    for_each_table(team, [&](auto& table, std::size_t buffer_items) {
-      scatterer into(table, {.buffer_items = buffer_items});
+    for_each_table(team, [&](auto& table, const element_stream_options& options) {
+      scatterer into(table, options);
       for (const auto& wanted : testing::demands()) {
         SCOPED_TRACE(wanted.name);
         std::fill(table.local().begin(), table.local().end(), -1);
@@ -93,11 +105,11 @@ TEST(Scatterer, every_element_holds_what_somebody_wrote_for_it) {
 
 TEST(Gatherer, every_place_gets_its_element_over_several_uses) {
   spmd([](team& team) {
-    for_each_table(team, [&](auto& table, std::size_t buffer_items) {
+    for_each_table(team, [&](auto& table, const element_stream_options& options) {
       for (std::size_t k = 0; k < table.local().size(); ++k)
         table.local()[k] = -static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) - 1;
       team.barrier();
-      gatherer from(table, {.buffer_items = buffer_items});
+      gatherer from(table, options);
       for (const auto& wanted : testing::demands())
         for (int use = 0; use < 2; ++use) {
           const auto indices = wanted.indices({team.rank(), team.size(), table.size()});
@@ -160,35 +172,71 @@ TEST(Streams, an_index_out_of_range_is_named_and_the_stream_goes_on) {
   });
 }
 
-// An engine of nothing but a deque per rank would do for one rank: the streams use push, drain and advance, and no more.
-class loopback_engine {
- public:
-  loopback_engine(team&, std::size_t) {}
-  template <class Item>
-  bool push(int, const Item& item) {
-    held_.emplace_back(reinterpret_cast<const std::byte*>(&item), reinterpret_cast<const std::byte*>(&item + 1));
-    return true;
-  }
-  template <class Item, class F>
-  std::size_t drain(F f) {
-    const std::size_t count = held_.size();
-    for (; !held_.empty(); held_.pop_front()) f(0, *reinterpret_cast<const Item*>(held_.front().data()));
-    return count;
-  }
-  bool advance(bool done) { return !done || !held_.empty(); }
-
- private:
-  std::deque<std::vector<std::byte>> held_;
-};
-
-TEST(Streams, take_any_engine_that_pushes_drains_and_advances) {
+TEST(Streams, refuse_engines_in_which_nobody_may_be_late) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
-    updater<std::int64_t, cyclic, op::max, loopback_engine> largest(table);
-    largest.update(team.rank() % 10, 4);  // the own element where there are up to 10 ranks
-    largest.flush();
-    EXPECT_EQ(table.local()[0], 4);
+    const auto code_of = [&](const element_stream_options& options) {
+      try {
+        updater<std::int64_t, cyclic> add(table, op::add{}, options);
+        return errc{};
+      } catch (const error& e) {
+        return e.code();
+      }
+    };
+    EXPECT_EQ(code_of({.strategy = gather_strategy::exstack}), errc::unsupported);
+    EXPECT_EQ(code_of({.buffer_items = 0}), errc::usage);
+    EXPECT_EQ(code_of({.hops = 4}), errc::usage);
+  });
+}
+
+TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 100 * static_cast<std::uint64_t>(team.size()));
+    std::fill(table.local().begin(), table.local().end(), 1);
     team.barrier();
+    updater add(table, op::add{}, {.buffer_items = 8});
+    gatherer from(table, {.buffer_items = 8});
+    std::vector<std::int64_t> out(500);
+    // Everybody means the rank behind it.
+    const auto index = [&](std::size_t i) {
+      return static_cast<std::int64_t>(i % 100) * team.size() + (team.rank() + 1) % team.size();
+    };
+    std::size_t allocated = 0;
+    for (int use = 0; use < 3; ++use) {
+      const std::size_t before = allocations;
+      for (std::size_t i = 0; i < out.size(); ++i) add.update(index(i), 1);
+      add.flush();
+      allocated = allocations - before;  // of the last use: a first one may grow lists of the transport
+      team.barrier();
+      const std::size_t between = allocations;
+      for (std::size_t i = 0; i < out.size(); ++i) from.copy(&out[i], index(i));
+      from.flush();
+      allocated += allocations - between;
+      for (const auto value : out) ASSERT_EQ(value, 1 + 5 * (use + 1));
+      team.barrier();
+    }
+    EXPECT_EQ(allocated, 0u);
+    EXPECT_GT(allocations, 0u) << "allocations are not counted";
+
+    const exchange_report added = add.what_happened(), gathered = from.what_happened();
+    const bool to_others = team.size() > 1;
+    ASSERT_EQ(added.requests.hops.size(), gathered.replies.hops.size());
+    EXPECT_TRUE(added.replies.hops.empty());
+    // Each item leaves its rank once, over whichever hop, and may be passed on.
+    const auto sum = [&](const engine_report& report) {
+      std::uint64_t items = 0;
+      for (const auto& hop : report.hops) items += hop.items;
+      return team.allreduce_value(static_cast<std::int64_t>(items), reduction::sum);
+    };
+    const std::int64_t pushed = to_others ? 3 * 500 * static_cast<std::int64_t>(team.size()) : 0;
+    EXPECT_GE(sum(added.requests), pushed);
+    EXPECT_LE(sum(added.requests), 2 * pushed);
+    // What could be loaded was not asked for.
+    const std::int64_t asked =
+        team.allreduce_value<std::int64_t>(team.nodes().is_local((team.rank() + 1) % team.size()) ? 0 : 3 * 500, reduction::sum);
+    EXPECT_GE(sum(gathered.requests), asked);
+    EXPECT_EQ(sum(gathered.replies) >= asked, true);
+    EXPECT_EQ(sum(gathered.replies) == 0, asked == 0);
   });
 }
 

@@ -6,7 +6,9 @@
 #include <longshore/gather/engine_requests.hpp>
 #include <longshore/gather/exstack_requests.hpp>
 #include <longshore/gather/options.hpp>
+#include <longshore/gather/plans_by_size.hpp>
 #include <longshore/gather/private_copies.hpp>
+#include <longshore/gather/tuning_table.hpp>
 #include <longshore/machine/memory.hpp>
 
 #include <optional>
@@ -14,7 +16,8 @@
 
 namespace longshore {
 
-/// What updates of one table need, made once and used often: nothing is allocated while it is used.
+/// What updates of one table need, made once and used often: nothing is allocated while it is used (by strategy auto, where it depends
+/// on the number of requests, when a size is first met).
 ///
 ///     longshore::update_plan largest(table, longshore::op::max{});
 ///     largest(indices, values);
@@ -40,15 +43,23 @@ class update_plan {
   }
 
   /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
-  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory.
-  explicit update_plan(dist_array<T, Distribution>& table, Op op, update_options options = {}) : table_(table), op_(op) {
-    const auto settled = gathering::settle_strategy(table.team(), "update", options, table.is_all_direct(), why_not);
-    strategy_ = settled.strategy;
-    all_reachable_ = settled.all_reachable;
+  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory. Strategy auto measures for a part of a second in
+  /// a layout that the profile of this machine does not have yet: updates by one value for all, since these are histograms.
+  explicit update_plan(dist_array<T, Distribution>& table, Op op, update_options options = {})
+      : table_(table), op_(op), decision_(decide(table, op, options)) {
+    if (decision_.depends_on_requests()) {
+      sized_.emplace(table.team(), decision_.by_size, [&table, op, options](const gather_choice& choice) {
+        return std::make_unique<update_plan>(table, op, gathering::with_choice(options, choice));
+      });
+      return;
+    }
+    options = gathering::with_choice(options, decision_.by_size.front());
+    strategy_ = options.strategy;
+    all_reachable_ = decision_.all_reachable;
     combine_ = options.combine;
     if (strategy_ == gather_strategy::agp) return;
     if (gathering::is_asynchronous(strategy_)) {
-      engine_.emplace(table, strategy_, options, true);
+      engine_.emplace(table, strategy_, options, !combine_);  // what combines has values
       return;
     }
     if constexpr (has_identity<Op, T>)
@@ -66,6 +77,7 @@ class update_plan {
   /// Throws errc::usage when the sizes differ or an index is out of range (then, unless the strategy is agp, errc::peer_failed
   /// on the other ranks); the plan can be used again, the table may be updated in part.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
+    if (sized_) return run_sized(indices, values);
     if (values.size() != indices.size()) {
       if (copies_) copies_->refuse();
       if (exstack_) exstack_->refuse();
@@ -81,6 +93,7 @@ class update_plan {
   /// table[indices[i]] = op(table[indices[i]], amount) for all i: the same with one value, which then need not travel with each
   /// index. The amount may differ between ranks.
   void operator()(std::span<const std::int64_t> indices, const T& amount) {
+    if (sized_) return run_sized(indices, amount);
     const values_in_memory value_of{&amount, 0};
     if (combine_ || (engine_ && !engine_->is_common(amount)))
       run(indices, value_of, gathering::update_request<T, Op, values_in_memory>{value_of, table_.local().data(), op_});
@@ -90,10 +103,20 @@ class update_plan {
     moved_.payload_bytes = indices.size_bytes();
   }
 
-  /// The strategy in use: what automatic has become.
-  [[nodiscard]] gather_strategy strategy() const noexcept { return strategy_; }
+  /// The strategy in use: what automatic has become, for the last call.
+  [[nodiscard]] gather_strategy strategy() const noexcept { return choice().strategy; }
+  /// The same with size of buffers and hops.
+  [[nodiscard]] const gather_choice& choice() const noexcept { return sized_ ? sized_->current() : decision_.by_size.front(); }
+  /// All choices, and why.
+  [[nodiscard]] const gather_decision& decision() const noexcept { return decision_; }
   /// What this rank moved in the last call. Payload is the values, or the indices where the value is one constant.
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies, waits.
+  [[nodiscard]] exchange_report what_happened() const {
+    if (sized_) return sized_->what_happened();
+    if (exstack_) return exstack_->report();
+    return engine_ ? engine_->report() : exchange_report{};
+  }
 
  private:
   // One per index, or (mask 0) one for all: one loop for both.
@@ -102,6 +125,26 @@ class update_plan {
     std::size_t mask;
     const T& operator()(std::size_t i) const noexcept { return from[i & mask]; }
   };
+
+  static gather_decision decide(const dist_array<T, Distribution>& table, const Op& op, const update_options& options) {
+    const bool in_copies = has_identity<Op, T> && table.is_all_direct() && copies::fit(table, last_level_cache_bytes());
+    return gathering::decide(table.team(),
+                             {"update", in_copies ? "update-copies" : "update", sizeof(T), table.size(),
+                              table.map().largest_local_size(), table.is_all_direct(), why_not},
+                             options,
+                             gathering::tuning_like(
+                                 table,
+                                 [op, options](dist_array<T, Distribution>& with, const gather_choice& choice) {
+                                   return update_plan(with, op, gathering::with_choice(options, choice));
+                                 },
+                                 [](update_plan& plan, auto indices, auto values) { plan(indices, values.front()); }));
+  }
+
+  void run_sized(std::span<const std::int64_t> indices, const auto& values) {
+    update_plan& plan = sized_->at(indices.size());
+    plan(indices, values);
+    moved_ = plan.moved();
+  }
 
   template <class ValueOf, class Request>
   void run(std::span<const std::int64_t> indices, ValueOf value_of, const Request& request) {
@@ -126,6 +169,7 @@ class update_plan {
 
   // An operation without identity has no copies: a placeholder that is never made.
   struct no_copies {
+    static bool fit(const auto&, std::size_t) noexcept { return false; }
     void refuse() const noexcept {}
   };
   template <class O, bool>
@@ -140,6 +184,8 @@ class update_plan {
 
   dist_array<T, Distribution>& table_;
   Op op_;
+  gather_decision decision_;
+  std::optional<gathering::plans_by_size<update_plan>> sized_;
   gather_strategy strategy_ = gather_strategy::automatic;
   bool all_reachable_ = false, combine_ = false;
   std::optional<gathering::exstack_requests<T, Distribution>> exstack_;
@@ -157,6 +203,7 @@ update_plan(dist_array<T, Distribution>&, update_options) -> update_plan<T, Dist
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
 void update(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
             std::type_identity_t<std::span<const T>> values, Op op, update_options options = {}) {
+  options.expected_requests = indices.size();
   update_plan<T, Distribution, Op> plan(table, op, options);
   plan(indices, values);
 }
@@ -166,6 +213,7 @@ template <trivially_copyable T, distribution Distribution>
 requires update_operation<op::add, T>
 void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices, std::type_identity_t<T> amount = T{1},
                update_options options = {}) {
+  options.expected_requests = indices.size();
   update_plan<T, Distribution> plan(table, options);
   plan(indices, amount);
 }

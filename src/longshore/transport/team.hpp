@@ -10,10 +10,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
 namespace longshore {
@@ -77,6 +79,15 @@ class team {
   /// Called by waits now and then: lets the library underneath make progress, throws errc::peer_failed when another rank failed.
   virtual void attend() = 0;
 
+  /// What an upper layer finds out once and keeps on this rank for the rest of the run: one object per type, made when first asked
+  /// for, destroyed with the team (so it holds nothing whose destruction is collective). Local.
+  template <std::default_initializable Kept>
+  [[nodiscard]] Kept& kept() {
+    auto& place = kept_[typeid(Kept)];
+    if (!place) place = std::make_shared<Kept>();
+    return *static_cast<Kept*>(place.get());
+  }
+
   // The same calls for values rather than bytes.
 
   template <trivially_copyable T>
@@ -114,6 +125,7 @@ class team {
   node_map nodes_;
   wait_policy waiting_;
   std::vector<int> cpus_;
+  std::map<std::type_index, std::shared_ptr<void>> kept_;
 };
 
 }  // namespace longshore

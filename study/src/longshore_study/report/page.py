@@ -14,6 +14,7 @@ from longshore_study.report.coverage import coverage_section
 from longshore_study.report.curves import curves
 from longshore_study.report.downloads import downloads_section
 from longshore_study.report.drift import drift_section
+from longshore_study.report.engines import engines_section
 from longshore_study.report.facts import Facts, Figure
 from longshore_study.report.fastest import fastest_section
 from longshore_study.report.forest import forest_section
@@ -161,6 +162,7 @@ SECTIONS: tuple[Section, ...] = (
     steps_section,
     patterns_section,
     scaling_section,
+    engines_section,
     guidelines_section,
     drift_section,
     coverage_section,

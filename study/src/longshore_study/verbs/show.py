@@ -21,6 +21,7 @@ examples:
   longshore show stream-layers --steps              what each [[step]] of the study file brought; the name of a file
                                                     instead lays its steps over what is stored
   longshore show stream-layers --scaling            GB/s per node and efficiency over ranks
+  longshore show quick --engines                    messages, their fill and waiting times of gather, hop by hop
   longshore show --json
 
 A figure is the median over launches. 'best' marks the best of what can be chosen (mode, strategy, transport, ...) when
@@ -40,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sessions", action="store_true", help="a row for each session")
     parser.add_argument("--winners", action="store_true", help="of one study: the winners, against memory copy")
     parser.add_argument("--scaling", action="store_true", help="figures per node and efficiency over ranks or nodes")
+    parser.add_argument("--engines", action="store_true", help="what aggregation engines sent and waited for")
     parser.add_argument("--steps", action="store_true", help="what each step of the study file brought")
 
 
@@ -48,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
         "--winners": (args.winners, _winners),
         "--steps": (args.steps, _steps),
         "--scaling": (args.scaling, _scaling),
+        "--engines": (args.engines, _engines),
     }
     asked = [name for name, (wanted, _) in others.items() if wanted]
     if asked:
@@ -104,6 +107,20 @@ def _scaling(args: argparse.Namespace) -> int:
     else:
         scaling_table.render(curves)
     return EXIT_INVALID if measured.damaged else EXIT_OK
+
+
+def _engines(args: argparse.Namespace) -> int:
+    from longshore_study import engine_table, engines  # noqa: PLC0415 - for this table alone
+
+    launches = list(_chosen(args))
+    accounts = engines.accounts_of(launches)
+    if not accounts:
+        raise LongshoreError("no stored record tells of aggregation engines: gather by exstack and the like writes it")
+    if args.json:
+        print(json.dumps(engine_table.document(accounts), indent=1, ensure_ascii=False))
+    else:
+        engine_table.render(accounts)
+    return EXIT_INVALID if measure(launches).damaged else EXIT_OK
 
 
 def _steps(args: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace longshore::gathering {
+namespace longshore::aggregating {
 
 /// One pointer per rank, in memory. Two items of one rank in a row wait for each other: a store, a load and an addition.
 template <class Item>
@@ -25,26 +25,29 @@ class array_cursors {
 
 /// The same for few ranks and buffers: all counts in one register, so that the next item waits for one addition only. (With 2
 /// ranks and cursors in memory this wait was most of the time of an aggregated gather.)
-template <class Item>
+/// `Bits` of each count: 64 / Bits ranks.
+template <class Item, int Bits = 16>
 class packed_cursors {
  public:
-  static constexpr int most_ranks = 4;
-  static constexpr std::size_t most_items = 0xffff;  // per rank
+  static constexpr int most_ranks = 64 / Bits;
+  static constexpr std::size_t most_items = (std::size_t{1} << Bits) - 1;  // per rank
 
   explicit packed_cursors(std::byte* const* begin) noexcept : begin_(begin) {}
   [[nodiscard]] Item* take(int rank) noexcept {
-    const int shift = 16 * rank;
+    const int shift = Bits * rank;
     const std::uint64_t position = (counts_ >> shift) & most_items;
     counts_ += std::uint64_t{1} << shift;
     return reinterpret_cast<Item*>(begin_[rank]) + position;
   }
+  /// How many were taken.
+  [[nodiscard]] std::size_t taken(int rank) const noexcept { return (counts_ >> (Bits * rank)) & most_items; }
   [[nodiscard]] std::byte* next(int rank) const noexcept {
-    return begin_[rank] + ((counts_ >> (16 * rank)) & most_items) * sizeof(Item);
+    return begin_[rank] + ((counts_ >> (Bits * rank)) & most_items) * sizeof(Item);
   }
 
  private:
   std::byte* const* begin_;
-  std::uint64_t counts_ = 0;  // 16 bits per rank
+  std::uint64_t counts_ = 0;  // Bits per rank
 };
 
 /// Calls body(cursors) with the better kind. `begin[rank]`: where the items of a rank begin; up to `items` of them are taken.
@@ -55,4 +58,4 @@ decltype(auto) with_cursors(std::byte** begin, int ranks, std::size_t items, Bod
   return body(array_cursors<Item>(begin));
 }
 
-}  // namespace longshore::gathering
+}  // namespace longshore::aggregating

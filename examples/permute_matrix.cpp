@@ -1,0 +1,88 @@
+// P A Q for a sparse matrix A and two permutations: entry (i, j) becomes entry (p[i], q[j]). The three are spread cyclicly over the ranks,
+// so p[i] is where row i is, and q[j] is anywhere: one gather fetches it for all entries, then each entry goes to its new row's rank.
+// As permute_matrix of bale.
+#include <longshore/longshore.hpp>
+
+#include "example_program.hpp"
+#include "random_bijection.hpp"
+#include "random_inputs.hpp"
+#include "serial_checks.hpp"
+#include "whole_array.hpp"
+
+namespace {
+
+using examples::row_entry;
+using examples::sparse_matrix;
+using places = longshore::dist_array<std::int64_t, longshore::cyclic>;
+
+// Made once and used often: the engines and their buffers stay.
+class matrix_permutation {
+ public:
+  /// Collective. The permutations must outlive it.
+  matrix_permutation(examples::program& run, const places& row_place, const places& column_place)
+      : team_(run.team()),
+        row_place_(row_place),
+        column_place_of_(column_place, run.gather()),
+        engine_(team_, run.engine_for<row_entry>()) {}
+
+  /// Collective.
+  sparse_matrix operator()(const sparse_matrix& matrix) {
+    new_column_.resize(matrix.my_entries());
+    column_place_of_(matrix.my_columns(), new_column_);
+    sparse_matrix::walk walk(matrix);
+    arrived_.clear();
+    longshore::deliver<row_entry>(
+        engine_, matrix.my_entries(),
+        [&](std::size_t i) {
+          const examples::entry e = walk(i);
+          const auto new_row = static_cast<std::uint64_t>(row_place_.local()[e.offset]);
+          const longshore::location at = matrix.map().owner_offset(new_row);
+          return longshore::addressed<row_entry>{at.rank, {at.offset, new_column_[i], e.value}};
+        },
+        [&](int, const row_entry& e) { arrived_.push_back(e); });
+    return {matrix.rows(), matrix.columns(), team_.rank(), team_.size(), arrived_};
+  }
+
+ private:
+  longshore::team& team_;
+  const places& row_place_;
+  longshore::gather_plan<std::int64_t, longshore::cyclic> column_place_of_;
+  longshore::conveyor engine_;
+  std::vector<std::int64_t> new_column_;  // of each entry
+  std::vector<row_entry> arrived_;
+};
+
+void fill(places& p, std::uint64_t seed) {
+  const examples::random_bijection place_of(p.size(), seed);
+  for (std::size_t offset = 0; offset < p.local().size(); ++offset)
+    p.local()[offset] = place_of(static_cast<std::int64_t>(p.map().index_of(p.team().rank(), offset)));
+  p.team().barrier();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const examples::description about{
+      .name = "permute_matrix",
+      .about = "permutes the rows and columns of a sparse matrix whose rows are spread over all ranks",
+      .size_is = "rows of the matrix",
+      .size = 100000,
+      .options = {examples::row_entries_option(), {"columns", "0", "of the matrix; 0: as many as rows", 0, 4294967295.0}}};
+  return examples::run_program(argc, argv, about, [](examples::program& run) {
+    longshore::team& team = run.team();
+    const std::uint64_t columns = run.options().whole("columns");
+    const sparse_matrix matrix = examples::random_matrix(team, run.size(), columns == 0 ? run.size() : columns,
+                                                         run.options().number("row-entries"), run.seed());
+    places row_place(team, matrix.rows()), column_place(team, matrix.columns());
+    fill(row_place, run.seed() + 1);
+    fill(column_place, run.seed() + 2);
+    matrix_permutation permute(run, row_place, column_place);
+    sparse_matrix result;
+    run.measure([&] { result = permute(matrix); });
+
+    run.rate("entries", matrix.my_entries());
+    if (run.verifies())
+      run.verify(examples::wrong_permuted_matrix(whole_on_rank_0(team, matrix), examples::whole_on_rank_0(row_place),
+                                                 examples::whole_on_rank_0(column_place), whole_on_rank_0(team, result)));
+  });
+}

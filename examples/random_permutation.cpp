@@ -1,0 +1,140 @@
+// A random permutation of 0, ..., n - 1, spread over the ranks in blocks. Two methods:
+//
+// buckets: every element goes to a random rank, which shuffles what it got (Rao, Sankhya A 1961; Sandelius, J. R. Stat. Soc. B 1962). All
+//   permutations are equally likely; 8 bytes per element cross the machine, once, and nearly none when the buckets become blocks. What comes
+//   from one rank comes in order, so that the same seed and number of ranks give the same permutation again.
+// darts: the algorithm of bale's randperm. Elements are thrown at twice as many slots; one that hits a slot that is taken is thrown again.
+//   bale asks, is refused, and asks again. Here the rank that refuses a dart throws it on: items that create items, and no reply.
+#include <longshore/longshore.hpp>
+
+#include "example_program.hpp"
+#include "serial_checks.hpp"
+#include "whole_array.hpp"
+
+#include <memory>
+#include <numeric>
+
+namespace {
+
+// Each gives this rank some of the elements, in an order that is random over all ranks.
+struct method {
+  virtual ~method() = default;
+  virtual std::vector<std::int64_t> operator()() = 0;
+};
+
+// The elements that this rank throws: every P-th.
+struct thrower {
+  explicit thrower(const examples::program& run)
+      : rank(run.team().rank()), ranks(run.team().size()), size(run.size()), seed(longshore::mix_bits(run.seed())) {}
+  [[nodiscard]] std::size_t count() const { return longshore::cyclic::map({}, size, ranks).local_size(rank); }
+  [[nodiscard]] std::int64_t element(std::size_t i) const { return static_cast<std::int64_t>(i) * ranks + rank; }
+  // Must be the same when it is asked again: an engine that has no room asks twice.
+  [[nodiscard]] std::uint64_t random_bits(std::int64_t element) const {
+    return longshore::mix_bits(seed + static_cast<std::uint64_t>(element));
+  }
+
+  int rank, ranks;
+  std::uint64_t size, seed;
+};
+
+class buckets final : public method, thrower {
+ public:
+  explicit buckets(examples::program& run)
+      : thrower(run),
+        engine_(run.team(), run.engine_for<std::int64_t>({.with_source = true})),
+        from_(static_cast<std::size_t>(ranks)) {}
+
+  std::vector<std::int64_t> operator()() override {
+    for (auto& elements : from_) elements.clear();
+    longshore::deliver<std::int64_t>(
+        engine_, count(),
+        [&](std::size_t i) {
+          const auto to = static_cast<int>(random_bits(element(i)) % static_cast<std::uint64_t>(ranks));
+          return longshore::addressed<std::int64_t>{to, element(i)};
+        },
+        [&](int source, std::int64_t arrived) { from_[source].push_back(arrived); });
+    std::vector<std::int64_t> mine;
+    for (const auto& elements : from_) mine.insert(mine.end(), elements.begin(), elements.end());
+    longshore::random_stream random(seed, static_cast<std::uint64_t>(rank));
+    longshore::shuffle(std::span(mine), random);
+    return mine;
+  }
+
+ private:
+  longshore::conveyor engine_;
+  std::vector<std::vector<std::int64_t>> from_;  // by source
+};
+
+class darts final : public method, thrower {
+  struct dart {
+    std::int64_t element;
+    std::uint64_t bits;  // they say which rank and slot it is thrown at
+  };
+
+ public:
+  explicit darts(examples::program& run)
+      : thrower(run),
+        engine_(run.team(), run.engine_for<dart>({.items_create_items = true})),
+        slots_(2 * (size / static_cast<std::uint64_t>(ranks) + 1)) {}
+
+  std::vector<std::int64_t> operator()() override {
+    std::fill(slots_.begin(), slots_.end(), empty);
+    longshore::spread<dart>(
+        engine_, count(),
+        [&](std::size_t i) {
+          return aimed({element(i), random_bits(element(i))});
+        },
+        [&](int, const dart& hit, const auto& emit) {
+          std::int64_t& slot = slots_[hit.bits / static_cast<std::uint64_t>(ranks) % slots_.size()];
+          if (slot == empty) {
+            slot = hit.element;
+          } else {
+            const auto again = aimed({hit.element, longshore::mix_bits(hit.bits)});
+            emit(again.rank, again.item);
+          }
+        });
+    std::vector<std::int64_t> mine;
+    std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(mine), [](std::int64_t slot) { return slot != empty; });
+    return mine;
+  }
+
+ private:
+  static constexpr std::int64_t empty = -1;
+
+  [[nodiscard]] longshore::addressed<dart> aimed(const dart& thrown) const {
+    return {static_cast<int>(thrown.bits % static_cast<std::uint64_t>(ranks)), thrown};
+  }
+  longshore::conveyor engine_;
+  std::vector<std::int64_t> slots_;  // of this rank
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const examples::description about{.name = "random_permutation",
+                                    .about = "makes a random permutation, spread over all ranks",
+                                    .size_is = "elements, on all ranks together",
+                                    .size = 1000000,
+                                    .options = {{"method", "buckets", "how", 0, 0, true, {"buckets", "darts"}}}};
+  return examples::run_program(argc, argv, about, [](examples::program& run) {
+    longshore::team& team = run.team();
+    std::unique_ptr<method> draw;
+    if (run.options().word("method") == "darts")
+      draw = std::make_unique<darts>(run);
+    else
+      draw = std::make_unique<buckets>(run);
+    longshore::dist_array<std::int64_t, longshore::block> permutation(team, run.size());
+    longshore::scatterer into(permutation);
+
+    run.measure([&] {
+      const std::vector<std::int64_t> mine = (*draw)();
+      const auto counts = team.allgather_value(static_cast<std::int64_t>(mine.size()));
+      std::int64_t place = std::accumulate(counts.begin(), counts.begin() + team.rank(), std::int64_t{0});
+      for (const std::int64_t element : mine) into.copy(place++, element);
+      into.flush();
+    });
+
+    run.rate("elements", permutation.local().size());
+    if (run.verifies()) run.verify(examples::wrong_random_permutation(examples::whole_on_rank_0(permutation)));
+  });
+}

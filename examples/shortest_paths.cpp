@@ -1,0 +1,149 @@
+// Shortest paths from one vertex to all others, by delta stepping (Meyer and Sanders, J. Algorithms 2003). Vertices wait in buckets by
+// their distance, each `delta` wide. The lowest bucket that any rank has is emptied: light edges (of at most delta), which can lead into
+// the same bucket, in phases until it stays empty; then, once, the heavy edges of all vertices that were in it. Each phase is one deliver.
+#include <longshore/longshore.hpp>
+
+#include "example_program.hpp"
+#include "random_inputs.hpp"
+#include "serial_checks.hpp"
+#include "whole_array.hpp"
+
+#include <limits>
+
+namespace {
+
+using examples::sparse_matrix;
+constexpr double unreached = std::numeric_limits<double>::infinity();
+
+// What travels: there is a path of this length to that vertex.
+struct relaxation {
+  std::uint64_t offset;  // of the vertex at its owner
+  double distance;
+};
+
+class delta_stepping {
+ public:
+  using distances = longshore::dist_array<double, longshore::cyclic>;
+  struct effort {
+    std::int64_t buckets = 0, phases = 0;
+  };
+
+  /// Collective. Weights are above 0 and at most 1.
+  delta_stepping(examples::program& run, const sparse_matrix& graph, double delta)
+      : team_(run.team()),
+        delta_(delta),
+        light_(graph.with_values(0, delta)),
+        heavy_(graph.with_values(delta, unreached)),
+        engine_(team_, run.engine_for<relaxation>()),
+        // No distance is further than a weight behind the present bucket. One more, because sums are rounded.
+        buckets_(static_cast<std::size_t>(1 / delta) + 3),
+        sent_from_(graph.my_rows()) {}
+
+  /// Collective. Distances of all vertices from the source; infinity where no path leads.
+  effort operator()(std::int64_t source, distances& distance) {
+    distance_ = distance.local();
+    std::fill(distance_.begin(), distance_.end(), unreached);
+    std::fill(sent_from_.begin(), sent_from_.end(), unreached);
+    effort spent;
+    const longshore::location at = distance.map().owner_offset(static_cast<std::uint64_t>(source));
+    if (at.rank == team_.rank() && at.offset < distance_.size()) relax({at.offset, 0});  // a graph may have no vertex
+    std::vector<std::uint64_t> frontier, removed;
+    for (std::int64_t bucket = 0; (bucket = lowest_bucket(bucket)) != none; ++spent.buckets) {
+      removed.clear();
+      do {
+        take(bucket, frontier, removed);
+        send(light_, frontier);
+        ++spent.phases;
+      } while (lowest_bucket(bucket) == bucket);
+      send(heavy_, removed);
+    }
+    return spent;
+  }
+
+ private:
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+  [[nodiscard]] std::int64_t bucket_of(double distance) const { return static_cast<std::int64_t>(distance / delta_); }
+  std::vector<std::uint64_t>& vertices_in(std::int64_t bucket) {
+    return buckets_[static_cast<std::size_t>(bucket) % buckets_.size()];
+  }
+
+  void relax(const relaxation& r) {
+    if (r.distance >= distance_[r.offset]) return;
+    distance_[r.offset] = r.distance;
+    vertices_in(bucket_of(r.distance)).push_back(r.offset);  // it may stay in another one, too, which take() sees
+  }
+
+  // The lowest bucket from `first` on with vertices on any rank.
+  std::int64_t lowest_bucket(std::int64_t first) {
+    std::int64_t mine = first;
+    const std::int64_t end = first + static_cast<std::int64_t>(buckets_.size());
+    while (mine < end && vertices_in(mine).empty()) ++mine;
+    return team_.allreduce_value(mine < end ? mine : none, longshore::reduction::min);
+  }
+
+  // Empties a bucket: into `frontier` go vertices that are nearer than when their light edges were sent; into `removed` those that were not
+  // in it before.
+  void take(std::int64_t bucket, std::vector<std::uint64_t>& frontier, std::vector<std::uint64_t>& removed) {
+    frontier.clear();
+    for (const std::uint64_t v : vertices_in(bucket)) {
+      if (bucket_of(distance_[v]) != bucket || sent_from_[v] == distance_[v]) continue;
+      if (sent_from_[v] == unreached || bucket_of(sent_from_[v]) != bucket) removed.push_back(v);
+      sent_from_[v] = distance_[v];
+      frontier.push_back(v);
+    }
+    vertices_in(bucket).clear();
+  }
+
+  void send(const sparse_matrix& edges, const std::vector<std::uint64_t>& from) {
+    requests_.clear();
+    for (const std::uint64_t v : from)
+      for (std::size_t k = 0; k < edges.columns_of(v).size(); ++k) {
+        const longshore::location at = edges.map().owner_offset(static_cast<std::uint64_t>(edges.columns_of(v)[k]));
+        requests_.push_back({at.rank, {at.offset, distance_[v] + edges.values_of(v)[k]}});
+      }
+    longshore::deliver<relaxation>(
+        engine_, requests_.size(), [&](std::size_t i) { return requests_[i]; }, [&](int, const relaxation& r) { relax(r); });
+  }
+
+  longshore::team& team_;
+  double delta_;
+  sparse_matrix light_, heavy_;
+  longshore::conveyor engine_;
+  std::vector<std::vector<std::uint64_t>> buckets_;  // used in turn
+  std::vector<double> sent_from_;                    // by vertex: its distance when its light edges were sent
+  std::span<double> distance_;
+  std::vector<longshore::addressed<relaxation>> requests_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const examples::description about{
+      .name = "shortest_paths",
+      .about = "finds the distances of all vertices of a graph from one of them",
+      .size_is = "vertices of the graph",
+      .size = 100000,
+      .options = {examples::graph_option(),
+                  examples::degree_option(),
+                  {"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false},
+                  {"source", "", "the vertex; by default the first that has an edge", 0, 4294967294.0}}};
+  return examples::run_program(argc, argv, about, [](examples::program& run) {
+    const auto& options = run.options();
+    const sparse_matrix graph =
+        examples::random_graph(run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
+    const std::int64_t source = examples::chosen_vertex(run.team(), graph, options.word("source"));
+    delta_stepping shortest_paths(run, graph, options.number("delta"));
+    delta_stepping::distances distance(run.team(), run.size());
+    delta_stepping::effort spent;
+    run.measure([&] { spent = shortest_paths(source, distance); });
+
+    run.figure("buckets", spent.buckets);
+    run.figure("phases", spent.phases);
+    const auto mine = distance.local();
+    run.total("reached", std::count_if(mine.begin(), mine.end(), [](double d) { return d != unreached; }));
+    run.rate("edges", graph.my_entries());
+    if (run.verifies())
+      run.verify(wrong_distances(whole_on_rank_0(run.team(), graph), source, examples::whole_on_rank_0(distance)));
+  });
+}

@@ -1,0 +1,88 @@
+// A sparse matrix in compressed rows, which are spread cyclicly over the ranks: row i is on rank i mod P, as in bale. Also a graph:
+// row i has the neighbours of vertex i, and the values are the weights of its edges.
+#pragma once
+
+#include <longshore/array/cyclic.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace examples {
+
+/// An entry as its own rank sees it.
+struct entry {
+  std::int64_t row, column;
+  double value;
+  std::size_t offset;  ///< of the row on its rank
+};
+
+/// An entry as it travels to the rank that has its row.
+struct row_entry {
+  std::uint64_t offset;  ///< of the row on its rank
+  std::int64_t column;
+  double value;
+};
+
+/// One rank's rows.
+class sparse_matrix {
+ public:
+  using row_map = longshore::cyclic::map;
+
+  sparse_matrix() : sparse_matrix(0, 0, 0, 1, {}) {}
+  /// Local. From all entries of this rank's rows, in any order. In each row they are then in the order of their columns.
+  sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank, int ranks, std::span<const row_entry> entries);
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return map_.size(); }
+  [[nodiscard]] std::uint64_t columns() const noexcept { return columns_; }
+  /// Where rows are.
+  [[nodiscard]] const row_map& map() const noexcept { return map_; }
+
+  [[nodiscard]] std::size_t my_rows() const noexcept { return start_.size() - 1; }
+  [[nodiscard]] std::size_t my_entries() const noexcept { return column_.size(); }
+  /// The number of the row at that offset.
+  [[nodiscard]] std::int64_t row_number(std::size_t offset) const noexcept {
+    return static_cast<std::int64_t>(map_.index_of(rank_, offset));
+  }
+  [[nodiscard]] std::span<const std::int64_t> columns_of(std::size_t offset) const noexcept {
+    return my_columns().subspan(start_[offset], start_[offset + 1] - start_[offset]);
+  }
+  [[nodiscard]] std::span<const double> values_of(std::size_t offset) const noexcept {
+    return std::span(value_).subspan(start_[offset], start_[offset + 1] - start_[offset]);
+  }
+  /// The columns of all entries of this rank, row by row.
+  [[nodiscard]] std::span<const std::int64_t> my_columns() const noexcept { return column_; }
+
+  /// Local. The same without the entries whose value is not in (above, most].
+  [[nodiscard]] sparse_matrix with_values(double above, double most) const;
+
+  /// Entry i of this rank, for i that never decrease, as longshore::deliver asks for them. The matrix must outlive it.
+  class walk {
+   public:
+    explicit walk(const sparse_matrix& matrix) : matrix_(matrix) {}
+    entry operator()(std::size_t i) {
+      while (i >= matrix_.start_[offset_ + 1]) ++offset_;
+      return {matrix_.row_number(offset_), matrix_.column_[i], matrix_.value_[i], offset_};
+    }
+
+   private:
+    const sparse_matrix& matrix_;
+    std::size_t offset_ = 0;
+  };
+
+  friend bool operator==(const sparse_matrix&, const sparse_matrix&) = default;
+
+ private:
+  row_map map_;
+  std::uint64_t columns_;
+  int rank_;
+  std::vector<std::size_t> start_;  // of each row, and one more
+  std::vector<std::int64_t> column_;
+  std::vector<double> value_;
+};
+
+/// Collective. The whole matrix as rank 0 of a run of one rank would have it; empty on the other ranks.
+[[nodiscard]] sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix);
+
+}  // namespace examples

@@ -1,0 +1,39 @@
+// The transpose of a sparse matrix: every entry goes to the rank that has its column as a row, where a counting sort puts the rows together.
+// One pass over the network; bale's transpose_matrix makes two, the first of which counts.
+#pragma once
+
+#include <longshore/longshore.hpp>
+
+#include "example_program.hpp"
+#include "sparse_matrix.hpp"
+
+namespace examples {
+
+/// Made once and used often: the engine and its buffers stay.
+class transposition {
+ public:
+  explicit transposition(program& run) : team_(run.team()), engine_(team_, run.engine_for<row_entry>()) {}
+
+  /// Collective.
+  sparse_matrix operator()(const sparse_matrix& matrix) {
+    const sparse_matrix::row_map to({}, matrix.columns(), team_.size());
+    sparse_matrix::walk walk(matrix);
+    arrived_.clear();
+    longshore::deliver<row_entry>(
+        engine_, matrix.my_entries(),
+        [&](std::size_t i) {
+          const entry e = walk(i);
+          const longshore::location at = to.owner_offset(static_cast<std::uint64_t>(e.column));
+          return longshore::addressed<row_entry>{at.rank, {at.offset, e.row, e.value}};
+        },
+        [&](int, const row_entry& e) { arrived_.push_back(e); });
+    return {matrix.columns(), matrix.rows(), team_.rank(), team_.size(), arrived_};
+  }
+
+ private:
+  longshore::team& team_;
+  longshore::conveyor engine_;
+  std::vector<row_entry> arrived_;
+};
+
+}  // namespace examples

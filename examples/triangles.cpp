@@ -1,0 +1,142 @@
+// Counts the triangles of a graph. Each edge is kept at the end with fewer neighbours (of equals, at the lower number), so that no vertex
+// keeps many, however skewed the graph is (Chiba and Nishizeki, SIAM J. Comput. 1985). Two edges kept at one vertex are a wedge; the wedge
+// is sent to the end of it where the third edge would be kept, and counted there when it is. The push variant of bale's triangles.
+#include <longshore/longshore.hpp>
+
+#include "example_program.hpp"
+#include "random_inputs.hpp"
+#include "serial_checks.hpp"
+
+namespace {
+
+using examples::row_entry;
+using examples::sparse_matrix;
+
+// What travels: is edge (low, high) there? 8 bytes, because vertices have numbers of 32 bits.
+struct wedge {
+  std::uint32_t low_offset;  // of the low end at its owner
+  std::uint32_t high;
+};
+
+// The wedges of this rank, numbered; asked for in order.
+class wedge_walk {
+ public:
+  /// Edges at the end where they are kept; their values are how many neighbours the other end has.
+  explicit wedge_walk(const sparse_matrix& kept) : kept_(kept) {}
+
+  [[nodiscard]] std::size_t count() const {
+    std::size_t wedges = 0;
+    for (std::size_t row = 0; row < kept_.my_rows(); ++row)
+      wedges += kept_.columns_of(row).size() * (kept_.columns_of(row).size() - 1) / 2;
+    return wedges;
+  }
+
+  longshore::addressed<wedge> operator()(std::size_t i) {
+    while (i >= first_ + high_ends()) {
+      first_ += high_ends();
+      if (++low_ + 1 >= ends_.size()) next_vertex();
+      if (low_ + 1 < ends_.size()) at_ = kept_.map().owner_offset(static_cast<std::uint64_t>(ends_[low_].second));
+    }
+    const std::int64_t high = ends_[low_ + 1 + (i - first_)].second;
+    return {at_.rank, {static_cast<std::uint32_t>(at_.offset), static_cast<std::uint32_t>(high)}};
+  }
+
+ private:
+  // Of the wedges with the present low end.
+  [[nodiscard]] std::size_t high_ends() const { return low_ + 1 < ends_.size() ? ends_.size() - low_ - 1 : 0; }
+
+  void next_vertex() {
+    const auto columns = kept_.columns_of(row_);
+    const auto neighbours = kept_.values_of(row_++);
+    ends_.resize(columns.size());
+    for (std::size_t k = 0; k < columns.size(); ++k) ends_[k] = {neighbours[k], columns[k]};
+    std::sort(ends_.begin(), ends_.end());
+    low_ = 0;
+  }
+
+  const sparse_matrix& kept_;
+  std::size_t row_ = 0;                                // the next one
+  std::vector<std::pair<double, std::int64_t>> ends_;  // of the edges kept at the present one, low ones first
+  std::size_t low_ = 0;                                // which of them is the low end
+  std::size_t first_ = 0;                              // number of the first wedge with that low end
+  longshore::location at_;                             // where the low end is
+};
+
+class triangle_count {
+ public:
+  /// Collective. The graph must outlive it.
+  triangle_count(examples::program& run, const sparse_matrix& graph)
+      : graph_(graph),
+        ask_degrees_(run.team(), {.engine = run.engine_for<std::uint32_t>()}),
+        engine_(run.team(), run.engine_for<wedge>()) {}
+
+  /// Collective. The triangles of the whole graph.
+  std::int64_t operator()() {
+    const sparse_matrix kept = kept_edges();
+    wedge_walk walk(kept);
+    wedges_ = walk.count();
+    std::int64_t closed = 0;
+    longshore::deliver<wedge>(engine_, wedges_, walk, [&](int, const wedge& w) {
+      const auto high_ends = kept.columns_of(w.low_offset);
+      closed += std::binary_search(high_ends.begin(), high_ends.end(), w.high) ? 1 : 0;
+    });
+    return engine_.ranks().allreduce_value(closed, longshore::reduction::sum);
+  }
+
+  /// That this rank sent in the last call.
+  [[nodiscard]] std::size_t wedges() const { return wedges_; }
+
+ private:
+  // Both ends of an edge have it, and ask each other how many neighbours they have; replies come in the order of the questions.
+  sparse_matrix kept_edges() {
+    std::vector<row_entry> kept;
+    sparse_matrix::walk walk(graph_);
+    ask_degrees_(
+        graph_.my_entries(),
+        [&](std::size_t i) {
+          const longshore::location at = graph_.map().owner_offset(static_cast<std::uint64_t>(graph_.my_columns()[i]));
+          return longshore::addressed<std::uint32_t>{at.rank, static_cast<std::uint32_t>(at.offset)};
+        },
+        [&](int, std::uint32_t offset) { return degree(offset); },
+        [&](std::size_t i, std::uint32_t degree_there) {
+          const examples::entry e = walk(i);
+          if (std::pair(degree(e.offset), e.row) < std::pair(degree_there, e.column))
+            kept.push_back({e.offset, e.column, static_cast<double>(degree_there)});
+        });
+    const longshore::team& team = engine_.ranks();
+    return {graph_.rows(), graph_.columns(), team.rank(), team.size(), kept};
+  }
+  [[nodiscard]] std::uint32_t degree(std::size_t offset) const {
+    return static_cast<std::uint32_t>(graph_.columns_of(offset).size());
+  }
+
+  const sparse_matrix& graph_;
+  longshore::dialogue<longshore::conveyor, std::uint32_t, std::uint32_t> ask_degrees_;
+  longshore::conveyor engine_;
+  std::size_t wedges_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const examples::description about{.name = "triangles",
+                                    .about = "counts the triangles of an undirected graph",
+                                    .size_is = "vertices of the graph",
+                                    .options = {examples::graph_option(), examples::degree_option()}};
+  return examples::run_program(argc, argv, about, [](examples::program& run) {
+    const auto& options = run.options();
+    const sparse_matrix graph =
+        examples::random_graph(run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
+    triangle_count count(run, graph);
+    std::int64_t triangles = 0;
+    run.measure([&] { triangles = count(); });
+
+    run.figure("triangles", triangles);
+    run.rate("wedges", count.wedges());
+    if (run.verifies()) {
+      const sparse_matrix whole = whole_on_rank_0(run.team(), graph);
+      const std::int64_t expected = run.team().rank() == 0 ? count_triangles_serially(whole) : triangles;
+      run.verify(triangles == expected ? "" : fmt::format("{} triangles, and the serial run counts {}", triangles, expected));
+    }
+  });
+}

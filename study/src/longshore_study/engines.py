@@ -1,0 +1,150 @@
+"""What aggregation engines did, as records tell it (member `engine` of a result): messages and their fill by hop, how
+long items were on their way, what the ranks waited for. One account per variant, of the medians over its launches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from longshore_study.figures import canonical, pattern_rank
+from longshore_study.store import Launch
+
+PERCENTILES = ("p50", "p90", "p99")
+NUMBERS = ("messages", "partial", "items", "payload_bytes", "wire_bytes", "offnode_bytes", "refusals")
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One hop of one direction; numbers are of one operation, all ranks together."""
+
+    direction: str
+    hop: int
+    numbers: Mapping[str, float]
+    fill: float | None
+    """Items sent per item that would have fitted; None where nothing was sent."""
+
+    @property
+    def wire_per_payload(self) -> float | None:
+        payload = self.numbers.get("payload_bytes")
+        return self.numbers["wire_bytes"] / payload if payload and "wire_bytes" in self.numbers else None
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    samples: float
+    seconds: Mapping[str, float]
+    """By percentile; without those that no clock could tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    study: str
+    tag: str
+    pattern: str
+    factors: Mapping[str, Any]
+    launches: int
+    seconds: float
+    """Of one operation, mean over the ranks; the waits are parts of it."""
+    slot: float
+    arrival: float
+    hops: tuple[Hop, ...]
+    latency: Mapping[str, Latency]
+
+    @property
+    def moving(self) -> float:
+        return max(0.0, self.seconds - self.slot - self.arrival)
+
+    def share(self, part: float) -> float:
+        return part / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def directions(self) -> list[str]:
+        return list(dict.fromkeys(hop.direction for hop in self.hops))
+
+
+def accounts_of(launches: Iterable[Launch]) -> list[Account]:
+    """Of all sound launches whose results tell of engines, in the order of patterns and of their first record."""
+    found: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
+    factors: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+    for launch in launches:
+        if launch.problem is not None:
+            continue
+        for result in launch.results:
+            engine = result.get("engine")
+            if not isinstance(engine, dict) or _number(engine.get("seconds")) is None:
+                continue
+            told = {name: level for name, level in launch.cell.items() if name != "program"} | dict(result["variant"])
+            key = (launch.study, launch.tag, str(result["pattern"]), canonical(told))
+            factors.setdefault(key, told)
+            found.setdefault(key, []).append(engine)
+    accounts = [_account(key[:3], factors[key], engines) for key, engines in found.items()]
+    return sorted(accounts, key=lambda account: pattern_rank(account.pattern))
+
+
+def _account(names: tuple[str, str, str], factors: Mapping[str, Any], engines: Sequence[Mapping[str, Any]]) -> Account:
+    def middle(*path: str) -> float:
+        values = [value for engine in engines if (value := _number(_at(engine, *path))) is not None]
+        return median(values) if values else 0.0
+
+    return Account(
+        *names,
+        factors=factors,
+        launches=len(engines),
+        seconds=middle("seconds"),
+        slot=middle("waited_seconds", "slot", "mean"),
+        arrival=middle("waited_seconds", "arrival", "mean"),
+        hops=_hops(engines),
+        latency=_latency(engines),
+    )
+
+
+def _hops(engines: Sequence[Mapping[str, Any]]) -> tuple[Hop, ...]:
+    places: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for engine in engines:
+        listed = engine.get("hops")
+        for hop in listed if isinstance(listed, list) else ():
+            if isinstance(hop, dict) and isinstance(hop.get("direction"), str) and isinstance(hop.get("hop"), int):
+                places.setdefault((hop["direction"], hop["hop"]), []).append(hop)
+    hops = []
+    for (direction, number), members in places.items():
+        numbers = {
+            name: median(values)
+            for name in NUMBERS
+            if (values := [value for hop in members if (value := _number(hop.get(name))) is not None])
+        }
+        fills = [fill for hop in members if (fill := _number(hop.get("fill"))) is not None]
+        hops.append(Hop(direction, number, numbers, median(fills) if fills else None))
+    return tuple(hops)
+
+
+def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
+    by_direction: dict[str, list[Mapping[str, Any]]] = {}
+    for engine in engines:
+        told = engine.get("latency_seconds")
+        for direction, numbers in told.items() if isinstance(told, dict) else ():
+            if isinstance(numbers, dict):
+                by_direction.setdefault(direction, []).append(numbers)
+    return {
+        direction: Latency(
+            samples=sum(_number(one.get("samples")) or 0.0 for one in members),
+            seconds={
+                name: median(values)
+                for name in PERCENTILES
+                if (values := [value for one in members if (value := _number(one.get(name))) is not None])
+            },
+        )
+        for direction, members in by_direction.items()
+    }
+
+
+def _at(value: object, *path: str) -> object:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

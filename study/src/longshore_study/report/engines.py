@@ -1,0 +1,136 @@
+"""What the engines did: where the time of each variant went, and its messages hop by hop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longshore_study.engines import PERCENTILES, Account, Hop, accounts_of
+from longshore_study.report.facts import Facts
+from longshore_study.report.labels import Naming, naming, pattern_title
+from longshore_study.report.marks import legend
+from longshore_study.report.markup import Child, Element, element, percent
+from longshore_study.report.numbers import figure, ratio, seconds, share
+
+SHOWN_OPEN = 12
+"""More variants than this, and the table of hops waits to be opened."""
+PARTS = (("moving items", "s1"), ("waiting for a slot", "s2"), ("waiting for items", "s3"))
+
+
+def engines_section(facts: Facts) -> Element | None:
+    """None where no record tells of engines."""
+    blocks = []
+    for side in facts.groups:
+        found: dict[str, list[Account]] = {}
+        for account in accounts_of(side.launches):
+            found.setdefault(account.pattern, []).append(account)
+        where = f": {side.name}" if len(facts.groups) > 1 else ""
+        blocks += [_block(pattern_title(pattern) + where, members) for pattern, members in found.items()]
+    if not blocks:
+        return None
+    return element("section", element("h2", "What the engines did"), blocks, id="engines")
+
+
+def _block(title: str, accounts: Sequence[Account]) -> Element:
+    names = naming(account.factors for account in accounts)
+    told = (
+        "Where the time of an operation went, mean over the ranks: to move items; to wait because no buffer was free, "
+        "since a receiver was behind; to wait for items, with nothing left to send. Medians over launches."
+    )
+    if names.constant:
+        told += f" All: {names.constant_text}."
+    return element(
+        "div",
+        element("h3", title),
+        element("p", told, class_="note"),
+        legend([("square", style, name) for name, style in PARTS]),
+        _times(accounts, names),
+        element(
+            "details",
+            element("summary", "Messages, hop by hop"),
+            element(
+                "p",
+                "Of one operation, all ranks together. Fill: items sent per item that would have fitted. Latency: from "
+                "the push of an item to its delivery; – where clocks differ or nothing was timed.",
+                class_="note",
+            ),
+            element("div", _hops(accounts, names), class_="scroll", tabindex="0", role="region", aria_label="hops"),
+            open=len(accounts) <= SHOWN_OPEN,
+        ),
+        class_="pattern",
+    )
+
+
+def _times(accounts: Sequence[Account], names: Naming) -> Element:
+    heads = [
+        ("name", "Variant"),
+        ("plot", "share of the time"),
+        *(("share number", name) for name, _ in PARTS),
+        ("median number", "Time"),
+    ]
+    return element(
+        "table",
+        element("thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])),
+        element("tbody", [_time_row(account, names) for account in accounts]),
+        class_="strips",
+    )
+
+
+def _time_row(account: Account, names: Naming) -> Element:
+    parts = [account.share(part) for part in (account.moving, account.slot, account.arrival)]
+    bars: list[Child] = []
+    left = 0.0
+    for part, (_, style) in zip(parts, PARTS, strict=True):
+        width = min(part, 1.0 - left)
+        bars.append(
+            element("rect", x=percent(left), y="25%", width=percent(width), height="50%", class_=f"bar {style}")
+        )
+        left += width
+    return element(
+        "tr",
+        element("th", names.markup(account.factors), class_="c-name", scope="row"),
+        # The numbers beside it say the same.
+        element("td", element("svg", bars, class_="strip", aria_hidden="true"), class_="c-plot"),
+        [element("td", share(part), class_="c-share number") for part in parts],
+        element("td", seconds(account.seconds), class_="c-median number"),
+    )
+
+
+def _hops(accounts: Sequence[Account], names: Naming) -> Element:
+    heads = ["Variant", "Direction", "Hop", "Messages", "Fill", "Wire / payload", "Off-node MB", "Refusals"]
+    return element(
+        "table",
+        element("thead", element("tr", [element("th", head, scope="col") for head in (*heads, *PERCENTILES)])),
+        element("tbody", [row for account in accounts for row in _hop_rows(account, names)]),
+        class_="plain",
+    )
+
+
+def _hop_rows(account: Account, names: Naming) -> list[Element]:
+    rows = []
+    for place, hop in enumerate(account.hops):
+        first = place == 0
+        cells: list[Child] = []
+        if first:
+            cells.append(element("th", names.markup(account.factors), scope="row", rowspan=len(account.hops)))
+        cells += [element("td", text) for text in _told(hop)]
+        if first or account.hops[place - 1].direction != hop.direction:
+            latency = account.latency.get(hop.direction)
+            span = sum(other.direction == hop.direction for other in account.hops)
+            known = latency.seconds if latency else {}
+            cells += [element("td", seconds(known.get(name)), rowspan=span) for name in PERCENTILES]
+        rows.append(element("tr", cells))
+    return rows
+
+
+def _told(hop: Hop) -> list[str]:
+    numbers = hop.numbers
+    offnode = numbers.get("offnode_bytes")
+    return [
+        hop.direction,
+        str(hop.hop),
+        figure(numbers.get("messages")),
+        "–" if hop.fill is None else share(hop.fill),
+        ratio(hop.wire_per_payload),
+        figure(offnode / 1e6 if offnode is not None else None),
+        figure(numbers.get("refusals")),
+    ]
