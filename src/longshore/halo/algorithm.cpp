@@ -1,42 +1,30 @@
 #include <longshore/core/error.hpp>
 #include <longshore/halo/algorithm.hpp>
-#include <longshore/halo/faces.hpp>
+#include <longshore/halo/hybrid.hpp>
+#include <longshore/halo/sequenced.hpp>
+#include <longshore/halo/staged.hpp>
 #include <longshore/halo/standard.hpp>
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
 
 namespace longshore {
 namespace {
 
-constexpr std::array<std::string_view, 6> names = {"standard", "staged", "sequenced", "staged-sequenced", "faces", "auto"};
+constexpr std::array<std::string_view, 7> names = {"standard", "staged", "sequenced", "staged-sequenced",
+                                                   "faces",    "hybrid", "auto"};
 
-// The cells of `part` that leave (or arrive) with a message in `direction`. What leaves fills the receiver's halo on the side that
-// the message comes from: moving up it is the low halo, so the width there says how much leaves from this rank's high end.
-strided_block region(const halo_part& part, const halo_direction& direction, bool leaves) {
-  std::array<std::ptrdiff_t, 3> begin{};
-  std::array<std::size_t, 3> size = part.memory.extents;
-  for (int d = 0; d < 3; ++d) {
-    const int step = direction.step[d];
-    if (step == 0) continue;
-    const int width = step > 0 ? part.widths.low[d] : part.widths.high[d];
-    const auto cells = static_cast<std::ptrdiff_t>(part.memory.extents[d]);
-    if (leaves)
-      begin[d] = step > 0 ? cells - width : 0;
-    else
-      begin[d] = step > 0 ? -width : cells;
-    size[d] = static_cast<std::size_t>(width);
-  }
-  return part.memory.block(begin, size);
-}
+constexpr std::array<std::string_view, 3> reach_names = {"faces", "edges", "corners"};
 
-halo_message message(const rank_grid& grid, std::span<const halo_part> fields, const halo_direction& direction, bool leaves) {
+halo_message message(const rank_grid& grid, std::span<const halo_part> fields, const halo_direction& direction, bool leaves,
+                     std::array<bool, 3> filled) {
   halo_message message;
   message.peer = grid.neighbour(leaves ? direction : direction.opposite());
   if (!message.exists()) return message;
   for (const auto& field : fields) {
-    const auto block = region(field, direction, leaves);
+    const auto block = region(grid, field, direction, leaves, filled);
     if (block.size_bytes() > 0) message.parts.push_back(block);
   }
   if (message.parts.empty()) message.peer = -1;
@@ -44,6 +32,35 @@ halo_message message(const rank_grid& grid, std::span<const halo_part> fields, c
 }
 
 }  // namespace
+
+// What leaves fills the receiver's halo on the side that the message comes from: moving up it is the low halo, so the width there
+// says how much leaves from this rank's high end.
+strided_block region(const rank_grid& grid, const halo_part& part, const halo_direction& direction, bool leaves,
+                     std::array<bool, 3> filled) {
+  std::array<std::ptrdiff_t, 3> begin{};
+  std::array<std::size_t, 3> size = part.memory.extents;
+  for (int d = 0; d < 3; ++d) {
+    const int step = direction.step[d];
+    const auto cells = static_cast<std::ptrdiff_t>(part.memory.extents[d]);
+    if (step != 0) {
+      const int width = step > 0 ? part.widths.low[d] : part.widths.high[d];
+      if (leaves)
+        begin[d] = step > 0 ? cells - width : 0;
+      else
+        begin[d] = step > 0 ? -width : cells;
+      size[d] = static_cast<std::size_t>(width);
+    } else if (filled[d]) {
+      // Beyond a border no halo came, and none may be passed on: both ends of the message lie at the same border.
+      halo_direction down, up;
+      down.step[d] = -1, up.step[d] = +1;
+      const int low = grid.neighbour(down) >= 0 ? part.widths.low[d] : 0;
+      const int high = grid.neighbour(up) >= 0 ? part.widths.high[d] : 0;
+      begin[d] = -low;
+      size[d] += static_cast<std::size_t>(low + high);
+    }
+  }
+  return part.memory.block(begin, size);
+}
 
 std::span<const std::string_view> halo_algorithm_names() noexcept { return names; }
 
@@ -55,23 +72,50 @@ halo_algorithm halo_algorithm_from(std::string_view name) {
   return static_cast<halo_algorithm>(found - names.begin());
 }
 
-std::optional<std::string> why_not(halo_algorithm algorithm) {
-  if (algorithm == halo_algorithm::faces || algorithm == halo_algorithm::standard) return std::nullopt;
-  return fmt::format("halo algorithm '{}' is not part of this version: use standard or faces", name_of(algorithm));
+std::span<const std::string_view> halo_reach_names() noexcept { return reach_names; }
+
+halo_reach halo_reach_from(std::string_view name) {
+  const auto* const found = std::find(reach_names.begin(), reach_names.end(), name);
+  if (found == reach_names.end())
+    fail(errc::usage, "no stencil reaches '{}': it is one of {}", name, fmt::join(reach_names, ", "));
+  return static_cast<halo_reach>(1 + found - reach_names.begin());
 }
 
-std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid, std::span<const halo_part> fields) {
+halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) noexcept {
+  if (algorithm == halo_algorithm::faces || needed == halo_reach::faces) return halo_reach::faces;
+  if (algorithm == halo_algorithm::standard || algorithm == halo_algorithm::sequenced) return needed;
+  return halo_reach::corners;
+}
+
+std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid, std::span<const halo_part> fields,
+                                    halo_reach reach, bool own_copied) {
+  const auto standard = own_copied ? &standard_rounds_copied_last : &standard_rounds;
   switch (algorithm) {
-    case halo_algorithm::faces: return faces_rounds(grid, fields);
-    case halo_algorithm::standard: return standard_rounds(grid, fields);
-    default: fail(errc::unsupported, "{}", why_not(algorithm).value());
+    case halo_algorithm::faces: return standard_rounds(grid, fields, halo_reach::faces);
+    case halo_algorithm::standard: return standard(grid, fields, reach);
+    case halo_algorithm::staged: return staged_rounds(grid, fields, reach);
+    case halo_algorithm::hybrid: return hybrid_rounds(grid, fields, reach);
+    case halo_algorithm::sequenced: return sequenced_rounds(grid, fields, reach, standard);
+    case halo_algorithm::staged_sequenced: return sequenced_rounds(grid, fields, reach, &staged_rounds);
+    case halo_algorithm::automatic: break;
   }
+  assert(false);
+  fail(errc::unsupported, "halo algorithm 'auto' has no rounds of its own");
 }
 
-halo_round plan_round(const rank_grid& grid, std::span<const halo_part> fields, std::span<const halo_direction> directions) {
+bool is_within_ranks(const rank_grid& grid, const halo_round& round) {
+  return std::all_of(round.begin(), round.end(), [&](const halo_leg& leg) {
+    bool leaves = false;
+    for (int d = 0; d < 3; ++d) leaves = leaves || (leg.direction.step[d] != 0 && grid.shape()[d] > 1);
+    return !leaves;
+  });
+}
+
+halo_round plan_round(const rank_grid& grid, std::span<const halo_part> fields, std::span<const halo_direction> directions,
+                      std::array<bool, 3> filled) {
   halo_round round;
   for (const auto& direction : directions)
-    round.push_back({direction, message(grid, fields, direction, true), message(grid, fields, direction, false)});
+    round.push_back({direction, message(grid, fields, direction, true, filled), message(grid, fields, direction, false, filled)});
   return round;
 }
 

@@ -40,6 +40,14 @@ struct halo_direction {
   return faces;
 }
 
+/// Down and up along one dimension.
+[[nodiscard]] inline std::array<halo_direction, 2> directions_along(int dimension) {
+  std::array<halo_direction, 2> both;
+  both[0].step[dimension] = -1;
+  both[1].step[dimension] = +1;
+  return both;
+}
+
 /// All 2, 8 or 26 directions: faces, which carry the most, then edges, then corners.
 [[nodiscard]] inline std::vector<halo_direction> all_directions(int dimensions) {
   std::vector<halo_direction> all = face_directions(dimensions);

@@ -8,11 +8,7 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
   if (bytes_ == 0) fail(errc::usage, "an exchange of faces of 0 bytes: at least 1");
   if (bytes_ > PTRDIFF_MAX / (2 * sides_.size()))
     fail(errc::out_of_memory, "faces of {} bytes are more than any memory holds", bytes_);
-  if (options.mode == halo_mode::channel)
-    shared_ = grid.ranks().allocate(sides_.size() * bytes_);
-  else
-    private_ = pages(sides_.size() * bytes_);
-  send_ = shared_ ? shared_->local() : private_.data();
+  send_ = readable_memory(grid.ranks(), sides_.size() * bytes_);
   receive_ = pages(sides_.size() * bytes_);
   // Sides come in pairs, down and up. What travels towards side i arrives on the other one of the pair.
   const auto buffer = [&](std::byte* memory, std::size_t i) {
@@ -21,12 +17,12 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
   halo_round round;
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     halo_leg leg{sides_[i], {grid.neighbour(sides_[i]), {}}, {grid.neighbour(sides_[i].opposite()), {}}};
-    if (leg.outgoing.exists()) leg.outgoing.parts.push_back(buffer(send_, i));
+    if (leg.outgoing.exists()) leg.outgoing.parts.push_back(buffer(send_.data(), i));
     if (leg.incoming.exists()) leg.incoming.parts.push_back(buffer(receive_.data(), i ^ 1));
     has_neighbour_.push_back(leg.outgoing.exists());
     round.push_back(std::move(leg));
   }
-  carrier_ = make_carrier(options.mode, grid, std::move(round), options.delivery, shared_.get());
+  carrier_ = make_carrier(options.mode, grid, std::move(round), {.delivery = options.delivery, .readable = {send_.ticket()}});
 }
 
 void face_exchange::start() {

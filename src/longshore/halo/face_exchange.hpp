@@ -4,8 +4,8 @@
 #include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/readable_memory.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/segment.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -31,7 +31,7 @@ class face_exchange {
   /// The 2, 4 or 6 sides, in the order of the buffers in memory.
   [[nodiscard]] std::span<const halo_direction> sides() const noexcept { return sides_; }
   /// What is sent to the neighbour on side i. Keeps its content; must not be written from start() to the end of wait().
-  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept { return {send_ + i * bytes_, bytes_}; }
+  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept { return {send_.data() + i * bytes_, bytes_}; }
   /// What the neighbour on side i sent, from the end of wait() until the next start(). Empty where there is no neighbour.
   [[nodiscard]] std::span<const std::byte> received(std::size_t i) const;
   /// The buffers of what is received, for those who want to write there in between. Delivery unpacked only.
@@ -51,9 +51,8 @@ class face_exchange {
   std::vector<halo_direction> sides_;
   std::vector<bool> has_neighbour_;
   std::size_t bytes_;
-  std::unique_ptr<segment> shared_;  // mode channel: receivers may read what is sent where it lies
-  pages private_, receive_;
-  std::byte* send_;
+  readable_memory send_;  // modes channel and direct: receivers may read what is sent where it lies
+  pages receive_;
   std::unique_ptr<message_carrier> carrier_;
   bool in_flight_ = false;
 };

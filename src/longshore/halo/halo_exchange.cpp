@@ -1,4 +1,5 @@
 #include <longshore/core/error.hpp>
+#include <longshore/halo/choose_algorithm.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 
 namespace longshore {
@@ -31,12 +32,16 @@ halo_part part_of(const rank_grid& grid, const std::optional<halo_widths>& asked
 }  // namespace
 
 halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options, const std::vector<field_memory>& fields) {
-  if (const auto reason = why_not(options.algorithm)) fail(errc::unsupported, "{}", *reason);
   if (fields.empty()) fail(errc::usage, "a halo exchange of no fields: at least 1");
   std::vector<halo_part> parts;
   for (const auto& field : fields) parts.push_back(part_of(grid, options.width, field, parts.size()));
-  for (auto& round : plan_rounds(options.algorithm, grid, parts))
-    rounds_.push_back(make_carrier(options.mode, grid, std::move(round)));
+  algorithm_ = options.algorithm == halo_algorithm::automatic ? choose_algorithm(grid, options, fields) : options.algorithm;
+  carrier_options how{.workers = options.workers};
+  for (const auto& field : fields)
+    if (field.memory.bytes > 0) how.readable.push_back(field.memory);
+  auto rounds = plan_rounds(algorithm_, grid, parts, options.reach, !is_mpi_mode(options.mode));
+  for (const auto& round : rounds) rounds_between_ranks_ += is_within_ranks(grid, round) ? 0 : 1;
+  rounds_ = make_carriers(options.mode, grid, std::move(rounds), how);
 }
 
 void halo_exchange::start() {
@@ -47,23 +52,24 @@ void halo_exchange::start() {
 }
 
 bool halo_exchange::test() {
-  while (in_flight_) {
-    if (!rounds_[round_]->test()) return false;
-    if (++round_ < rounds_.size())
-      rounds_[round_]->start();
-    else
-      in_flight_ = false;
+  if (!in_flight_) return true;
+  while (round_ + 1 < rounds_.size()) {
+    if (!rounds_[round_]->arrived()) return false;
+    rounds_[++round_]->start();
   }
+  for (const auto& round : rounds_)
+    if (!round->test()) return false;
+  in_flight_ = false;
   return true;
 }
 
 void halo_exchange::wait() {
   if (!in_flight_) fail(errc::usage, "a halo exchange was waited for, but not started");
-  for (;;) {
-    rounds_[round_]->wait();
-    if (++round_ == rounds_.size()) break;
-    rounds_[round_]->start();
+  while (round_ + 1 < rounds_.size()) {
+    rounds_[round_]->wait_arrival();
+    rounds_[++round_]->start();
   }
+  for (const auto& round : rounds_) round->wait();
   in_flight_ = false;
 }
 

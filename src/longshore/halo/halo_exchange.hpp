@@ -23,7 +23,11 @@ struct halo_options {
   /// How much of every field's halo is filled; nothing: all of it.
   std::optional<halo_widths> width = {};
   halo_algorithm algorithm = halo_algorithm::standard;
-  halo_mode mode = halo_mode::channel;
+  halo_mode mode = halo_mode::direct;
+  /// What the stencil reads: without corners (or edges) their messages are saved.
+  halo_reach reach = halo_reach::corners;
+  /// Tasks that share the copying of large messages; null: the calling thread does it. They must outlive the plan.
+  tasks* workers = nullptr;
 };
 
 /// A plan. Any number of plans may exist and be in flight together; destroying one is collective, and not allowed in flight.
@@ -32,7 +36,7 @@ class halo_exchange {
   /// Collective: the same options, and fields of the same kind in the same order, on all ranks; blocks that are neighbours along one dimension have
   /// equal extents along the others. The memory of the fields must outlive the plan. Throws errc::usage when a width is larger
   /// than the halo of a field in memory or than its interior, errc::unsupported where the algorithm or the mode cannot be had.
-  /// Memory per rank and messages: see the algorithm (faces.hpp, standard.hpp) and the mode (channel_carrier.hpp, mpi/).
+  /// Memory per rank and messages: see the algorithm (standard.hpp, staged.hpp, ...) and the mode (mixed_carrier.hpp, mpi/).
   template <class... T>
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)
       : halo_exchange(grid, options, std::vector<field_memory>{fields.memory()...}) {}
@@ -54,9 +58,15 @@ class halo_exchange {
 
   /// What this rank moves in one exchange. Payload is all that it sends, also to itself.
   [[nodiscard]] traffic moved() const;
+  /// The algorithm; what was chosen where `automatic` was asked for.
+  [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
+  /// Rounds of an exchange that depend on each other and move something between ranks.
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_between_ranks_; }
 
  private:
+  halo_algorithm algorithm_;
   std::vector<std::unique_ptr<message_carrier>> rounds_;
+  std::size_t rounds_between_ranks_ = 0;
   std::size_t round_ = 0;  // in flight
   bool in_flight_ = false;
 };

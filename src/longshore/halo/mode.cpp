@@ -1,5 +1,5 @@
 #include <longshore/core/error.hpp>
-#include <longshore/halo/channel_carrier.hpp>
+#include <longshore/halo/mixed_carrier.hpp>
 #include <longshore/halo/mode.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/mpi/carriers.hpp>
@@ -15,10 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 15> names = {"channel",     "direct",   "sendrecv",  "redblack",   "isend-recv",
                                                     "irecv-send",  "pairwise", "waitall",   "persistent", "neighbor",
                                                     "partitioned", "subarray", "rma-fence", "rma-pscw",   "rma-flush"};
-
-bool is_built(halo_mode mode) {
-  return mode == halo_mode::channel || (mode >= halo_mode::sendrecv && mode <= halo_mode::neighbor);
-}
 
 }  // namespace
 
@@ -36,9 +32,11 @@ bool is_mpi_mode(halo_mode mode) noexcept { return mode >= halo_mode::sendrecv; 
 
 std::optional<std::string> why_not(halo_mode mode, std::string_view transport, const std::array<int, 3>& grid,
                                    const std::array<bool, 3>& periodic) {
-  if (!is_built(mode)) return fmt::format("halo mode '{}' is not part of this version", name_of(mode));
   if (is_mpi_mode(mode) && transport != "mpi")
     return fmt::format("halo mode '{}' is a sequence of MPI calls: it needs the transport mpi, not {}", name_of(mode), transport);
+#ifdef LONGSHORE_HAVE_MPI
+  if (auto reason = mpi::why_no_call(mode)) return reason;
+#endif
   if (mode == halo_mode::redblack)
     for (int d = 0; d < 3; ++d)
       if (periodic[d] && grid[d] % 2 != 0 && grid[d] > 1)
@@ -48,16 +46,21 @@ std::optional<std::string> why_not(halo_mode mode, std::string_view transport, c
   return std::nullopt;
 }
 
-std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid, halo_round round, halo_delivery delivery,
-                                              const segment* readable) {
-  auto periodic = grid.periodic();
-  for (int d = grid.dimensions(); d < 3; ++d) periodic[d] = false;
-  if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), periodic))
+std::vector<std::unique_ptr<message_carrier>> make_carriers(halo_mode mode, const rank_grid& grid, std::vector<halo_round> rounds,
+                                                            const carrier_options& options) {
+  if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
     fail(errc::unsupported, "{}", *reason);
 #ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_mode(mode)) return mpi::make_carrier(mode, grid, std::move(round));
+  if (is_mpi_mode(mode)) return mpi::make_carriers(mode, grid, std::move(rounds), options);
 #endif
-  return std::make_unique<channel_carrier>(grid.ranks(), round, delivery, readable);
+  return make_mixed_carriers(mode, grid, std::move(rounds), options);
+}
+
+std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid, halo_round round,
+                                              const carrier_options& options) {
+  std::vector<halo_round> rounds;
+  rounds.push_back(std::move(round));
+  return std::move(make_carriers(mode, grid, std::move(rounds), options)[0]);
 }
 
 }  // namespace longshore

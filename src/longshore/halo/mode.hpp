@@ -1,10 +1,12 @@
 // Modes: which calls carry the messages that an algorithm asked for.
 //
-// To add one: its name here, a carrier of its own beside channel_carrier.hpp (or under mpi/), a line in make_carrier.
+// To add one: its name here, a carrier of its own beside channel_carrier.hpp (or under mpi/), a line in make_carriers.
 #pragma once
 
 #include <longshore/halo/message.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/readable_memory.hpp>
+#include <longshore/machine/tasks.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace longshore {
 
@@ -65,6 +68,9 @@ class message_carrier {
   virtual void start() = 0;
   [[nodiscard]] virtual bool test() = 0;
   virtual void wait() = 0;
+  /// The same for what comes only: then a round that depends on it may begin, while others still read what leaves here.
+  [[nodiscard]] virtual bool arrived() { return test(); }
+  virtual void wait_arrival() { wait(); }
   /// Bytes of the incoming message of a leg, from the end of wait() until the next start(). REQUIRES: in_place, or the leg's
   /// incoming message is dense.
   [[nodiscard]] virtual const std::byte* received(std::size_t leg) const = 0;
@@ -72,10 +78,22 @@ class message_carrier {
   [[nodiscard]] virtual traffic moved() const = 0;
 };
 
-/// Collective. Throws errc::unsupported where why_not has a reason. `readable`: a segment in which all outgoing messages lie,
-/// dense, so that mode channel can let the receiver copy them from there; null when they lie elsewhere.
+struct carrier_options {
+  halo_delivery delivery = halo_delivery::unpacked;
+  /// Memory that outgoing messages may lie in, and that the other processes of the node can read.
+  std::vector<memory_ticket> readable = {};
+  /// Who packs and unpacks large messages; null: the calling thread. Must outlive the carriers.
+  tasks* workers = nullptr;
+};
+
+/// Collective. A carrier for each of the rounds of an exchange. Throws errc::unsupported where why_not has a reason, errc::usage
+/// when two ranks do not agree on the size of a message between them.
+[[nodiscard]] std::vector<std::unique_ptr<message_carrier>> make_carriers(halo_mode mode, const rank_grid& grid,
+                                                                          std::vector<halo_round> rounds,
+                                                                          const carrier_options& options = {});
+
+/// The same for one round.
 [[nodiscard]] std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid, halo_round round,
-                                                            halo_delivery delivery = halo_delivery::unpacked,
-                                                            const segment* readable = nullptr);
+                                                            const carrier_options& options = {});
 
 }  // namespace longshore

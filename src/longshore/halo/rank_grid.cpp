@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -82,10 +83,25 @@ rank_grid::rank_grid(team& team, const grid_options& options)
   coordinates_ = placed_.coordinates_of(team.rank());
 }
 
-int rank_grid::neighbour(const halo_direction& direction) const noexcept {
+const std::shared_ptr<neighbour_mail>& rank_grid::mail() const {
+  if (mail_) return mail_;
+  std::set<int> peers;
+  for (const auto& direction : all_directions(dimensions_)) {
+    const int peer = neighbour(direction);
+    if (peer >= 0 && peer != team_.rank() && team_.nodes().is_local(peer)) peers.insert(peer);
+  }
+  mail_ = std::make_shared<neighbour_mail>(team_, std::vector<int>(peers.begin(), peers.end()));
+  return mail_;
+}
+
+std::array<bool, 3> rank_grid::wraps() const noexcept {
   std::array<bool, 3> wraps = periodic_;
   for (int d = dimensions_; d < 3; ++d) wraps[d] = false;
-  const auto there = placed_.step_from(coordinates_, direction, wraps);
+  return wraps;
+}
+
+int rank_grid::neighbour(const std::array<int, 3>& from, const halo_direction& direction) const noexcept {
+  const auto there = placed_.step_from(from, direction, wraps());
   return there ? rank_at(*there) : -1;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <longshore/halo/direction.hpp>
+#include <longshore/halo/neighbour_mail.hpp>
 #include <longshore/halo/placed_grid.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <array>
 #include <cstddef>
+#include <memory>
 
 namespace longshore {
 
@@ -37,7 +39,14 @@ class rank_grid {
   [[nodiscard]] const std::array<int, 3>& coordinates() const noexcept { return coordinates_; }
   [[nodiscard]] int rank_at(const std::array<int, 3>& coordinates) const noexcept { return placed_.rank_at(coordinates); }
   /// The rank one step away, itself where a periodic dimension has one rank only; -1 beyond a border.
-  [[nodiscard]] int neighbour(const halo_direction& direction) const noexcept;
+  [[nodiscard]] int neighbour(const halo_direction& direction) const noexcept { return neighbour(coordinates_, direction); }
+  /// The same as seen by the rank at `from`.
+  [[nodiscard]] int neighbour(const std::array<int, 3>& from, const halo_direction& direction) const noexcept;
+  /// periodic(), and false beyond dimensions().
+  [[nodiscard]] std::array<bool, 3> wraps() const noexcept;
+  /// Letters to and from the neighbours on this node. The first call is collective, and so is then the end of the grid and of all
+  /// its copies and plans.
+  [[nodiscard]] const std::shared_ptr<neighbour_mail>& mail() const;
   /// How the grid was placed on the hardware.
   [[nodiscard]] const placed_grid& placed() const noexcept { return placed_; }
 
@@ -47,6 +56,7 @@ class rank_grid {
   std::array<bool, 3> periodic_;
   placed_grid placed_;
   std::array<int, 3> coordinates_{};
+  mutable std::shared_ptr<neighbour_mail> mail_;
 };
 
 }  // namespace longshore

@@ -1,9 +1,15 @@
 #include <longshore/halo/strided_block.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
 namespace longshore {
+namespace {
+
+constexpr std::size_t piece_of_a_run = 4096;
+
+}  // namespace
 
 strided_block strided_block::dense_at(std::byte* memory) const noexcept {
   strided_block dense = *this;
@@ -40,7 +46,25 @@ strided_copy::strided_copy(const strided_block& to, const strided_block& from) :
     from_strides_[levels] = from.strides_bytes[d];
     ++levels;
   }
+  outermost_ = levels == 0 ? 0 : static_cast<std::size_t>(levels - 1);
   kernel_ = kernel_for(run_bytes_);
+}
+
+std::size_t strided_copy::piece_count() const noexcept {
+  return is_one_run() ? (run_bytes_ + piece_of_a_run - 1) / piece_of_a_run : counts_[outermost_];
+}
+
+void strided_copy::copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const {
+  if (begin >= end) return;
+  if (is_one_run()) {
+    const std::size_t first = begin * piece_of_a_run, last = std::min(end * piece_of_a_run, run_bytes_);
+    std::memcpy(to + first, from + first, last - first);
+    return;
+  }
+  strided_copy part = *this;
+  part.counts_[outermost_] = end - begin;
+  const auto steps = static_cast<std::ptrdiff_t>(begin);
+  part(to + steps * to_strides_[outermost_], from + steps * from_strides_[outermost_]);
 }
 
 // run_bytes 0: known only when it runs.

@@ -1,5 +1,6 @@
 // Copies between strided boxes, against the obvious loop over elements.
 #include <longshore/core/random.hpp>
+#include <longshore/halo/copy_batch.hpp>
 #include <longshore/halo/strided_block.hpp>
 
 #include <gtest/gtest.h>
@@ -91,6 +92,42 @@ TEST(StridedCopy, of_an_empty_box_copies_nothing) {
   const strided_block box = strided_block{nullptr, 8, {0, 2, 2}, {}}.dense_at(a.data());
   strided_copy(box.dense_at(b.data()), box)(b.data(), a.data());
   EXPECT_TRUE(std::all_of(b.begin(), b.end(), [](std::byte byte) { return byte == std::byte{2}; }));
+}
+
+TEST(CopyBatch, copies_in_step_and_by_tasks_are_those_of_one_thread) {
+  // Low and high faces of two blocks of rows, a plane, a run of many pages: all at once, by 1 to 3 tasks.
+  constexpr std::size_t n = 60, row = 64;
+  std::vector<double> from(2 * n * n * row), expected;
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<double>(i);
+  std::vector<double> run(200000, 7);
+  for (const int count : {0, 1, 3}) {
+    std::vector<double> to(from.size(), -1), run_to(run.size(), -1);
+    copy_batch batch;
+    const auto box = [](std::vector<double>& memory, std::size_t first, std::array<std::size_t, 3> extents) {
+      return strided_block{reinterpret_cast<std::byte*>(memory.data() + first), 8, extents, {8, row * 8, n * row * 8}};
+    };
+    for (const std::size_t block : {std::size_t{0}, n * n * row}) {
+      batch.add(box(to, block + 0, {2, n, n}), box(from, block + 50, {2, n, n}));
+      batch.add(box(to, block + 60, {2, n, n}), box(from, block + 2, {2, n, n}));
+      batch.add(box(to, block + 10, {40, 1, n}), box(from, block + 12, {40, 1, n}));
+    }
+    const strided_block whole{reinterpret_cast<std::byte*>(run.data()), 8, {run.size(), 1, 1}, {8, 0, 0}};
+    strided_block whole_to = whole;
+    whole_to.first = reinterpret_cast<std::byte*>(run_to.data());
+    batch.add(whole_to, whole);
+    EXPECT_EQ(batch.size_bytes(), 8 * (2 * (2 * 2 * n * n + 40 * n) + run.size()));
+    if (count == 0) {
+      batch.run(nullptr);
+      expected = to;
+      EXPECT_EQ(to[60], 2);
+      EXPECT_EQ(to[n * n * row + (n - 1) * row + 1], static_cast<double>(n * n * row + (n - 1) * row + 51));
+    } else {
+      tasks workers({.layer = "threads", .count = count, .cpus = {}});
+      batch.run(&workers);
+      EXPECT_EQ(to, expected);
+    }
+    EXPECT_EQ(run_to, run);
+  }
 }
 
 }  // namespace

@@ -74,11 +74,12 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "hops": _count(1, 3),
     },
     "halo": {
-        "algorithm": _words("standard staged sequenced staged-sequenced faces auto"),
+        "algorithm": _words("standard staged sequenced staged-sequenced faces hybrid auto"),
         "mode": _words(
             "channel direct sendrecv redblack isend-recv irecv-send pairwise waitall persistent neighbor partitioned "
             "subarray rma-fence rma-pscw rma-flush"
         ),
+        "reach": _words("faces edges corners"),
         "domain": _triple(1, LARGEST_COUNT),
         "halo": _count(1, 1024),
         "fields": _count(1, 4096),
@@ -89,6 +90,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
         **_LEVELS,
         "order": _words("xyz xzy yxz yzx zxy zyx"),
         "contiguous": _count(),
+        **_TASKS,
     },
     "sort": {
         "exchange": _words("put sendrecv alltoallv rma channel auto"),

@@ -2,8 +2,8 @@
 
 namespace longshore::mpi {
 
-all_at_once::all_at_once(const rank_grid& grid, halo_round round)
-    : legs(grid, std::move(round)), requests_(2 * count(), MPI_REQUEST_NULL) {}
+all_at_once::all_at_once(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, by_buffer which)
+    : legs(grid, std::move(round), where, workers, which), requests_(2 * count(), MPI_REQUEST_NULL) {}
 
 bool all_at_once::test() {
   if (!in_flight_) return true;
@@ -38,7 +38,8 @@ void waitall::start() {
   in_flight_ = true;
 }
 
-persistent::persistent(const rank_grid& grid, halo_round round) : all_at_once(grid, std::move(round)) {
+persistent::persistent(const rank_grid& grid, halo_round round, const lane& where, tasks* workers)
+    : all_at_once(grid, std::move(round), where, workers) {
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& in = incoming(i);
     check(MPI_Recv_init(in.data, in.bytes, MPI_BYTE, in.rank, in.tag, comm(), &requests_[i]), "MPI_Recv_init");

@@ -11,8 +11,9 @@ namespace longshore::mpi {
 /// Base: what is in flight is complete when all requests are.
 class all_at_once : public legs {
  public:
-  all_at_once(const rank_grid& grid, halo_round round);
-  [[nodiscard]] bool test() final;
+  all_at_once(const rank_grid& grid, halo_round round, const lane& where, tasks* workers,
+              by_buffer which = by_buffer::where_needed);
+  [[nodiscard]] bool test() override;
   void wait() final;
 
  protected:
@@ -30,7 +31,7 @@ class waitall final : public all_at_once {
 /// MPI_Recv_init and MPI_Send_init once; then MPI_Startall and MPI_Waitall.
 class persistent final : public all_at_once {
  public:
-  persistent(const rank_grid& grid, halo_round round);
+  persistent(const rank_grid& grid, halo_round round, const lane& where, tasks* workers);
   ~persistent() override;
   void start() override;
 };

@@ -13,7 +13,8 @@ void leg_by_leg::send_and_receive(std::size_t leg) {
         "MPI_Sendrecv");
 }
 
-redblack::redblack(const rank_grid& grid, halo_round round) : leg_by_leg(grid, std::move(round)) {
+redblack::redblack(const rank_grid& grid, halo_round round, const lane& where, tasks* workers)
+    : leg_by_leg(grid, std::move(round), where, workers) {
   const auto& at = grid.coordinates();
   for (std::size_t i = 0; i < count(); ++i) {
     const auto& direction = this->round()[i].direction;

@@ -42,7 +42,7 @@ class sendrecv final : public leg_by_leg {
 /// A rank that is alone along a periodic dimension exchanges with itself by MPI_Sendrecv.
 class redblack final : public leg_by_leg {
  public:
-  redblack(const rank_grid& grid, halo_round round);
+  redblack(const rank_grid& grid, halo_round round, const lane& where, tasks* workers);
 
  private:
   void exchange(std::size_t leg) override;

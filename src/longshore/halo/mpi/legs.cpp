@@ -4,23 +4,27 @@
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace longshore::mpi {
 
-legs::legs(const rank_grid& grid, halo_round round, bool packs_all)
+legs::legs(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, by_buffer which)
     : round_(std::move(round)),
-      comm_(communicator::duplicate(communicator_of(grid.ranks()))),
+      comm_(where.comm),
+      first_tag_(where.first_tag),
+      workers_(workers),
       dog_(dynamic_cast<team&>(grid.ranks()).dog()),
       packing_(round_.size()),
       unpacking_(round_.size()) {
   std::size_t buffer_bytes = 0;
-  const auto end_of = [&](const halo_message& message, const halo_direction& direction, packed_message& copies) {
+  const auto end_of = [&](const halo_message& message, const halo_direction& direction, packed_message& copies, bool arrives) {
     message_end end;
     if (!message.exists()) return end;
     end.rank = message.peer;
-    end.tag = direction.index();
+    end.tag = first_tag_ + direction.index();
     end.bytes = mpi::count(message.size_bytes(), "a halo message");
-    end.data = packs_all ? nullptr : message.dense();
+    if (which == by_buffer::none || (arrives && which == by_buffer::all_but_incoming)) return end;
+    end.data = which == by_buffer::all ? nullptr : message.dense();
     if (end.data == nullptr) {
       copies = packed_message(message);
       buffer_bytes += round_up(message.size_bytes(), cache_line_bytes);
@@ -32,8 +36,8 @@ legs::legs(const rank_grid& grid, halo_round round, bool packs_all)
     const auto other = std::find_if(round_.begin(), round_.end(),
                                     [&, wanted = direction.opposite()](const halo_leg& leg) { return leg.direction == wanted; });
     opposite_.push_back(static_cast<std::size_t>(other - round_.begin()));
-    outgoing_.push_back(end_of(out, direction, packing_[i]));
-    incoming_.push_back(end_of(in, direction, unpacking_[i]));
+    outgoing_.push_back(end_of(out, direction, packing_[i], false));
+    incoming_.push_back(end_of(in, direction, unpacking_[i], true));
     if (!out.exists()) continue;
     ++moved_.messages;
     moved_.payload_bytes += out.size_bytes();
@@ -45,10 +49,54 @@ legs::legs(const rank_grid& grid, halo_round round, bool packs_all)
   std::byte* next = buffers_.data();
   for (auto* const ends : {&outgoing_, &incoming_})
     for (auto& end : *ends) {
-      if (end.data != nullptr || end.rank == MPI_PROC_NULL) continue;
+      const bool is_elsewhere = which == by_buffer::none || (ends == &incoming_ && which == by_buffer::all_but_incoming);
+      if (end.data != nullptr || end.rank == MPI_PROC_NULL || is_elsewhere) continue;
       end.data = next;
       next += round_up(static_cast<std::size_t>(end.bytes), cache_line_bytes);
     }
+}
+
+std::size_t legs::incoming_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const auto& in : incoming_) bytes += round_up(static_cast<std::size_t>(in.bytes), cache_line_bytes);
+  return bytes;
+}
+
+void legs::place_incoming(std::byte* memory) {
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (incoming_[i].rank == MPI_PROC_NULL) continue;
+    incoming_[i].data = memory;
+    unpacking_[i] = packed_message(round_[i].incoming);
+    memory += round_up(static_cast<std::size_t>(incoming_[i].bytes), cache_line_bytes);
+  }
+}
+
+std::span<std::byte> legs::incoming_together() const {
+  std::byte *first = nullptr, *last = nullptr;
+  std::size_t bytes = 0;
+  for (const auto& leg : round_) {
+    if (!leg.incoming.exists()) continue;
+    std::byte* const begin = leg.incoming.dense();
+    if (begin == nullptr) return {};
+    bytes += leg.incoming.size_bytes();
+    if (first == nullptr || begin < first) first = begin;
+    if (last == nullptr || begin + leg.incoming.size_bytes() > last) last = begin + leg.incoming.size_bytes();
+  }
+  if (first == nullptr) return {};
+  const auto span = static_cast<std::size_t>(last - first);
+  return span == bytes ? std::span(first, span) : std::span<std::byte>{};
+}
+
+void legs::leave_incoming() {
+  for (std::size_t i = 0; i < count(); ++i)
+    if (incoming_[i].rank != MPI_PROC_NULL) incoming_[i].data = round_[i].incoming.dense();
+}
+
+std::vector<int> legs::ranks_of(const std::vector<message_end>& ends) {
+  std::set<int> ranks;
+  for (const auto& end : ends)
+    if (end.rank != MPI_PROC_NULL) ranks.insert(end.rank);
+  return {ranks.begin(), ranks.end()};
 }
 
 // MPI would cut a message that is too long short by an error, and take one that is too short for whole.

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <longshore/halo/mode.hpp>
+#include <longshore/halo/mpi/lane.hpp>
 #include <longshore/halo/packed_message.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/watchdog.hpp>
 
+#include <span>
 #include <vector>
 
 namespace longshore::mpi {
@@ -19,14 +21,21 @@ struct message_end {
   int tag = 0;  // the direction of travel: unique between two ranks, also where one is the other's neighbour on both sides
 };
 
+/// Which messages go by way of the buffer.
+enum class by_buffer {
+  where_needed,      ///< those that are not dense
+  all,               ///< all
+  all_but_incoming,  ///< outgoing ones where needed; where incoming ones arrive is said by place_incoming
+  none               ///< none: the calls find the cells themselves
+};
+
 /// Base of the carriers. Dense messages are sent from, and received to, where they lie; the others by way of a buffer that is packed
 /// before sending and unpacked after all have arrived. Messages to the own rank are messages as any other.
 /// Memory per rank: the messages that are not dense.
 class legs : public message_carrier {
  public:
-  /// Collective. With `packs_all` dense messages too go by way of the buffer. Throws errc::usage when two ranks do not agree on
-  /// the size of a message between them.
-  legs(const rank_grid& grid, halo_round round, bool packs_all = false);
+  /// Collective. Throws errc::usage when two ranks do not agree on the size of a message between them.
+  legs(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, by_buffer which = by_buffer::where_needed);
 
   [[nodiscard]] const std::byte* received(std::size_t leg) const override {
     return static_cast<const std::byte*>(incoming_[leg].data);
@@ -34,7 +43,7 @@ class legs : public message_carrier {
   [[nodiscard]] traffic moved() const override { return moved_; }
 
  protected:
-  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_.get(); }
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_->get(); }
   [[nodiscard]] std::size_t count() const noexcept { return round_.size(); }
   [[nodiscard]] const halo_round& round() const noexcept { return round_; }
   [[nodiscard]] const message_end& outgoing(std::size_t leg) const noexcept { return outgoing_[leg]; }
@@ -44,14 +53,28 @@ class legs : public message_carrier {
 
   /// Makes the outgoing message of a leg ready to be sent. Costs nothing when it is dense.
   void pack(std::size_t leg) const {
-    if (packing_[leg].size_bytes() > 0) packing_[leg].pack(static_cast<std::byte*>(outgoing_[leg].data));
+    if (packing_[leg].size_bytes() > 0) packing_[leg].pack(static_cast<std::byte*>(outgoing_[leg].data), workers_);
   }
   void unpack(std::size_t leg) const {
-    if (unpacking_[leg].size_bytes() > 0) unpacking_[leg].unpack(static_cast<const std::byte*>(incoming_[leg].data));
+    if (unpacking_[leg].size_bytes() > 0) unpacking_[leg].unpack(static_cast<const std::byte*>(incoming_[leg].data), workers_);
   }
   void unpack_all() const {
     for (std::size_t i = 0; i < count(); ++i) unpack(i);
   }
+  /// Bytes that place_incoming needs. Each message begins on a cache line.
+  [[nodiscard]] std::size_t incoming_bytes() const noexcept;
+  /// REQUIRES: all_but_incoming. All messages arrive in `memory`, one after the other in the order of the legs, and are unpacked
+  /// from there.
+  void place_incoming(std::byte* memory);
+  /// Whether all incoming messages are dense and lie together: the memory from the first to the last, else empty.
+  [[nodiscard]] std::span<std::byte> incoming_together() const;
+  /// REQUIRES: all_but_incoming. Messages arrive where they belong. REQUIRES: incoming_together() is not empty.
+  void leave_incoming();
+  /// The copies of an outgoing message; none where it is dense.
+  [[nodiscard]] const packed_message& packing(std::size_t leg) const noexcept { return packing_[leg]; }
+  /// The other ranks with incoming, or outgoing, messages, and this one if it is among them: ascending, each once.
+  [[nodiscard]] std::vector<int> sources() const { return ranks_of(incoming_); }
+  [[nodiscard]] std::vector<int> destinations() const { return ranks_of(outgoing_); }
   /// The buffer in which packed messages lie.
   [[nodiscard]] std::byte* buffer() const noexcept { return buffers_.data(); }
   /// The deadline of blocking calls runs while the result lives.
@@ -59,9 +82,12 @@ class legs : public message_carrier {
 
  private:
   void check_sizes(const rank_grid& grid);
+  static std::vector<int> ranks_of(const std::vector<message_end>& ends);
 
   halo_round round_;
-  communicator comm_;
+  std::shared_ptr<const communicator> comm_;
+  int first_tag_;
+  tasks* workers_;
   watchdog& dog_;  // the team's
   std::vector<std::size_t> opposite_;
   std::vector<message_end> outgoing_, incoming_;

@@ -6,14 +6,17 @@
 namespace longshore::mpi {
 namespace {
 
-bool is_only_faces(const halo_round& round) {
-  return std::all_of(round.begin(), round.end(), [](const halo_leg& leg) { return leg.direction.moves() == 1; });
+// The blocks of a Cartesian communicator are those of all faces, in this order.
+bool is_all_faces(const halo_round& round, int dimensions) {
+  const auto faces = face_directions(dimensions);
+  return std::equal(round.begin(), round.end(), faces.begin(), faces.end(),
+                    [](const halo_leg& leg, const halo_direction& face) { return leg.direction == face; });
 }
 
 // Faces in the order of the blocks (down, up, dimension by dimension), equal, dense, and side by side on both sides. Block k of
 // what is received comes from the side that leg k leaves by: it travels as the other leg of the pair does.
-bool goes_without_packing(const halo_round& round) {
-  if (round.empty() || !is_only_faces(round)) return false;
+bool goes_without_packing(const halo_round& round, int dimensions) {
+  if (!is_all_faces(round, dimensions)) return false;
   const std::size_t bytes = round[0].outgoing.size_bytes();
   const std::byte* const send = round[0].outgoing.dense();
   const std::byte* const receive = round[1].incoming.dense();
@@ -27,11 +30,13 @@ bool goes_without_packing(const halo_round& round) {
 
 }  // namespace
 
-neighbor::neighbor(const rank_grid& grid, halo_round round) : neighbor(grid, std::move(round), goes_without_packing(round)) {}
+neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers)
+    : neighbor(grid, std::move(round), where, workers, goes_without_packing(round, grid.dimensions())) {}
 
-neighbor::neighbor(const rank_grid& grid, halo_round round, bool without_packing)
-    : legs(grid, std::move(round), !without_packing), without_packing_(without_packing) {
-  if (is_only_faces(legs::round()))
+neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, bool without_packing)
+    : legs(grid, std::move(round), where, workers, without_packing ? by_buffer::where_needed : by_buffer::all),
+      without_packing_(without_packing) {
+  if (is_all_faces(legs::round(), grid.dimensions()))
     make_cartesian(grid);
   else
     make_graph();
@@ -45,6 +50,7 @@ neighbor::neighbor(const rank_grid& grid, halo_round round, bool without_packing
   };
   for (const auto i : send_legs_) place(outgoing(i), send_bytes_, send_offsets_);
   for (const auto i : receive_legs_) place(incoming(i), receive_bytes_, receive_offsets_);
+  for (auto* const list : {&send_bytes_, &send_offsets_, &receive_bytes_, &receive_offsets_}) list->reserve(1);
 }
 
 // MPI numbers ranks with the last dimension fastest, and is given the dimensions in reverse: so the first is. Where the grid
@@ -100,6 +106,8 @@ void neighbor::learn_order(const rank_grid& grid) {
   team& ranks = grid.ranks();
   std::vector<label> sent, came(receive_legs_.size(), {-1, -1});
   for (const auto i : send_legs_) sent.push_back({ranks.rank(), static_cast<int>(i)});
+  if (sent.empty()) sent.reserve(1);  // MPICH refuses null pointers, also to nothing
+  if (came.empty()) came.reserve(1);
   {
     const auto deadline = guarded();
     check(MPI_Neighbor_alltoall(sent.data(), 2, MPI_INT, came.data(), 2, MPI_INT, neighbours_.get()), "MPI_Neighbor_alltoall");
@@ -132,7 +140,9 @@ void neighbor::start() {
     return;
   }
   for (const auto i : send_legs_) pack(i);
-  check(MPI_Neighbor_alltoallv(buffer(), send_bytes_.data(), send_offsets_.data(), MPI_BYTE, buffer(), receive_bytes_.data(),
+  std::byte nothing{};
+  std::byte* const messages = buffer() == nullptr ? &nothing : buffer();
+  check(MPI_Neighbor_alltoallv(messages, send_bytes_.data(), send_offsets_.data(), MPI_BYTE, messages, receive_bytes_.data(),
                                receive_offsets_.data(), MPI_BYTE, neighbours_.get()),
         "MPI_Neighbor_alltoallv");
   unpack_all();

@@ -14,14 +14,14 @@ namespace longshore::mpi {
 
 class neighbor final : public legs {
  public:
-  neighbor(const rank_grid& grid, halo_round round);
+  neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers);
   void start() override;
   [[nodiscard]] bool test() override { return true; }
   void wait() override {}
   [[nodiscard]] const std::byte* received(std::size_t leg) const override;
 
  private:
-  neighbor(const rank_grid& grid, halo_round round, bool without_packing);
+  neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, bool without_packing);
   void make_cartesian(const rank_grid& grid);
   void make_graph();
   void learn_order(const rank_grid& grid);
