@@ -113,8 +113,12 @@ function(longshore_add_test file)
         list(APPEND tests ${name}.mpi.${suffix})
         set_tests_properties(${name}.mpi.${suffix} PROPERTIES LABELS "mpi;${ARG_LABELS}")
       endif()
+      set(cores 2)
+      if(ranks EQUAL 1)
+        set(cores 1)
+      endif()
       set_tests_properties(
-        ${tests} PROPERTIES TIMEOUT 300 PROCESSORS 2
+        ${tests} PROPERTIES TIMEOUT 300 PROCESSORS ${cores}
                             ENVIRONMENT "${LONGSHORE_TEST_ENVIRONMENT}")
     endforeach()
   endforeach()

@@ -67,7 +67,7 @@ STAGES = (
     Stage("build", build("release")),
     Stage("headers", build("release", "all_verify_interface_header_sets")),
     Stage("library", (ctest("release"),), CTEST_CLOSING),
-    Stage("study", (("python", "-m", "pytest", "study/tests"),), PYTEST_CLOSING),
+    Stage("study", (("python", "-m", "pytest", "--numprocesses", CORES, "study/tests"),), PYTEST_CLOSING),
     Stage("system", (("python", "-m", "pytest", "tests"),), PYTEST_CLOSING),
     Stage("asan-build", build("asan")),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING),
