@@ -113,6 +113,13 @@ function(longshore_add_test file)
         list(APPEND tests ${name}.mpi.${suffix})
         set_tests_properties(${name}.mpi.${suffix} PROPERTIES LABELS "mpi;${ARG_LABELS}")
       endif()
+      if(LONGSHORE_SHMEM AND "transport" IN_LIST ARG_LABELS)
+        add_test(NAME ${name}.shmem.${suffix}
+                 COMMAND ${LONGSHORE_OSHRUN} -n ${ranks} ${LONGSHORE_MPIEXEC_FLAGS} $<TARGET_FILE:${name}> --transport shmem
+                         --ranks-per-node ${per_node})
+        list(APPEND tests ${name}.shmem.${suffix})
+        set_tests_properties(${name}.shmem.${suffix} PROPERTIES LABELS "shmem;${ARG_LABELS}")
+      endif()
       set(cores 2)
       if(ranks EQUAL 1)
         set(cores 1)

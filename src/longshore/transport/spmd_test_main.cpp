@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   longshore::launcher launcher(options);
   longshore::testing::current = &launcher;
-  if (launcher.options().transport == "mpi") {
+  if (launcher.options().transport != "threads") {
     launcher.run([](longshore::team& team) {
       if (team.rank() == 0) return;
       auto& listeners = ::testing::UnitTest::GetInstance()->listeners();

@@ -5,10 +5,14 @@
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/transport/mpi/run.hpp>
 #endif
+#ifdef LONGSHORE_HAVE_SHMEM
+#include <longshore/transport/shmem/run.hpp>
+#endif
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace longshore {
 namespace {
@@ -37,6 +41,9 @@ std::vector<std::string> available_transports() {
 #ifdef LONGSHORE_HAVE_MPI
       "mpi",
 #endif
+#ifdef LONGSHORE_HAVE_SHMEM
+      "shmem",
+#endif
   };
 }
 
@@ -50,15 +57,27 @@ run_options options_from_environment() {
   return options;
 }
 
+// One library of the transport's, started once: several would fight for what a process has once.
 struct launcher::environment {
+  explicit environment([[maybe_unused]] const std::string& transport) {
 #ifdef LONGSHORE_HAVE_MPI
-  mpi::environment mpi;
+    if (transport == "mpi") mpi.emplace();
+#endif
+#ifdef LONGSHORE_HAVE_SHMEM
+    if (transport == "shmem") shmem.emplace();
+#endif
+  }
+#ifdef LONGSHORE_HAVE_MPI
+  std::optional<mpi::environment> mpi;
+#endif
+#ifdef LONGSHORE_HAVE_SHMEM
+  std::optional<shmem::environment> shmem;
 #endif
 };
 
 launcher::launcher(run_options options) : options_(std::move(options)) {
   options_.transport = choose_transport(options_.transport);
-  if (options_.transport != "threads") environment_ = std::make_unique<environment>();
+  if (options_.transport != "threads") environment_ = std::make_unique<environment>(options_.transport);
 }
 
 launcher::~launcher() = default;
@@ -67,6 +86,12 @@ void launcher::run(const std::function<void(team&)>& body) {
 #ifdef LONGSHORE_HAVE_MPI
   if (options_.transport == "mpi") {
     mpi::run(options_, body);
+    return;
+  }
+#endif
+#ifdef LONGSHORE_HAVE_SHMEM
+  if (options_.transport == "shmem") {
+    shmem::run(options_, body);
     return;
   }
 #endif

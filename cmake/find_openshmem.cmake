@@ -1,0 +1,42 @@
+# Finds OpenSHMEM by its compiler wrapper, and makes target longshore_openshmem, or switches LONGSHORE_SHMEM off.
+#
+# Where there is an MPI as well, both must be of one library: a program cannot hold two. Open MPI's wrapper (oshcc) says what it would pass
+# on; other wrappers are asked for the same words.
+find_program(LONGSHORE_OSHCC NAMES oshcc HINTS ENV SHMEM_HOME PATH_SUFFIXES bin)
+set(found OFF)
+if(LONGSHORE_OSHCC)
+  execute_process(COMMAND ${LONGSHORE_OSHCC} --showme:incdirs OUTPUT_VARIABLE incdirs ERROR_QUIET RESULT_VARIABLE status
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${LONGSHORE_OSHCC} --showme:libdirs OUTPUT_VARIABLE libdirs ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${LONGSHORE_OSHCC} --showme:libs OUTPUT_VARIABLE libs ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(status EQUAL 0 AND incdirs)
+    separate_arguments(incdirs UNIX_COMMAND "${incdirs}")
+    separate_arguments(libdirs UNIX_COMMAND "${libdirs}")
+    separate_arguments(libs UNIX_COMMAND "${libs}")
+    set(fits ON)
+    if(LONGSHORE_MPI)
+      execute_process(COMMAND ${MPI_CXX_COMPILER} --showme:libdirs OUTPUT_VARIABLE mpi_libdirs ERROR_QUIET
+                      OUTPUT_STRIP_TRAILING_WHITESPACE)
+      separate_arguments(mpi_libdirs UNIX_COMMAND "${mpi_libdirs}")
+      if(NOT "${mpi_libdirs}" STREQUAL "${libdirs}")
+        set(fits OFF)
+        message(STATUS "OpenSHMEM of ${LONGSHORE_OSHCC} is of another library than the MPI of ${MPI_CXX_COMPILER}: "
+                       "the transport shmem is left out")
+      endif()
+    endif()
+    if(fits)
+      add_library(longshore_openshmem INTERFACE)
+      target_include_directories(longshore_openshmem SYSTEM INTERFACE ${incdirs})
+      target_link_directories(longshore_openshmem INTERFACE ${libdirs})
+      target_link_libraries(longshore_openshmem INTERFACE ${libs})
+      find_program(LONGSHORE_OSHRUN NAMES oshrun HINTS ENV SHMEM_HOME PATH_SUFFIXES bin)
+      set(found ON)
+    endif()
+  endif()
+endif()
+if(NOT found)
+  set(LONGSHORE_SHMEM OFF)
+  if(NOT LONGSHORE_OSHCC)
+    message(STATUS "OpenSHMEM (oshcc) was not found: the transport shmem is left out")
+  endif()
+endif()

@@ -1,0 +1,30 @@
+// The channels of a rank over a one-sided library: rings in memory to ranks of its node, puts with signals to the others.
+#pragma once
+
+#include <longshore/transport/one_sided/signal_channels.hpp>
+#include <longshore/transport/one_sided/team.hpp>
+#include <longshore/transport/ring_channels.hpp>
+
+#include <deque>
+#include <memory>
+
+namespace longshore::one_sided {
+
+class channels final : public channel_set {
+ public:
+  /// Collective over the team.
+  channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots);
+  ~channels() override;
+
+ private:
+  void open_far(std::span<const channel_end> to, std::span<const channel_end> from, int slots, std::size_t first);
+
+  team& team_;
+  std::unique_ptr<region> memory_;
+  std::unique_ptr<ring_channels> rings_;
+  std::deque<signal_sender> far_senders_;
+  std::deque<signal_receiver> far_receivers_;
+  int unwinding_;
+};
+
+}  // namespace longshore::one_sided

@@ -1,0 +1,28 @@
+// What each rank has for the team itself, in memory that the others reach.
+#pragma once
+
+#include <longshore/core/bytes.hpp>
+#include <longshore/transport/node_barrier.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace longshore::one_sided {
+
+constexpr std::size_t most_cpus = 8192;
+
+/// Zero is the initial state of all.
+struct control_block {
+  static constexpr std::size_t board_bytes = std::size_t{64} << 10;
+  static constexpr int most_rounds = 32;  // of a barrier between 2^32 nodes
+
+  std::atomic<int> failure_reported;                     ///< of the host; its first rank's counts
+  node_barrier_state barrier;                            ///< of the node; its first rank's counts
+  alignas(interference_bytes) std::array<std::atomic<std::uint64_t>, most_rounds> heard;  ///< last meeting in which round k was heard
+  std::array<unsigned char, most_cpus / 8> allowed_cpus;  ///< those of this rank
+  alignas(interference_bytes) std::array<std::byte, board_bytes> board;  ///< what this rank shows in collectives
+};
+
+}  // namespace longshore::one_sided

@@ -1,0 +1,79 @@
+// What a library of one-sided communication must offer, for a transport to stand on it: memory of which every rank has a part, puts, gets and
+// atomics on the parts of others, and an order between puts. All else (segments, channels, collectives, barriers, deadlines) is the same for
+// all such libraries, and stands beside this file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace longshore::one_sided {
+
+/// One piece of memory on each rank, of the same size, zero at first. The library's memory, which others reach without this rank's help where
+/// the hardware allows. Making and freeing it are collective, and the library waits for the others in both: a team meets them first.
+class region {
+ public:
+  virtual ~region() = default;
+  region(const region&) = delete;
+  region& operator=(const region&) = delete;
+
+  /// This rank's part, aligned to a page.
+  [[nodiscard]] std::byte* local() const noexcept { return local_; }
+  /// The part of a peer, when this process can load and store there, else null. The own part always can be reached.
+  [[nodiscard]] virtual std::byte* reach(int peer) = 0;
+
+  /// Complete on return of library::quiet(): until then the source must not be written, nor the destination be used.
+  virtual void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
+  virtual void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
+  /// The source can be used again on return.
+  virtual void put(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
+  /// Complete on return.
+  virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
+  virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
+
+  /// As put_start, and when all of it is there the 8 bytes at `signal_offset` become `signal`: who sees them sees the data, and what this
+  /// rank has put there before. `from` must lie in a region. `bytes` may be 0.
+  virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
+                               std::uint64_t signal) = 0;
+
+ protected:
+  explicit region(std::byte* local) : local_(local) {}
+  void set_local(std::byte* local) noexcept { local_ = local; }
+
+ private:
+  std::byte* local_;
+};
+
+/// A started library, as one rank sees it.
+class library {
+ public:
+  virtual ~library() = default;
+  library() = default;
+  library(const library&) = delete;
+  library& operator=(const library&) = delete;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// As users type the transport ("shmem", "ucx"), and what stands underneath with its version.
+  [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
+  [[nodiscard]] virtual std::string version() const = 0;
+
+  /// Collective; waits for the others without a deadline. Null, on every rank that lacks room, where there is no room for it.
+  [[nodiscard]] virtual std::unique_ptr<region> allocate(std::size_t bytes) = 0;
+  /// What can be had at most, and how a user gets more ("start with LONGSHORE_HEAP=..."), for messages.
+  [[nodiscard]] virtual std::string room() const = 0;
+  /// Collective; waits for the others without a deadline. One number of each rank. For the start only.
+  [[nodiscard]] virtual std::vector<std::uint64_t> gather(std::uint64_t mine) = 0;
+
+  /// Returns when all that this rank has started, on any region, is complete, also at its targets.
+  virtual void quiet() = 0;
+  /// Lets what others do to this rank's memory, and what it has started, go on where the library needs a CPU for that. Cheap.
+  virtual void progress() = 0;
+  /// Ends all processes.
+  virtual void end_all(int status) = 0;
+};
+
+}  // namespace longshore::one_sided

@@ -1,0 +1,84 @@
+#include <longshore/transport/one_sided/segment.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <exception>
+
+namespace longshore::one_sided {
+namespace {
+
+std::vector<std::byte*> direct_parts(const team& team, region& memory) {
+  std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
+  for (const int rank : team.nodes().my_ranks()) parts[static_cast<std::size_t>(rank)] = memory.reach(rank);
+  return parts;
+}
+
+}  // namespace
+
+segment::segment(team& team, std::unique_ptr<region> memory, std::size_t bytes)
+    : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)),
+      team_(team),
+      memory_(std::move(memory)),
+      unwinding_(std::uncaught_exceptions()) {}
+
+segment::~segment() { team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_); }
+
+void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+  check_range(peer, offset, bytes);
+  if (bytes == 0) return;
+  if (std::byte* const there = direct(peer)) {
+    std::memcpy(there + offset, from, bytes);
+    return;
+  }
+  memory_->put(peer, offset, from, bytes);
+  pending_ = true;
+}
+
+void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
+  check_range(peer, offset, bytes);
+  if (bytes == 0) return;
+  if (const std::byte* const there = direct(peer))
+    std::memcpy(to, there + offset, bytes);
+  else
+    memory_->get(peer, offset, to, bytes);
+}
+
+void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+  check_range(peer, offset, bytes);
+  if (bytes == 0) return;
+  if (std::byte* const there = direct(peer)) {
+    std::memcpy(there + offset, from, bytes);
+    return;
+  }
+  memory_->put_start(peer, offset, from, bytes);
+  pending_ = true;
+}
+
+void segment::get_start(int peer, std::size_t offset, void* to, std::size_t bytes) {
+  check_range(peer, offset, bytes);
+  if (bytes == 0) return;
+  if (const std::byte* const there = direct(peer)) {
+    std::memcpy(to, there + offset, bytes);
+    return;
+  }
+  memory_->get_start(peer, offset, to, bytes);
+  pending_ = true;
+}
+
+std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+  check_range(peer, offset, sizeof(std::int64_t));
+  if (offset % sizeof(std::int64_t) != 0) fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
+  // One way for all ranks: atomics of the processor and those of a network are not atomic among each other.
+  if (team_.nodes().node_count() == 1)
+    return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset)).fetch_add(amount, std::memory_order_acq_rel);
+  return memory_->fetch_add(peer, offset, amount);
+}
+
+void segment::quiet() {
+  std::atomic_thread_fence(std::memory_order_release);
+  if (!pending_) return;
+  team_.lib().quiet();
+  pending_ = false;
+}
+
+}  // namespace longshore::one_sided

@@ -1,0 +1,30 @@
+// Segments over a one-sided library: loads and stores within the node, puts and gets between nodes.
+#pragma once
+
+#include <longshore/transport/one_sided/team.hpp>
+#include <longshore/transport/segment.hpp>
+
+#include <memory>
+
+namespace longshore::one_sided {
+
+class segment final : public longshore::segment {
+ public:
+  segment(team& team, std::unique_ptr<region> memory, std::size_t bytes);
+  ~segment() override;
+
+  void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
+  void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
+  void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
+  void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) override;
+  std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
+  void quiet() override;
+
+ private:
+  team& team_;
+  std::unique_ptr<region> memory_;
+  bool pending_ = false;
+  int unwinding_;
+};
+
+}  // namespace longshore::one_sided

@@ -1,0 +1,231 @@
+#include <longshore/machine/affinity.hpp>
+#include <longshore/transport/cpu_share.hpp>
+#include <longshore/transport/one_sided/channels.hpp>
+#include <longshore/transport/one_sided/control_block.hpp>
+#include <longshore/transport/one_sided/segment.hpp>
+#include <longshore/transport/one_sided/team.hpp>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+namespace longshore::one_sided {
+
+// What must be known before the base can be made.
+struct team::layout {
+  layout(library& lib, int ranks_per_node);
+
+  std::unique_ptr<region> control;
+  node_map nodes;
+  std::vector<int> cpus;
+  bool enough_cores = true;
+};
+
+namespace {
+
+constexpr int runtime_failure_status = 3;
+
+control_block& block_in(region& control, int rank) { return *reinterpret_cast<control_block*>(control.reach(rank)); }
+
+// The same on all ranks of a host, and hardly on two hosts.
+std::uint64_t host_hash() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  std::uint64_t hash = 1469598103934665603u;  // FNV-1a
+  for (const char c : std::string_view(name.data())) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+}  // namespace
+
+team::layout::layout(library& lib, int ranks_per_node) {
+  control = lib.allocate(sizeof(control_block));
+  if (!control) fail(errc::out_of_memory, "no room for {} bytes of control memory: {}", sizeof(control_block), lib.room());
+  const int rank = lib.rank(), size = lib.size();
+  const std::vector<int> allowed = allowed_cpus();
+  for (const int cpu : allowed)
+    if (cpu < static_cast<int>(most_cpus))
+      block_in(*control, rank).allowed_cpus[static_cast<std::size_t>(cpu) / 8] |= static_cast<unsigned char>(1 << cpu % 8);
+
+  // Ranks that reach each other's memory are one host here, whatever the machine says: their lowest one gives it a number.
+  int first = rank;
+  for (int peer = 0; peer < rank && first == rank; ++peer)
+    if (control->reach(peer) != nullptr) first = peer;
+  const auto firsts = lib.gather(static_cast<std::uint64_t>(first));
+  const auto hosts = lib.gather(host_hash());
+  const std::vector<int> host_of(firsts.begin(), firsts.end());
+  nodes = node_map(host_of, rank, ranks_per_node);
+
+  std::array<unsigned char, most_cpus / 8> mask{};
+  int local_index = 0, local_ranks = 0;
+  for (int peer = 0; peer < size; ++peer) {
+    if (hosts[static_cast<std::size_t>(peer)] != hosts[static_cast<std::size_t>(rank)]) continue;
+    local_index += peer < rank ? 1 : 0;
+    ++local_ranks;
+    if (control->reach(peer) == nullptr) continue;
+    const auto& theirs = block_in(*control, peer).allowed_cpus;
+    for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = static_cast<unsigned char>(mask[i] | theirs[i]);
+  }
+  std::vector<int> host_cpus;
+  for (int cpu = 0; cpu < static_cast<int>(most_cpus); ++cpu)
+    if ((mask[static_cast<std::size_t>(cpu) / 8] >> cpu % 8 & 1) != 0) host_cpus.push_back(cpu);
+  // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
+  cpus = allowed.size() < host_cpus.size() ? allowed : cpu_share(host_cpus, local_index, local_ranks);
+  enough_cores = local_ranks <= static_cast<int>(host_cpus.size()) &&
+                 (usable_cores() == static_cast<int>(allowed.size()) || local_ranks <= usable_cores());
+}
+
+std::unique_ptr<team> team::make(library& lib, const run_options& options) {
+  return std::unique_ptr<team>(new team(lib, layout(lib, options.ranks_per_node), options));
+}
+
+team::team(library& lib, layout found, const run_options& options)
+    : longshore::team(lib.rank(), lib.size(), std::move(found.nodes), {options.timeout_seconds, found.enough_cores},
+                      std::move(found.cpus)),
+      library_(lib),
+      control_(std::move(found.control)),
+      unwinding_(std::uncaught_exceptions()) {
+  barrier_.emplace(&control_of(nodes().leaders()[nodes().my_node()]).barrier, nodes().my_rank_count());
+}
+
+team::~team() {
+  if (std::uncaught_exceptions() > unwinding_) {  // the others may never come
+    for (auto& memory : kept_) static_cast<void>(memory.release());
+    static_cast<void>(control_.release());
+    return;
+  }
+  try {
+    close_kept();
+    meet("the end of the team");
+  } catch (const error& e) {
+    end_run(e);
+  }
+}
+
+control_block& team::control_of(int rank) const { return block_in(*control_, rank); }
+control_block& team::mine() const { return *reinterpret_cast<control_block*>(control_->local()); }
+
+void team::attend() { library_.progress(); }
+
+void team::meet(const char* operation) {
+  const auto between_nodes = [&] {
+    if (nodes().node_count() > 1) barrier_between_nodes(operation);
+  };
+  barrier_->wait(*this, nodes().local_index(rank()) == 0, between_nodes, operation);
+}
+
+// Dissemination (Hensgen, Finkel, Manber 1988) among the nodes' first ranks: in round k node i tells node i + 2^k. A meeting has a number: who
+// is a meeting ahead overwrites what is known already.
+void team::barrier_between_nodes(const char* operation) {
+  const auto leaders = nodes().leaders();
+  const int node_count = nodes().node_count(), my_node = nodes().my_node();
+  ++meetings_;
+  for (int distance = 1, round = 0; distance < node_count; distance *= 2, ++round) {
+    const int to = leaders[static_cast<std::size_t>((my_node + distance) % node_count)];
+    const int from = leaders[static_cast<std::size_t>((my_node - distance + node_count) % node_count)];
+    const auto index = static_cast<std::size_t>(round);
+    control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t), meetings_);
+    for (waiter wait(*this, operation, from); mine().heard[index].load(std::memory_order_acquire) < meetings_; wait.pause())
+      library_.progress();
+  }
+}
+
+std::unique_ptr<region> team::make_region(std::size_t bytes) {
+  close_kept();
+  constexpr std::size_t most = std::size_t{1} << 62;
+  bytes = allreduce_value(std::min(bytes, most), reduction::max);
+  meet("the making of memory");  // what follows has no deadline of its own
+  auto made = library_.allocate(bytes);
+  if (allreduce_value<int>(made ? 1 : 0, reduction::min) == 1) return made;
+  if (made) give_back(std::move(made), false);
+  fail(errc::out_of_memory, "a rank asks for {} bytes of memory that others reach: {}", bytes, library_.room());
+}
+
+void team::give_back(std::unique_ptr<region> memory, bool unwinding) {
+  if (unwinding) {
+    kept_.push_back(std::move(memory));
+    return;
+  }
+  try {
+    library_.quiet();
+    meet("the freeing of memory");
+  } catch (const error& e) {
+    end_run(e);
+  }
+}
+
+void team::close_kept() {
+  if (kept_.empty()) return;
+  library_.quiet();
+  meet("the freeing of memory");
+  kept_.clear();
+}
+
+std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
+  close_kept();
+  const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
+  if (smallest != largest)
+    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
+         bytes, smallest, largest);
+  return std::make_unique<segment>(*this, make_region(std::max<std::size_t>(bytes, 1)), bytes);
+}
+
+std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
+  if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+  return std::make_unique<channels>(*this, to, from, slots);
+}
+
+void team::end_run(const error& why) {
+  int first = rank();  // of this host
+  for (int peer = 0; peer < rank(); ++peer)
+    if (control_->reach(peer) != nullptr) {
+      first = peer;
+      break;
+    }
+  if (control_of(first).failure_reported.exchange(1) == 0)
+    fmt::print(stderr, "longshore: rank {} of {}: {}: {}\n", rank(), size(), name_of(why.code()), why.what());
+  std::fflush(nullptr);
+  library_.end_all(runtime_failure_status);
+  std::_Exit(runtime_failure_status);
+}
+
+namespace {
+
+[[noreturn]] void end(library& lib, team* mine, const error& why) {
+  if (mine != nullptr) mine->end_run(why);
+  fmt::print(stderr, "longshore: {}: {}\n", name_of(why.code()), why.what());
+  std::fflush(nullptr);
+  lib.end_all(runtime_failure_status);
+  std::_Exit(runtime_failure_status);
+}
+
+}  // namespace
+
+void run(library& lib, const run_options& options, const std::function<void(longshore::team&)>& body) {
+  std::unique_ptr<team> mine;
+  try {
+    mine = team::make(lib, options);
+    if (options.ranks > 0 && options.ranks != mine->size())
+      fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher", options.ranks,
+           mine->size());
+    const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
+    body(*mine);
+    mine->barrier();
+  } catch (const error& e) {
+    end(lib, mine.get(), e);
+  } catch (const std::exception& e) {
+    end(lib, mine.get(), error(errc::transport, e.what()));
+  } catch (...) {
+    end(lib, mine.get(), error(errc::transport, "the program threw what is no std::exception"));
+  }
+}
+
+}  // namespace longshore::one_sided

@@ -1,0 +1,79 @@
+// Ranks that are processes and reach each other by a library of one-sided communication. Within a node they share memory, between nodes they
+// put and get.
+#pragma once
+
+#include <longshore/core/error.hpp>
+#include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/one_sided/library.hpp>
+#include <longshore/transport/run_options.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace longshore::one_sided {
+
+/// Where things lie in the control region of each rank; zero is the initial state of all.
+struct control_block;
+
+class team final : public longshore::team {
+ public:
+  /// Collective. `lib` must outlive the team.
+  static std::unique_ptr<team> make(library& lib, const run_options& options);
+  ~team() override;
+
+  [[nodiscard]] std::string_view transport_name() const noexcept override { return library_.transport_name(); }
+  [[nodiscard]] std::string library_version() const override { return library_.version(); }
+
+  void barrier() override { meet("a barrier"); }
+  void broadcast(std::span<std::byte> data, int root) override;
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
+  void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
+                 std::span<const std::size_t> incoming_counts, std::size_t element_bytes) override;
+  void allreduce(std::span<std::int64_t> values, reduction operation) override;
+  void allreduce(std::span<double> values, reduction operation) override;
+  [[nodiscard]] std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
+  [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to, std::span<const channel_end> from,
+                                                           int slots) override;
+  void attend() override;
+
+  // For the other files of this folder.
+
+  [[nodiscard]] library& lib() noexcept { return library_; }
+  /// A barrier whose timeout names `operation` (a literal).
+  void meet(const char* operation);
+  /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all ranks when one has no room.
+  [[nodiscard]] std::unique_ptr<region> make_region(std::size_t bytes);
+  /// Collective. Frees; a deadline that passes ends the run. With `unwinding` (an exception passes: the others may never come) it is kept
+  /// instead, until all ranks make something together again.
+  void give_back(std::unique_ptr<region> memory, bool unwinding);
+  /// Prints why this rank failed, unless another rank of the host has said its reason already, and ends all processes.
+  [[noreturn]] void end_run(const error& why);
+
+ private:
+  struct layout;
+  team(library& lib, layout found, const run_options& options);
+  [[nodiscard]] control_block& control_of(int rank) const;
+  [[nodiscard]] control_block& mine() const;
+  void barrier_between_nodes(const char* operation);
+  void close_kept();
+  template <class T>
+  void allreduce_values(std::span<T> values, reduction operation);
+  /// Copies from what `peer` shows on its board: complete after library::quiet().
+  void look(int peer, std::size_t offset, void* to, std::size_t bytes);
+
+  library& library_;
+  std::unique_ptr<region> control_;
+  std::optional<node_barrier> barrier_;
+  std::uint64_t meetings_ = 0;  // of nodes
+  std::vector<std::unique_ptr<region>> kept_;
+  int unwinding_;
+};
+
+/// Collective. Runs `body` with a team over `lib`. An exception ends all processes with exit status 3 and one message per host; it does not
+/// return.
+void run(library& lib, const run_options& options, const std::function<void(longshore::team&)>& body);
+
+}  // namespace longshore::one_sided

@@ -1,0 +1,108 @@
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/environment.hpp>
+#include <longshore/machine/pages.hpp>
+#include <longshore/transport/shmem/library.hpp>
+
+#include <fmt/core.h>
+#include <shmem.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace longshore::shmem {
+namespace {
+
+// Where the collective of the start works. Static data are symmetric in OpenSHMEM.
+long gather_sync[SHMEM_COLLECT_SYNC_SIZE];
+
+class heap_region final : public one_sided::region {
+ public:
+  explicit heap_region(std::byte* memory) : region(memory) {}
+  ~heap_region() override { shmem_free(local()); }
+
+  [[nodiscard]] std::byte* reach(int peer) override {
+    return peer == shmem_my_pe() ? local() : static_cast<std::byte*>(shmem_ptr(local(), peer));
+  }
+  void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override {
+    shmem_putmem_nbi(local() + offset, from, bytes, peer);
+  }
+  void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) override {
+    shmem_getmem_nbi(to, local() + offset, bytes, peer);
+  }
+  void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override {
+    shmem_putmem(local() + offset, from, bytes, peer);
+  }
+  void get(int peer, std::size_t offset, void* to, std::size_t bytes) override {
+    shmem_getmem(to, local() + offset, bytes, peer);
+  }
+  std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override {
+    return shmem_long_atomic_fetch_add(reinterpret_cast<long*>(local() + offset), amount, peer);
+  }
+  void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
+                       std::uint64_t signal) override {
+    auto* const word = reinterpret_cast<std::uint64_t*>(local() + signal_offset);
+#if SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5)
+    shmem_fence();  // what went before is there before the signal, too
+    shmem_putmem_signal_nbi(local() + offset, from, bytes, word, signal, SHMEM_SIGNAL_SET, peer);
+#else
+    if (bytes > 0) shmem_putmem_nbi(local() + offset, from, bytes, peer);
+    shmem_fence();
+    shmem_ulong_atomic_set(word, signal, peer);
+#endif
+  }
+};
+
+}  // namespace
+
+int library::rank() const { return shmem_my_pe(); }
+int library::size() const { return shmem_n_pes(); }
+
+std::string library::version() const {
+  char name[SHMEM_MAX_NAME_LEN + 1] = "";
+  int major = 0, minor = 0;
+  shmem_info_get_name(name);
+  shmem_info_get_version(&major, &minor);
+  return fmt::format("{} (OpenSHMEM {}.{})", name, major, minor);
+}
+
+std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
+  auto* const memory = static_cast<std::byte*>(shmem_align(page_bytes(), round_up(bytes, page_bytes())));
+  if (memory == nullptr) return nullptr;
+  std::memset(memory, 0, bytes);
+  shmem_barrier_all();  // nobody writes into a part that its owner still clears
+  return std::make_unique<heap_region>(memory);
+}
+
+std::string library::room() const {
+  return fmt::format("the symmetric heap has {} in all: start with a larger SHMEM_SYMMETRIC_SIZE, or use smaller arrays",
+                     environment_text("SHMEM_SYMMETRIC_SIZE").value_or("the library's own size"));
+}
+
+std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
+  const auto ranks = static_cast<std::size_t>(size());
+  auto* const memory = static_cast<std::uint64_t*>(shmem_malloc((ranks + 1) * sizeof(std::uint64_t)));
+  if (memory == nullptr) end_all(3);
+  for (long& word : gather_sync) word = SHMEM_SYNC_VALUE;
+  memory[ranks] = mine;
+  shmem_barrier_all();
+  shmem_fcollect64(memory, memory + ranks, 1, 0, 0, size(), gather_sync);
+  shmem_barrier_all();
+  std::vector<std::uint64_t> all(memory, memory + ranks);
+  shmem_free(memory);
+  return all;
+}
+
+void library::quiet() { shmem_quiet(); }
+
+// A test is what drives a library that needs a CPU for what others do to this rank's memory.
+void library::progress() {
+  std::uint64_t word = 0;
+  static_cast<void>(shmem_uint64_test(&word, SHMEM_CMP_NE, 0));
+}
+
+void library::end_all(int status) {
+  shmem_global_exit(status);
+  std::_Exit(status);
+}
+
+}  // namespace longshore::shmem

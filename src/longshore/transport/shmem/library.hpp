@@ -1,0 +1,22 @@
+// OpenSHMEM 1.4 or later, as a one-sided library: regions lie on the symmetric heap.
+#pragma once
+
+#include <longshore/transport/one_sided/library.hpp>
+
+namespace longshore::shmem {
+
+class library final : public one_sided::library {
+ public:
+  [[nodiscard]] int rank() const override;
+  [[nodiscard]] int size() const override;
+  [[nodiscard]] std::string_view transport_name() const noexcept override { return "shmem"; }
+  [[nodiscard]] std::string version() const override;
+  [[nodiscard]] std::unique_ptr<one_sided::region> allocate(std::size_t bytes) override;
+  [[nodiscard]] std::string room() const override;
+  [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine) override;
+  void quiet() override;
+  void progress() override;
+  void end_all(int status) override;
+};
+
+}  // namespace longshore::shmem
