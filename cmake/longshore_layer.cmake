@@ -120,6 +120,13 @@ function(longshore_add_test file)
         list(APPEND tests ${name}.shmem.${suffix})
         set_tests_properties(${name}.shmem.${suffix} PROPERTIES LABELS "shmem;${ARG_LABELS}")
       endif()
+      if(LONGSHORE_UCX AND "transport" IN_LIST ARG_LABELS)
+        add_test(NAME ${name}.ucx.${suffix}
+                 COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${LONGSHORE_MPIEXEC_FLAGS} $<TARGET_FILE:${name}>
+                         --transport ucx --ranks-per-node ${per_node})
+        list(APPEND tests ${name}.ucx.${suffix})
+        set_tests_properties(${name}.ucx.${suffix} PROPERTIES LABELS "ucx;${ARG_LABELS}")
+      endif()
       set(cores 2)
       if(ranks EQUAL 1)
         set(cores 1)

@@ -8,6 +8,9 @@
 #ifdef LONGSHORE_HAVE_SHMEM
 #include <longshore/transport/shmem/run.hpp>
 #endif
+#ifdef LONGSHORE_HAVE_UCX
+#include <longshore/transport/ucx/run.hpp>
+#endif
 
 #include <fmt/ranges.h>
 
@@ -44,6 +47,9 @@ std::vector<std::string> available_transports() {
 #ifdef LONGSHORE_HAVE_SHMEM
       "shmem",
 #endif
+#ifdef LONGSHORE_HAVE_UCX
+      "ucx",
+#endif
   };
 }
 
@@ -66,12 +72,18 @@ struct launcher::environment {
 #ifdef LONGSHORE_HAVE_SHMEM
     if (transport == "shmem") shmem.emplace();
 #endif
+#ifdef LONGSHORE_HAVE_UCX
+    if (transport == "ucx") ucx.emplace();
+#endif
   }
 #ifdef LONGSHORE_HAVE_MPI
   std::optional<mpi::environment> mpi;
 #endif
 #ifdef LONGSHORE_HAVE_SHMEM
   std::optional<shmem::environment> shmem;
+#endif
+#ifdef LONGSHORE_HAVE_UCX
+  std::optional<ucx::process_group> ucx;
 #endif
 };
 
@@ -92,6 +104,12 @@ void launcher::run(const std::function<void(team&)>& body) {
 #ifdef LONGSHORE_HAVE_SHMEM
   if (options_.transport == "shmem") {
     shmem::run(options_, body);
+    return;
+  }
+#endif
+#ifdef LONGSHORE_HAVE_UCX
+  if (options_.transport == "ucx") {
+    ucx::run(*environment_->ucx, options_, body);
     return;
   }
 #endif

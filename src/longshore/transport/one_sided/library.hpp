@@ -61,8 +61,11 @@ class library {
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
   [[nodiscard]] virtual std::string version() const = 0;
 
-  /// Collective; waits for the others without a deadline. Null, on every rank that lacks room, where there is no room for it.
+  /// Collective. Null, on every rank that lacks room, where there is no room for it. Others' parts can be used once all have been heard of
+  /// since.
   [[nodiscard]] virtual std::unique_ptr<region> allocate(std::size_t bytes) = 0;
+  /// Bytes that the ranks of this host can still get together; the largest number where that was settled at the start.
+  [[nodiscard]] virtual std::size_t available_bytes() const = 0;
   /// What can be had at most, and how a user gets more ("start with LONGSHORE_HEAP=..."), for messages.
   [[nodiscard]] virtual std::string room() const = 0;
   /// Collective; waits for the others without a deadline. One number of each rank. For the start only.

@@ -26,6 +26,7 @@ struct team::layout {
   std::unique_ptr<region> control;
   node_map nodes;
   std::vector<int> cpus;
+  int ranks_on_host = 0;
   bool enough_cores = true;
 };
 
@@ -55,21 +56,21 @@ team::layout::layout(library& lib, int ranks_per_node) {
     if (cpu < static_cast<int>(most_cpus))
       block_in(*control, rank).allowed_cpus[static_cast<std::size_t>(cpu) / 8] |= static_cast<unsigned char>(1 << cpu % 8);
 
+  const auto hosts = lib.gather(host_hash());  // now all have their control region
   // Ranks that reach each other's memory are one host here, whatever the machine says: their lowest one gives it a number.
   int first = rank;
   for (int peer = 0; peer < rank && first == rank; ++peer)
     if (control->reach(peer) != nullptr) first = peer;
   const auto firsts = lib.gather(static_cast<std::uint64_t>(first));
-  const auto hosts = lib.gather(host_hash());
   const std::vector<int> host_of(firsts.begin(), firsts.end());
   nodes = node_map(host_of, rank, ranks_per_node);
 
   std::array<unsigned char, most_cpus / 8> mask{};
-  int local_index = 0, local_ranks = 0;
+  int local_index = 0;
   for (int peer = 0; peer < size; ++peer) {
     if (hosts[static_cast<std::size_t>(peer)] != hosts[static_cast<std::size_t>(rank)]) continue;
     local_index += peer < rank ? 1 : 0;
-    ++local_ranks;
+    ++ranks_on_host;
     if (control->reach(peer) == nullptr) continue;
     const auto& theirs = block_in(*control, peer).allowed_cpus;
     for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = static_cast<unsigned char>(mask[i] | theirs[i]);
@@ -78,9 +79,9 @@ team::layout::layout(library& lib, int ranks_per_node) {
   for (int cpu = 0; cpu < static_cast<int>(most_cpus); ++cpu)
     if ((mask[static_cast<std::size_t>(cpu) / 8] >> cpu % 8 & 1) != 0) host_cpus.push_back(cpu);
   // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
-  cpus = allowed.size() < host_cpus.size() ? allowed : cpu_share(host_cpus, local_index, local_ranks);
-  enough_cores = local_ranks <= static_cast<int>(host_cpus.size()) &&
-                 (usable_cores() == static_cast<int>(allowed.size()) || local_ranks <= usable_cores());
+  cpus = allowed.size() < host_cpus.size() ? allowed : cpu_share(host_cpus, local_index, ranks_on_host);
+  enough_cores = ranks_on_host <= static_cast<int>(host_cpus.size()) &&
+                 (usable_cores() == static_cast<int>(allowed.size()) || ranks_on_host <= usable_cores());
 }
 
 std::unique_ptr<team> team::make(library& lib, const run_options& options) {
@@ -92,6 +93,7 @@ team::team(library& lib, layout found, const run_options& options)
                       std::move(found.cpus)),
       library_(lib),
       control_(std::move(found.control)),
+      ranks_on_host_(found.ranks_on_host),
       unwinding_(std::uncaught_exceptions()) {
   barrier_.emplace(&control_of(nodes().leaders()[nodes().my_node()]).barrier, nodes().my_rank_count());
 }
@@ -141,8 +143,13 @@ void team::barrier_between_nodes(const char* operation) {
 std::unique_ptr<region> team::make_region(std::size_t bytes) {
   close_kept();
   constexpr std::size_t most = std::size_t{1} << 62;
-  bytes = allreduce_value(std::min(bytes, most), reduction::max);
-  meet("the making of memory");  // what follows has no deadline of its own
+  const auto number = [most](std::size_t n) { return static_cast<std::int64_t>(std::min(n, most)); };
+  std::array<std::int64_t, 2> all{-number(bytes), number(library_.available_bytes() / static_cast<std::size_t>(ranks_on_host_))};
+  allreduce(all, reduction::min);
+  bytes = static_cast<std::size_t>(-all[0]);
+  if (-all[0] > all[1])
+    fail(errc::out_of_memory, "a rank asks for {} bytes of memory that others reach, and a host has {} for each of its ranks: {}",
+         bytes, all[1], library_.room());
   auto made = library_.allocate(bytes);
   if (allreduce_value<int>(made ? 1 : 0, reduction::min) == 1) return made;
   if (made) give_back(std::move(made), false);

@@ -67,6 +67,7 @@ class team final : public longshore::team {
   library& library_;
   std::unique_ptr<region> control_;
   std::optional<node_barrier> barrier_;
+  int ranks_on_host_;
   std::uint64_t meetings_ = 0;  // of nodes
   std::vector<std::unique_ptr<region>> kept_;
   int unwinding_;

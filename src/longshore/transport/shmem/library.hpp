@@ -12,6 +12,7 @@ class library final : public one_sided::library {
   [[nodiscard]] std::string_view transport_name() const noexcept override { return "shmem"; }
   [[nodiscard]] std::string version() const override;
   [[nodiscard]] std::unique_ptr<one_sided::region> allocate(std::size_t bytes) override;
+  [[nodiscard]] std::size_t available_bytes() const override { return ~std::size_t{0}; }
   [[nodiscard]] std::string room() const override;
   [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine) override;
   void quiet() override;

@@ -1,0 +1,162 @@
+#include <longshore/core/clock.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/machine/memory.hpp>
+#include <longshore/transport/ucx/library.hpp>
+#include <longshore/transport/ucx/mapped_region.hpp>
+
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <limits>
+
+namespace longshore::ucx {
+namespace {
+
+// Regions that can exist at a time: arrays and sets of channels.
+constexpr std::size_t most_regions = 2048;
+constexpr std::size_t directory_number = std::numeric_limits<std::size_t>::max();
+
+void check(ucs_status_t status, const char* call) {
+  if (status != UCS_OK) fail(errc::transport, "{}: {}", call, ucs_status_string(status));
+}
+
+}  // namespace
+
+library::library(process_group& group, double timeout_seconds)
+    : group_(group),
+      timeout_seconds_(timeout_seconds),
+      endpoints_(static_cast<std::size_t>(group.size()), nullptr),
+      numbers_(most_regions, false),
+      unwinding_(std::uncaught_exceptions()) {
+  ucp_config_t* config = nullptr;
+  check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
+  // Memory straight from the kernel only: it is zero, and whoever writes a page first decides where it lies.
+  check(ucp_config_modify(config, "ALLOC_PRIO", "md:posix,md:sysv,mmap"), "ucp_config_modify");
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  params.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
+  params.estimated_num_eps = static_cast<std::size_t>(group.size());
+  const auto status = ucp_init(&params, config, &context_);
+  ucp_config_release(config);
+  check(status, "ucp_init");
+  ucp_worker_params_t worker{};
+  worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  worker.thread_mode = UCS_THREAD_MODE_SINGLE;
+  check(ucp_worker_create(context_, &worker, &worker_), "ucp_worker_create");
+  group_.set_progress([this] { ucp_worker_progress(worker_); });
+
+  // Once and for all each rank tells where it is and where its directory of regions lies; the rest is fetched from there.
+  directory_ = std::make_unique<mapped_region>(*this, most_regions * sizeof(description), directory_number);
+  ucp_address_t* address = nullptr;
+  std::size_t address_bytes = 0;
+  check(ucp_worker_get_address(worker_, &address, &address_bytes), "ucp_worker_get_address");
+  std::vector<std::byte> told(sizeof(description) + address_bytes);
+  std::memcpy(told.data(), &directory_->description(), sizeof(description));
+  std::memcpy(told.data() + sizeof(description), address, address_bytes);
+  ucp_worker_release_address(worker_, address);
+  group_.publish(told);
+}
+
+library::~library() {
+  if (std::uncaught_exceptions() > unwinding_) {  // the run ends, and all of this with it
+    static_cast<void>(directory_.release());
+    return;
+  }
+  quiet();
+  group_.barrier();
+  directory_.reset();
+  std::vector<ucs_status_ptr_t> closing;
+  const ucp_request_param_t params{};
+  for (const auto endpoint : endpoints_)
+    if (endpoint != nullptr) closing.push_back(ucp_ep_close_nbx(endpoint, &params));
+  for (const auto request : closing) {
+    if (request == nullptr || UCS_PTR_IS_ERR(request)) continue;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
+    ucp_request_free(request);
+  }
+  group_.barrier();
+  group_.set_progress([] {});
+  ucp_worker_destroy(worker_);
+  ucp_cleanup(context_);
+}
+
+std::string library::version() const { return fmt::format("UCX {}", ucp_get_version_string()); }
+
+std::size_t library::available_bytes() const { return std::min(available_memory_bytes(), available_shared_memory_bytes()); }
+
+std::string library::room() const {
+  return fmt::format("the ranks of this host can share {} bytes in all: use smaller arrays or fewer ranks", available_bytes());
+}
+
+std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
+  const auto free = std::find(numbers_.begin(), numbers_.end(), false);
+  if (free == numbers_.end()) fail(errc::unsupported, "{} regions exist: free some first", most_regions);
+  const auto number = static_cast<std::size_t>(free - numbers_.begin());
+  numbers_[number] = true;
+  try {
+    auto made = std::make_unique<mapped_region>(*this, bytes, number);
+    std::memcpy(directory_->local() + number * sizeof(description), &made->description(), sizeof(description));
+    return made;
+  } catch (const error& e) {
+    numbers_[number] = false;
+    if (e.code() != errc::out_of_memory) throw;
+    return nullptr;
+  }
+}
+
+void library::forget(std::size_t number) {
+  if (number != directory_number) numbers_[number] = false;
+}
+
+ucp_ep_h library::endpoint(int peer) {
+  auto& endpoint = endpoints_[static_cast<std::size_t>(peer)];
+  if (endpoint != nullptr) return endpoint;
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+  params.address = reinterpret_cast<const ucp_address_t*>(group_.of_rank(peer).data() + sizeof(description));
+  check(ucp_ep_create(worker_, &params, &endpoint), "ucp_ep_create");
+  return endpoint;
+}
+
+library::description library::describe(int peer, std::size_t number) {
+  description found;
+  if (number == directory_number) {
+    std::memcpy(&found, group_.of_rank(peer).data(), sizeof found);
+    return found;
+  }
+  directory_->get(peer, number * sizeof found, &found, sizeof found);
+  if (found.key_bytes == 0) fail(errc::transport, "rank {} has not made region {} yet", peer, number);
+  return found;
+}
+
+void library::complete(ucs_status_ptr_t request, int peer, const char* operation) {
+  if (request == nullptr) return;
+  if (UCS_PTR_IS_ERR(request))
+    fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(UCS_PTR_STATUS(request)));
+  double began = -1;
+  for (unsigned turns = 1;; ++turns) {
+    const auto status = ucp_request_check_status(request);
+    if (status != UCS_INPROGRESS) {
+      ucp_request_free(request);
+      if (status != UCS_OK) fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(status));
+      return;
+    }
+    if (ucp_worker_progress(worker_) != 0 || turns % 64 != 0) continue;
+    const double now = monotonic_seconds();
+    if (began < 0) began = now;
+    if (timeout_seconds_ > 0 && now - began > timeout_seconds_)
+      fail(errc::timeout, "rank {} of {} waited {:.1f} s for {} with rank {}: it is stuck, or gone (LONGSHORE_TIMEOUT)", rank(),
+           size(), now - began, operation, peer);
+    sched_yield();
+  }
+}
+
+void library::quiet() {
+  const ucp_request_param_t params{};
+  complete(ucp_worker_flush_nbx(worker_, &params), -1, "the completion of puts");
+}
+
+}  // namespace longshore::ucx

@@ -1,0 +1,137 @@
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/machine/pages.hpp>
+#include <longshore/transport/ucx/mapped_region.hpp>
+
+#include <cstring>
+
+namespace longshore::ucx {
+namespace {
+
+// Started operations need no word of their own end: quiet() waits for all.
+const ucp_request_param_t started{};
+
+void forget_request(ucs_status_ptr_t request, const char* operation, int peer) {
+  if (request == nullptr) return;
+  if (UCS_PTR_IS_ERR(request))
+    fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(UCS_PTR_STATUS(request)));
+  ucp_request_free(request);
+}
+
+}  // namespace
+
+mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number)
+    : region(nullptr), library_(lib), number_(number), remotes_(static_cast<std::size_t>(lib.size())) {
+  ucp_mem_map_params_t params{};
+  params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+  params.length = round_up(bytes, page_bytes());
+  params.flags = UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_NONBLOCK;
+  if (const auto status = ucp_mem_map(lib.context(), &params, &memory_); status != UCS_OK)
+    fail(errc::out_of_memory, "UCX has no room for {} bytes: {}", bytes, ucs_status_string(status));
+  ucp_mem_attr_t facts{};
+  facts.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+  ucp_mem_query(memory_, &facts);
+  set_local(static_cast<std::byte*>(facts.address));
+
+  void* key = nullptr;
+  std::size_t key_bytes = 0;
+  auto status = ucp_rkey_pack(lib.context(), memory_, &key, &key_bytes);
+  const bool fits = status == UCS_OK && key_bytes <= sizeof own_.key;
+  if (fits) {
+    own_.address = reinterpret_cast<std::uint64_t>(local());
+    own_.key_bytes = static_cast<std::uint32_t>(key_bytes);
+    std::memcpy(own_.key, key, key_bytes);
+  }
+  if (status == UCS_OK) ucp_rkey_buffer_release(key);
+  if (fits) return;
+  ucp_mem_unmap(lib.context(), memory_);
+  fail(errc::transport, "the key of a region is {} bytes ({}): at most {} are foreseen", key_bytes, ucs_status_string(status),
+       sizeof own_.key);
+}
+
+mapped_region::~mapped_region() {
+  for (const auto& there : remotes_)
+    if (there.key != nullptr) ucp_rkey_destroy(there.key);
+  ucp_mem_unmap(library_.context(), memory_);
+  library_.forget(number_);
+}
+
+void mapped_region::join(int peer, const library::description& theirs) {
+  auto& there = remotes_[static_cast<std::size_t>(peer)];
+  there.endpoint = library_.endpoint(peer);
+  there.address = theirs.address;
+  if (const auto status = ucp_ep_rkey_unpack(there.endpoint, theirs.key, &there.key); status != UCS_OK)
+    fail(errc::transport, "the memory of rank {} cannot be reached: {}", peer, ucs_status_string(status));
+}
+
+mapped_region::remote& mapped_region::to(int peer) {
+  auto& there = remotes_[static_cast<std::size_t>(peer)];
+  if (there.key == nullptr) [[unlikely]]
+    join(peer, library_.describe(peer, number_));
+  return there;
+}
+
+std::byte* mapped_region::reach(int peer) {
+  if (peer == library_.rank()) return local();
+  auto& there = to(peer);
+  void* here = nullptr;
+  return ucp_rkey_ptr(there.key, there.address, &here) == UCS_OK ? static_cast<std::byte*>(here) : nullptr;
+}
+
+void mapped_region::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+  auto& there = to(peer);
+  forget_request(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a put", peer);
+}
+
+void mapped_region::get_start(int peer, std::size_t offset, void* into, std::size_t bytes) {
+  auto& there = to(peer);
+  forget_request(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), "a get", peer);
+}
+
+void mapped_region::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+  auto& there = to(peer);
+  library_.complete(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), peer, "a put");
+}
+
+void mapped_region::get(int peer, std::size_t offset, void* into, std::size_t bytes) {
+  auto& there = to(peer);
+  library_.complete(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), peer, "a get");
+}
+
+std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
+  auto& there = to(peer);
+  std::int64_t before = 0;
+  ucp_request_param_t reply{};
+  reply.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
+  reply.datatype = ucp_dt_make_contig(sizeof amount);
+  reply.reply_buffer = &before;
+  library_.complete(
+      ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1, there.address + offset, there.key, &reply), peer,
+      "a fetch-and-add");
+  return before;
+}
+
+void mapped_region::put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
+                                    std::uint64_t signal) {
+  auto& there = to(peer);
+  if (bytes > 0)
+    forget_request(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a message", peer);
+  if (const auto status = ucp_worker_fence(library_.worker()); status != UCS_OK)
+    fail(errc::transport, "a fence: {}", ucs_status_string(status));
+  // Eight bytes nearly always leave at once; where they do not, they live until they have.
+  auto* const word = new std::uint64_t(signal);
+  ucp_request_param_t kept{};
+  kept.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  kept.user_data = word;
+  kept.cb.send = [](void* request, ucs_status_t, void* data) {
+    delete static_cast<std::uint64_t*>(data);
+    ucp_request_free(request);
+  };
+  const auto request =
+      ucp_put_nbx(there.endpoint, word, sizeof *word, there.address + signal_offset, there.key, &kept);
+  if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
+  delete word;
+  forget_request(request, "a signal", peer);
+}
+
+}  // namespace longshore::ucx
