@@ -123,10 +123,11 @@ class sort_measurement : public measurement {
 
   [[nodiscard]] json facts() override {
     const auto received = static_cast<std::int64_t>(sorted_.size());
-    return {{"exchange", name_of(sorter_.strategy())},
-            {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}}},
-            {"received_keys",
-             {{"max", team_.allreduce_value(received, reduction::max)}, {"min", team_.allreduce_value(received, reduction::min)}}}};
+    return {
+        {"exchange", name_of(sorter_.strategy())},
+        {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}}},
+        {"received_keys",
+         {{"max", team_.allreduce_value(received, reduction::max)}, {"min", team_.allreduce_value(received, reduction::min)}}}};
   }
 
  protected:
@@ -167,14 +168,9 @@ class sort_measurement : public measurement {
   std::vector<double> total_seconds_, exchange_seconds_;  // by repetition
 };
 
-using sort_maker = std::unique_ptr<measurement> (*)(team&, const variant&, const launch_facts&);
 template <class Item>
 std::unique_ptr<measurement> make_sort(team& ranks, const variant& what, const launch_facts& facts) {
   return std::make_unique<sort_measurement<Item>>(ranks, what, facts);
 }
-
-/// What sorts keys of a type alone, or with a payload of so many bytes; null where this program has none. (sort_keys.cpp, sort_records.cpp)
-[[nodiscard]] sort_maker sort_of_keys(const std::string& key_type);
-[[nodiscard]] sort_maker sort_of_records(const std::string& key_type, long payload_bytes);
 
 }  // namespace longshore::bench

@@ -175,8 +175,9 @@ class bucket_sorter {
 
   void refuse(std::span<const Item> items, std::size_t bad) {
     const key value = bucketing::key_of<key>(image_of_(items[bad]));
-    driver_.refuse_key("key " + std::to_string(value) + " at position " + std::to_string(bad) +
-                       " is outside the range: it must be from 0 to max_key - 1 = " + std::to_string(driver_.options().max_key - 1));
+    driver_.refuse_key(
+        "key " + std::to_string(value) + " at position " + std::to_string(bad) +
+        " is outside the range: it must be from 0 to max_key - 1 = " + std::to_string(driver_.options().max_key - 1));
   }
 
   [[nodiscard]] longshore::team& team() const noexcept { return driver_.ranks(); }
@@ -218,7 +219,8 @@ template <class Item, class Projection = std::identity>
 template <bucket_key Key, trivially_copyable Value>
 void bucket_sort_by_key(team& team, std::vector<Key>& keys, std::vector<Value>& values, const bucket_options& options = {}) {
   if (keys.size() != values.size())
-    fail(errc::usage, "bucket sort on rank {}: {} keys, but {} values: each key needs one", team.rank(), keys.size(), values.size());
+    fail(errc::usage, "bucket sort on rank {}: {} keys, but {} values: each key needs one", team.rank(), keys.size(),
+         values.size());
   std::vector<keyed<Key, Value>> items(keys.size());
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = {keys[i], values[i]};
   items = bucket_sort(team, items, options, &keyed<Key, Value>::key);
