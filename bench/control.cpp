@@ -236,9 +236,10 @@ pattern control_pattern() {
                        "copy: on all ranks at once; pingpong: between rank 0 and the last; loggp: latency, overheads and gaps "
                        "of a pair; shift: every rank sends to the next; barrier; fetch-add: to the next, all at once"},
                   {.name = "over",
-                   .allowed = {"put", "channel", "alltoallv", "copy"},
+                   .allowed = {"put", "channel", "alltoallv", "rma", "copy"},
                    .defaults = {"put"},
-                   .help = "what carries the messages of loggp (put, channel) and shift (copy: into the rank's own memory)"},
+                   .help = "what carries the messages of loggp (put, channel) and shift (rma: one-sided calls of MPI; copy: into "
+                           "the own memory)"},
                   {.name = "pair",
                    .allowed = {"near", "far", "remote"},
                    .defaults = {"near"},

@@ -1,7 +1,8 @@
 #include "shift.hpp"
 
+#include <longshore/bucket/exchange.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/core/random.hpp>
+#include <longshore/gather/streaming_store.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -14,15 +15,17 @@ namespace longshore::bench {
 namespace {
 
 // Every rank sends one message to the next one and receives one. Before each, outside its time, memory is brought to the state in
-// which an exchange within a program meets it: what goes out was just written here, what came in was last used by its receiver. (A
-// message that is sent again and again as it is stays in the sender's cache, and costs a fraction.)
+// which an exchange within a program meets it: what came in was used by its receiver, then twice as much other memory was (as a
+// local sort and the keys of the next do), and what goes out was just stored past the cache (as putting keys in order does). A message that is sent
+// again and again as it is stays in caches, and costs a fraction.
 class shift_measurement : public measurement {
  public:
   shift_measurement(team& ranks, const std::string& pair, std::size_t bytes)
       : team_(ranks),
         words_((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)),
         bytes_(bytes),
-        outgoing_(room(), true) {
+        outgoing_(room(), true),
+        elsewhere_(2 * room(), true) {
     if (const auto why = why_no_peers(pair, ranks.nodes())) fail(errc::unsupported, "{}", *why);
     target_ = shift_target(pair, ranks.nodes(), ranks.rank());
     const auto targets = ranks.allgather_value(target_);
@@ -36,6 +39,7 @@ class shift_measurement : public measurement {
   void reset() override { sum_seconds_ = 0, count_ = 0; }
   void run() override {
     use_memory();
+    begin();
     team_.barrier();
     const double start = team_.now();
     send();
@@ -64,6 +68,7 @@ class shift_measurement : public measurement {
 
  protected:
   [[nodiscard]] virtual const std::byte* incoming() const = 0;
+  virtual void begin() {}  // before the time
   virtual void send() = 0;
   [[nodiscard]] std::size_t room() const noexcept { return words_ * sizeof(std::uint64_t); }
   [[nodiscard]] const std::byte* outgoing() const noexcept { return outgoing_.data(); }
@@ -83,16 +88,15 @@ class shift_measurement : public measurement {
   void use_memory() {
     ++round_;
     const auto* const in = reinterpret_cast<const std::uint64_t*>(incoming());
-    std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < words_; ++i) seen ^= in[i];
-    used_ = seen;
+    auto* const other = reinterpret_cast<std::uint64_t*>(elsewhere_.data());
+    for (std::size_t i = 0; i < words_; ++i) other[i] ^= in[i] + other[words_ + i];
     auto* const out = reinterpret_cast<std::uint64_t*>(outgoing_.data());
-    for (std::size_t i = 0; i < words_; ++i) out[i] = word(team_.rank(), i);
+    for (std::size_t i = 0; i < words_; ++i) gathering::stream_store(out + i, word(team_.rank(), i));
+    gathering::end_streaming();
   }
 
-  pages outgoing_;
+  pages outgoing_, elsewhere_;
   std::uint64_t round_ = 0;
-  volatile std::uint64_t used_ = 0;
   double clock_seconds_ = 1, sum_seconds_ = 0;
   long count_ = 0;
 };
@@ -190,6 +194,26 @@ class alltoallv_shift final : public shift_measurement {
   std::unique_ptr<segment> memory_;
 };
 
+// MPI's one-sided calls, as a bucket exchange makes them: the exchange of one block per rank, with its claims and its barrier.
+class rma_shift final : public shift_measurement {
+ public:
+  rma_shift(team& ranks, const std::string& pair, std::size_t bytes)
+      : shift_measurement(ranks, pair, bytes),
+        counts_(ranks.size()),
+        way_(bucketing::make_exchange(ranks, {.strategy = exchange_strategy::rma}, sizeof(std::uint64_t))) {
+    counts_.outgoing[static_cast<std::size_t>(target_)] = counts_.incoming[static_cast<std::size_t>(source_)] = words_;
+    counts_.received = counts_.most_received = words_;
+    way_->prepare(counts_);
+  }
+
+ private:
+  [[nodiscard]] const std::byte* incoming() const override { return way_->incoming(); }
+  void begin() override { way_->prepare(counts_); }
+  void send() override { way_->run(outgoing(), nullptr); }
+  bucketing::block_counts counts_;
+  std::unique_ptr<bucketing::exchange> way_;
+};
+
 class barrier_measurement final : public measurement {
  public:
   explicit barrier_measurement(team& ranks) : team_(ranks), told_(ranks.allocate(sizeof(round_))) {}
@@ -281,6 +305,11 @@ int shift_target(const std::string& pair, const node_map& nodes, int rank) {
 std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over, const std::string& pair, std::size_t bytes) {
   if (over == "copy") return std::make_unique<copy_shift>(ranks, bytes);
   if (over == "put") return std::make_unique<put_shift>(ranks, pair, bytes);
+  if (over == "rma") {
+    if (const auto why = why_not(exchange_strategy::rma, exchange_order::round_robin, exchange_layout_of(ranks)))
+      fail(errc::unsupported, "{}", *why);
+    return std::make_unique<rma_shift>(ranks, pair, bytes);
+  }
   if (over == "channel") return std::make_unique<channel_shift>(ranks, pair, bytes);
   return std::make_unique<alltoallv_shift>(ranks, pair, bytes);
 }

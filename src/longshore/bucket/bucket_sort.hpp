@@ -80,8 +80,12 @@ class bucket_sorter {
 
   /// Of the last use.
   [[nodiscard]] const bucket_phases& phases() const noexcept { return driver_.phases(); }
+  /// Of these seconds, those in which this rank waited for others.
+  [[nodiscard]] const bucket_phases& waits() const noexcept { return driver_.waits(); }
   /// What this rank moved in the last use: payload is its items; counts and places are wire bytes.
   [[nodiscard]] const traffic& moved() const noexcept { return driver_.moved(); }
+  /// Of that, what the phase exchange moved; the rest belongs to the offsets.
+  [[nodiscard]] const traffic& moved_in_exchange() const noexcept { return driver_.moved_in_exchange(); }
   /// What auto became in the last use; else what was asked for.
   [[nodiscard]] exchange_strategy strategy() const noexcept { return driver_.strategy(); }
 
@@ -175,8 +179,9 @@ class bucket_sorter {
 
   void refuse(std::span<const Item> items, std::size_t bad) {
     const key value = bucketing::key_of<key>(image_of_(items[bad]));
-    driver_.refuse_key("key " + std::to_string(value) + " at position " + std::to_string(bad) +
-                       " is outside the range: it must be from 0 to max_key - 1 = " + std::to_string(driver_.options().max_key - 1));
+    driver_.refuse_key(
+        "key " + std::to_string(value) + " at position " + std::to_string(bad) +
+        " is outside the range: it must be from 0 to max_key - 1 = " + std::to_string(driver_.options().max_key - 1));
   }
 
   [[nodiscard]] longshore::team& team() const noexcept { return driver_.ranks(); }
@@ -218,7 +223,8 @@ template <class Item, class Projection = std::identity>
 template <bucket_key Key, trivially_copyable Value>
 void bucket_sort_by_key(team& team, std::vector<Key>& keys, std::vector<Value>& values, const bucket_options& options = {}) {
   if (keys.size() != values.size())
-    fail(errc::usage, "bucket sort on rank {}: {} keys, but {} values: each key needs one", team.rank(), keys.size(), values.size());
+    fail(errc::usage, "bucket sort on rank {}: {} keys, but {} values: each key needs one", team.rank(), keys.size(),
+         values.size());
   std::vector<keyed<Key, Value>> items(keys.size());
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = {keys[i], values[i]};
   items = bucket_sort(team, items, options, &keyed<Key, Value>::key);

@@ -18,7 +18,8 @@ exchange_driver::exchange_driver(team& team, const bucket_options& options, std:
     fail(errc::unsupported, "bucket sort: {}", *reason);
   if (options.stable && !is_deterministic(options.exchange))
     fail(errc::unsupported,
-         "bucket sort: with exchange {} the order of what comes depends on who came first: a stable sort needs put-scan, direct, sendrecv, "
+         "bucket sort: with exchange {} the order of what comes depends on who came first: a stable sort needs put-scan, direct, "
+         "sendrecv, "
          "alltoallv, channel, two-hop or auto",
          name_of(options.exchange));
   if (strategy_ != exchange_strategy::automatic)
@@ -26,16 +27,21 @@ exchange_driver::exchange_driver(team& team, const bucket_options& options, std:
 }
 
 void exchange_driver::begin() {
-  phases_ = {};
+  phases_ = waits_ = {};
   refused_.clear();
   before_ = exchange_ ? exchange_->sent() : traffic{};
   began_ = team_.now();
+  waited_before_ = team_.waited_seconds();
 }
 
-void exchange_driver::end_phase(double bucket_phases::* phase) {
+void exchange_driver::end_phase(double bucket_phases::*phase) {
   const double now = team_.now();
   phases_.*phase = now - began_;
   began_ = now;
+  const double waited = team_.waited_seconds();
+  waits_.*phase = waited - waited_before_;
+  waited_before_ = waited;
+  if (phase == &bucket_phases::bucketize) before_exchange_ = exchange_->sent();
 }
 
 void exchange_driver::agree(std::size_t items) {
@@ -49,7 +55,8 @@ void exchange_driver::agree(std::size_t items) {
   team_.allreduce(std::span<std::int64_t>(most), reduction::max);
   if (bad) fail(errc::usage, "bucket sort on rank {}: {}", team_.rank(), refused_);
   if (most[1] > 0)
-    fail(errc::peer_failed, "bucket sort on rank {} was given up: rank {} has a key outside the range", team_.rank(), most[1] - 1);
+    fail(errc::peer_failed, "bucket sort on rank {} was given up: rank {} has a key outside the range", team_.rank(),
+         most[1] - 1);
   counts_.most_received = static_cast<std::size_t>(most[0]);
   if (options_.exchange == exchange_strategy::automatic) choose(static_cast<std::size_t>(most[2]));
   exchange_->prepare(counts_);
@@ -68,7 +75,8 @@ void exchange_driver::choose(std::size_t items) {
 
 void exchange_driver::end(std::size_t items) {
   moved_ = exchange_->sent() - before_;
-  moved_.payload_bytes = items * item_bytes_;
+  moved_in_exchange_ = exchange_->sent() - before_exchange_;
+  moved_.payload_bytes = moved_in_exchange_.payload_bytes = items * item_bytes_;
   for (int peer = 0; peer < team_.size(); ++peer) {  // the counts
     if (peer == team_.rank()) continue;
     moved_.messages += 1;

@@ -21,11 +21,11 @@ enum class bucket_splitters {
 struct bucket_options {
   exchange_strategy exchange = exchange_strategy::automatic;
   exchange_order order = exchange_order::round_robin;
-  std::uint64_t max_key = 0;   ///< keys are in [0, max_key), integers only; 0: the range is that of the keys there are
+  std::uint64_t max_key = 0;    ///< keys are in [0, max_key), integers only; 0: the range is that of the keys there are
   std::uint64_t seed = 122222;  ///< of a random order, and of samples
   bool stable = false;          ///< items of one key stay in the order of rank and place that they were given in
   bucket_splitters splitters = bucket_splitters::equal_width;
-  bool together = false;      ///< with sampled splitters: all items of one key come to one rank, however many they are
+  bool together = false;     ///< with sampled splitters: all items of one key come to one rank, however many they are
   tasks* workers = nullptr;  ///< that count, bucketize and sort; none: the calling thread. They outlive the sorter
 };
 
@@ -46,7 +46,7 @@ class exchange_driver {
 
   /// A new operation begins; the phases are timed from here on.
   void begin();
-  void end_phase(double bucket_phases::* phase);
+  void end_phase(double bucket_phases::*phase);
   /// What was found to be wrong with a key of this rank, before agree().
   void refuse_key(std::string why) { refused_ = std::move(why); }
   /// Collective. From counts.outgoing to all else: how many items come, the exchange made ready for them. Throws errc::usage where a key
@@ -62,7 +62,11 @@ class exchange_driver {
   [[nodiscard]] tasks& workers() noexcept { return options_.workers != nullptr ? *options_.workers : alone_; }
   [[nodiscard]] const bucket_options& options() const noexcept { return options_; }
   [[nodiscard]] const bucket_phases& phases() const noexcept { return phases_; }
+  /// Seconds of the phases in which this rank waited for others (team::waited_seconds).
+  [[nodiscard]] const bucket_phases& waits() const noexcept { return waits_; }
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  /// Of what moved, that of the phase exchange; the rest belongs to the offsets.
+  [[nodiscard]] const traffic& moved_in_exchange() const noexcept { return moved_in_exchange_; }
   [[nodiscard]] exchange_strategy strategy() const noexcept { return strategy_; }
 
  private:
@@ -77,9 +81,9 @@ class exchange_driver {
   block_counts counts_;
   std::vector<std::size_t> starts_;
   std::string refused_;
-  double began_ = 0;
-  bucket_phases phases_;
-  traffic before_, moved_;
+  double began_ = 0, waited_before_ = 0;
+  bucket_phases phases_, waits_;
+  traffic before_, before_exchange_, moved_, moved_in_exchange_;
 };
 
 }  // namespace bucketing

@@ -54,7 +54,7 @@ class Costs:
     copy: Gap | None = None
     """Into the rank's own memory, on all ranks at once."""
     messages: Mapping[tuple[str, str], Gap] = field(default_factory=dict)
-    """By what carries them (put, channel, alltoallv) and how far (near, remote)."""
+    """By what carries them (put, channel, alltoallv, rma) and how far (near, remote)."""
     barrier: float | None = None
     fetch_add: Mapping[str, float] = field(default_factory=dict)
 
@@ -86,35 +86,59 @@ def predict(exchange: Exchange, costs: Costs) -> Parts:
     """Raises NotModelledError."""
     formula = EXCHANGES.get(exchange.strategy)
     if formula is None:
-        reason = UNMODELLED.get(exchange.strategy, "the model does not know it")
-        raise NotModelledError(f"exchange {exchange.strategy}: {reason}")
-    parts = {"copy": _own_block(exchange, costs), **formula(exchange, costs)}
+        raise NotModelledError(f"the model does not know the exchange {exchange.strategy}")
+    parts = formula(exchange, costs)
     if exchange.order == "incast":
         parts["queue"] = _queue(exchange, costs, CARRIERS[exchange.strategy])
-    parts["barrier"] = _known(costs.barrier, "kernel barrier")
     return parts
 
 
 def _put(exchange: Exchange, costs: Costs) -> Parts:
     """A place is claimed at each rank, the own one included, and a block put there."""
     claims = sum(count * _claim(costs, pair) for pair, count in exchange.peers())
-    return {"messages": _messages(exchange, costs, "put"), "claims": claims + _claim(costs, exchange.peers()[0][0])}
+    return _put_scan(exchange, costs) | {"claims": claims + _claim(costs, exchange.peers()[0][0])}
 
 
 def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
     """As put, with places that follow from the counts, which belong to another phase."""
-    return {"messages": _messages(exchange, costs, "put")}
+    return _copied(exchange, costs, _messages(exchange, costs, "put"))
+
+
+def _direct(exchange: Exchange, costs: Costs) -> Parts:
+    """As put-scan, without the blocks for the own node: these are where they belong when the phase begins."""
+    messages = sum(_train(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE)
+    return {"messages": messages, "barrier": _barrier(costs)}
 
 
 def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
-    """MPI's one-sided calls, wherever the target is: what a remote put and a remote claim cost."""
-    everywhere = Exchange(exchange.strategy, exchange.order, 0, exchange.near + exchange.remote, exchange.block_bytes)
-    return _put(everywhere, costs)
+    """MPI's one-sided calls for all blocks, the own one too. What was measured is an exchange of one block: a claim, a
+    put, two calls that set a counter back, of which each costs about as much as a claim, and a barrier."""
+    own, others = _barrier(costs), 0.0
+    claim = 0.0
+    for pair, count in exchange.peers():
+        gap = _gap(costs, "rma", pair)
+        others += max(0.0, _train(gap, count, exchange) - count * gap.per_message)
+        own = max(own, gap.per_message)
+        claim = max(claim, (gap.per_message - _barrier(costs)) / CALLS_OF_RMA)
+    claims = own - _barrier(costs) + claim * (exchange.ranks - 1)
+    return _copied(exchange, costs, others) | {"claims": claims}
 
 
 def _channels(exchange: Exchange, costs: Costs) -> Parts:
     """Sent and received at the same time, in pieces."""
-    return {"messages": _messages(exchange, costs, "channel")}
+    return _copied(exchange, costs, _messages(exchange, costs, "channel"))
+
+
+def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
+    """To each rank of the own node what it is to have and to pass on; then to one rank of each other node what all of
+    this node have for it. What a rank passes on for itself it copies."""
+    node = exchange.near + 1
+    nodes = exchange.ranks // node
+    block = exchange.block_bytes
+    first = _train(_gap(costs, "channel", NEAR), exchange.near, exchange, block * nodes) if exchange.near else 0.0
+    second = _train(_gap(costs, "channel", REMOTE), nodes - 1, exchange, block * node) if nodes > 1 else 0.0
+    parts = _copied(exchange, costs, first + second)
+    return parts | {"copy": parts["copy"] * nodes}
 
 
 def _collective(exchange: Exchange, costs: Costs) -> Parts:
@@ -125,43 +149,53 @@ def _collective(exchange: Exchange, costs: Costs) -> Parts:
         gap = _gap(costs, "alltoallv", pair)
         once = max(once, gap.per_message)
         moving += _train(gap, count, exchange) - count * gap.per_message
-    return {"messages": once + max(0.0, moving)}
+    return _copied(exchange, costs, once + max(0.0, moving))
 
 
 EXCHANGES: dict[str, Callable[[Exchange, Costs], Parts]] = {
     "put": _put,
     "put-scan": _put_scan,
+    "direct": _direct,
     "rma": _one_sided,
     "sendrecv": _channels,
     "channel": _channels,
+    "two-hop": _two_hop,
     "alltoallv": _collective,
 }
 CARRIERS = {
     "put": "put",
     "put-scan": "put",
-    "rma": "put",
+    "direct": "put",
+    "rma": "rma",
     "sendrecv": "channel",
     "channel": "channel",
+    "two-hop": "channel",
     "alltoallv": "alltoallv",
 }
-UNMODELLED = {
-    "direct": "keys go to their rank while they are put in order: there is no phase of exchange to predict",
-    "two-hop": "its messages depend on how ranks share nodes in a way that the model does not have",
-    "auto": "what it became is not in the record",
-}
+CALLS_OF_RMA = 3
 
 
 def _messages(exchange: Exchange, costs: Costs, over: str) -> float:
     return sum(_train(_gap(costs, over, pair), count, exchange) for pair, count in exchange.peers())
 
 
-def _train(gap: Gap, count: int, exchange: Exchange) -> float:
-    """`count` blocks, one after the other.
+def _copied(exchange: Exchange, costs: Costs, messages: float) -> Parts:
+    """With the own block, and a barrier at the end, which every exchange has."""
+    return {"copy": _own_block(exchange, costs), "messages": messages, "barrier": _barrier(costs)}
+
+
+def _barrier(costs: Costs) -> float:
+    return _known(costs.barrier, "kernel barrier")
+
+
+def _train(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None = None) -> float:
+    """`count` messages, one after the other: of a block each, unless something else is said.
 
     Each costs what a message of its size costs; and all of them at least what their bytes cost where as many bytes are
     at work as in the whole exchange: blocks that fit into a cache one by one need not fit together.
     """
-    block, work = exchange.block_bytes, exchange.ranks * exchange.block_bytes
+    block = exchange.block_bytes if message_bytes is None else message_bytes
+    work = exchange.ranks * exchange.block_bytes
     one_by_one = count * gap.seconds(block)
     share = count * block / work if work > 0 else 0.0
     together = count * gap.per_message + max(0.0, gap.seconds(work) - gap.per_message) * share

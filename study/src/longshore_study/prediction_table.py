@@ -8,7 +8,7 @@ from typing import Any
 from longshore_study import terminal
 from longshore_study.predictions import CLOSE, Prediction
 
-COLUMNS = ("measured ms", "predicted ms", "predicted/measured")
+COLUMNS = ("measured ms", "of it waited", "predicted ms", "predicted/measured")
 
 
 def document(rows: Sequence[Prediction]) -> dict[str, Any]:
@@ -29,6 +29,7 @@ def document(rows: Sequence[Prediction]) -> dict[str, Any]:
                 "phase": row.phase,
                 "launches": row.launches,
                 "measured_seconds": row.measured,
+                "waited_seconds": row.waited,
                 "predicted_seconds": row.predicted,
                 "ratio": row.ratio,
                 "close": row.close if row.ratio is not None else None,
@@ -76,6 +77,7 @@ def _print_predicted(title: str, rows: Sequence[Prediction]) -> None:
         [
             *(terminal.factor(row.factors[name]) if name in row.factors else "" for name in names),
             _milliseconds(row.measured),
+            _milliseconds(row.waited),
             _milliseconds(row.predicted),
             terminal.ratio(row.ratio),
             "yes" if row.close else "no",

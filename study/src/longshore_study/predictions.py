@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
@@ -31,6 +31,9 @@ class Prediction:
     measured: float
     """Seconds, the median over launches."""
     launches: int
+    waited: float | None = None
+    """Seconds of the phase in which a rank waited for others, mean over the ranks: also for those that began it late,
+    which no model of messages knows."""
     predicted: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
     why_not: str | None = None
@@ -76,16 +79,16 @@ def _prediction(
         return None
     launch, result = members[0]
     told = {name: level for name, level in launch.cell.items() if name != "program"} | dict(result["variant"])
-    row = Prediction(*place[:3], pattern, told, phase, median(seconds), len(seconds))
+    waits = [value for _, result in members if (value := _waited(result, phase)) is not None]
+    waited = median(waits) if waits else None
+    row = Prediction(*place[:3], pattern, told, phase, median(seconds), len(seconds), waited)
     try:
         if costs is None:
             raise NotModelledError("the kernels shift, barrier and fetch-add were not measured in this layout")
         parts = model.predict(exchange_of(launch, result), costs)
     except NotModelledError as error:
-        return Prediction(*place[:3], pattern, told, phase, row.measured, row.launches, why_not=str(error))
-    return Prediction(
-        *place[:3], pattern, told, phase, row.measured, row.launches, predicted=sum(parts.values()), parts=parts
-    )
+        return replace(row, why_not=str(error))
+    return replace(row, predicted=sum(parts.values()), parts=parts)
 
 
 def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
@@ -93,13 +96,13 @@ def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
     ranks, per_node = _layout(launch)
     if ranks < 2:
         raise NotModelledError("one rank exchanges nothing")
-    if variant.get("key_pattern", "uniform") != "uniform":
+    if variant.get("key_pattern", "uniform") != "uniform" and variant.get("splitters") != "sampled":
         raise NotModelledError(f"keys are {variant['key_pattern']}: the model has blocks of equal size only")
     payload = _number((result.get("traffic") or {}).get("payload_bytes"))
     if not payload:
         raise NotModelledError("the record does not say how many bytes were exchanged")
     return Exchange(
-        strategy=str(variant.get("exchange")),
+        strategy=str(result.get("exchange") or variant.get("exchange")),  # what auto became
         order=str(variant.get("order", "round-robin")),
         near=per_node - 1,
         remote=ranks - per_node,
@@ -124,6 +127,13 @@ def _layout(launch: Launch) -> tuple[int, int]:
         return ranks, ranks // nodes
     per_node = launch.cell.get("ranks_per_node", ranks)
     return ranks, per_node if isinstance(per_node, int) and 1 <= per_node <= ranks else ranks
+
+
+def _waited(result: Record, phase: str) -> float | None:
+    value: object = result.get("counters")
+    for name in ("phases", phase, "waited_seconds", "mean"):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _number(value: object) -> float | None:
