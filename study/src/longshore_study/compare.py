@@ -92,7 +92,9 @@ def compare(reference: Side, new: Side, options: Options | None = None) -> Compa
     for row in rows:
         row.effect = design_of(row, in_turns)
     _moderate(rows)
-    controls = [row for row in rows if row.key.pattern == CONTROL and row.key.variant.get("kernel") in CONTROL_METRICS]
+    controls = [
+        row for row in rows if row.key.pattern == CONTROL and str(row.key.variant.get("kernel")) in CONTROL_METRICS
+    ]
     judged = [row for row in rows if row.key.pattern != CONTROL]
     shift = find_shift([_control(row) for row in controls if row.effect and row.moderated], margin)
     shift = _judge(judged, margin, shift)

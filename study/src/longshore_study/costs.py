@@ -42,7 +42,7 @@ def costs_of(launches: Iterable[Launch]) -> dict[Place, Costs]:
 def _measured(result: Mapping[str, Any]) -> tuple[tuple[str, str, str, float], float] | None:
     """((kernel, over, pair, bytes), seconds)"""
     variant = result["variant"]
-    kernel = variant.get("kernel")
+    kernel = str(variant.get("kernel"))
     if result["pattern"] != CONTROL or kernel not in FIGURES or result.get("verified") is False:
         return None
     figure = (result.get("metrics") or {}).get(FIGURES[kernel])
@@ -50,7 +50,7 @@ def _measured(result: Mapping[str, Any]) -> tuple[tuple[str, str, str, float], f
     size = variant.get("bytes", 0)
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or not isinstance(size, int | float):
         return None
-    return (str(kernel), str(variant.get("over", "")), str(variant.get("pair", "")), float(size)), 1e-6 * value
+    return (kernel, str(variant.get("over", "")), str(variant.get("pair", "")), float(size)), 1e-6 * value
 
 
 def _costs(seconds: Mapping[tuple[str, str, str, float], float]) -> Costs:

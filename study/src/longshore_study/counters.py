@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from longshore_study.figures import canonical, pattern_rank
+from longshore_study.overview import reading_order
 from longshore_study.store import Launch
 
 COUNTED: dict[str, tuple[str, ...]] = {
@@ -60,7 +61,7 @@ def accounts_of(launches: Iterable[Launch]) -> list[Account]:
                 factors.setdefault(key, told)
                 found[key].append(result["counters"])
     accounts = [_account(key, factors[key], members) for key, members in found.items()]
-    return sorted(accounts, key=lambda account: pattern_rank(account.pattern))
+    return sorted(accounts, key=lambda a: (pattern_rank(a.pattern), a.study, a.tag, reading_order(a.factors)))
 
 
 def _account(
@@ -70,11 +71,12 @@ def _account(
     numbers = {name: value for name, path in places.items() if (value := _middle(members, *path)) is not None}
     reasons: dict[str, str] = {}
     for one in members:
-        told = one.get("hardware_why_not")
-        for name, reason in told.items() if isinstance(told, dict) else ():
+        refused = one.get("hardware_why_not")
+        for name, reason in refused.items() if isinstance(refused, dict) else ():
             if name not in numbers:
                 reasons.setdefault(str(name), str(reason))
-    names = dict.fromkeys(name for one in members for name in (one.get("phases") or {}))
+    told = [phases for one in members if isinstance(phases := one.get("phases"), dict)]
+    names = dict.fromkeys(name for one in told for name in one)
     phases = tuple(
         Phase(
             str(name),

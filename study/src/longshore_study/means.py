@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study.figures import MAIN_METRICS, Figure, canonical, pattern_rank
+from longshore_study.overview import reading_order
 from longshore_study.statistics import effect
 
 SHOWN = {"sort": ("total_seconds", "exchange_seconds")}
@@ -59,7 +60,11 @@ def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list
         if key.metric in SHOWN.get(key.pattern, (MAIN_METRICS.get(key.pattern),)) or _only_one(figure):
             groups[key.study, figure.tag, key.pattern, key.metric, _factors_text(figure, pooled)].append(figure)
     rows = [_mean(members, pooled) for members in groups.values()]
-    return sorted(rows, key=lambda row: (pattern_rank(row.pattern), row.study, row.tag))
+    return sorted(rows, key=_order)
+
+
+def _order(row: Mean) -> tuple[Any, ...]:
+    return (pattern_rank(row.pattern), row.study, row.tag, row.metric, reading_order(row.factors))
 
 
 def _only_one(figure: Figure) -> bool:

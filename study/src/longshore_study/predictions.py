@@ -13,6 +13,7 @@ from longshore_study import model
 from longshore_study.costs import Place, costs_of, place_of
 from longshore_study.figures import canonical, pattern_rank
 from longshore_study.model import Costs, Exchange, NotModelledError
+from longshore_study.overview import reading_order
 from longshore_study.records import Record
 from longshore_study.store import Launch
 
@@ -67,14 +68,18 @@ def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
         for (place, pattern, _), members in groups.items()
         if (row := _prediction(place, pattern, members, costs.get(place))) is not None
     ]
-    return sorted(rows, key=lambda row: (row.study, row.tag, row.session, pattern_rank(row.pattern)))
+    return sorted(rows, key=_order)
+
+
+def _order(row: Prediction) -> tuple[Any, ...]:
+    return (row.study, row.tag, row.session, pattern_rank(row.pattern), reading_order(row.factors))
 
 
 def _prediction(
     place: Place, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
 ) -> Prediction | None:
     phase, exchange_of = EXCHANGES_OF[pattern]
-    seconds = [value for _, result in members if (value := _number((result.get("phases") or {}).get(phase)))]
+    seconds = [value for _, result in members if (value := _number(_at(result, "phases", phase)))]
     if not seconds:
         return None
     launch, result = members[0]
@@ -98,7 +103,7 @@ def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
         raise NotModelledError("one rank exchanges nothing")
     if variant.get("key_pattern", "uniform") != "uniform" and variant.get("splitters") != "sampled":
         raise NotModelledError(f"keys are {variant['key_pattern']}: the model has blocks of equal size only")
-    payload = _number((result.get("traffic") or {}).get("payload_bytes"))
+    payload = _number(_at(result, "traffic", "payload_bytes"))
     if not payload:
         raise NotModelledError("the record does not say how many bytes were exchanged")
     return Exchange(
@@ -130,10 +135,14 @@ def _layout(launch: Launch) -> tuple[int, int]:
 
 
 def _waited(result: Record, phase: str) -> float | None:
-    value: object = result.get("counters")
-    for name in ("phases", phase, "waited_seconds", "mean"):
-        value = value.get(name) if isinstance(value, Mapping) else None
+    value = _at(result, "counters", "phases", phase, "waited_seconds", "mean")
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _at(value: object, *path: str) -> object:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def _number(value: object) -> float | None:
