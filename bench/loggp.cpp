@@ -6,6 +6,7 @@
 #include <longshore/transport/waiter.hpp>
 
 #include "binding.hpp"
+#include "gap_fit.hpp"
 #include "statistics.hpp"
 
 #include <fmt/core.h>
@@ -188,12 +189,13 @@ class loggp_measurement final : public measurement {
     const auto fitted = fit_gaps(gaps);
     const double send =
         std::max(0.0, (undisturbed(delayed_) - undisturbed(single_[shortest])) / (train - 1) - undisturbed(delays_));
+    // Where the sender's work goes on while the message is under way, the two overlap, and nothing may be left for the way.
     const double travel =
-        undisturbed(single_[shortest]) / 2 - send - receive - static_cast<double>(shortest - 1) * fitted.gap_per_byte_seconds;
+        std::max(0.0, undisturbed(single_[shortest]) / 2 - send - receive - (shortest - 1) * fitted.per_byte_seconds);
     figures = {{"latency_us", 1e6 * travel, "us", false},
                {"send_overhead_us", 1e6 * send, "us", false},
-               {"gap_us", 1e6 * fitted.gap_seconds, "us", false},
-               {"gap_per_byte_ns", 1e9 * fitted.gap_per_byte_seconds, "ns/B", false},
+               {"gap_us", 1e6 * fitted.per_message_seconds, "us", false},
+               {"gap_per_byte_ns", 1e9 * fitted.per_byte_seconds, "ns/B", false},
                {"half_round_trip_us", 1e6 * undisturbed(single_[shortest]) / 2, "us", false}};
     if (receives_) figures.push_back({"receive_overhead_us", 1e6 * receive, "us", false});
     return figures;
@@ -269,22 +271,6 @@ class loggp_measurement final : public measurement {
 };
 
 }  // namespace
-
-loggp_parameters fit_gaps(std::span<const gap_of_size> gaps) {
-  // Weighted least squares of seconds = g + (bytes - 1) G with weights 1 / seconds^2.
-  double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
-  for (const auto& [bytes, seconds] : gaps) {
-    if (!(seconds > 0)) continue;
-    const double weight = 1 / (seconds * seconds), x = bytes - 1;
-    w += weight, wx += weight * x, wy += weight * seconds, wxx += weight * x * x, wxy += weight * x * seconds;
-  }
-  const double determinant = w * wxx - wx * wx;
-  loggp_parameters fitted;
-  if (!(determinant > 0)) return fitted;
-  fitted.gap_per_byte_seconds = (w * wxy - wx * wy) / determinant;
-  fitted.gap_seconds = (wxx * wy - wx * wxy) / determinant;
-  return fitted;
-}
 
 std::unique_ptr<measurement> make_loggp(team& ranks, const std::string& over, const std::string& pair) {
   return std::make_unique<loggp_measurement>(ranks, over, pair);

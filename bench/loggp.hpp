@@ -14,24 +14,9 @@
 #include "benchmark.hpp"
 
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace longshore::bench {
-
-struct loggp_parameters {
-  double latency_seconds = 0;       ///< L
-  double gap_seconds = 0;           ///< g, of the shortest message
-  double gap_per_byte_seconds = 0;  ///< G
-};
-
-/// Seconds between messages of each size (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n - 1), to g and G: the line through them that has the
-/// least sum of squares relative to the seconds, so that short messages count as much as long ones.
-struct gap_of_size {
-  double bytes, seconds;
-};
-[[nodiscard]] loggp_parameters fit_gaps(std::span<const gap_of_size> gaps);
 
 /// Collective, as pattern::make. `over`: channel or put. `pair`: rank 0 and, "near", the rank of its node that shares most of the
 /// hardware with it, as far as ranks are bound; "far", the one that shares least; "remote", the first rank of another node. Throws

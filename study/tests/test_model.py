@@ -99,8 +99,8 @@ def test_blocks_that_fit_into_a_cache_one_by_one_cost_what_they_cost_together() 
     ("strategy", "costs", "reason"),
     [
         ("teleport", COSTS, "does not know the exchange teleport"),
-        ("put", Costs(messages=COSTS.messages), "over copy was not measured"),
-        ("put", Costs(copy=COSTS.copy), "over put to a near rank was not measured"),
+        ("put-scan", Costs(messages=COSTS.messages), "over copy was not measured"),
+        ("put-scan", Costs(copy=COSTS.copy), "over put to a near rank was not measured"),
         ("put-scan", Costs(copy=COSTS.copy, messages=COSTS.messages), "kernel barrier was not measured"),
         ("put", Costs(COSTS.copy, COSTS.messages, 1.0), "fetch-add to a near rank was not measured"),
     ],

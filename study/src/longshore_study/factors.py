@@ -97,7 +97,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "order": _words("round-robin random random-private xor incast node-aware"),
         "keys": _count(),
         "scaling": _words("weak strong weak-iso"),
-        "max_key": _count(1, 2**32),
+        "max_key": _count(),
         "key_pattern": _words("uniform zipf sorted all-equal"),
         "key_type": _words("uint8 uint16 int32 uint32 int64 uint64 float double"),
         "payload": Factor(least=0, most=4096),
