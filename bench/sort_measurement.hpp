@@ -95,6 +95,16 @@ class sort_measurement : public measurement {
             {"verify", verify_seconds_}};
   }
 
+  [[nodiscard]] std::vector<phase_share> phase_shares() const override {
+    const bucket_phases& waited = sorter_.waits();
+    const traffic exchanged = sorter_.moved_in_exchange();
+    return {{"count", waited.count},
+            {"offsets", waited.offsets, sorter_.moved() - exchanged},
+            {"bucketize", waited.bucketize},
+            {"exchange", waited.exchange, exchanged},
+            {"local_sort", waited.local_sort}};
+  }
+
   [[nodiscard]] bool verify() override {
     const double start = team_.now();
     const auto payload_of = &sorted_key<Item>::payload_of;

@@ -34,12 +34,16 @@ clock_facts measure_clock(team& team) {
   return facts;
 }
 
-repetition time_repetition(team& team, measurement& what, long iterations) {
+repetition time_repetition(team& team, measurement& what, long iterations, run_counters* counters, counted_runs* counted) {
   what.reset();
-  team.barrier();
+  if (counters != nullptr)
+    counters->start();
+  else
+    team.barrier();
   const double start = team.now();
   for (long i = 0; i < iterations; ++i) what.run();
   const double stop = team.now();
+  if (counters != nullptr) counters->stop(what, iterations, *counted);
 
   const auto phases = what.phases();
   std::vector<double> mine{(stop - start) / static_cast<double>(iterations)};

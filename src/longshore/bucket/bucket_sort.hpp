@@ -80,8 +80,12 @@ class bucket_sorter {
 
   /// Of the last use.
   [[nodiscard]] const bucket_phases& phases() const noexcept { return driver_.phases(); }
+  /// Of these seconds, those in which this rank waited for others.
+  [[nodiscard]] const bucket_phases& waits() const noexcept { return driver_.waits(); }
   /// What this rank moved in the last use: payload is its items; counts and places are wire bytes.
   [[nodiscard]] const traffic& moved() const noexcept { return driver_.moved(); }
+  /// Of that, what the phase exchange moved; the rest belongs to the offsets.
+  [[nodiscard]] const traffic& moved_in_exchange() const noexcept { return driver_.moved_in_exchange(); }
   /// What auto became in the last use; else what was asked for.
   [[nodiscard]] exchange_strategy strategy() const noexcept { return driver_.strategy(); }
 

@@ -27,16 +27,21 @@ exchange_driver::exchange_driver(team& team, const bucket_options& options, std:
 }
 
 void exchange_driver::begin() {
-  phases_ = {};
+  phases_ = waits_ = {};
   refused_.clear();
   before_ = exchange_ ? exchange_->sent() : traffic{};
   began_ = team_.now();
+  waited_before_ = team_.waited_seconds();
 }
 
 void exchange_driver::end_phase(double bucket_phases::*phase) {
   const double now = team_.now();
   phases_.*phase = now - began_;
   began_ = now;
+  const double waited = team_.waited_seconds();
+  waits_.*phase = waited - waited_before_;
+  waited_before_ = waited;
+  if (phase == &bucket_phases::bucketize) before_exchange_ = exchange_->sent();
 }
 
 void exchange_driver::agree(std::size_t items) {
@@ -70,7 +75,8 @@ void exchange_driver::choose(std::size_t items) {
 
 void exchange_driver::end(std::size_t items) {
   moved_ = exchange_->sent() - before_;
-  moved_.payload_bytes = items * item_bytes_;
+  moved_in_exchange_ = exchange_->sent() - before_exchange_;
+  moved_.payload_bytes = moved_in_exchange_.payload_bytes = items * item_bytes_;
   for (int peer = 0; peer < team_.size(); ++peer) {  // the counts
     if (peer == team_.rank()) continue;
     moved_.messages += 1;

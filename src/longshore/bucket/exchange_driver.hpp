@@ -62,7 +62,11 @@ class exchange_driver {
   [[nodiscard]] tasks& workers() noexcept { return options_.workers != nullptr ? *options_.workers : alone_; }
   [[nodiscard]] const bucket_options& options() const noexcept { return options_; }
   [[nodiscard]] const bucket_phases& phases() const noexcept { return phases_; }
+  /// Seconds of the phases in which this rank waited for others (team::waited_seconds).
+  [[nodiscard]] const bucket_phases& waits() const noexcept { return waits_; }
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  /// Of what moved, that of the phase exchange; the rest belongs to the offsets.
+  [[nodiscard]] const traffic& moved_in_exchange() const noexcept { return moved_in_exchange_; }
   [[nodiscard]] exchange_strategy strategy() const noexcept { return strategy_; }
 
  private:
@@ -77,9 +81,9 @@ class exchange_driver {
   block_counts counts_;
   std::vector<std::size_t> starts_;
   std::string refused_;
-  double began_ = 0;
-  bucket_phases phases_;
-  traffic before_, moved_;
+  double began_ = 0, waited_before_ = 0;
+  bucket_phases phases_, waits_;
+  traffic before_, before_exchange_, moved_, moved_in_exchange_;
 };
 
 }  // namespace bucketing

@@ -13,7 +13,7 @@ from longshore_study import terminal
 from longshore_study.common_shift import CommonShift, find_shift
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.expression import Expression
-from longshore_study.figures import CONTROL, measure, pattern_rank
+from longshore_study.figures import CONTROL, CONTROL_METRICS, measure, pattern_rank
 from longshore_study.pairing import Row, design_of, failed_without_row, pair, sessions_in_turns, set_apart
 from longshore_study.row_document import row_document
 from longshore_study.selection import Side
@@ -92,7 +92,9 @@ def compare(reference: Side, new: Side, options: Options | None = None) -> Compa
     for row in rows:
         row.effect = design_of(row, in_turns)
     _moderate(rows)
-    controls = [row for row in rows if row.key.pattern == CONTROL]
+    controls = [
+        row for row in rows if row.key.pattern == CONTROL and str(row.key.variant.get("kernel")) in CONTROL_METRICS
+    ]
     judged = [row for row in rows if row.key.pattern != CONTROL]
     shift = find_shift([_control(row) for row in controls if row.effect and row.moderated], margin)
     shift = _judge(judged, margin, shift)

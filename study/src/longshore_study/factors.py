@@ -105,9 +105,14 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "stable": _words("no yes"),
         **_TASKS,
     },
-    "control": {"kernel": _words("copy pingpong"), "bytes": _count(8, 2**48)},
+    "control": {
+        "kernel": _words("copy pingpong loggp shift barrier fetch-add"),
+        "over": _words("put channel alltoallv rma copy"),
+        "pair": _words("near far remote"),
+        "bytes": _count(8, 2**48),
+    },
 }
-"""By pattern; `control` is measured in every study and is not asked for."""
+"""By pattern; copy and pingpong of `control` are measured in every study, and need not be asked for."""
 
 BETWEEN: dict[str, Factor] = {
     "transport": _words("threads mpi shmem ucx"),
@@ -116,4 +121,4 @@ BETWEEN: dict[str, Factor] = {
 }
 """What only a new launch can change, besides `environment`; factors of a pattern may vary between launches too."""
 
-PROGRAMS = tuple(name for name in FACTORS if name != "control")
+PROGRAMS = tuple(FACTORS)

@@ -21,6 +21,7 @@ MAIN_METRICS = {
 }
 CONTROL = "control"
 CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
+"""By kernel: those that say whether the machine as a whole has changed. The others are parameters of a model."""
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 PATTERN_ORDER = ("stream", "gather", "halo", "sort")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.plan import CONTROL, Cell, Plan
+from longshore_study.plan import Cell, Plan
 from longshore_study.store import Launch
 
 ASSUMED_LAUNCH_SPREAD = 0.03
@@ -90,8 +90,10 @@ def _guessed_repetition(cell: Cell, variant: dict[str, Any]) -> float:
         case "halo":
             items = int(variant.get("contiguous", 0)) * 6 or _halo_items(variant)
             return 5e-5 * ranks + ranks * items * 8 * 4 / _BYTES_PER_SECOND
+        case "control":
+            return 0.05 if variant.get("kernel", "copy") == "copy" else 0.01
         case _:
-            return 0.05 if cell.program == CONTROL else 0.1
+            return 0.1
 
 
 def _halo_items(variant: dict[str, Any]) -> int:

@@ -111,6 +111,8 @@ class Facts:
     figures: tuple[Figure, ...] = ()
     # Per side the figures of longshore_study.figures by which patterns are judged.
     main_measured: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
+    # Per side all figures of longshore_study.figures.
+    all_measured: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
     absent: tuple[Absent, ...] = ()
     failed: tuple[Failed, ...] = ()
 
@@ -166,6 +168,7 @@ def gather_facts(
             side.name: [one for one, f in zip(m.figures, enriched[side.name], strict=True) if f.main]
             for side, m in pairs
         },
+        all_measured={side.name: m.figures for side, m in pairs},
         absent=tuple(
             Absent(side.name, key.pattern, factors_of(key), reason)
             for side, m in pairs

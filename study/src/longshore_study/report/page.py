@@ -24,6 +24,8 @@ from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.marks import symbol_sheet
 from longshore_study.report.markup import Child, Element, Verbatim, element, to_text
+from longshore_study.report.means import means_section
+from longshore_study.report.predictions import predictions_section
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.rules import rules_section
 from longshore_study.report.scaling import scaling_section
@@ -163,6 +165,8 @@ SECTIONS: tuple[Section, ...] = (
     patterns_section,
     scaling_section,
     engines_section,
+    means_section,
+    predictions_section,
     guidelines_section,
     drift_section,
     coverage_section,
