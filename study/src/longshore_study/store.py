@@ -1,6 +1,6 @@
 """The store: append-only files, STORE/<study>/<tag>/<session>/<launch>.jsonl, one per launch, each written beside its
-place and renamed into it. No lock and no database: the store lives on parallel file systems, where locks hang. A file
-that cannot be read is yielded with its problem, never dropped."""
+place and given its name when it is whole. No lock and no database: the store lives on parallel file systems, where
+locks hang. A file that cannot be read is yielded with its problem, never dropped."""
 
 from __future__ import annotations
 
@@ -277,6 +277,28 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         raise LongshoreError(f"{folder}: cannot be read ({error.strerror}); --store DIR names a folder") from None
 
 
+def whereabouts() -> str:
+    """Where the number of a process is its own: containers may share a host name, and not their numbers."""
+    try:
+        space = f"-{Path('/proc/self/ns/pid').stat().st_ino}"
+    except OSError:
+        space = ""
+    return os.uname().nodename.replace(".", "_") + space
+
+
+def _take_name(temporary: Path, path: Path) -> bool:
+    """Gives a finished file its name, unless there is a file of that name: no process replaces what another stored."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        if path.exists():
+            return False
+        temporary.rename(path)
+    return True
+
+
 def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
     path = folder / f"{stem}.jsonl"
     attempt = 1
@@ -285,13 +307,15 @@ def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
             return path
         attempt += 1
         path = folder / f"{stem}.{attempt}.jsonl"
-    temporary = folder / f".{stem}.{os.getpid()}.tmp"
+    temporary = folder / f".{stem[:100]}.{whereabouts()}.{os.getpid()}.tmp"
     try:
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        temporary.rename(path)
+        while not _take_name(temporary, path):  # another process has stored a launch of this name in this moment
+            attempt += 1
+            path = folder / f"{stem}.{attempt}.jsonl"
     finally:
         temporary.unlink(missing_ok=True)
     directory = os.open(folder, os.O_RDONLY)
