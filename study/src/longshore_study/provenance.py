@@ -36,7 +36,8 @@ _FIRMWARE = {
 _DEVICE_FIRMWARE = ("/sys/class/infiniband/*/fw_ver", "/sys/class/cxi/*/device/fw_version",
                     "/sys/class/cxi/*/device/properties/fw_version")  # fmt: skip
 _ENVIRONMENT = ("PE_ENV", "CRAY_CPE_VERSION", "CPE_VERSION", "CRAYPE_VERSION", "CRAY_MPICH_VERSION",
-                "CRAY_LIBSCI_VERSION", "CRAYPE_NETWORK_TARGET", "EBROOTFOSS", "EBVERSIONFOSS", "SPACK_ENV", "CONDA_DEFAULT_ENV")  # fmt: skip
+                "CRAY_LIBSCI_VERSION", "CRAYPE_NETWORK_TARGET",
+                "EBROOTFOSS", "EBVERSIONFOSS", "SPACK_ENV", "CONDA_DEFAULT_ENV")  # fmt: skip
 
 
 def collect(programs: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
