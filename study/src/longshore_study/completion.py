@@ -1,5 +1,5 @@
-"""What may stand at the place of the cursor. The scripts for the shells only ask: `longshore __complete WORD...`, the last
-word being the one that is typed, answers with a line for each possibility, so they never grow old."""
+"""What may stand at the place of the cursor. The scripts for the shells only ask: `longshore __complete WORD...`, the
+last word being the one that is typed, answers with a line for each possibility, so they never grow old."""
 
 from __future__ import annotations
 

@@ -23,7 +23,6 @@ from longshore_study.importers.run_texts import integer, runs_of
 _BEGIN = re.compile(
     r"^(?:running on \d+ ranks|repetitions[ \t]+\d+)[ \t]*$(?:\s*^repetitions[ \t]+\d+[ \t]*$)?", re.MULTILINE
 )
-_LINE = rf"^{{}}[ \t]*({NUMBER})[ \t]*$"
 _TRIPLE = r"--{}[ =]+(\d+)[ ,]+(\d+)[ ,]+(\d+)"
 
 
@@ -33,7 +32,7 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
     def line(name: str) -> float:
-        match = re.search(_LINE.format(re.escape(name)), text, re.MULTILINE)
+        match = re.search(rf"^{re.escape(name)}[ \t]*({NUMBER})[ \t]*$", text, re.MULTILINE)
         if match is None:
             raise source.error(offset + len(text.rstrip()), f"the output ends without '{name}'")
         return value(match[1])

@@ -34,7 +34,7 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
     mode = _BEGIN.search(text)
-    tasks, keys = integer(r"^?numBuckets = (\d+)", text), integer(r"keys per bucket = (\d+)", text)
+    tasks, keys = integer(r"numBuckets = (\d+)", text), integer(r"keys per bucket = (\d+)", text)
     total_keys = integer(r"total keys = (\d+)", text)
     marks = text.find("averages across")
     times = {match[1]: match for match in _TIMES.finditer(text, max(marks, 0))}

@@ -26,7 +26,7 @@ def read(source: Source, options: Options) -> list[Imported]:
     if len(found) > MOST_FIGURES:
         raise LongshoreError(f"{source.name}: more than {MOST_FIGURES} figures at path '{choice.path}'")
     figures = [_number(source, choice.path, one.value) for one in found]
-    metrics = list(zip(_factors(found), figures, strict=True))
+    metrics = list(zip(_factors(found, str(parse_path(choice.path)[-1])), figures, strict=True))
     return [figures_as_run(source, choice, metrics, options.ranks)]
 
 
@@ -53,8 +53,14 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-def _factors(found: list[Found]) -> list[dict[str, Any]]:
-    differing = {name for one in found for name in one.beside if len({other.beside.get(name) for other in found}) > 1}
+def _factors(found: list[Found], own: str) -> list[dict[str, Any]]:
+    """What tells each from the others; a figure that is written as a text (`own`) does not."""
+    differing = {
+        name
+        for one in found
+        for name in one.beside.keys() - {own}
+        if len({other.beside.get(name) for other in found}) > 1
+    }
     told = [{name: text for name, text in one.beside.items() if name in differing} for one in found]
     if len({str(sorted(factors.items())) for factors in told}) == len(found):
         return list(told)
