@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from longshore_study import __version__
 from longshore_study.errors import EXIT_INTERRUPTED, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.readable import readable_streams
 
 VERBS = {
     "init": "write a study file to start from",
@@ -152,11 +153,17 @@ def parser_of(verb: str) -> tuple[Parser, ModuleType]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb and returns the exit status; every expected failure is one line on stderr."""
+    with readable_streams():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         status = dispatch(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except LongshoreError as error:
-        print(f"longshore: {error}", file=sys.stderr)
+        line = str(error).replace("\n", "\\n")
+        print(f"longshore: {line}", file=sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:
         print("longshore: interrupted", file=sys.stderr)

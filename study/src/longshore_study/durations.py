@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 ALLOWED = "such as 45m, 1h30m, 2d or 01:30:00"
-_WORDS = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+)s?)?")
+_WORDS = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+)s)?")
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):([0-5]?\d)(?::([0-5]?\d))?")
 _UNITS = (86400, 3600, 60, 1)
 
@@ -16,7 +16,7 @@ def parse_duration(text: str) -> int:
     A lone number is refused: Slurm takes it for minutes, PBS for seconds.
     """
     compact = text.replace(" ", "").lower()
-    match = _CLOCK.fullmatch(compact) or (_WORDS.fullmatch(compact) if not compact.isdigit() else None)
+    match = _CLOCK.fullmatch(compact) or _WORDS.fullmatch(compact)
     seconds = sum(int(part or 0) * unit for part, unit in zip(match.groups(), _UNITS, strict=True)) if match else 0
     if seconds <= 0:
         raise ValueError(f"'{text}' is no time {ALLOWED}")
