@@ -183,7 +183,7 @@ def read_launch(path: Path, *, samples: bool = False) -> Launch:
         study=envelope["study"],
         tag=envelope["tag"],
         session=envelope["session"],
-        cell=envelope["cell"],
+        cell=_shared(envelope["cell"]),
         cell_id=str(envelope.get("cell_id") or cell_id(envelope["cell"])),
         launch_index=int(envelope.get("launch_index") or 0),
         position=envelope.get("position"),
@@ -209,12 +209,12 @@ class _Body:
         self.problem: str | None = None
 
     def read(self, lines: list[bytes], path: Path, *, samples: bool) -> None:
-        for number, line in enumerate(lines) if samples else _without_samples(lines):
-            if number == 0 or not line:
-                continue
-            record = records.parse(line, path, number + 1)
+        numbered = enumerate(lines) if samples else _without_samples(lines)
+        wanted = [(number, line) for number, line in numbered if number and line]
+        for record in records.parse_lines(wanted, path):
             kind = record["record"]
             if kind == "result":
+                record["variant"] = _shared(record["variant"])
                 self.results.append(record)
             elif kind == "sample":
                 self.samples.append(record)
@@ -222,6 +222,20 @@ class _Body:
                 self.header = record
             elif kind == "end":
                 self.end = record
+
+
+_seen: dict[str, dict[str, Any]] = {}
+_MOST_SEEN = 100_000
+
+
+def _shared(factors: dict[str, Any]) -> dict[str, Any]:
+    """The factors of an earlier record where they are the same: a store has few variants and many launches.
+
+    The texts are compared, since 1, 1.0 and true are equal and not the same factor. Nobody changes what is shared.
+    """
+    if len(_seen) > _MOST_SEEN:
+        _seen.clear()
+    return _seen.setdefault(repr(factors), factors)
 
 
 def _without_samples(lines: list[bytes]) -> list[tuple[int, bytes]]:
