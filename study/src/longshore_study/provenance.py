@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,17 @@ _ENVIRONMENT = ("PE_ENV", "CRAY_CPE_VERSION", "CPE_VERSION", "CRAYPE_VERSION", "
                 "EBROOTFOSS", "EBVERSIONFOSS", "SPACK_ENV", "CONDA_DEFAULT_ENV")  # fmt: skip
 
 
-def collect(programs: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
+@dataclass(frozen=True)
+class Program:
+    """A program whose libraries are told."""
+
+    path: str
+    stack: str = ""
+    library_path: str | None = None
+    """LD_LIBRARY_PATH, where it has one of its own."""
+
+
+def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, str]:
     """Property: value, of what is there; nothing is an error. `root` is "/" unless a test brings its own."""
     found: dict[str, str] = {}
     release = _key_values(_text(root, "/etc/os-release"))
@@ -69,7 +80,7 @@ def collect(programs: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
     return {key: value[:_LONGEST_VALUE] for key, value in found.items()}
 
 
-def keep_provenance(target: Target, programs: Iterable[str]) -> str:
+def keep_provenance(target: Target, programs: Iterable[Program]) -> str:
     """Stores what is collected beside the launches, and returns its digest; empty where it cannot be stored."""
     text = json.dumps(collect(programs), indent=1, sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -102,12 +113,13 @@ def _read(path: str) -> Mapping[str, str]:
     return {str(key): str(value) for key, value in told.items()} if isinstance(told, dict) else {}
 
 
-def _build_ids(program: str) -> dict[str, str]:
+def _build_ids(program: Program) -> dict[str, str]:
     """The identity of a program and of each library that it loads, by the names that they are asked for."""
-    found = {f"build-id {Path(program).name}": _identity(Path(program))}
-    for name, path in _libraries(Path(program)).items():
-        found[f"build-id {name}"] = _identity(path)
-    return found
+    path = Path(program.path)
+    begin = f"{program.stack} build-id" if program.stack else "build-id"
+    library_path = os.environ.get("LD_LIBRARY_PATH", "") if program.library_path is None else program.library_path
+    libraries = _libraries(path, library_path.split(os.pathsep))
+    return {f"{begin} {name}": _identity(file) for name, file in {path.name: path, **libraries}.items()}
 
 
 def _identity(path: Path) -> str:
@@ -124,7 +136,7 @@ def _identity(path: Path) -> str:
         return "unreadable"
 
 
-def _libraries(program: Path) -> dict[str, Path]:
+def _libraries(program: Path, library_path: list[str]) -> dict[str, Path]:
     """What the loader would find, as ld.so(8) searches: run paths, LD_LIBRARY_PATH, its cache, the usual folders."""
     usual = _usual_folders()
     found: dict[str, Path] = {}
@@ -133,7 +145,7 @@ def _libraries(program: Path) -> dict[str, Path]:
         name, run_path = waiting.pop(0)
         if name in found:
             continue
-        folders = [*run_path, *os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep), *usual]
+        folders = [*run_path, *library_path, *usual]
         path = next((Path(folder, name) for folder in folders if folder and Path(folder, name).is_file()), None)
         if path is not None:
             found[name] = path

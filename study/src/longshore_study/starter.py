@@ -11,6 +11,7 @@ from longshore_study.bench_program import BENCH, find_bench
 from longshore_study.errors import LongshoreError
 from longshore_study.launchers import Command, Launcher, make_launcher
 from longshore_study.plan import Cell, Plan, PlannedLaunch
+from longshore_study.provenance import Program
 from longshore_study.stack_builds import Build, find_build
 
 
@@ -40,9 +41,13 @@ class Starter:
         command = way.launcher.command(launch.cell, program_of(self.plan, launch, way.bench, records_file))
         return Command(command.argv, {**way.environment, **command.environment}, command.binding)
 
-    def programs(self) -> list[str]:
+    def programs(self) -> list[Program]:
         """Each longshore-bench that may run."""
-        return list(dict.fromkeys(way.bench for way in self.ways.values() if way.bench))
+        return [
+            Program(way.bench, "" if stack is None else stack, way.environment.get("LD_LIBRARY_PATH"))
+            for stack, way in self.ways.items()
+            if way.bench
+        ]
 
 
 def make_starter(plan: Plan, *, bench: str | None = None, mpirun: str | None = None, dry_run: bool = False) -> Starter:
