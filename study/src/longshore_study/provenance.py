@@ -119,10 +119,10 @@ def _build_ids(program: Program) -> dict[str, str]:
     begin = f"{program.stack} build-id" if program.stack else "build-id"
     library_path = os.environ.get("LD_LIBRARY_PATH", "") if program.library_path is None else program.library_path
     libraries = _libraries(path, library_path.split(os.pathsep))
-    return {f"{begin} {name}": _identity(file) for name, file in {path.name: path, **libraries}.items()}
+    return {f"{begin} {name}": identity(file) for name, file in {path.name: path, **libraries}.items()}
 
 
-def _identity(path: Path) -> str:
+def identity(path: Path) -> str:
     """The build-id; of what was linked without one, the digest of the whole file."""
     found = elf.describe(path).build_id
     if found:
