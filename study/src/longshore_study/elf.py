@@ -31,7 +31,7 @@ def describe(path: str | Path) -> Described:
     try:
         with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return _Elf(content).described(Path(path))
-    except (OSError, ValueError, OverflowError, struct.error):
+    except (OSError, ValueError, IndexError, OverflowError, struct.error):
         return Described()
 
 
