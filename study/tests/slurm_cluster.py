@@ -61,6 +61,7 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+TmpFS={folder}/tmp/%n
 MpiDefault=none
 SchedulerType=sched/builtin
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,build_queue_timeout=2000000
@@ -81,7 +82,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 @contextmanager
 def cluster(folder: Path, nodes: int = 2, cpus: int = 4) -> Iterator[dict[str, str]]:
     """Starts it, and yields the variables that its commands need; ends every process that it started."""
-    for name in ("state", *(f"spool/n{node}" for node in range(nodes))):
+    for name in ("state", *(f"{what}/n{node}" for node in range(nodes) for what in ("spool", "tmp"))):
         (folder / name).mkdir(parents=True)
     key = folder / "munge.key"
     key.write_bytes(secrets.token_bytes(1024))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,20 @@ def test_samples_cost_no_parsing(results: Store, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(records, "check", counting)
     assert sum(len(stored.results) for stored in results.launches()) == 16_000
     assert len(parsed) == 1000 * (1 + 1 + 16 + 1), "envelope, launch, results, end"
+
+
+def test_reading_a_store_holds_one_launch_at_a_time(results: Store) -> None:
+    """Memory is bounded by the largest launch, not by their number, also where samples are asked for."""
+    for index in range(60):
+        store_launch(results, "t", "s", [SAMPLE] * 1000, index=index)
+    peaks = []
+    for few in (5, 60):
+        tracemalloc.start()
+        launches = results.launches(samples=True)
+        assert sum(len(launch.samples) for launch, _ in zip(launches, range(few), strict=False)) == few * 1000
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 @pytest.mark.parametrize(

@@ -217,6 +217,7 @@ class _Body:
                 record["variant"] = _shared(record["variant"])
                 self.results.append(record)
             elif kind == "sample":
+                record["variant"] = _shared(record["variant"])
                 self.samples.append(record)
             elif kind == "launch":
                 self.header = record
