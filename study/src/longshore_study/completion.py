@@ -67,6 +67,8 @@ def _values(action: argparse.Action, words: Sequence[str]) -> list[str]:
     what = action.dest
     if what == "format":
         return list(importlib.import_module("longshore_study.importers").FORMATS)
+    if str(action.metavar).endswith(".toml"):
+        return []  # a file, which the shell completes
     if what in ("tag", "reference", "new", "names", "study", "session"):
         return _stored(what, words)
     return []
