@@ -11,6 +11,7 @@ from typing import Any
 
 from longshore_study import terminal
 from longshore_study.common_shift import CommonShift, find_shift
+from longshore_study.differences import differences
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.expression import Expression
 from longshore_study.figures import CONTROL, CONTROL_METRICS, measure, pattern_rank
@@ -209,6 +210,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "counts": {name: count for name, count in counts.items() if count},
         "common_shift": comparison.shift.document(),
         "rows": [row_document(row) for row in comparison.rows],
+        "differences": [found.as_json() for found in differences(comparison.reference, comparison.new)],
         "problems": comparison.problems,
     }
 

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from longshore_study.launchers import available_cores, available_cpus, find_mpi
+from longshore_study.cores import available_cores, available_cpus
+from longshore_study.mpi import find_mpi
 
 OK, WARN, UNKNOWN = "ok", "warn", "unknown"
 NOT_SUPPORTED = "not supported on this system"

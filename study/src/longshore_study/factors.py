@@ -21,6 +21,8 @@ class Factor:
     least: int = 1
     most: int = LARGEST_COUNT
     numbers_in_one: int = 1
+    free_text: bool = False
+    """Any text: what it may be is known elsewhere."""
 
     @property
     def is_word(self) -> bool:
@@ -28,6 +30,8 @@ class Factor:
 
     def allowed(self) -> str:
         """The rest of a sentence: "... is one of", for error messages."""
+        if self.free_text:
+            return "a text"
         if self.is_word:
             return f"one of {', '.join(self.values)}"
         one = f"an integer from {self.least} to {self.most}"
@@ -118,6 +122,8 @@ BETWEEN: dict[str, Factor] = {
     "transport": _words("threads mpi shmem ucx"),
     "ranks": _count(1, LARGEST_RANKS),
     "ranks_per_node": _count(1, LARGEST_RANKS),
+    "nodes": _count(1, LARGEST_RANKS),
+    "stack": Factor(free_text=True),
 }
 """What only a new launch can change, besides `environment`; factors of a pattern may vary between launches too."""
 
