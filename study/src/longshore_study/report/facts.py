@@ -15,6 +15,7 @@ from typing import Any
 
 from longshore_study.figures import Figure as Measurement
 from longshore_study.figures import Key, Measured, canonical, main_metric, measure, pattern_rank
+from longshore_study.json_number import number_in
 from longshore_study.records import Record
 from longshore_study.selection import Side
 from longshore_study.store import Launch
@@ -88,6 +89,8 @@ class Row:
     unit: str
     sessions: tuple[int, int]
     warnings: tuple[str, ...]
+    smallest_slowdown: float | None = None
+    """What these data would have shown in four of five cases, as a share."""
 
 
 @dataclass(frozen=True)
@@ -278,4 +281,5 @@ def _row(row: Mapping[str, Any]) -> Row:
         unit=str(row.get("unit") or ""),
         sessions=(int(sessions[0]), int(sessions[1])),
         warnings=tuple(str(w) for w in row.get("warnings") or ()),
+        smallest_slowdown=number_in(row.get("smallest_slowdown")),
     )
