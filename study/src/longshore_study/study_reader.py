@@ -9,6 +9,7 @@ from typing import Any
 from longshore_study.errors import suggestion
 from longshore_study.expression import Expression, ExpressionError, canonical, parse
 from longshore_study.factors import BETWEEN, FACTORS, PROGRAMS, Factor
+from longshore_study.hypothesis_reader import read_hypothesis
 from longshore_study.step_reader import read_steps
 from longshore_study.study import Amounts, External, Guideline, LauncherChoice, PatternBlock, Study
 from longshore_study.toml_positions import Path as KeyPath
@@ -16,7 +17,7 @@ from longshore_study.toml_positions import line_of
 from longshore_study.toml_values import Values, listed, shown
 
 LAUNCHER_KINDS = ("local", "mpirun", "srun", "slurm-batch", "pbs-batch", "flux")
-SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step")
+SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis")
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
 _LONGEST_LIST = 1000
@@ -60,6 +61,7 @@ class StudyReader(Values):
             steps=read_steps(self, self.tables(document, "step"), blocks),
             launcher=self.launcher(self.table(document, (), "launcher", required=False)),
             bound=self.bound(self.table(document, (), "bound", required=False)),
+            hypothesis=read_hypothesis(self, document, blocks),
         )
 
     def pattern(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> PatternBlock | None:
