@@ -135,6 +135,9 @@ def test_two_steps_and_a_slope() -> None:
     (slope,) = find_changes([[-0.02 * k + generator.gauss(0, 0.01) for k in range(30)]], MARGIN)
     assert slope.changes
     assert all(change.kind == DRIFT for change in slope.changes)
+    (event,) = find_changes([[-0.02 * k + generator.gauss(0, 0.01) for k in range(30)]], MARGIN, [[12]])
+    assert [change.kind for change in event.changes if change.at == 12] == [DRIFT], "it has not begun with the event"
+    assert not any(change.known for change in event.changes)
 
 
 def test_figures_that_do_not_vary_are_no_reason_to_believe() -> None:

@@ -71,6 +71,10 @@ class Row:
         low, high = sorted(math.exp(max(-700.0, min(700.0, sign * end))) for end in change.interval)
         return low, high
 
+    def told_events(self, change: Change) -> list[str]:
+        """What is known to have happened there; a drift has not begun with it."""
+        return [event.text for event in self.events.get(change.at, ())] if change.known else []
+
     def ratio(self, change: Change) -> float:
         return math.exp(change.difference * (-1.0 if self.better == "lower" else 1.0))
 
@@ -192,7 +196,7 @@ def change_document(row: Row, change: Change) -> dict[str, Any]:
         "p": change.p,
         "adjusted_p": change.adjusted_p,
         "known": change.known,
-        "events": [event.text for event in row.events.get(change.at, ())],
+        "events": row.told_events(change),
     }
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
+from longshore_study import history
 from longshore_study.figures import Figure as Measurement
 from longshore_study.figures import Key, Measured, canonical, main_metric, measure, pattern_rank
 from longshore_study.json_number import number_in
@@ -116,6 +117,9 @@ class Facts:
     main_measured: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
     absent: tuple[Absent, ...] = ()
     failed: tuple[Failed, ...] = ()
+    # What `attribute --json` says of the comparison.
+    attribution: Mapping[str, Any] | None = None
+    history: history.Table | None = None
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -154,6 +158,9 @@ def gather_facts(
     sides: Sequence[Side],
     compared: Mapping[str, Any] | None = None,
     guidelines: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    *,
+    attribution: Mapping[str, Any] | None = None,
+    past: history.Table | None = None,
 ) -> Facts:
     # Studies as sides are compared as a whole; under tags, figures of two studies are different things.
     with_study = all(side.is_tag for side in sides)
@@ -175,6 +182,8 @@ def gather_facts(
             for key, reason in m.absent.items()
         ),
         failed=tuple(Failed(side.name, launch) for side, m in pairs for launch in m.failed),
+        attribution=attribution,
+        history=past,
     )
 
 

@@ -275,8 +275,8 @@ def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> lis
             k, STEP, found.difference, effect.interval(found.difference, measured.se, measured.df), p, adjusted_p,
             k in row.known, span,
         )  # fmt: skip
-        drifts = not change.known and not _abrupt(row.values[span[0] : span[1]], k - span[0])
-        changes.setdefault(i, []).append(replace(change, kind=DRIFT) if drifts else change)
+        drifts = not _abrupt(row.values[span[0] : span[1]], k - span[0], known=change.known)
+        changes.setdefault(i, []).append(replace(change, kind=DRIFT, known=False) if drifts else change)
     return [History(tuple(changes.get(i, ())), correlation, _noise(row, correlation)) for i, row in enumerate(rows)]
 
 
@@ -287,12 +287,13 @@ def _noise(row: _Row, correlation: float) -> float | None:
     return math.sqrt(math.fsum(gaps) / len(gaps) / 2.0 / (1.0 - r)) if gaps else None
 
 
-def _abrupt(values: Sequence[float], step: int) -> bool:
-    """A step shows in the sessions next to it, and clearly better than a slope does (by Schwarz' criterion, with a
-    parameter for its place)."""
+def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
+    """A step shows in the sessions next to it, and better than a slope does (by Schwarz' criterion, with a parameter
+    for its place where that was not known)."""
+    price = 0.0 if known else 2.0 * math.log(len(values)) / len(values)
     whole = _mean(values[step:]) - _mean(values[:step])
     near = _mean(values[step : step + _NEAR]) - _mean(values[max(0, step - _NEAR) : step])
-    return near / whole >= _NEAR_PART and _line_over_step(values, step) > 2.0 * math.log(len(values)) / len(values)
+    return near / whole >= _NEAR_PART and _line_over_step(values, step) > price
 
 
 def _line_over_step(values: Sequence[float], step: int) -> float:

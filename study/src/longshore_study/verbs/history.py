@@ -166,7 +166,7 @@ def sentence(row: Row, change: Change) -> str:
     verb = "drifted" if change.kind == DRIFT else "became"
     low, high = row.interval(change)
     tags = f" (tags {before.tag} and {after.tag})" if before.tag != after.tag else f" (tag {after.tag})"
-    what = "; ".join(event.text for event in row.events.get(change.at, ()))
+    what = "; ".join(row.told_events(change))
     known = f"; after: {what}" if what else "; no known event"
     date = f"{after.when[:10]}, " if after.when else ""
     return (
