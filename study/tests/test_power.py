@@ -7,8 +7,6 @@ from __future__ import annotations
 import math
 import os
 import random
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +17,7 @@ from longshore_study.selection import Side
 from longshore_study.statistics import verdict
 from longshore_study.store import Launch
 from longshore_study.study_file import loads
+from simulated_launches import halo, launch
 
 MODES = ("waitall", "sendrecv", "redblack", "pairwise", "neighbor", "persistent", "isend-recv", "irecv-send")
 STUDIES = 200 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
@@ -51,20 +50,14 @@ def session(  # noqa: PLR0917 - what a session is made of
     day = generator.gauss(0, spread.sessions * math.sqrt(spread.shared))
     days = {mode: day + generator.gauss(0, spread.sessions * math.sqrt(1 - spread.shared)) for mode in MODES}
     return [
-        Launch(
-            study="s", tag=tag, session=str(number), cell={"ranks": 2}, cell_id="c", launch_index=index,
-            position=index, path=Path(f"{tag}/{number}/{index}.jsonl"), exit_status=0, header=None, complete=True,
-            results=[
-                halo(mode, effects.get(mode, 0.0) + days[mode] + generator.gauss(0, spread.launches)) for mode in MODES
-            ],
+        launch(
+            tag,
+            str(number),
+            index,
+            [halo(mode, effects.get(mode, 0.0) + days[mode] + generator.gauss(0, spread.launches)) for mode in MODES],
         )
         for index in range(launches)
-    ]  # fmt: skip
-
-
-def halo(mode: str, log: float) -> dict[str, Any]:
-    metrics = {"process_bandwidth": {"value": 1000 * math.exp(log), "unit": "MiB/s", "better": "higher"}}
-    return {"record": "result", "pattern": "halo", "variant": {"mode": mode}, "metrics": metrics}
+    ]
 
 
 @pytest.mark.parametrize(
