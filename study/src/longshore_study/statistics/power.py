@@ -58,7 +58,7 @@ def prospect(units: int, rows: int, noise: Noise, limit: float, level: float | N
     simulated = min(rows, _MOST_ROWS)
     generator = random.Random(_SEED)  # noqa: S311 - noise, no secret
     thresholds, same, count = [], 0, 0
-    for _ in range(max(_TABLES, 4000 // simulated)):
+    for _ in range(max(_TABLES, 2000 // simulated)):
         table = _table(generator, units, simulated, noise)
         for found, result in zip(table, moderated.moderate(table), strict=True):
             assert result is not None  # noqa: S101 - every effect has a variance

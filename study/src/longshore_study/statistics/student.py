@@ -101,23 +101,34 @@ def fourth_log_gamma(x: float) -> float:
 
 
 def inverse_trigamma(y: float) -> float:
-    """The x with trigamma(x) = y, by bisection on the logarithm of x."""
+    """The x with trigamma(x) = y: by false position (Illinois) on the logarithms of both, which is nearly a line."""
     if y <= 0.0:
         raise ValueError(f"trigamma takes positive values only, not {y}")
     if y > 1e7:
         return 1.0 / math.sqrt(y)
     if y < 1e-6:
         return 1.0 / y
-    low, high = 0.5 / math.sqrt(y), 1.0 / y + 1.0  # trigamma(x) lies between 1/x and 1/x + 1/x^2
-    for _ in range(200):
-        middle = math.sqrt(low * high)
-        if trigamma(middle) > y:
-            low = middle
+
+    def excess(log_x: float) -> float:
+        return math.log(trigamma(math.exp(log_x)) / y)
+
+    low, high = math.log(0.5 / math.sqrt(y)), math.log(1.0 / y + 1.0)  # trigamma(x) is between 1/x and 1/x + 1/x^2
+    above, below = excess(low), excess(high)
+    last = 0
+    for _ in range(100):
+        middle = (low * below - high * above) / (below - above)
+        value = excess(middle)
+        if value == 0.0 or abs(value) < 1e-15 or not low < middle < high:
+            return math.exp(middle)
+        if value > 0.0:
+            low, above = middle, value
+            below *= 0.5 if last > 0 else 1.0
+            last = 1
         else:
-            high = middle
-        if high / low < 1.0 + 1e-14:
-            break
-    return math.sqrt(low * high)
+            high, below = middle, value
+            above *= 0.5 if last < 0 else 1.0
+            last = -1
+    return math.exp((low + high) / 2.0)
 
 
 def _incomplete_beta(a: float, b: float, x: float, complement: float) -> float:
