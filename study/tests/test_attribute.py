@@ -118,6 +118,36 @@ def test_what_differs_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytes
     assert told["environment"]["rows"] == 4
 
 
+def test_variables_that_changed_are_put_to_the_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, confirm = Store(tmp_path / "results"), tmp_path / "confirm.toml"
+    generator = random.Random(15)
+    for tag, session in itertools.product(("old", "new"), "abc"):
+        environment = {"UCX_RNDV_THRESH": "256K" if tag == "old" else "8K", "SLURM_JOB_ID": session, "FI_A": "same"}
+        header = {"record": "launch", "schema": 1, "environment": environment}
+        lost = {"waitall": 0.5} if tag == "new" else {}
+        results = [halo(m, 1000 * lost.get(m, 1.0) * generator.gauss(1, 0.01)) for m in ("waitall", "persistent")]
+        store_launch(store, tag, session, [header, *results], cell={"transport": "mpi", "ranks": 2})
+    attribute(str(store.path), capsys, "old", "new", "-o", str(confirm))
+    study = load(confirm)
+    assert study.hypothesis is not None
+    assert study.hypothesis.environment == {"UCX_RNDV_THRESH": "256K"}
+    assert study.patterns[0].between["environment"] == [{}, {"UCX_RNDV_THRESH": "256K"}]
+    for tag, session, index, variables in itertools.product(
+        ("before", "after"), "abc", range(3), ({}, {"UCX_RNDV_THRESH": "256K"})
+    ):
+        lost = {"waitall": 0.5} if tag == "after" and not variables else {}
+        results = [halo(m, 1000 * lost.get(m, 1.0) * generator.gauss(1, 0.01)) for m in ("waitall", "persistent")]
+        cell = {"transport": "mpi", "ranks": 2, "environment": variables}
+        store_launch(store, tag, session, results, index, cell=cell, study=study.name)
+    status, document = attribute(str(store.path), capsys, "before", "after", "--confirm", str(confirm))
+    assert (status, document["verdict"]) == (0, "confirmed")
+    (restored,) = document["environment_restored"]
+    assert restored["variant"] == {"mode": "waitall"}
+    assert restored["interval"][0] < 2.0 < restored["interval"][1]
+    main(["--store", str(store.path), "attribute", "before", "after", "--confirm", str(confirm)])
+    assert "with the environment of the reference: mode waitall is 2" in capsys.readouterr().out
+
+
 def run_confirming(store: Store, tag: str, factors: dict[str, float], sessions: str = "abc", seed: int = 0) -> None:
     generator = random.Random(f"{tag} {sessions} {seed}")
     for session, index in itertools.product(sessions, range(3)):

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from longshore_study.contrast import Contrast, contrasts
 from longshore_study.errors import LongshoreError
 from longshore_study.figures import CONTROL, Figure, measure
 from longshore_study.pairing import design, sessions_in_turns
@@ -37,6 +38,8 @@ class Finding:
     interval: tuple[float, float] | None
     p: float | None
     warnings: tuple[str, ...]
+    restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
+    """Of each suspected variant of the new side: with the environment of the reference, against without."""
 
 
 _Sessions = dict[str, dict[Hashable, float]]
@@ -60,6 +63,7 @@ def judge(reference: Side, new: Side, hypothesis: Hypothesis, margin: float) -> 
     return Finding(
         word, why, math.exp(inside.difference), math.exp(outside.difference), math.exp(own.difference),
         (math.exp(bounds[0]), math.exp(bounds[1])) if bounds else None, p, tuple(dict.fromkeys(warnings)),
+        _restored(new, hypothesis),
     )  # fmt: skip
 
 
@@ -74,11 +78,30 @@ def _verdict(row: Measured, p: float, hypothesis: Hypothesis, limit: float) -> t
     return OPEN, "more sessions would tell"
 
 
+def _restored(new: Side, hypothesis: Hypothesis) -> tuple[tuple[dict[str, Any], Contrast], ...]:
+    if not hypothesis.environment:
+        return ()
+    pairs: dict[str, tuple[list[Figure], list[Figure]]] = defaultdict(lambda: ([], []))
+    for figure in _figures(new):
+        if _suspected(figure.key.factors, hypothesis):
+            with_it = figure.key.cell.get("environment") == hypothesis.environment
+            pairs[figure.key.variant_text][with_it].append(figure)
+    both = {text: pair for text, pair in pairs.items() if all(pair)}
+    found = contrasts(list(both.values()))
+    variants = [pair[0][0].key.variant for pair in both.values()]
+    return tuple((variant, one) for variant, one in zip(variants, found, strict=True) if one is not None)
+
+
+def _figures(side: Side) -> list[Figure]:
+    return [f for f in measure(side.launches).figures if f.main and f.key.pattern != CONTROL]
+
+
 def _contrast(side: Side, hypothesis: Hypothesis) -> tuple[_Sessions, _Sessions, _Sessions]:
     """By session and launch: suspected less beside, suspected, beside."""
-    figures = [f for f in measure(side.launches).figures if f.main and f.key.pattern != CONTROL]
     groups: dict[bool, list[Figure]] = {True: [], False: []}
-    for figure in figures:
+    for figure in _figures(side):
+        if hypothesis.environment and figure.key.cell.get("environment") == hypothesis.environment:
+            continue  # that is the other question
         groups[_suspected(figure.key.factors, hypothesis)].append(figure)
     for wanted, what in ((True, "suspected levels"), (False, "levels beside the suspected ones")):
         if not groups[wanted]:
@@ -119,4 +142,8 @@ def document(finding: Finding, names: Sequence[str]) -> dict[str, Any]:
         "suspected": finding.suspected, "beside": finding.beside, "ratio": finding.ratio,
         "interval": list(finding.interval) if finding.interval else None, "p": finding.p,
         "warnings": list(finding.warnings),
+        "environment_restored": [
+            {"variant": variant, "ratio": one.ratio, "interval": list(one.interval) if one.interval else None}
+            for variant, one in finding.restored
+        ],
     }  # fmt: skip

@@ -27,6 +27,8 @@ _ROWS = 3  # affected variants of which the study takes the levels
 _CONTRASTS = 2  # levels beside the suspected ones, of each suspected factor
 _SESSIONS = (2, 3, 5, 8)
 _LAUNCHES = 5
+_LIBRARIES = ("UCX_", "FI_", "MPICH_", "OMPI_MCA_", "I_MPI_", "SHMEM_", "OMP_", "MPIR_CVAR_")
+_MOST_VARIABLES = 8
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,11 @@ def _text(draft: _Draft, levels: Mapping[str, tuple[bool, list[Any]]], left_out:
     launching = {*BETWEEN, "environment"}
     between = {n: v for n, (of_cell, v) in levels.items() if n in launching or (of_cell and n in own)}
     within = {n: v for n, (_, v) in levels.items() if n not in between}
+    before, fixed = _environment(draft.attribution)
+    if before:
+        base = (between.get("environment") or [{}])[0]
+        before = {**base, **before}
+        between["environment"] = [base, before]
     between.setdefault("transport", ["mpi"])
     between.setdefault("ranks", [2])
     suspected = {
@@ -166,6 +173,7 @@ def _text(draft: _Draft, levels: Mapping[str, tuple[bool, list[Any]]], left_out:
         "#   longshore run THIS --tag after --session monday",
         "#   longshore attribute before after --confirm THIS",
         *(f"# not asked of longshore-bench: {_comment(one)}" for one in left_out),
+        *(f"# set in {_comment(new)} alone, which no study can unset: {_comment(one)}" for one in fixed),
         "",
         "[study]",
         f"name = {_toml(draft.name)}",
@@ -185,9 +193,31 @@ def _text(draft: _Draft, levels: Mapping[str, tuple[bool, list[Any]]], left_out:
         "[hypothesis]",
         f"factors = {_toml(suspected)}",
         f"ratio = {draft.ratio:.6g}",
+        *([f"environment = {_toml(before)}   # as it was in the reference"] if before else []),
         *_launcher(comparison.new.launches),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _environment(attribution: Attribution) -> tuple[dict[str, str], list[str]]:
+    """The variables of communication libraries that the new side has otherwise, as the reference had them; and those
+    that only the new side has."""
+    sides = (attribution.comparison.reference.launches, attribution.comparison.new.launches)
+    before, after = (_common_environment(launches) for launches in sides)
+    changed = {name: value for name, value in before.items() if after.get(name) != value}
+    return dict(sorted(changed.items())[:_MOST_VARIABLES]), sorted(after.keys() - before.keys())
+
+
+def _common_environment(launches: Sequence[Launch]) -> dict[str, str]:
+    """What all launches have alike."""
+    told = [one for launch in launches if isinstance(one := (launch.header or {}).get("environment"), dict)]
+    if not told:
+        return {}
+    return {
+        name: str(value)
+        for name, value in told[0].items()
+        if name.startswith(_LIBRARIES) and all(one.get(name) == value for one in told)
+    }
 
 
 def _launcher(launches: Sequence[Launch]) -> list[str]:

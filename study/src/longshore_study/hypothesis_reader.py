@@ -19,7 +19,7 @@ def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequenc
     if "hypothesis" not in document:
         return None
     table = values.table(document, (), "hypothesis")
-    values.known_keys(table, WHERE, ("factors", "ratio"), "key in [hypothesis]")
+    values.known_keys(table, WHERE, ("factors", "ratio", "environment"), "key in [hypothesis]")
     given = values.table(table, WHERE, "factors")
     if "factors" in table and isinstance(table["factors"], dict) and not given:
         values.problem((*WHERE, "factors"), 'no factor is suspected; write factors = { mode = ["persistent"] }')
@@ -42,7 +42,12 @@ def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequenc
         values.problem(
             (*WHERE, "factors"), "nothing else is measured beside the suspected levels: there is no contrast"
         )
-    return Hypothesis(suspected, ratio)
+    environment = {
+        name: str(value) for name, value in values.table(table, WHERE, "environment", required=False).items()
+    }
+    if environment and not any(environment in _levels(block).get("environment", []) for block in blocks):
+        values.problem((*WHERE, "environment"), "no [[pattern]] measures this level of environment")
+    return Hypothesis(suspected, ratio, environment)
 
 
 def _levels(block: PatternBlock) -> dict[str, list[Any]]:

@@ -75,6 +75,8 @@ class Hypothesis:
     """For each factor the suspected levels."""
     ratio: float
     """How good they were found to be, new / reference: below 1 is worse, for latencies too."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables as they were in the reference: a level of the factor `environment` that is to restore what was lost."""
 
 
 @dataclass(frozen=True)

@@ -168,5 +168,9 @@ def _print_finding(finding: cause.Finding, what: str) -> None:
         f"   the suspected levels became {terminal.times(finding.suspected)}, those beside them "
         f"{terminal.times(finding.beside)}; the suspected ones' own: {terminal.times(finding.ratio)}{bounds}"
     )
+    for variant, one in finding.restored:
+        bounds = f" (95 % interval {terminal.interval(one.interval)})" if one.interval else ""
+        how = f"{terminal.factors(variant)} is {terminal.times(one.ratio)}{bounds}"
+        print(f"   with the environment of the reference: {how}")
     for warning in finding.warnings:
         print(f"warning: {warning}")
