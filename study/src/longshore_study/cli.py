@@ -30,7 +30,7 @@ VERBS = {
     "attribute": "with what a change is associated",
     "history": "a figure over time",
     "report": "one HTML file that explains a study",
-    "export": "figures as CSV or JSON lines, for other tools",
+    "export": "figures as tables for other tools and for papers",
     "stacks": "which MPI, OpenSHMEM and UCX are on this machine",
     "doctor": "what on this machine will spoil a measurement",
     "completion": "completion by the Tab key, for bash, zsh and fish",

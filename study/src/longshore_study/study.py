@@ -91,6 +91,19 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Hypothesis:
+    """The [hypothesis] that a study tests: what the variants with these levels have lost (or won) between two tags,
+    others beside them have not."""
+
+    factors: dict[str, list[Any]]
+    """For each factor the suspected levels."""
+    ratio: float
+    """How good they were found to be, new / reference: below 1 is worse, for latencies too."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables as they were in the reference: a level of the factor `environment` that is to restore what was lost."""
+
+
+@dataclass(frozen=True)
 class LauncherChoice:
     kind: str = "local"
     command: str | None = None
@@ -135,6 +148,7 @@ class Study:
     steps: tuple[Step, ...] = ()
     launcher: LauncherChoice = field(default_factory=LauncherChoice)
     bound: dict[str, float] = field(default_factory=dict)
+    hypothesis: Hypothesis | None = None
 
     @property
     def digest(self) -> str:

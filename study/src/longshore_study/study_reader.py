@@ -10,6 +10,7 @@ from longshore_study.errors import suggestion
 from longshore_study.expression import Expression, ExpressionError, canonical, parse
 from longshore_study.factors import BETWEEN, FACTORS, LARGEST_RANKS, PROGRAMS, Factor
 from longshore_study.figure_reader import FIGURE_KEYS, read_figure
+from longshore_study.hypothesis_reader import read_hypothesis
 from longshore_study.launcher_reader import read_launcher
 from longshore_study.step_reader import read_steps
 from longshore_study.study import Amounts, External, Guideline, PatternBlock, Study
@@ -17,7 +18,7 @@ from longshore_study.toml_positions import Path as KeyPath
 from longshore_study.toml_positions import line_of
 from longshore_study.toml_values import Values, listed, shown
 
-SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step")
+SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis")
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
 _LONGEST_LIST = 1000
@@ -61,6 +62,7 @@ class StudyReader(Values):
             steps=read_steps(self, self.tables(document, "step"), blocks),
             launcher=read_launcher(self, self.table(document, (), "launcher", required=False)),
             bound=self.bound(self.table(document, (), "bound", required=False)),
+            hypothesis=read_hypothesis(self, document, blocks),
         )
 
     def pattern(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> PatternBlock | None:

@@ -97,13 +97,22 @@ def _print_rows(comparison: Comparison) -> None:
             [
                 *(terminal.factor(factors.get(name)) for name in names),
                 terminal.number(d["reference"]), terminal.number(d["new"]), terminal.ratio(d["ratio"]),
-                terminal.interval((d.get("without_shift") or d)["interval"]), d["verdict"],
+                terminal.interval((d.get("without_shift") or d)["interval"]), _verdict(d),
             ]
             for factors, d in zip(described, documents, strict=True)
         ]  # fmt: skip
         terminal.print_table(title, columns, body, right=columns[len(names) : -2], styles=[row.verdict for row in rows])
         _print_warnings(rows, names)
         print()
+
+
+def _verdict(document: dict[str, Any]) -> str:
+    """What these data could have found stands beside what they could not decide."""
+    if document["verdict"] != verdict.INCONCLUSIVE or "smallest_slowdown" not in document:
+        return str(document["verdict"])
+    smallest = document["smallest_slowdown"]
+    found = f"{100 * smallest:.2g} %" if smallest < 1 else f"{1 + smallest:.2g} times"
+    return f"{document['verdict']} (would find {found})"
 
 
 def _print_warnings(rows: list[Row], names: list[str]) -> None:
