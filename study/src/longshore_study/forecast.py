@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterable
 from typing import Any
 
-from longshore_study.plan import CONTROL, Cell, Plan
+from longshore_study.plan import Cell
 from longshore_study.store import Launch
 
 _START_SECONDS = {"threads": 0.2, "mpi": 1.2}
