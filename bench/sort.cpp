@@ -1,5 +1,5 @@
 // Pattern sort: the bucket exchange of ISx, with a real sort at its end. Its factors, and what of them goes together.
-#include "sort_measurement.hpp"
+#include "sort_plan.hpp"
 
 #include <fmt/core.h>
 
@@ -48,14 +48,11 @@ std::vector<factor> factors() {
        .allowed = {"uniform", "zipf", "sorted", "all-equal"},
        .defaults = {"uniform"},
        .help = "which keys there are"},
-      {.name = "key-type",
-       .allowed = {"uint8", "uint16", "int32", "uint32", "int64", "uint64", "float", "double"},
-       .defaults = {"uint32"},
-       .help = "what a key is"},
+      {.name = "key-type", .allowed = {"uint8", "uint32", "uint64", "double"}, .defaults = {"uint32"}, .help = "what a key is"},
       {.name = "payload",
        .type = integer,
        .defaults = {"0"},
-       .help = "bytes that belong to each key: 0; 8 or 56 with keys of type uint32, uint64 or double",
+       .help = "bytes that belong to each key: 0; 8 with keys of type uint32; 8 or 56 with uint64",
        .low = 0,
        .high = 4096},
       {.name = "splitters",
@@ -63,7 +60,10 @@ std::vector<factor> factors() {
        .defaults = {"equal-width"},
        .help = "where buckets end: sampled gives each rank as many keys, whatever they are"},
       {.name = "stable", .allowed = {"no", "yes"}, .defaults = {"no"}, .help = "whether items of one key stay in order"},
-      {.name = "tasks", .allowed = task_layer_names(), .defaults = {"serial"}, .help = "what counts, bucketizes and sorts in a rank"},
+      {.name = "tasks",
+       .allowed = task_layer_names(),
+       .defaults = {"serial"},
+       .help = "what counts, bucketizes and sorts in a rank"},
       {.name = "task-count", .type = integer, .defaults = {}, .help = "per rank", .low = 1, .high = 4096},
   };
 }
@@ -75,14 +75,15 @@ sort_maker maker_of(const variant& what) {
 }
 
 std::optional<std::string> why_not_here(const variant& what, const launch_facts& facts) {
-  if (auto reason = why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0))
+  if (auto reason =
+          why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0))
     return reason;
   const std::string type = what.at("key_type");
   if (what.at("scaling") == "weak-iso" && max_key_of(what, facts.ranks) > largest_max_key(type))
     return fmt::format("weak-iso with {} ranks needs keys that {} cannot hold", facts.ranks, type);
   if (maker_of(what) == nullptr)
-    return fmt::format("keys of type {} with a payload of {} bytes are not built in: 8 or 56 bytes with uint32, uint64 or double", type,
-                       what.at("payload").get<long>());
+    return fmt::format("keys of type {} with a payload of {} bytes are not built in: 8 bytes with uint32, 8 or 56 with uint64",
+                       type, what.at("payload").get<long>());
   const auto exchange = exchange_strategy_of(what.at("exchange").get<std::string>());
   if (what.at("stable") == "yes" && !is_deterministic(exchange))
     return fmt::format("with exchange {} the order of what comes depends on who came first: no stable sort", name_of(exchange));

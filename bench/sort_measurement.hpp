@@ -178,14 +178,9 @@ class sort_measurement : public measurement {
   std::vector<double> total_seconds_, exchange_seconds_;  // by repetition
 };
 
-using sort_maker = std::unique_ptr<measurement> (*)(team&, const variant&, const launch_facts&);
 template <class Item>
 std::unique_ptr<measurement> make_sort(team& ranks, const variant& what, const launch_facts& facts) {
   return std::make_unique<sort_measurement<Item>>(ranks, what, facts);
 }
-
-/// What sorts keys of a type alone, or with a payload of so many bytes; null where this program has none. (sort_keys.cpp, sort_records.cpp)
-[[nodiscard]] sort_maker sort_of_keys(const std::string& key_type);
-[[nodiscard]] sort_maker sort_of_records(const std::string& key_type, long payload_bytes);
 
 }  // namespace longshore::bench

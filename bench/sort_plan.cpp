@@ -27,8 +27,7 @@ std::uint64_t max_key_of(const variant& what, int ranks) {
 }
 
 std::uint64_t largest_max_key(const std::string& key_type) {
-  static const std::map<std::string, int> bits = {{"uint8", 8},  {"uint16", 16}, {"int32", 31}, {"uint32", 32},
-                                                  {"int64", 40}, {"uint64", 40}, {"float", 24}, {"double", 40}};
+  static const std::map<std::string, int> bits = {{"uint8", 8}, {"uint32", 32}, {"uint64", 40}, {"double", 40}};
   return std::uint64_t{1} << bits.at(key_type);
 }
 
@@ -60,7 +59,8 @@ std::size_t checked_item_bytes(team& ranks, std::size_t items, std::size_t item_
   const std::size_t most = available / (3 * item_bytes) / sharing;
   if (ranks.allreduce_value(items > most ? 1 : 0, reduction::max) == 1)
     fail(errc::out_of_memory,
-         "{} keys on each of {} ranks, {} bytes each with what belongs to them, and twice as much to sort them, do not fit into the {} "
+         "{} keys on each of {} ranks, {} bytes each with what belongs to them, and twice as much to sort them, do not fit into "
+         "the {} "
          "bytes available",
          items, sharing, item_bytes, available);
   return items * item_bytes;

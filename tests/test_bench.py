@@ -369,6 +369,27 @@ def test_a_wrong_result_is_named_and_the_others_are_measured(run: Run, tmp_path:
     assert found[-1]["status"] == "ok"
 
 
+SPOILED = {
+    "lost": "keys were lost",
+    "doubled": "keys were doubled",
+    "changed": "keys were changed",
+    "swapped": "keys are out of order within rank",
+    "torn": "payloads were torn from their keys",
+    "unstable": "items of one key changed places",
+}
+
+
+@pytest.mark.parametrize("fault", SPOILED)
+def test_each_fault_of_a_sorted_result_is_called_by_its_name(run: Run, tmp_path: Path, fault: str) -> None:
+    done = run(FAULTY, "sort", "--fault", f"none,{fault}", "--repetitions", "1", "--json", "r", ranks=3)
+    assert done.returncode == 1
+    said = own_lines(done.stderr)
+    assert any(line.startswith(f"longshore-bench: wrong result: sort fault={fault} ") for line in said)
+    assert any(line.startswith("longshore-bench: sort: ") and SPOILED[fault] in line for line in said)
+    results = of_kind(read_records(tmp_path / "r"), "result")
+    assert {r["variant"]["fault"]: r["verified"] for r in results} == {"none": True, fault: False}
+
+
 def test_without_verification_nothing_is_called_right(run: Run, tmp_path: Path) -> None:
     done = run(FAULTY, "ring", "--fault", "none,wrong", "--no-verify", "--json", "r")
     assert done.returncode == 0
@@ -569,7 +590,7 @@ SMALL = {
     "stream": ("--scope", "ep,global", "--elements", "1000"),
     "gather": ("--strategy", "agp,exstack,direct,auto", "--requests", "1000", "--table", "100"),
     "halo": ("--algorithm", "standard,faces", "--domain", "6,5,4", "--halo", "1,2", "--fields", "1,3"),
-    "sort": ("--exchange", "put,alltoallv", "--keys", "1000"),
+    "sort": ("--exchange", "put,direct,channel,auto", "--payload", "0,8", "--splitters", "sampled", "--keys", "1000"),
     "control": ("--bytes", "1000"),
 }
 

@@ -31,7 +31,7 @@ STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 # The folder of transport/ that knows every transport: it chooses one at run time.
 CHOOSER = "launch"
 
-# Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/mpi/, bucket/mpi/.
+# Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/mpi/ and so on.
 FOREIGN_HEADERS = (
     (re.compile(r"mpi\.h$|mpi-ext\.h$"), "mpi"),
     (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),

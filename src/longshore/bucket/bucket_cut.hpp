@@ -73,7 +73,9 @@ class bucket_cut {
         return static_cast<std::size_t>(width.quotient_of_half_range(static_cast<Image>(image - lowest)));
       });
     else
-      body([last = last_.data(), count = last_.size(), empty = empty_](Image image) { return empty + search(last, count, image); });
+      body([last = last_.data(), count = last_.size(), empty = empty_](Image image) {
+        return empty + search(last, count, image);
+      });
   }
 
   /// Ends of all buckets but the last; those of the `empty` first are left out.

@@ -61,7 +61,8 @@ TEST(BucketItems, floating_keys_in_the_total_order_of_ieee_754) {
     random_stream random(5, static_cast<std::uint64_t>(team.rank()));
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
     std::vector<double> keys = {0.0, -0.0, nan, std::copysign(nan, -1.0), inf, -inf, std::numeric_limits<double>::denorm_min()};
-    for (int i = 0; i < 500; ++i) keys.push_back((random.uniform() - 0.5) * std::exp2(static_cast<double>(random.below(600)) - 300));
+    for (int i = 0; i < 500; ++i)
+      keys.push_back((random.uniform() - 0.5) * std::exp2(static_cast<double>(random.below(600)) - 300));
     check_keys(team, keys);
     check_keys(team, keys, {.splitters = bucket_splitters::sampled});
     std::vector<double> usual(keys.begin() + 7, keys.end());
@@ -80,7 +81,8 @@ std::vector<record> records_of(int rank, std::size_t count, std::uint64_t differ
   random_stream random(8, static_cast<std::uint64_t>(rank));
   std::vector<record> records(count);
   for (std::size_t i = 0; i < count; ++i)
-    records[i] = {static_cast<std::int16_t>(random.below(different_keys) - 40), {}, rank * 1'000'000 + static_cast<std::int64_t>(i)};
+    records[i] = {
+        static_cast<std::int16_t>(random.below(different_keys) - 40), {}, rank * 1'000'000 + static_cast<std::int64_t>(i)};
   return records;
 }
 
@@ -97,7 +99,8 @@ TEST(BucketItems, a_stable_sort_keeps_rank_and_place_by_every_deterministic_exch
     auto expected = gathered(team, records);
     std::stable_sort(expected.begin(), expected.end(), [](const record& a, const record& b) { return a.key < b.key; });
     for (const auto& known : exchange_strategies) {
-      if (!is_deterministic(known.exchange) || why_not(known.exchange, exchange_order::round_robin, exchange_layout_of(team))) continue;
+      if (!is_deterministic(known.exchange) || why_not(known.exchange, exchange_order::round_robin, exchange_layout_of(team)))
+        continue;
       for (const auto splitters : {bucket_splitters::equal_width, bucket_splitters::sampled}) {
         bucket_sorter<record, decltype(&record::key)> sorter(
             team, {.exchange = known.exchange, .stable = true, .splitters = splitters}, &record::key);
@@ -117,8 +120,10 @@ TEST(BucketItems, the_exchange_alone_brings_the_items_of_a_bucket_in_order_of_ra
     const auto mine = bucket_exchange(team, records, {.stable = true}, &record::key);
     const auto all = gathered(team, records);
     const auto ends = team.allgather_value(std::array<std::int16_t, 2>{
-        mine.empty() ? std::int16_t{0} : std::min_element(mine.begin(), mine.end(), [](auto& a, auto& b) { return a.key < b.key; })->key,
-        mine.empty() ? std::int16_t{-1} : std::max_element(mine.begin(), mine.end(), [](auto& a, auto& b) { return a.key < b.key; })->key});
+        mine.empty() ? std::int16_t{0}
+                     : std::min_element(mine.begin(), mine.end(), [](auto& a, auto& b) { return a.key < b.key; })->key,
+        mine.empty() ? std::int16_t{-1}
+                     : std::max_element(mine.begin(), mine.end(), [](auto& a, auto& b) { return a.key < b.key; })->key});
     std::vector<record> expected;
     std::copy_if(all.begin(), all.end(), std::back_inserter(expected), [&](const record& one) {
       const auto& [least, most] = ends[static_cast<std::size_t>(team.rank())];

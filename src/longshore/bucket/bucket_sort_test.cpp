@@ -115,7 +115,7 @@ TEST(BucketSort, what_makes_no_sense_is_refused_on_all_ranks) {
 
 struct expected_traffic {
   exchange_strategy exchange;
-  std::uint64_t messages, bytes;            // to each other rank of the node
+  std::uint64_t messages, bytes;          // to each other rank of the node
   std::uint64_t far_messages, far_bytes;  // to each rank of other nodes
 };
 
@@ -126,12 +126,13 @@ TEST(BucketSort, counts_what_it_sends) {
     for (int rank = 0; rank < team.size(); ++rank) keys.push_back(static_cast<std::uint32_t>(rank));
     const auto near = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
     const auto far = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
-    std::vector<expected_traffic> all = {{exchange_strategy::put, 2, 12, 2, 12},       {exchange_strategy::put_scan, 2, 12, 2, 12},
-                                         {exchange_strategy::direct, 1, 8, 2, 12},     {exchange_strategy::sendrecv, 1, 4, 1, 4},
+    std::vector<expected_traffic> all = {{exchange_strategy::put, 2, 12, 2, 12},     {exchange_strategy::put_scan, 2, 12, 2, 12},
+                                         {exchange_strategy::direct, 1, 8, 2, 12},   {exchange_strategy::sendrecv, 1, 4, 1, 4},
                                          {exchange_strategy::alltoallv, 1, 4, 1, 4}, {exchange_strategy::channel, 1, 4, 1, 4}};
     if (team.transport_name() == "mpi") all.push_back({exchange_strategy::rma, 2, 12, 2, 12});
     for (const auto& expected : all) {
-      bucket_sorter<std::uint32_t> sorter(team, {.exchange = expected.exchange, .max_key = static_cast<std::uint64_t>(team.size())});
+      bucket_sorter<std::uint32_t> sorter(team,
+                                          {.exchange = expected.exchange, .max_key = static_cast<std::uint64_t>(team.size())});
       for (int use = 0; use < 2; ++use) {
         static_cast<void>(sorter.sort(keys));
         EXPECT_EQ(sorter.moved().messages, near * (1 + expected.messages) + far * (1 + expected.far_messages))
@@ -161,10 +162,11 @@ TEST(BucketSort, two_hops_send_one_message_per_node_and_relay) {
     // Within the node: a message of counts where the relay has targets, and one of blocks.
     const auto others = static_cast<std::uint64_t>(nodes.my_rank_count() - 1);
     const auto in_all = static_cast<std::uint64_t>(team.size() - 1);
-    EXPECT_EQ(sorter.moved().offnode_bytes, (in_all - others) * 8 + passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+    EXPECT_EQ(sorter.moved().offnode_bytes,
+              (in_all - others) * 8 + passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
     EXPECT_LE(sorter.moved().messages, in_all + 2 * others + passed_on);
-    EXPECT_EQ(sorter.moved().wire_bytes,
-              in_all * 8 + others * 4 + relayed_for_others * (8 + 4) + passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+    EXPECT_EQ(sorter.moved().wire_bytes, in_all * 8 + others * 4 + relayed_for_others * (8 + 4) +
+                                             passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
   });
 }
 

@@ -101,9 +101,9 @@ class bucketizer {
       const image lowest = cut.lowest(), span = static_cast<image>(cut.highest() - lowest);
       for (const Item& item : chunk) farthest = std::max(farthest, static_cast<image>(image_of_(item) - lowest));
       if (farthest > span)
-        return begin + static_cast<std::size_t>(
-                           std::find_if(chunk.begin(), chunk.end(), [&](const Item& item) { return !cut.contains(image_of_(item)); }) -
-                           chunk.begin());
+        return begin + static_cast<std::size_t>(std::find_if(chunk.begin(), chunk.end(),
+                                                             [&](const Item& item) { return !cut.contains(image_of_(item)); }) -
+                                                chunk.begin());
       if (cut.buckets() <= most_compared)
         count_by_comparing(chunk, cut, counts);
       else
@@ -128,7 +128,7 @@ class bucketizer {
   // `advance`: more pieces follow.
   void scatter_piece(std::span<const Item> items, const bucket_cut<image>& cut, of_task& mine, bool advance) const {
     if (buckets_ <= few) {
-      scatter_to_few(items, cut, mine.to);
+      cut.ends().size() == 1 ? scatter_to_few<1>(items, cut, mine.to) : scatter_to_few<few - 1>(items, cut, mine.to);
       return;
     }
     mine.lines.grow(buckets_);
@@ -138,12 +138,14 @@ class bucketizer {
     if (advance) mine.lines.take_ends(mine.to);
   }
 
-  // A count of each bucket in one register. (A counter in memory would make each item wait for the one before it.)
+  // A count of each bucket in one register. (A counter in memory would make each item wait for the one before it.) `Ends`: with how many
+  // ends of buckets keys are compared; those of `cut` are not more.
+  template <std::size_t Ends>
   void scatter_to_few(std::span<const Item> items, const bucket_cut<image>& cut, std::span<Item*> to) const noexcept {
     constexpr std::size_t stretch_items = 0xffff;  // 16 bits per count
     std::array<Item*, few> next{};
     std::copy(to.begin(), to.end(), next.begin());
-    std::array<image, few - 1> last{};
+    std::array<image, Ends> last{};
     last.fill(cut.highest());
     std::copy(cut.ends().begin(), cut.ends().end(), last.begin());
     const auto empty = static_cast<std::uint32_t>(cut.empty());
@@ -152,7 +154,8 @@ class bucketizer {
       std::uint64_t counts = 0;
       for (std::size_t i = begin; i < end; ++i) {
         const image key = image_of_(items[i]);
-        const std::uint32_t bucket = empty + (key > last[0] ? 1 : 0) + (key > last[1] ? 1 : 0) + (key > last[2] ? 1 : 0);
+        std::uint32_t bucket = empty;
+        for (const image one : last) bucket += key > one ? 1 : 0;
         next[bucket][(counts >> (16 * bucket)) & 0xffff] = items[i];
         counts += std::uint64_t{1} << (16 * bucket);
       }

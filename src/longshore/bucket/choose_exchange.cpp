@@ -36,7 +36,8 @@ double time_of(team& team, exchange_strategy strategy, std::size_t block_bytes, 
     const auto places = candidate->places();
     for (std::size_t target = 0; target < ranks; ++target) {
       std::byte* const place = places.empty() ? nullptr : places[target];
-      std::memcpy(place != nullptr ? place : bucketed.data() + target * block_bytes, from.data() + target * block_bytes, block_bytes);
+      std::memcpy(place != nullptr ? place : bucketed.data() + target * block_bytes, from.data() + target * block_bytes,
+                  block_bytes);
     }
     candidate->run(bucketed.data(), nullptr);
     const double seconds = team.allreduce_value(team.now() - begin, reduction::max);
@@ -54,13 +55,14 @@ exchange_strategy choose_exchange(team& team, std::size_t block_bytes, bool dete
   auto& kept = team.kept<kept_choices>().of_class;
   if (const auto known = kept.find({size_class, deterministic}); known != kept.end()) return known->second;
 
-  const std::size_t bytes = std::clamp<std::size_t>(std::bit_ceil(std::max<std::size_t>(block_bytes, 1)), 1,
-                                                    std::max<std::size_t>(1, most_bytes_of_rank / static_cast<std::size_t>(team.size())));
+  const std::size_t bytes =
+      std::clamp<std::size_t>(std::bit_ceil(std::max<std::size_t>(block_bytes, 1)), 1,
+                              std::max<std::size_t>(1, most_bytes_of_rank / static_cast<std::size_t>(team.size())));
   std::vector<std::byte> from(bytes * static_cast<std::size_t>(team.size()), std::byte{1}), bucketed(from.size(), std::byte{2});
   exchange_strategy best = exchange_strategy::direct;
   double least = std::numeric_limits<double>::infinity();
-  for (const auto candidate : {exchange_strategy::direct, exchange_strategy::put, exchange_strategy::sendrecv, exchange_strategy::channel,
-                               exchange_strategy::alltoallv, exchange_strategy::two_hop}) {
+  for (const auto candidate : {exchange_strategy::direct, exchange_strategy::put, exchange_strategy::sendrecv,
+                               exchange_strategy::channel, exchange_strategy::alltoallv, exchange_strategy::two_hop}) {
     if (why_not(candidate, exchange_order::round_robin, layout) || (deterministic && !is_deterministic(candidate))) continue;
     const double seconds = time_of(team, candidate, bytes, from, bucketed);
     if (seconds >= least) continue;

@@ -114,7 +114,7 @@ struct exchange_options {
 ///               MPI_Put, one flush
 ///   two-hop     L - 1 within the node of L        n, and n (L-1)/L        what it passes on: about n; slots as sendrecv, for
 ///               ranks, then one to each other     within the node         L - 1 + N - 1 peers
-///               of N nodes: N - 1, longer                                 
+///               of N nodes: N - 1, longer
 [[nodiscard]] std::unique_ptr<exchange> make_exchange(team& team, const exchange_options& options, std::size_t item_bytes);
 
 }  // namespace longshore::bucketing

@@ -66,7 +66,7 @@ struct item_image {
 /// Items that can be sorted by the key that a projection finds in them.
 template <class Item, class Projection>
 concept bucket_item = trivially_copyable<Item> && std::copyable<Projection> &&
-                      bucket_key<std::remove_cvref_t<std::invoke_result_t<const Projection&, const Item&>>>;
+    bucket_key<std::remove_cvref_t<std::invoke_result_t<const Projection&, const Item&>>>;
 
 /// A key with what belongs to it.
 template <bucket_key Key, trivially_copyable Value>

@@ -65,7 +65,8 @@ class line_scatter {
   static constexpr bool fills_lines = cache_line_bytes % sizeof(Item) == 0;
   static constexpr std::size_t block_items =
       fills_lines ? cache_line_bytes / sizeof(Item) : std::max<std::size_t>(1, 4 * cache_line_bytes / sizeof(Item));
-  static constexpr std::size_t block_bytes = fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
+  static constexpr std::size_t block_bytes =
+      fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
 
   // Items that fill lines lie in theirs as in memory; others are counted from where the bucket begins.
   [[nodiscard]] std::size_t slot_of(const Item* at, std::size_t bucket) const noexcept {
@@ -89,7 +90,8 @@ class line_scatter {
   void copy_part(std::size_t bucket, Item* begin, Item* end) noexcept {
     const Item* const block = reinterpret_cast<const Item*>(lines_.data()) + bucket * block_items;
     if (begin < end)
-      std::memcpy(static_cast<void*>(begin), block + slot_of(begin, bucket), static_cast<std::size_t>(end - begin) * sizeof(Item));
+      std::memcpy(static_cast<void*>(begin), block + slot_of(begin, bucket),
+                  static_cast<std::size_t>(end - begin) * sizeof(Item));
   }
 
   pages lines_;

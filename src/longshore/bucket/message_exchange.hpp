@@ -38,8 +38,9 @@ class message_exchange final : public exchange {
       came = [&](const std::byte* data, std::size_t bytes) {
         arrived(static_cast<std::size_t>(data - incoming_) / item_bytes_, bytes / item_bytes_);
       };
-    streams_.run(pipelined_ ? piece_streams::turns::all_targets : piece_streams::turns::one_target,
-                 [this](int target, std::size_t bytes) { count_message(target, bytes); }, came);
+    streams_.run(
+        pipelined_ ? piece_streams::turns::all_targets : piece_streams::turns::one_target,
+        [this](int target, std::size_t bytes) { count_message(target, bytes); }, came);
   }
 
   bool pipelined_;

@@ -96,7 +96,8 @@ TEST(BucketStrategy, what_cannot_be_used_says_why) {
                               known.exchange != exchange_strategy::two_hop && known.exchange != exchange_strategy::automatic;
     for (const auto& order : exchange_orders) {
       const auto reason = why_not(known.exchange, order.order, nodes);
-      EXPECT_EQ(reason.has_value(), !takes_orders && order.order != exchange_order::round_robin) << known.name << " " << order.name;
+      EXPECT_EQ(reason.has_value(), !takes_orders && order.order != exchange_order::round_robin)
+          << known.name << " " << order.name;
       if (reason) {
         EXPECT_NE(reason->find(known.name), std::string::npos) << *reason;
       }

@@ -39,7 +39,8 @@ class piece_streams {
 
   /// Local. Returns when all has been sent and received, and forgets the pieces. `sent(target, bytes)` is called for each message,
   /// `came(data, bytes)` for each stretch of an incoming piece once it is there, in whole units where pieces are so.
-  void run(turns order, const std::function<void(int, std::size_t)>& sent, const std::function<void(std::byte*, std::size_t)>& came);
+  void run(turns order, const std::function<void(int, std::size_t)>& sent,
+           const std::function<void(std::byte*, std::size_t)>& came);
 
  private:
   template <class Piece>

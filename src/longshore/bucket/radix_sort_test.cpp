@@ -92,7 +92,8 @@ TEST(RadixSort, is_stable_also_where_keys_crowd) {
 
 TEST(KeyImage, orders_keys_as_they_are_ordered) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-  const std::vector<double> ascending = {std::copysign(nan, -1.0), -inf, -1e300, -1, -5e-324, -0.0, 0.0, 5e-324, 1, 1e300, inf, nan};
+  const std::vector<double> ascending = {
+      std::copysign(nan, -1.0), -inf, -1e300, -1, -5e-324, -0.0, 0.0, 5e-324, 1, 1e300, inf, nan};
   for (std::size_t i = 1; i < ascending.size(); ++i) EXPECT_LT(image_of(ascending[i - 1]), image_of(ascending[i])) << i;
   for (const double key : ascending)
     EXPECT_EQ(std::bit_cast<std::uint64_t>(key_of<double>(image_of(key))), std::bit_cast<std::uint64_t>(key));
@@ -182,7 +183,8 @@ TEST(Splitters, cut_items_as_their_order_says) {
     const int ranks = 2 + trial % 9;
     std::vector<item_place> splitters;
     for (int k = 1; k < ranks; ++k)
-      splitters.push_back({random.below(4), random.below(300), static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)))});
+      splitters.push_back(
+          {random.below(4), random.below(300), static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)))});
     std::sort(splitters.begin(), splitters.end());
     std::vector<std::uint32_t> keys(300);
     for (auto& key : keys) key = static_cast<std::uint32_t>(random.below(4));

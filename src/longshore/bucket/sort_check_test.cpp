@@ -43,12 +43,12 @@ sort_faults faults_after(team& team, const std::function<void(std::vector<record
 std::string names_of(const sort_faults& faults) {
   std::string names;
   for (const auto& [is, name] : std::vector<std::pair<bool, std::string>>{{faults.lost, "lost"},
-                                                                         {faults.doubled, "doubled"},
-                                                                         {faults.changed, "changed"},
-                                                                         {faults.torn, "torn"},
-                                                                         {faults.order_within, "order_within"},
-                                                                         {faults.order_across, "order_across"},
-                                                                         {faults.unstable, "unstable"}})
+                                                                          {faults.doubled, "doubled"},
+                                                                          {faults.changed, "changed"},
+                                                                          {faults.torn, "torn"},
+                                                                          {faults.order_within, "order_within"},
+                                                                          {faults.order_across, "order_across"},
+                                                                          {faults.unstable, "unstable"}})
     if (is) names += name + " ";
   EXPECT_EQ(names.empty(), faults.text.empty()) << faults.text;
   return names;

@@ -84,10 +84,11 @@ template <class Image>
 
 /// The images that may come to a rank from any rank.
 template <class Image>
-[[nodiscard]] typename bucket_cut<Image>::range range_between(std::span<const item_place> splitters, std::size_t bucket, Image lowest,
-                                                              Image highest) {
+[[nodiscard]] typename bucket_cut<Image>::range range_between(std::span<const item_place> splitters, std::size_t bucket,
+                                                              Image lowest, Image highest) {
   const Image from = bucket == 0 ? lowest : std::clamp(static_cast<Image>(splitters[bucket - 1].image), lowest, highest);
-  const Image to = bucket == splitters.size() ? highest : std::clamp(static_cast<Image>(splitters[bucket].image), lowest, highest);
+  const Image to =
+      bucket == splitters.size() ? highest : std::clamp(static_cast<Image>(splitters[bucket].image), lowest, highest);
   return {from, std::max(from, to)};
 }
 

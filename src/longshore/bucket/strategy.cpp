@@ -57,9 +57,10 @@ std::optional<std::string> why_not(exchange_strategy exchange, exchange_order or
   if (exchange == exchange_strategy::rma && !layout.mpi)
     return "exchange rma is a sequence of MPI calls: it needs the transport mpi; put is the same on any transport";
   if (exchange == exchange_strategy::two_hop && (layout.nodes == 1 || layout.largest_node == 1))
-    return fmt::format("exchange two-hop joins what the ranks of a node send to another: it needs several nodes of several ranks, and "
-                       "here are {} of at most {}",
-                       layout.nodes, layout.largest_node);
+    return fmt::format(
+        "exchange two-hop joins what the ranks of a node send to another: it needs several nodes of several ranks, and "
+        "here are {} of at most {}",
+        layout.nodes, layout.largest_node);
   return std::nullopt;
 }
 

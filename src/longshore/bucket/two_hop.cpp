@@ -53,7 +53,9 @@ two_hop::two_hop(team& team, std::size_t item_bytes)
     if (!team.nodes().is_local(rank)) through_[relay_of(rank)].push_back(rank);
   // In the order in which the relay passes them on.
   const auto& nodes = team.nodes();
-  const auto steps_to = [&](int rank) { return (nodes.node_of(rank) - nodes.my_node() + nodes.node_count()) % nodes.node_count(); };
+  const auto steps_to = [&](int rank) {
+    return (nodes.node_of(rank) - nodes.my_node() + nodes.node_count()) % nodes.node_count();
+  };
   for (auto& targets : through_)
     std::stable_sort(targets.begin(), targets.end(), [&](int a, int b) { return steps_to(a) < steps_to(b); });
 }
@@ -69,7 +71,8 @@ void two_hop::agree(const block_counts&) {
     for (const int target : through_[place]) told[place].push_back(bytes_to(target));
   for (std::size_t k = 0; k < to_relays_.to().size(); ++k) {
     const auto& of_relay = told[static_cast<std::size_t>(nodes.local_index(to_relays_.to()[k]))];
-    to_relays_.outgoing(k).push_back({reinterpret_cast<const std::byte*>(of_relay.data()), of_relay.size() * sizeof(std::size_t)});
+    to_relays_.outgoing(k).push_back(
+        {reinterpret_cast<const std::byte*>(of_relay.data()), of_relay.size() * sizeof(std::size_t)});
   }
   const auto row_of = [&](std::size_t place) { return relayed_.data() + place * passed_on_.size(); };
   for (std::size_t k = 0; k < to_relays_.from().size(); ++k) {
@@ -77,7 +80,8 @@ void two_hop::agree(const block_counts&) {
     to_relays_.incoming(k).push_back({reinterpret_cast<std::byte*>(row), passed_on_.size() * sizeof(std::size_t)});
   }
   std::copy(told[mine].begin(), told[mine].end(), row_of(mine));
-  to_relays_.run(piece_streams::turns::all_targets, [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
+  to_relays_.run(
+      piece_streams::turns::all_targets, [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
   relayed_bytes_ = std::accumulate(relayed_.begin(), relayed_.end(), std::size_t{0});
   staging_.grow(relayed_bytes_);
 }
@@ -114,9 +118,9 @@ void two_hop::send_to_relays(const std::byte* outgoing) {
   }
   const std::size_t mine = place_of(team_.rank());
   for (std::size_t t = 0; t < passed_on_.size(); ++t)
-    if (staged[mine][t].bytes > 0)
-      std::memcpy(staged[mine][t].data, outgoing + out_[passed_on_[t]], staged[mine][t].bytes);
-  to_relays_.run(piece_streams::turns::all_targets, [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
+    if (staged[mine][t].bytes > 0) std::memcpy(staged[mine][t].data, outgoing + out_[passed_on_[t]], staged[mine][t].bytes);
+  to_relays_.run(
+      piece_streams::turns::all_targets, [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
 }
 
 void two_hop::send_to_nodes() {
@@ -132,7 +136,8 @@ void two_hop::send_to_nodes() {
     for (int source = 0; source < team_.size(); ++source)
       if (nodes.node_of(source) == nodes.node_of(to_nodes_.from()[k]))
         to_nodes_.incoming(k).push_back({incoming_ + in_[source], bytes_from(source)});
-  to_nodes_.run(piece_streams::turns::all_targets, [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
+  to_nodes_.run(
+      piece_streams::turns::all_targets, [this](int target, std::size_t bytes) { count_message(target, bytes); }, nullptr);
 }
 
 }  // namespace longshore::bucketing

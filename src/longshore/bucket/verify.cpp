@@ -25,7 +25,8 @@ void check_content(const std::vector<sorted_part>& parts, sort_faults& faults) {
   if (faults.lost) add_fault(faults.text, fmt::format("keys were lost: {} of {} are left", after.count, before.count));
   if (faults.doubled) add_fault(faults.text, fmt::format("keys were doubled: {} came of {}", after.count, before.count));
   if (faults.changed) add_fault(faults.text, "keys were changed: as many as before, but not the same");
-  if (faults.torn) add_fault(faults.text, "payloads were torn from their keys: the same keys as before, but not with the same payloads");
+  if (faults.torn)
+    add_fault(faults.text, "payloads were torn from their keys: the same keys as before, but not with the same payloads");
 }
 
 void check_order(const std::vector<sorted_part>& parts, sort_faults& faults) {
@@ -40,9 +41,10 @@ void check_order(const std::vector<sorted_part>& parts, sort_faults& faults) {
     }
     if (part.first_unstable != part.after.count) {
       if (!faults.unstable)
-        add_fault(faults.text, fmt::format("items of one key changed places within rank {}: that at position {} was before the one "
-                                           "before it",
-                                           rank, part.first_unstable));
+        add_fault(faults.text,
+                  fmt::format("items of one key changed places within rank {}: that at position {} was before the one "
+                              "before it",
+                              rank, part.first_unstable));
       faults.unstable = true;
     }
     if (part.after.count == 0) continue;
@@ -54,9 +56,10 @@ void check_order(const std::vector<sorted_part>& parts, sort_faults& faults) {
     }
     if (previous != nullptr && part.first == previous->last && part.first_origin < previous->last_origin) {
       if (!faults.unstable)
-        add_fault(faults.text, fmt::format("items of one key changed places across ranks: the first of rank {} was before the last "
-                                           "of a rank before it",
-                                           rank));
+        add_fault(faults.text,
+                  fmt::format("items of one key changed places across ranks: the first of rank {} was before the last "
+                              "of a rank before it",
+                              rank));
       faults.unstable = true;
     }
     previous = &part;

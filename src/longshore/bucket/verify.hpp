@@ -16,8 +16,8 @@ namespace longshore {
 /// with certainty; several at once go unseen with a chance of some 2^-64.
 struct key_content {
   std::uint64_t count = 0;
-  std::uint64_t sum = 0;    ///< of the mixed keys, modulo 2^64
-  std::uint64_t xored = 0;  ///< exclusive or of the mixed keys
+  std::uint64_t sum = 0;                             ///< of the mixed keys, modulo 2^64
+  std::uint64_t xored = 0;                           ///< exclusive or of the mixed keys
   std::uint64_t payload_sum = 0, payload_xored = 0;  ///< the same of key and payload mixed together
   friend bool operator==(const key_content&, const key_content&) = default;
 };
@@ -65,8 +65,8 @@ struct sorted_part {
   key_content before, after;
   std::uint64_t first = 0, last = 0;                ///< images of the keys at its ends, if it has any
   std::uint64_t first_origin = 0, last_origin = 0;  ///< where these items came from
-  std::uint64_t first_out_of_order = 0;             ///< position of the first key below the one before it; after.count if there is none
-  std::uint64_t first_unstable = 0;                 ///< the same of items of one key
+  std::uint64_t first_out_of_order = 0;  ///< position of the first key below the one before it; after.count if there is none
+  std::uint64_t first_unstable = 0;      ///< the same of items of one key
 };
 
 /// Collective.
@@ -78,8 +78,8 @@ struct sorted_part {
 /// ascending order. `origin_of(item)`: for a stable sort, a number that ascends with rank and place before. Cost: two passes over the
 /// items, one small allgather.
 template <class Item, class Projection = std::identity, class PayloadOf = no_payload, class OriginOf = no_payload>
-[[nodiscard]] sort_faults check_sorted(team& team, const key_content& before, std::span<const Item> sorted, Projection projection = {},
-                                       PayloadOf payload_of = {}, OriginOf origin_of = {}) {
+[[nodiscard]] sort_faults check_sorted(team& team, const key_content& before, std::span<const Item> sorted,
+                                       Projection projection = {}, PayloadOf payload_of = {}, OriginOf origin_of = {}) {
   const bucketing::item_image<Item, Projection> image{projection};
   bucketing::sorted_part mine{.before = before, .after = content_of(sorted, projection, payload_of)};
   mine.first_out_of_order = mine.first_unstable = sorted.size();

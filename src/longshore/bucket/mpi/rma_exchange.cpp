@@ -24,7 +24,8 @@ class window {
  public:
   window(team& ranks, std::size_t bytes) : team_(mpi_team(ranks)), bytes_(bytes) {
     const watchdog::section limit(team_.dog(), "MPI_Win_allocate");
-    check(MPI_Win_allocate(static_cast<MPI_Aint>(std::max<std::size_t>(bytes, 8)), 1, MPI_INFO_NULL, team_.comm(), &memory_, &window_),
+    check(MPI_Win_allocate(static_cast<MPI_Aint>(std::max<std::size_t>(bytes, 8)), 1, MPI_INFO_NULL, team_.comm(), &memory_,
+                           &window_),
           "MPI_Win_allocate");
     MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
@@ -44,14 +45,16 @@ class window {
   std::int64_t fetch_add(int target, std::size_t offset, std::int64_t amount) {
     std::int64_t before = 0;
     const watchdog::section limit(team_.dog(), "MPI_Fetch_and_op");
-    check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, target, static_cast<MPI_Aint>(offset), MPI_SUM, window_), "MPI_Fetch_and_op");
+    check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, target, static_cast<MPI_Aint>(offset), MPI_SUM, window_),
+          "MPI_Fetch_and_op");
     check(MPI_Win_flush(target, window_), "MPI_Win_flush");
     return before;
   }
   void put(int target, std::size_t offset, const std::byte* from, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes; done += piece_bytes) {
       const int part = static_cast<int>(std::min(piece_bytes, bytes - done));
-      check(MPI_Put(from + done, part, MPI_BYTE, target, static_cast<MPI_Aint>(offset + done), part, MPI_BYTE, window_), "MPI_Put");
+      check(MPI_Put(from + done, part, MPI_BYTE, target, static_cast<MPI_Aint>(offset + done), part, MPI_BYTE, window_),
+            "MPI_Put");
     }
   }
   void flush() {
@@ -69,7 +72,9 @@ class window {
 };
 
 rma_exchange::rma_exchange(team& team, std::size_t item_bytes, std::vector<int> targets)
-    : exchange(team, item_bytes), targets_(std::move(targets)), claimed_(std::make_unique<window>(team, 2 * sizeof(std::int64_t))) {
+    : exchange(team, item_bytes),
+      targets_(std::move(targets)),
+      claimed_(std::make_unique<window>(team, 2 * sizeof(std::int64_t))) {
   std::memset(claimed_->local(), 0, 2 * sizeof(std::int64_t));
   claimed_->sync();
   team_.barrier();

@@ -24,8 +24,9 @@ class rma_exchange final : public exchange {
   void all_moved() override;
 
   std::vector<int> targets_;
-  std::unique_ptr<window> room_, claimed_;  // `claimed_`: two counters of bytes that have a place on this rank; that of the last run is
-                                            // set back while nobody looks at it
+  std::unique_ptr<window> room_,
+      claimed_;  // `claimed_`: two counters of bytes that have a place on this rank; that of the last run is
+                 // set back while nobody looks at it
   unsigned runs_ = 0;
 };
 
