@@ -176,6 +176,20 @@ def test_nothing_is_predicted_from_what_was_wrong_or_without_a_model(tmp_path: P
     assert costs == Costs(barrier=costs.barrier)
 
 
+def test_a_message_costs_what_the_slowest_rank_takes(tmp_path: Path) -> None:
+    """A rank takes 10 us on average, all have met after 19, of which the barrier is 4: 15. Below a barrier: 10."""
+    shift = parameter("shift", 10.0, over="put", pair="near", bytes=8)
+    rma = parameter("shift", 10.0, over="rma", pair="near", bytes=8)
+    for result in (shift, rma):
+        result["metrics"]["until_met_us"] = {"value": 19.0, "unit": "us", "better": "lower"}
+    for barrier, expected in ((4.0, 15.0), (12.0, 10.0)):
+        store = Store(tmp_path / str(barrier))
+        store_launch(store, "t", "day", [shift, rma, parameter("barrier", barrier)])
+        (costs,) = costs_of(store.launches()).values()
+        assert costs.messages["put", NEAR].per_message == pytest.approx(expected * MICRO)
+        assert costs.messages["rma", NEAR].per_message == pytest.approx(10 * MICRO), "its barrier is in it"
+
+
 def test_show_prints_measured_and_predicted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(Store(tmp_path), [*sort_with_model("put", 2 * BY_HAND_SECONDS), sort("sendrecv", 1.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--model"]) == 0

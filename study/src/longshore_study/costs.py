@@ -4,7 +4,7 @@ model. Of each the median over launches."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
@@ -15,9 +15,12 @@ from longshore_study.store import Launch
 LAYOUT = ("transport", "ranks", "ranks_per_node", "environment")
 """The factors between launches in which a prediction and what it is made from must agree."""
 FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}
+UNTIL_MET = "until_met_us"
 
 Place = tuple[str, str, str, str]
 """Study, tag, session, layout."""
+What = tuple[str, str, str, float]
+"""Figure, over, pair, bytes."""
 
 
 def place_of(launch: Launch) -> Place:
@@ -27,42 +30,45 @@ def place_of(launch: Launch) -> Place:
 
 def costs_of(launches: Iterable[Launch]) -> dict[Place, Costs]:
     """By place, of those in which anything of it was measured."""
-    seconds: dict[Place, dict[tuple[str, str, str, float], list[float]]] = defaultdict(lambda: defaultdict(list))
+    seconds: dict[Place, dict[What, list[float]]] = defaultdict(lambda: defaultdict(list))
     for launch in launches:
         if launch.problem is not None:
             continue
         for result in launch.results:
-            found = _measured(result)
-            if found is not None:
-                what, value = found
+            for what, value in _measured(result):
                 seconds[place_of(launch)][what].append(value)
     return {place: _costs({what: median(values) for what, values in found.items()}) for place, found in seconds.items()}
 
 
-def _measured(result: Mapping[str, Any]) -> tuple[tuple[str, str, str, float], float] | None:
-    """((kernel, over, pair, bytes), seconds)"""
+def _measured(result: Mapping[str, Any]) -> Iterator[tuple[What, float]]:
     variant = result["variant"]
     kernel = str(variant.get("kernel"))
-    if result["pattern"] != CONTROL or kernel not in FIGURES or result.get("verified") is False:
-        return None
-    figure = (result.get("metrics") or {}).get(FIGURES[kernel])
-    value = figure.get("value") if isinstance(figure, dict) else None
     size = variant.get("bytes", 0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or not isinstance(size, int | float):
-        return None
-    return (kernel, str(variant.get("over", "")), str(variant.get("pair", "")), float(size)), 1e-6 * value
+    if result["pattern"] != CONTROL or kernel not in FIGURES or result.get("verified") is False:
+        return
+    if not isinstance(size, int | float) or isinstance(size, bool):
+        return
+    for figure in (FIGURES[kernel], UNTIL_MET):
+        metric = (result.get("metrics") or {}).get(figure)
+        value = metric.get("value") if isinstance(metric, dict) else None
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            yield (figure, str(variant.get("over", "")), str(variant.get("pair", "")), float(size)), 1e-6 * value
 
 
-def _costs(seconds: Mapping[tuple[str, str, str, float], float]) -> Costs:
+def _costs(seconds: Mapping[What, float]) -> Costs:
+    barrier = next((value for (figure, *_), value in seconds.items() if figure == FIGURES["barrier"]), None)
     shifts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for (kernel, over, pair, size), value in sorted(seconds.items()):
-        if kernel == "shift":
-            shifts[over, pair].append((size, value))
+    for (figure, over, pair, size), value in sorted(seconds.items()):
+        if figure == FIGURES["shift"]:
+            # Ranks take turns in being the slowest, and an exchange ends when all have met: their means know nothing
+            # of that. One-sided exchanges of MPI have their barrier in them.
+            met = seconds.get((UNTIL_MET, over, pair, size))
+            until_met = met - barrier if met is not None and barrier is not None and over != "rma" else 0.0
+            shifts[over, pair].append((size, max(value, until_met)))
     gaps = {way: Gap(tuple(points)) for way, points in shifts.items()}
-    barriers = [value for (kernel, *_), value in seconds.items() if kernel == "barrier"]
     return Costs(
         copy=gaps.pop(("copy", ""), None),
         messages=gaps,
-        barrier=barriers[0] if barriers else None,
-        fetch_add={pair: value for (kernel, _, pair, _), value in seconds.items() if kernel == "fetch-add"},
+        barrier=barrier,
+        fetch_add={pair: value for (figure, _, pair, _), value in seconds.items() if figure == FIGURES["fetch-add"]},
     )

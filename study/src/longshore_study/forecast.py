@@ -4,14 +4,16 @@ guessed, which the result says.
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from longshore_study.plan import Cell
 from longshore_study.store import Launch
 
+_MOST_GUESSED = 1000  # variants one by one
 _START_SECONDS = {"threads": 0.2, "mpi": 1.2}
 _BYTES_PER_SECOND = 3e9  # of a modest core, for the guesses below
 _REQUESTS_PER_SECOND = 2e7  # of one rank, one at a time
@@ -57,8 +59,15 @@ def guessed_seconds(cell: Cell) -> float:
     if cell.external is not None:
         return start + 10.0
     rounds = cell.amounts.repetitions + cell.amounts.warmup
-    one = max(_guessed_repetition(cell, variant) for variant in _corners(cell))
-    return start + rounds * cell.variants * one
+    if cell.variants > _MOST_GUESSED:
+        return start + rounds * cell.variants * max(_guessed_repetition(cell, variant) for variant in _corners(cell))
+    return start + rounds * sum(_guessed_repetition(cell, variant) for variant in _variants(cell))
+
+
+def _variants(cell: Cell) -> Iterator[dict[str, Any]]:
+    fixed = {name: value for name, value in cell.between.items() if name != "environment"}
+    for levels in itertools.product(*cell.within.values()):
+        yield {**fixed, **dict(zip(cell.within, levels, strict=True))}
 
 
 def _corners(cell: Cell) -> list[dict[str, Any]]:
