@@ -233,8 +233,8 @@ name = "small"
 launches = 1
 repetitions = 2
 [[pattern]]
-program = "sort"
-within = { exchange = "alltoallv", keys = 1000 }
+program = "halo"
+within = { algorithm = "faces", mode = "waitall", contiguous = 1000 }
 between = { transport = "mpi", ranks = 2, nodes = 2, environment = { OMPI_MCA_mpi_yield_when_idle = "1" } }
 [launcher]
 kind = "slurm-batch"
