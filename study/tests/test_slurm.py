@@ -1,7 +1,4 @@
-"""Studies under a real Slurm: munged, slurmctld and two slurmd on this machine, jobs that really run.
-
-Started once for all tests of the file; they go one after the other in one process.
-"""
+"""Studies under a real Slurm: munged, slurmctld and two slurmd on this machine, jobs that really run."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ import slurm_cluster
 from longshore_study.store import Store
 
 WHY_NOT = slurm_cluster.why_not()
-pytestmark = [
-    pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or ""),
-    pytest.mark.xdist_group("slurm"),
-]
+pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")
 
 STUDY = """
 [study]
