@@ -42,7 +42,7 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         raise source.error(offset + len(text.rstrip()), partial + hint)
     word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
-    threads = integer(r"Number of Threads (?:counted|requested)[^=\n]*=\s*(\d+)", text) or 1
+    threads = integer(r"Number of Threads counted[^=\n]*=\s*(\d+)", text) or 1
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
     # The MPI form counts the bytes of all ranks; of several nodes it must be told how many ranks each had.
     nodes = -(-ranks // options.ranks_per_node) if ranks and options.ranks_per_node else 1
