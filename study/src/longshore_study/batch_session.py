@@ -122,7 +122,8 @@ def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | N
     command += [f"--bench={Path(args.bench).absolute()}"] if args.bench else []
     command += [f"--mpirun={args.mpirun}"] if args.mpirun else []
     command += ["--retry-failed"] if args.retry_failed else []
-    return batch.script_text(command, str(Path.cwd()), job.modules)
+    ours = {name: value for name, value in os.environ.items() if re.fullmatch(r"LONGSHORE_\w+", name)}
+    return batch.script_text(command, str(Path.cwd()), job.modules, ours)
 
 
 def _job(choice: LauncherChoice) -> JobChoice:
