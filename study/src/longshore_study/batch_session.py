@@ -32,9 +32,6 @@ def submit_session(
     """Submits the jobs that the session lacks, or with --dry-run prints what would be submitted."""
     choice = plan.study.launcher
     assert choice.job is not None  # noqa: S101 - the caller has looked
-    if not launches:
-        print(f"nothing to do: all {plan.launches_per_session} launches of session {target.session} are recorded")
-        return EXIT_OK
     groups = _groups(choice, launches)
     if args.dry_run:
         return _print_plan(args, plan, target, groups, starter)
