@@ -174,7 +174,9 @@ def test_the_state_of_a_job_is_read_from_the_answer(kind: str, answer: str, stat
 
 
 def test_a_script_quotes_everything() -> None:
-    text = batch.script_text(["longshore", "it's", "$HOME; x"], "/a b/$c", ["gcc/12; rm -r /"])
+    variables = {"LONGSHORE_STACKS": "/s $(x)"}
+    text = batch.script_text(["longshore", "it's", "$HOME; x"], "/a b/$c", ["gcc/12; rm -r /"], variables)
+    assert "export LONGSHORE_STACKS='/s $(x)'" in text
     folder_of_words = subprocess.run(["sh", "-n"], input=text, capture_output=True, text=True, check=False)
     assert folder_of_words.returncode == 0, folder_of_words.stderr
     assert "module load 'gcc/12; rm -r /'" in text

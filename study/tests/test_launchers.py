@@ -9,7 +9,7 @@ import pytest
 
 from longshore_study import cores, elf
 from longshore_study.bench_program import find_bench
-from longshore_study.errors import LongshoreError, UsageError
+from longshore_study.errors import LongshoreError
 from longshore_study.launchers import FluxLauncher, LocalLauncher, SrunLauncher, make_launcher
 from longshore_study.mpi import Mpi, find_mpi
 from longshore_study.plan import Cell
@@ -83,9 +83,19 @@ def test_other_launchers_are_told_nothing(kind: str, monkeypatch: pytest.MonkeyP
     assert (command.argv, command.environment) == (["mpiexec", "-n", "10000", "bench"], {})
 
 
-def test_what_cannot_be_launched_yet_is_said() -> None:
-    with pytest.raises(UsageError, match="transport 'shmem' cannot be launched yet"):
-        make_launcher(LauncherChoice(), [cell("shmem", 2)])
+def test_programs_of_openshmem_are_started_by_oshrun_and_of_ucx_by_mpirun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("oshrun", "mpirun"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{name} (Open MPI) 4.1.4'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    launcher = make_launcher(LauncherChoice(), [cell("shmem", 2), cell("ucx", 2)])
+    assert Path(launcher.command(cell("shmem", 2), ["bench"]).argv[0]).name == "oshrun"
+    assert Path(launcher.command(cell("ucx", 2), ["bench"]).argv[0]).name == "mpirun"
+    (tmp_path / "oshrun").unlink()
+    launcher = make_launcher(LauncherChoice(), [cell("shmem", 2)])
+    assert Path(launcher.command(cell("shmem", 2), ["bench"]).argv[0]).name == "mpirun"
 
 
 def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

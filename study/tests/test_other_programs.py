@@ -85,6 +85,19 @@ def test_stream_has_its_best_rate_as_ours() -> None:
     assert found.cell == {"program": "stream", "nodes": 1, "ranks": 1, "tasks_per_node": 4}
 
 
+def test_stream_in_its_mpi_form_is_per_node() -> None:
+    text = STREAM.replace(
+        "Array size = 10000000 (elements), Offset = 0 (elements)",
+        "Total Aggregate Array size = 10000000 (elements)\nData is distributed across 8 MPI ranks\n"
+        "   Array size per MPI rank = 1250000 (elements)",
+    ).replace("Number of Threads counted = 4", "Number of Threads counted for rank 0 = 2")
+    found = one("stream", text, ranks_per_node=4)
+    assert found.cell == {"program": "stream", "nodes": 2, "ranks": 8, "tasks_per_node": 2}
+    assert figures(found, "best_bandwidth") == pytest.approx([8.0, 7.61905, 9.6, 10.0])
+    assert results(found)[0]["variant"]["elements"] == 1250000
+    assert results(found)[0]["original"]["value"] == 16000.0
+
+
 def test_stream_that_is_cut_edited_or_wrong() -> None:
     assert "without Triad" in refused("stream", STREAM[: STREAM.index("Triad")])
     assert "before its results were checked" in refused("stream", STREAM[: STREAM.index("Solution")])

@@ -32,7 +32,7 @@ def test_image_firmware_and_environment_are_read(tmp_path: Path, monkeypatch: py
     write(tmp_path, "/sys/class/infiniband/mlx5_0/fw_ver", "20.31.1014\n")
     write(tmp_path, "/sys/class/cxi/cxi0/device/fw_version", "1.5.41\n")
     write(tmp_path, "/proc/cpuinfo", "processor : 0\nmicrocode\t: 0xa0011d1\n")
-    write(tmp_path, "/proc/cmdline", "ro iommu=pt\n")
+    write(tmp_path, "/proc/cmdline", "ro iommu=pt api_key=abc\n")
     monkeypatch.setenv("LOADEDMODULES", "craype:cray-mpich/8.1.27")
     monkeypatch.setenv("PE_ENV", "GNU")
     assert collect([], tmp_path) == {
@@ -45,7 +45,7 @@ def test_image_firmware_and_environment_are_read(tmp_path: Path, monkeypatch: py
         "firmware mlx5_0": "20.31.1014",
         "firmware cxi0": "1.5.41",
         "firmware microcode": "0xa0011d1",
-        "kernel options": "ro iommu=pt",
+        "kernel options": "ro iommu=pt api_key=(masked)",
     }
     assert collect([], tmp_path / "nowhere").keys() == {"modules", "environment PE_ENV"}
 

@@ -1,7 +1,4 @@
-"""Studies under a real Slurm: munged, slurmctld and two slurmd on this machine, jobs that really run.
-
-Started once for all tests of the file; they go one after the other in one process.
-"""
+"""Studies under a real Slurm: munged, slurmctld and two slurmd on this machine, jobs that really run."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ import slurm_cluster
 from longshore_study.store import Store
 
 WHY_NOT = slurm_cluster.why_not()
-pytestmark = [
-    pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or ""),
-    pytest.mark.xdist_group("slurm"),
-]
+pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")
 
 STUDY = """
 [study]
@@ -56,8 +50,9 @@ between = {{ ranks = 2, nodes = 2 }}
 {launcher}
 """
 BATCH = 'kind = "slurm-batch"\ntime_limit = "{limit}"\n'
-PLANNED = 2 * (3 + 1 + 3 + 1 + 1)  # sort, its controls, stream, its control, external
-ENDED = 124
+CELLS = 3 + 3 + 1 + 1 + 1  # sort, its controls, stream, its control, the external program
+PLANNED = 2 * CELLS
+REAL_BENCH = Path(__file__).parents[2] / "build" / "release" / "bench" / "longshore-bench"
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +75,9 @@ class Place:
         own = {k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "FAKE", "SLURM"))}
         self.environment = {**own, **slurm, "LONGSHORE_BENCH": str(bench), "FAKE_BENCH_LOG": str(folder / "starts.log")}
 
-    def write(self, launcher: str) -> None:
-        (self.folder / "study.toml").write_text(STUDY.format(launcher=launcher), encoding="utf-8")
+    def write(self, launcher: str, launches: int = 2) -> None:
+        text = STUDY.format(launcher=launcher).replace("launches = 2", f"launches = {launches}")
+        (self.folder / "study.toml").write_text(text, encoding="utf-8")
 
     def call(self, *words: str, before: tuple[str, ...] = (), **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -113,14 +109,14 @@ def place(tmp_path: Path, slurm: dict[str, str]) -> Place:
 
 
 def test_srun_starts_every_launch_as_a_step_of_the_allocation(place: Place) -> None:
-    place.write('kind = "srun"')
+    place.write('kind = "srun"', launches=1)
     outside = place.run()
     assert outside.returncode == 3
     assert "no Slurm allocation" in outside.stderr
     done = place.run(before=("salloc", "-Q", "-N2", "--exclusive"))
     assert done.returncode == 0, done.stderr
     launches = place.recorded()
-    assert len(launches) == PLANNED
+    assert len(launches) == CELLS
     assert all(launch.problem is None for launch in launches), [launch.problem for launch in launches]
     assert {launch.envelope["launcher"] for launch in launches} == {"srun"}
     (four,) = {
@@ -181,13 +177,13 @@ def test_a_job_stops_before_its_time_limit_and_the_next_one_goes_on(place: Place
 
 
 def test_a_job_for_each_number_of_nodes_and_both_at_once(place: Place) -> None:
-    place.write(BATCH.format(limit="5m") + 'one_job_per = "nodes"\n')
+    place.write(BATCH.format(limit="5m") + 'one_job_per = "nodes"\n', launches=1)
     done = place.run("--json")
     assert done.returncode == 0, done.stderr
     jobs = json.loads(done.stdout)["jobs"]
     assert [job["nodes"] for job in jobs] == [1, 2]
     place.wait_for_jobs()
-    assert len(place.recorded()) == PLANNED, place.job_output()
+    assert len(place.recorded()) == CELLS, place.job_output()
     by_job = {
         (launch.envelope["command"][2] if "-N" in launch.envelope["command"] else "1") for launch in place.recorded()
     }
@@ -220,3 +216,30 @@ def test_a_job_that_is_cancelled_leaves_whole_launches(place: Place) -> None:
     assert place.run().returncode == 0
     place.wait_for_jobs()
     assert len(place.recorded()) == PLANNED, place.job_output()
+
+
+@pytest.mark.skipif(not REAL_BENCH.exists(), reason="longshore-bench is not built (make build)")
+def test_the_real_program_runs_over_two_nodes(place: Place) -> None:
+    """Ranks that srun has put on two hosts find each other, and the record says so."""
+    text = """
+[study]
+name = "small"
+launches = 1
+repetitions = 2
+[[pattern]]
+program = "halo"
+within = { algorithm = "faces", mode = "waitall", contiguous = 1000 }
+between = { transport = "mpi", ranks = 2, nodes = 2, environment = { OMPI_MCA_mpi_yield_when_idle = "1" } }
+[launcher]
+kind = "slurm-batch"
+time_limit = "5m"
+"""
+    (place.folder / "study.toml").write_text(text, encoding="utf-8")
+    done = place.run("--bench", str(REAL_BENCH))
+    assert done.returncode == 0, done.stderr
+    place.wait_for_jobs()
+    launches = place.recorded()
+    assert [launch.problem for launch in launches] == [None, None], place.job_output()
+    for launch in launches:
+        assert launch.header is not None
+        assert (launch.header["nodes"], sorted(launch.header["hosts"])) == (2, ["n0", "n1"])

@@ -81,7 +81,10 @@ def test_each_installation_is_found_once_with_version_standard_and_modules(
     assert found["openmpi-5.0.3"].modules == ("openmpi/5.0.3",)
     assert found["mpich-4.3.2"].compiler == str(mpich / "bin" / "mpicxx")
     assert found["impi-2021.18"].environment["I_MPI_ROOT"] == str(intel)
-    assert found["mpich-4.3.2"].environment["LD_LIBRARY_PATH"].startswith(str(mpich / "lib"))
+    assert found["mpich-4.3.2"].paths == {"PATH": [str(mpich / "bin")], "LD_LIBRARY_PATH": [str(mpich / "lib")]}
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/mine")
+    joined = stacks.with_paths({}, found["mpich-4.3.2"].paths)
+    assert joined["LD_LIBRARY_PATH"] == f"{mpich / 'lib'}:/mine", "what is there when a study runs stays behind it"
 
 
 def test_nothing_found_is_one_line(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,9 +141,6 @@ def test_a_stack_of_this_machine_is_built_with_into_a_place_of_its_own(
     assert main(["stacks", "--json"]) == 0
     told = json.loads(capsys.readouterr().out.partition("\n")[2])
     assert next(row["bench"] for row in told["stacks"] if row["name"] == name) == build.bench
-    (source / "bench.cpp").write_text(PROGRAM.replace("OFFERED", '"false"'))
-    assert main(["stacks", "build", name, "--source", str(source)]) == 3
-    assert "was built without MPI" in capsys.readouterr().err
     (source / "bench.cpp").write_text("#error no way\n")
     assert main(["stacks", "build", name, "--source", str(source)]) == 3
     error = capsys.readouterr().err
@@ -149,6 +149,30 @@ def test_a_stack_of_this_machine_is_built_with_into_a_place_of_its_own(
     Path(build.bench).unlink(missing_ok=True)
     with pytest.raises(LongshoreError, match="is gone"):
         stack_builds.find_build(name)
+
+
+@pytest.mark.parametrize(
+    ("listing", "words"),
+    [
+        ('{"transports":[{"name":"threads","available":true},{"name":"mpi","available":false}]}', "built without MPI"),
+        ("error while loading shared libraries: libmpi.so.40", "was built and does not run"),
+    ],
+)
+def test_a_program_that_was_built_is_tried_before_it_counts(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], listing: str, words: str
+) -> None:
+    """A stand-in for cmake makes the program at once."""
+    installation(elsewhere / "mpi", "HYDRA build details: Version: 4.3.2", (4, 1))
+    (elsewhere / "CMakeLists.txt").write_text("project(longshore)")
+    bench = elsewhere / "stacks" / "mpich-4.3.2" / "build" / "bench" / "longshore-bench"
+    program(bench, f"echo '{listing}'")
+    program(elsewhere / "bin" / "cmake", "true")
+    monkeypatch.setenv("PATH", f"{elsewhere / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun",))
+    arguments = ["stacks", "build", "mpich-4.3.2", "--search", str(elsewhere / "mpi"), "--source", str(elsewhere)]
+    assert main(arguments) == 3
+    assert words in capsys.readouterr().err
+    assert stack_builds.builds() == []
 
 
 STUDY = """

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,10 +145,14 @@ def answer_of(argv: Sequence[str]) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def script_text(command: Sequence[str], folder: str, modules: Sequence[str]) -> str:
-    """The script of a job: load what is asked for, then become longshore."""
+def script_text(
+    command: Sequence[str], folder: str, modules: Sequence[str], environment: Mapping[str, str] | None = None
+) -> str:
+    """The script of a job: load what is asked for, then become longshore. `environment`: what must hold in the job also
+    where the site lets no variables pass (SBATCH_EXPORT=none)."""
     # A login shell knows `module`; without modules the quicker one will do, and sets nothing of its own.
     lines = ["#!/bin/bash -l" if modules else "#!/bin/sh", "# Written by longshore; 'longshore run' writes a new one."]
     lines += [f"module load {shlex.quote(name)} || exit 3" for name in modules]
+    lines += [f"export {name}={shlex.quote(value)}" for name, value in (environment or {}).items()]
     lines += [f"cd {shlex.quote(folder)} || exit 3", f"exec {shlex.join(command)}"]
     return "\n".join(lines) + "\n"

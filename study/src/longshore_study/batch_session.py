@@ -32,9 +32,6 @@ def submit_session(
     """Submits the jobs that the session lacks, or with --dry-run prints what would be submitted."""
     choice = plan.study.launcher
     assert choice.job is not None  # noqa: S101 - the caller has looked
-    if not launches:
-        print(f"nothing to do: all {plan.launches_per_session} launches of session {target.session} are recorded")
-        return EXIT_OK
     groups = _groups(choice, launches)
     if args.dry_run:
         return _print_plan(args, plan, target, groups, starter)
@@ -122,7 +119,8 @@ def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | N
     command += [f"--bench={Path(args.bench).absolute()}"] if args.bench else []
     command += [f"--mpirun={args.mpirun}"] if args.mpirun else []
     command += ["--retry-failed"] if args.retry_failed else []
-    return batch.script_text(command, str(Path.cwd()), job.modules)
+    ours = {name: value for name, value in os.environ.items() if re.fullmatch(r"LONGSHORE_\w+", name)}
+    return batch.script_text(command, str(Path.cwd()), job.modules, ours)
 
 
 def _job(choice: LauncherChoice) -> JobChoice:

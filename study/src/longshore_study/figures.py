@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from longshore_study import speed_of_light
@@ -49,6 +50,10 @@ class Key:
     @property
     def factors(self) -> dict[str, Any]:
         return {"pattern": self.pattern, **self.cell, **self.variant}
+
+
+# A store has few different keys and many figures.
+_shared_key = lru_cache(maxsize=200_000)(Key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,7 @@ def _of_launch(
         names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [MAIN_METRICS.get(pattern, "")]
         variant_text = canonical(variant)
         for name in names:
-            key = Key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
+            key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
             reason = _why_no_figure(result, name)
             if reason is not None:
                 yield key, reason

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Protocol
 
 from longshore_study import elf, mpi
-from longshore_study.errors import LongshoreError, UsageError
+from longshore_study.errors import LongshoreError
 from longshore_study.mpi import Mpi, find_mpi, missing_mpi
 from longshore_study.plan import Cell
 from longshore_study.study import LauncherChoice
@@ -62,19 +62,22 @@ class LocalLauncher:
 
     name = "local"
 
-    def __init__(self, mpi: Mpi | None, choice: LauncherChoice | None = None) -> None:
+    def __init__(self, mpi: Mpi | None, choice: LauncherChoice | None = None, shmem: Mpi | None = None) -> None:
         self.mpi = mpi
         self.choice = choice or LauncherChoice()
+        self.shmem = shmem
+        """oshrun, where there is one: mpirun starts programs of OpenSHMEM too, but not in every installation."""
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if not needs_launcher(cell):
             binding = "the program's own" if cell.external is None else "as the command says"
             return Command(program, cell.environment, binding)
-        if self.mpi is None:
+        used = self.shmem if cell.between.get("transport") == "shmem" and self.shmem else self.mpi
+        if used is None:
             raise LongshoreError(missing_mpi())
-        flags = mpi.placement(self.mpi, cell.ranks, nodes_of(cell, self.choice))
-        argv = [self.mpi.path, "-n", str(cell.ranks), *flags, *self.choice.arguments, *program]
-        return Command(argv, {**mpi.environment(self.mpi), **cell.environment}, f"default of {self.mpi.kind}")
+        flags = mpi.placement(used, cell.ranks, nodes_of(cell, self.choice))
+        argv = [used.path, "-n", str(cell.ranks), *flags, *self.choice.arguments, *program]
+        return Command(argv, {**mpi.environment(used), **cell.environment}, f"default of {used.kind}")
 
 
 class SrunLauncher:
@@ -133,9 +136,7 @@ def make_launcher(
     """
     kind = INSIDE.get(choice.kind, choice.kind)
     cells = list(cells)
-    transports = {str(cell.between["transport"]) for cell in cells if cell.external is None}
-    for transport in sorted(transports - {"threads", "mpi"}):
-        raise UsageError(f"transport '{transport}' cannot be launched yet; this version launches threads and mpi")
+    transports = {str(cell.between.get("transport")) for cell in cells}
     if kind == "srun":
         return SrunLauncher(_inside_slurm(choice.command, dry_run=dry_run), choice)
     if kind == "flux":
@@ -146,9 +147,10 @@ def make_launcher(
     found = find_mpi(wanted)
     if found is None and dry_run and wanted is None:
         found = Mpi("mpirun", mpi.UNKNOWN, "")
-    if found is None:
+    shmem = find_mpi("oshrun") if "shmem" in transports and wanted is None else None
+    if found is None and shmem is None:
         raise LongshoreError(missing_mpi(wanted))
-    return LocalLauncher(found, choice)
+    return LocalLauncher(found, choice, shmem)
 
 
 def _inside_slurm(asked_for: str | None, *, dry_run: bool) -> str:

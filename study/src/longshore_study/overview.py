@@ -14,7 +14,8 @@ from longshore_study.figures import CONTROL, Figure, Key, canonical, pattern_ran
 
 CHOICES = frozenset((
     "strategy", "buffer_items", "hops", "indexing", "algorithm", "mode", "placement", "exchange", "order", "scope",
-    "tasks", "task_count", "memory", "first_touch", "stores", "transport", "environment",
+    "tasks", "task_count", "memory", "first_touch", "stores", "transport", "stack",
+    "environment",
 ))  # fmt: skip
 """Factors that a user chooses; rows that agree in all others answer the same question, and one of them is the best."""
 

@@ -11,6 +11,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,6 +40,9 @@ _DEVICE_FIRMWARE = ("/sys/class/infiniband/*/fw_ver", "/sys/class/cxi/*/device/f
 _ENVIRONMENT = ("PE_ENV", "CRAY_CPE_VERSION", "CPE_VERSION", "CRAYPE_VERSION", "CRAY_MPICH_VERSION",
                 "CRAY_LIBSCI_VERSION", "CRAYPE_NETWORK_TARGET",
                 "EBROOTFOSS", "EBVERSIONFOSS", "SPACK_ENV", "CONDA_DEFAULT_ENV")  # fmt: skip
+
+
+_SECRET = re.compile(r"(\S*(?:token|secret|passw|key)\S*=)\S+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, st
     ):  # fmt: skip
         found["firmware microcode"] = microcode
     if options := _text(root, "/proc/cmdline"):
-        found["kernel options"] = options
+        found["kernel options"] = _SECRET.sub(r"\1(masked)", options)
     for program in programs:
         found |= _build_ids(program)
     return {key: value[:_LONGEST_VALUE] for key, value in found.items()}

@@ -60,7 +60,7 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
     summary = Summary(plan.launches_per_session, done, failed)
     submits = plan.study.launcher.job is not None and not args.in_job
     starter = make_starter(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
-    if submits:
+    if submits and launches:
         return batch_session.submit_session(args, plan, target, launches, starter)
     if args.dry_run:
         print_commands(args, [starter.command(launch) for launch in launches])

@@ -9,12 +9,13 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from longshore_study.bench_program import BENCH
 from longshore_study.errors import LongshoreError, UsageError, suggestion
-from longshore_study.stacks import Stack
+from longshore_study.stacks import Stack, with_paths
 
 _TOLD_LINES = 15
 
@@ -26,8 +27,20 @@ class Build:
     name: str
     bench: str
     mpirun: str
-    environment: dict[str, str] = field(default_factory=dict)
+    own_environment: dict[str, str] = field(default_factory=dict)
+    paths: dict[str, list[str]] = field(default_factory=dict)
     version: str = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What is added to the environment as it is now, or replaced in it."""
+        return with_paths(self.own_environment, self.paths)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "bench": self.bench, "mpirun": self.mpirun, "environment": self.own_environment,
+            "paths": self.paths, "version": self.version,
+        }  # fmt: skip
 
 
 def stacks_home() -> Path:
@@ -61,10 +74,10 @@ def find_build(name: str) -> Build:
 def _read(path: Path) -> Build | None:
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
-        environment = {str(key): str(value) for key, value in dict(told.get("environment") or {}).items()}
-        return Build(
-            str(told["name"]), str(told["bench"]), str(told["mpirun"]), environment, str(told.get("version", ""))
-        )
+        own = {str(key): str(value) for key, value in dict(told.get("environment") or {}).items()}
+        paths = {str(key): [str(folder) for folder in value] for key, value in dict(told.get("paths") or {}).items()}
+        name, bench, mpirun = (str(told[key]) for key in ("name", "bench", "mpirun"))
+        return Build(name, bench, mpirun, own, paths, str(told.get("version", "")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -106,7 +119,7 @@ def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False)
     place = stacks_home() / stack.name
     folder = place / "build"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    environment = {**os.environ, **stack.environment}
+    environment = {**os.environ, **with_paths(stack.environment, stack.paths)}
     configure = [
         "cmake", "-S", str(source), "-B", str(folder), *generator, "-Wno-dev", "-DCMAKE_BUILD_TYPE=Release",
         f"-DMPI_CXX_COMPILER={stack.compiler}", f"-DMPIEXEC_EXECUTABLE={stack.launcher}",
@@ -121,9 +134,9 @@ def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False)
     program = next((p for p in (folder / "bench" / BENCH, folder / BENCH) if p.is_file()), None)
     if program is None:
         raise LongshoreError(f"the build made no {BENCH} in {folder}; see {log}")
-    build = Build(stack.name, str(program), stack.launcher, stack.environment, stack.version)
+    build = Build(stack.name, str(program), stack.launcher, stack.environment, stack.paths, stack.version)
     _try_out(build)
-    (place / ".stack.json.tmp").write_text(json.dumps(asdict(build), indent=1), encoding="utf-8")
+    (place / ".stack.json.tmp").write_text(json.dumps(build.as_json(), indent=1), encoding="utf-8")
     (place / ".stack.json.tmp").rename(place / "stack.json")
     return build
 

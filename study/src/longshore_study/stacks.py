@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,7 +47,9 @@ class Stack:
     modules: tuple[str, ...] = ()
     """Environment modules whose name fits it."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Without which its programs do not find their libraries."""
+    """What its programs need besides."""
+    paths: dict[str, list[str]] = field(default_factory=dict)
+    """Folders that go in front of a search path, such as LD_LIBRARY_PATH."""
 
 
 def find_stacks(search: Iterable[str] = ()) -> list[Stack]:
@@ -116,23 +118,32 @@ def _mpi(mpi: Mpi, folder: Path, modules: list[str]) -> Stack:
         modules=_fitting(modules, {"openmpi": ("openmpi", "ompi", "hpcx"), "mpich": ("mpich", "mvapich"),
                                    "impi": ("impi", "intel-mpi", "intelmpi")}[short], version),
         environment=_environment(mpi.kind, prefix),
+        paths=_paths(prefix),
     )  # fmt: skip
 
 
 def _environment(kind: str, prefix: Path) -> dict[str, str]:
-    """Nothing for what the system's linker finds by itself."""
+    if kind != INTEL:
+        return {}
+    return {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(prefix / "lib")}
+
+
+def _paths(prefix: Path) -> dict[str, list[str]]:
+    """Nothing for what shell and linker of the system find by themselves."""
     if prefix in (Path("/usr"), Path("/")):
         return {}
-    found = {"PATH": f"{prefix / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
-    libraries = [
-        str(folder) for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / "release") if folder.is_dir()
-    ]
-    before = os.environ.get("LD_LIBRARY_PATH")
-    found["LD_LIBRARY_PATH"] = os.pathsep.join([*libraries, *([before] if before else [])])
-    if kind == INTEL:
-        found["I_MPI_ROOT"] = str(prefix)
-        found["FI_PROVIDER_PATH"] = str(prefix / "lib")
-    return found
+    libraries = [folder for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / "release") if folder.is_dir()]
+    return {"PATH": [str(prefix / "bin")], "LD_LIBRARY_PATH": [str(folder) for folder in libraries]}
+
+
+def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -> dict[str, str]:
+    """The variables, and search paths with folders put in front of what the environment has now."""
+    joined = {
+        name: os.pathsep.join([*folders, *([os.environ[name]] if os.environ.get(name) else [])])
+        for name, folders in paths.items()
+        if folders
+    }
+    return {**environment, **joined}
 
 
 def _headers(compiler: str | None, prefix: Path) -> list[Path]:
@@ -176,7 +187,7 @@ def _shmems(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
             prefix=str(folder.parent),
             compiler=compiler,
             modules=_fitting(modules, ("shmem",), version),
-            environment=_environment("", folder.parent),
+            paths=_paths(folder.parent),
         )
 
 

@@ -3,7 +3,7 @@
     Function    Best Rate MB/s  Avg time     Min time     Max time
     Copy:           12345.6     0.012345     0.012300     0.012400
 
-The best trial is our best_bandwidth, in GB/s of 10^9 bytes; the average time gives mean_bandwidth.
+The best trial is our best_bandwidth, in GB/s of 10^9 bytes per node; the average time gives mean_bandwidth.
 """
 
 from __future__ import annotations
@@ -42,20 +42,21 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         raise source.error(offset + len(text.rstrip()), partial + hint)
     word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
-    threads = integer(r"Number of Threads (?:counted|requested)\s*=\s*(\d+)", text) or 1
-    ranks = integer(r"(?:Number of MPI ranks|STREAM will use|Total number of MPI ranks)\D{0,40}(\d+)", text)
+    threads = integer(r"Number of Threads counted[^=\n]*=\s*(\d+)", text) or 1
+    ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
+    # The MPI form counts the bytes of all ranks; of several nodes it must be told how many ranks each had.
+    nodes = -(-ranks // options.ranks_per_node) if ranks and options.ranks_per_node else 1
     variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
     if elements:
         variant["elements"] = elements // (ranks or 1)
-    results = [
-        _result(source, match, offset, {**variant, "arrays": elements, "word": word}, not wrong) for match in figures
-    ]
+    told = {**variant, "arrays": elements, "word": word, "nodes": nodes}
+    results = [_result(source, match, offset, dict(told), not wrong) for match in figures]
     version = _BEGIN.search(text)
-    cell = {"program": "stream", "nodes": 1, "ranks": ranks or options.ranks or 1, "tasks_per_node": threads}
+    cell = {"program": "stream", "nodes": nodes, "ranks": ranks or options.ranks or 1, "tasks_per_node": threads}
     header = {
         "program": {"name": "STREAM", "version": version[1].strip("$ ") if version else None},
         "transport": {"name": "mpi" if ranks else "openmp" if threads > 1 else "serial"},
-        "nodes": 1, "ranks": cell["ranks"],
+        "nodes": nodes, "ranks": cell["ranks"],
     }  # fmt: skip
     return Imported(cell, whole_records(header, results), partial=partial)
 
@@ -66,7 +67,7 @@ def _result(source: Source, match: re.Match[str], offset: int, told: dict[str, A
     place = offset + match.start()
     if rate <= 0.0 or least <= 0.0 or not least <= mean <= most:
         raise source.error(place, f"{match[1]}: these times and rates cannot be")
-    elements, word = told.pop("arrays"), told.pop("word")
+    elements, word, nodes = (told.pop(name) for name in ("arrays", "word", "nodes"))
     if elements:
         computed = arrays * word * elements / least / 1e6
         if abs(computed - rate) > 0.06 + computed * (0.6e-6 / least + 1e-3):  # six decimals of the time are printed
@@ -77,8 +78,8 @@ def _result(source: Source, match: re.Match[str], offset: int, told: dict[str, A
         "stream",
         {"kernel": kernel, **told},
         {
-            "best_bandwidth": records.metric(rate / 1e3, "GB/s"),
-            "mean_bandwidth": records.metric(rate / 1e3 * least / mean, "GB/s"),
+            "best_bandwidth": records.metric(rate / 1e3 / nodes, "GB/s"),
+            "mean_bandwidth": records.metric(rate / 1e3 / nodes * least / mean, "GB/s"),
         },
         verified=verified,
         aggregate=True,

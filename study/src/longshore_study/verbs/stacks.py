@@ -86,7 +86,7 @@ def _build(args: argparse.Namespace, found: list[Stack]) -> int:
     made = []
     for name in names:
         build = stack_builds.build_stack(known[name], source, jobs=jobs, verbose=args.verbose)
-        made.append(asdict(build))
+        made.append(build.as_json())
         if not args.json:
             print(f"{name}: built {build.bench}")
     if args.json:
