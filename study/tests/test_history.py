@@ -74,6 +74,23 @@ def test_tags_that_follow_each_other_are_events(tmp_path: Path, capsys: pytest.C
     assert changed["persistent"][0]["events"] == ["tag new begins"]
 
 
+def test_rows_that_change_together_are_told_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path / "results")
+    generator = random.Random(2)
+    for night in range(14):
+        results = [
+            halo(f"m{k}", 1000 * ((0.5 if k < 8 else 1.5) if night >= 7 else 1.0) * generator.gauss(1, 0.01))
+            for k in range(10)
+        ]
+        store_launch(store, "t", f"{night:02d}", results, started=f"2026-03-{night + 1:02d}T00:00:00Z")
+    assert main(["--store", str(store.path), "history"]) == 0
+    text = capsys.readouterr().out
+    assert "10 rows changed together (8 worse, 2 better; -v lists them), the most: 2026-03-08" in text
+    assert text.count("became") == 1
+    assert main(["--store", str(store.path), "history", "-v"]) == 0
+    assert capsys.readouterr().out.count("became") == 10
+
+
 def test_a_latency_that_grows_is_worse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path / "results")
     generator = random.Random(1)

@@ -98,10 +98,10 @@ def test_pdf_is_sound(facts: Facts, tmp_path: Path) -> None:
     assert stream is not None
     content = zlib.decompress(stream[1]).decode("latin-1")
     assert "(persistent) Tj" in content
-    if shutil.which("pdftotext"):
+    if reader := shutil.which("pdftotext"):
         path = tmp_path / "f.pdf"
         path.write_bytes(data)
-        read = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, text=True, check=True)
+        read = subprocess.run([reader, str(path), "-"], capture_output=True, text=True, check=True)
         assert "persistent" in read.stdout
         assert read.stderr == ""
 

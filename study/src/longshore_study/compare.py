@@ -22,6 +22,8 @@ from longshore_study.statistics import effect, moderated, verdict
 
 SCHEMA = 1
 DEFAULT_MARGIN = 0.05
+LAYOUT = frozenset({"nodes", "ranks", "ranks_per_node"})
+"""Of these a figure tells at least one, or is shown with a warning."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def compare(reference: Side, new: Side, options: Options | None = None) -> Compa
     shift = _judge(judged, margin, shift)
     for row in judged:
         _mark_absent(row)
+        if not LAYOUT & row.key.factors.keys():
+            row.warnings.append("the layout (nodes, ranks) that it was measured in is not recorded")
     _order(judged)
     problems = [f"{side.name}: {p}" for side, m in zip((reference, new), sides, strict=True) for p in m.problems]
     problems += [

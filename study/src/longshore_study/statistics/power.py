@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from longshore_study.statistics import effect, moderated, student, verdict
 from longshore_study.statistics.verdict import LEVEL, POWER, Measured, level_of_next
 
-_TABLES = 300
-_MOST_ROWS = 24  # of a simulated table: more share their variance no better than these do
+_SIMULATED_ROWS = 4000  # in all: of many small tables or of few large ones, which differ the less from each other
+_LEAST_TABLES = 40
+_MOST_ROWS = 100  # of a simulated table: more share their variance no better than these do
 _SEED = 20040101
 
 
@@ -58,7 +59,7 @@ def prospect(units: int, rows: int, noise: Noise, limit: float, level: float | N
     simulated = min(rows, _MOST_ROWS)
     generator = random.Random(_SEED)  # noqa: S311 - noise, no secret
     thresholds, same, count = [], 0, 0
-    for _ in range(max(_TABLES, 2000 // simulated)):
+    for _ in range(max(_LEAST_TABLES, _SIMULATED_ROWS // simulated)):
         table = _table(generator, units, simulated, noise)
         for found, result in zip(table, moderated.moderate(table), strict=True):
             assert result is not None  # noqa: S101 - every effect has a variance

@@ -44,8 +44,14 @@ class Judgement:
     """Holm over the list; the exit status rests on it."""
     equivalence_p: float
     """That the difference is outside the margin; *same* where at most 0.05."""
-    detectable: float = math.inf
-    """The smallest slowdown, as a difference of logarithms, that this row would have shown in four of five cases."""
+    basis: tuple[Measured, float, float] | None = None
+    """The row, the margin as a logarithm, and the level at which it would have been called."""
+
+    @property
+    def detectable(self) -> float:
+        """The smallest slowdown, as a difference of logarithms, that this row would have shown in four of five cases.
+        Computed when it is asked for: it takes two quantiles, and simulations judge millions of rows."""
+        return math.inf if self.basis is None else smallest_slowdown(*self.basis)
 
 
 def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
@@ -63,8 +69,7 @@ def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
         else:
             verdict = SAME if equivalence_p <= LEVEL else INCONCLUSIVE
         bounds = effect.interval(row.difference, row.se, row.df)
-        detectable = smallest_slowdown(row, limit, level)
-        judgements.append(Judgement(verdict, bounds, p, adjusted_p, holm_p, equivalence_p, detectable))
+        judgements.append(Judgement(verdict, bounds, p, adjusted_p, holm_p, equivalence_p, (row, limit, level)))
     return judgements
 
 

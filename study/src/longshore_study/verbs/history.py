@@ -37,6 +37,7 @@ exit status: 0, 3 when there is nothing to show or stored data is damaged, 64 us
 
 _BARS = "▁▂▃▄▅▆▇█"
 _MOST_BARS = 40
+_MOST_LINES = 6  # of changes between the same two sessions
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(history.document(table, known), indent=1, ensure_ascii=False))
     else:
-        _print(table)
+        _print(table, everything=args.verbose)
     return EXIT_INVALID if table.measured.damaged else EXIT_OK
 
 
@@ -91,7 +92,7 @@ def known_events(store: Store, given: Path | None) -> list[Event]:
     return events.load(kept) if kept.exists() else []
 
 
-def _print(table: Table) -> None:
+def _print(table: Table, *, everything: bool) -> None:
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in table.rows:
         groups[row.key.pattern, row.key.metric, row.unit].append(row)
@@ -114,7 +115,7 @@ def _print(table: Table) -> None:
             styles=[_style(row) for row in rows],
         )  # fmt: skip
         print()
-    _print_changes(table)
+    _print_changes(table, everything=everything)
     if any(not point.when for row in table.rows for point in row.points):
         print(
             "warning: imported sessions tell no time: their tags stand in the order of the command line, else by name"
@@ -148,14 +149,35 @@ def spark(row: Row) -> str:
     return "".join(_BARS[round((one - low) / (high - low) * (len(_BARS) - 1))] for one in logs)
 
 
-def _print_changes(table: Table) -> None:
+def _print_changes(table: Table, *, everything: bool) -> None:
     found = [(row.points[change.at].when, row, change) for row in table.rows for change in row.changes]
     if not found:
         fewest = min(len(row.points) for row in table.rows)
         more = f"; {FEWEST} sessions are needed, and some rows have {fewest}" if fewest < FEWEST else ""
         print(f"no change beyond the margin of {table.margin:.0%}{more}")
-    for _, row, change in sorted(found, key=lambda one: one[0]):
-        terminal.print_line(sentence(row, change), "improved" if change.difference > 0 else "regressed")
+    together: dict[tuple[str, ...], list[tuple[Row, Change]]] = defaultdict(list)
+    for when, row, change in found:
+        before = row.points[change.at - 1]
+        after = row.points[change.at]
+        together[when, before.tag, before.session, after.tag, after.session].append((row, change))
+    for _, members in sorted(together.items()):
+        if len(members) > _MOST_LINES and not everything:
+            print(summary(members))
+            continue
+        for row, change in members:
+            terminal.print_line(sentence(row, change), "improved" if change.difference > 0 else "regressed")
+
+
+def summary(members: Sequence[tuple[Row, Change]]) -> str:
+    """Of rows that changed between the same two sessions: how many each way, and the largest."""
+    row, change = max(members, key=lambda one: abs(one[1].difference))
+    worse = sum(one.difference < 0 for _, one in members)
+    counts = [
+        f"{count} worse" if k else f"{count} better" for k, count in ((1, worse), (0, len(members) - worse)) if count
+    ]
+    return (
+        f"{len(members)} rows changed together ({', '.join(counts)}; -v lists them), the most: {sentence(row, change)}"
+    )
 
 
 def sentence(row: Row, change: Change) -> str:

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
-    answer = describe(plan, Forecast(stored), stored)
+    answer = describe(plan, Forecast(stored), stored, others=args.json or args.verbose)
     if args.json:
         print(json.dumps(answer, indent=1))
     else:
@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def describe(plan: Plan, forecast: Forecast, stored: list[Launch]) -> dict[str, Any]:
+def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
+    """`others`: whether to say also what other numbers of sessions would find, which takes a second."""
     spread = spread_of(stored)
     sessions = plan.study.sessions
     prospects = Prospects(plan, spread)
@@ -75,10 +76,14 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch]) -> dict[str, 
         },
         "smallest_difference_between_tags": None if between is None else math.expm1(between.smallest()),
         "same_if_unchanged": None if between is None else between.same,
-        "smallest_difference_by_sessions": {str(n): prospects.smallest_between_tags(n) for n in OTHER_SESSIONS},
+        "smallest_difference_by_sessions": _by_sessions(prospects) if others or between is None else {},
         "smallest_difference_between_variants": prospects.smallest_between_variants(),
         "margin": plan.study.margin,
     }
+
+
+def _by_sessions(prospects: Prospects) -> dict[str, float | None]:
+    return {str(sessions): prospects.smallest_between_tags(sessions) for sessions in OTHER_SESSIONS}
 
 
 def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:
@@ -101,10 +106,10 @@ def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:
         source = f"{known} cells from stored launches, the others guessed (?)"
     total = f", {duration(answer['seconds_per_session'] * sessions)} in all" if sessions > 1 else ""
     print(f"expected time: {duration(answer['seconds_per_session'])} per session{total}; {source}")
-    _print_differences(answer, walks=walks)
+    _print_differences(answer)
 
 
-def _print_differences(answer: dict[str, Any], *, walks: bool) -> None:
+def _print_differences(answer: dict[str, Any]) -> None:
     between, variants = answer["smallest_difference_between_tags"], answer["smallest_difference_between_variants"]
     spread, margin = answer["spread"], answer["margin"]
     print("what it would find in four of five cases:")
@@ -116,7 +121,7 @@ def _print_differences(answer: dict[str, Any], *, walks: bool) -> None:
             f"{_share(between)} in one of {answer['rows']} rows, with a margin of {margin:.0%}"
         )
         print(f"  a row that did not change would be called the same in {answer['same_if_unchanged']:.0%} of all cases")
-    if walks or between is None or between > 2 * margin:
+    if answer["smallest_difference_by_sessions"]:
         told = ", ".join(f"{n}: {_share(v)}" for n, v in answer["smallest_difference_by_sessions"].items())
         print(f"  by the number of sessions: {told}")
     if variants is None:
