@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from longshore_study.store import Launch, Store
-from test_other_programs import BALE_JSON, ISX_LOG, ISX_SCREEN, OSU
+from test_other_programs import BALE_JSON, CARTEX, ISX_LOG, ISX_SCREEN, OSU
 
 
 class Place:
@@ -79,6 +79,24 @@ def test_what_stands_on_stdout_stderr_or_in_a_file_is_read(place: Place) -> None
     }
     positions = sorted((launch.position or 0, launch.cell["program"]) for launch in launches)
     assert [position for position, _ in positions] == list(range(6)), "one random order for all"
+
+
+def test_what_a_program_was_asked_for_is_in_its_command(place: Place) -> None:
+    """Chapel's programs and cartex do not print how they were called."""
+    (place.folder / "cartex.txt").write_text(CARTEX.split("\n", 1)[1])
+    ig = place.script("ig", "echo '  AGP: 6.823 seconds 0.844 GB/s/node'; echo '  AGG: 2.0 seconds 2.88 GB/s/node'")
+    cartex = place.script("cartex", f"cat {place.folder}/cartex.txt")
+    words = ["--domain", "64", "64", "64", "--halo", "{halo}", "--nfields", "8"]
+    blocks = external("chapel", [ig, "-nl", "{nodes}", "--N=10000000"], "chapel-ig", between={"toml": "{ nodes = 2 }"})
+    blocks += external("cartex", [cartex, *words], "cartex", between={"toml": "{ halo = [1, 2] }"})
+    done = place.run(blocks)
+    assert done.returncode == 0, done.stderr
+    found = {(x.cell["program"], x.results[0]["variant"].get("halo")) for x in place.launches()}
+    assert found == {("chapel", None), ("cartex", 1), ("cartex", 2)}
+    chapel = next(launch for launch in place.launches() if launch.cell["program"] == "chapel")
+    assert chapel.results[0]["variant"]["requests"] == 10_000_000
+    assert chapel.header is not None
+    assert chapel.header["nodes"] == 2
 
 
 def test_the_launcher_of_the_study_starts_what_wants_ranks(place: Place) -> None:

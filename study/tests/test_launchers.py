@@ -131,12 +131,16 @@ def spread(ranks: int, nodes: int | None = None, transport: str = "mpi") -> Cell
         ("unknown", []),
     ],
 )
-def test_ranks_are_spread_over_nodes_in_the_words_of_each_launcher(kind: str, words: list[str]) -> None:
+def test_ranks_are_spread_over_nodes_in_the_words_of_each_launcher(
+    kind: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cores, "available_cores", lambda: 4)
     launcher = LocalLauncher(Mpi("mpirun", kind, ""))
     assert launcher.command(spread(8, 2), ["bench"]).argv == ["mpirun", "-n", "8", *words, "bench"]
     assert launcher.command(spread(7, 2), ["bench"]).argv == ["mpirun", "-n", "7", *words, "bench"], (
         "the last node has 3"
     )
+    assert launcher.command(spread(4, 1), ["bench"]).argv == ["mpirun", "-n", "4", *words, "bench"], "of several, one"
     by_choice = LocalLauncher(Mpi("mpirun", kind, ""), LauncherChoice(ranks_per_node=4))
     assert by_choice.command(spread(8), ["bench"]).argv == ["mpirun", "-n", "8", *words, "bench"]
 

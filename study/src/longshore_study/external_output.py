@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,9 @@ from longshore_study.study import External
 
 
 def imported_lines(
-    external: External, between: Mapping[str, Any], result: ChildResult, written: Path
+    external: External, between: Mapping[str, Any], program: Sequence[str], result: ChildResult, written: Path
 ) -> tuple[list[str], str | None]:
-    """The records of one launch, or none and why there are none."""
+    """The records of one launch of `program`, or none and why there are none."""
     options = importers.Options(
         ranks_per_node=_ranks_per_node(external, between), ranks=_integer(between.get("ranks")), figure=external.figure
     )
@@ -24,6 +24,8 @@ def imported_lines(
         # bale prints its figures on stderr, the others on stdout. A document is no document with warnings around it.
         document = external.format in importers.ONE_DOCUMENT
         texts = [told or result.output] if document else [result.output, result.errors, told]
+        if external.format in importers.WANT_COMMAND:
+            texts.insert(0, " ".join(program))
         text = "\n".join(part for part in texts if part.strip())
         runs = importers.read_text(external.format, external.name, text, options)
     except LongshoreError as error:

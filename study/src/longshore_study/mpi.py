@@ -65,15 +65,14 @@ def identify(path: str) -> Mpi | None:
 def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
     """Options that put `ranks` on `nodes` nodes, and those without which the launcher refuses.
 
-    `nodes` None: all on this machine. Only Open MPI refuses more ranks than cores, and counts cores, not hardware
-    threads.
+    `nodes` None: where the launcher puts them, all on this machine where it knows no other. Only Open MPI refuses more
+    ranks than cores, and counts cores, not hardware threads.
     """
-    if nodes is None or nodes == 1:
-        return ["--oversubscribe"] if mpi.kind == OPEN_MPI and ranks > cores.available_cores() else []
-    per_node = -(-ranks // nodes)
+    per_node = ranks if nodes is None else -(-ranks // nodes)
     if mpi.kind == OPEN_MPI:
-        return ["--map-by", f"ppr:{per_node}:node"]
-    return ["-ppn", str(per_node)] if mpi.kind in (MPICH, INTEL) else []
+        more = ["--oversubscribe"] if per_node > cores.available_cores() else []
+        return more if nodes is None else [*more, "--map-by", f"ppr:{per_node}:node"]
+    return ["-ppn", str(per_node)] if nodes is not None and mpi.kind in (MPICH, INTEL) else []
 
 
 def environment(mpi: Mpi) -> dict[str, str]:

@@ -23,7 +23,7 @@ from longshore_study.forecast import Forecast
 from longshore_study.launchers import Command
 from longshore_study.plan import Cell, Plan, PlannedLaunch
 from longshore_study.session_folder import Target, scratch_file
-from longshore_study.starter import Starter
+from longshore_study.starter import Starter, program_of
 
 EXIT_LAUNCH_FAILED = 1
 NOTHING_COULD_RUN = 2  # longshore-bench: all variants were skipped, or a usage error
@@ -153,7 +153,8 @@ class Runner:
             if result.timed_out and limit < cell.amounts.timeout_seconds:
                 raise OutOfTime
             if cell.external:
-                lines, unreadable = imported_lines(cell.external, cell.between, result, written)
+                program = program_of(self.plan, launch, "", str(written))
+                lines, unreadable = imported_lines(cell.external, cell.between, program, result, written)
             else:
                 lines, unreadable = _lines(written)
         finally:

@@ -40,6 +40,8 @@ ALIASES = {
 }
 ANY = ("regex", "json")
 """Formats that know no program: the user says where the figures are."""
+WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex")
+"""Formats whose programs do not print what they were asked for: the command line above their output says it."""
 ONE_DOCUMENT = ("json",)
 """Formats that nothing else may stand around."""
 
