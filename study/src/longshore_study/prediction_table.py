@@ -8,7 +8,7 @@ from typing import Any
 from longshore_study import terminal
 from longshore_study.predictions import CLOSE, Prediction
 
-COLUMNS = ("measured ms", "all begun ms", "predicted ms", "predicted/begun")
+COLUMNS = ("measured ms", "all begun ms", "predicted ms", "predicted/measured")
 
 
 def document(rows: Sequence[Prediction]) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def document(rows: Sequence[Prediction]) -> dict[str, Any]:
         "close_within": CLOSE,
         "predicted": len(predicted),
         "close": sum(row.close for row in predicted),
-        "close_to_whole": sum(row.close_to_whole for row in predicted),
+        "close_or_between": sum(row.between for row in predicted),
         "rows": [
             {
                 "study": row.study,
@@ -66,10 +66,10 @@ def heading(study: str, tag: str, session: str) -> str:
 def close_sentence(rows: Sequence[Prediction]) -> str:
     """Of rows that have a prediction."""
     close = sum(row.close for row in rows)
-    whole = sum(row.close_to_whole for row in rows)
+    between = sum(row.between for row in rows)
     return (
-        f"{close} of {len(rows)} predictions are within {CLOSE:.0%} of what was measured since all ranks had begun; "
-        f"{whole} of the whole phase, which also waits for ranks that begin late"
+        f"{close} of {len(rows)} predictions are within {CLOSE:.0%} of what was measured; "
+        f"{between} are, or lie between the time since the last rank began and the whole phase, which waits for it"
     )
 
 

@@ -41,18 +41,18 @@ class Prediction:
 
     @property
     def ratio(self) -> float | None:
-        """Predicted over measured, since all had begun where that is known."""
-        measured = self.measured if self.begun is None else self.begun
-        return self.predicted / measured if self.predicted is not None and measured > 0 else None
+        """Predicted over measured."""
+        return self.predicted / self.measured if self.predicted is not None and self.measured > 0 else None
 
     @property
     def close(self) -> bool:
         return self.ratio is not None and abs(self.ratio - 1.0) <= CLOSE
 
     @property
-    def close_to_whole(self) -> bool:
-        """With the waiting for ranks that began late."""
-        return self.predicted is not None and abs(self.predicted / self.measured - 1.0) <= CLOSE
+    def between(self) -> bool:
+        """Close, or between the time since all ranks had begun and the whole phase: within what late ranks explain."""
+        low = self.measured if self.begun is None else self.begun
+        return self.predicted is not None and (self.close or low <= self.predicted <= self.measured)
 
 
 def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:

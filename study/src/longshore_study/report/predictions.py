@@ -16,9 +16,9 @@ from longshore_study.report.scales import Scale, Tick, log_around
 ROWS_SHOWN = 40
 INTRODUCTION = (
     "Each rank sends single messages to the next one, all ranks at once, in the same session and layout; from their "
-    "times by size, and those of a barrier and of a fetch-and-add, a model makes the time of the exchange. It is held "
-    "against the time since the last rank began: the whole phase has also the waiting for that rank, which no model of "
-    "messages knows."
+    "times by size, and those of a barrier and of a fetch-and-add, a model makes the time of the exchange. The "
+    "phase has also the waiting for ranks that begin it late, which no model of messages knows: the time since the "
+    "last one began stands beside it."
 )
 
 
@@ -65,7 +65,7 @@ def _table(rows: Sequence[Prediction], names: Naming) -> Element:
     scale = log_around([1.0 - CLOSE, 1.0 + CLOSE, *(row.ratio for row in rows if row.ratio)])
     ticks = scale.ticks(plain_number)
     axis: Child = [
-        element("span", "predicted / measured since all had begun, log axis", class_="axis-name"),
+        element("span", "predicted / measured, log axis", class_="axis-name"),
         strip_axis(ticks),
     ]
     heads: list[tuple[str, Child]] = [
