@@ -207,6 +207,9 @@ std::optional<std::string> why_no_kernel(const variant& what, const launch_facts
   if (!alone && facts.ranks < 2) return fmt::format("{} needs at least 2 ranks", kernel);
   if (kernel == "loggp" && what.at("over") != "channel" && what.at("over") != "put")
     return fmt::format("loggp is measured over channel and put, not over {}", what.at("over").get<std::string>());
+  if (what.contains("pair") && what.at("pair") == "self" &&
+      (kernel != "shift" || (what.at("over") != "alltoallv" && what.at("over") != "rma")))
+    return "a message to oneself is measured in a shift over alltoallv or rma, which move own blocks too";
   if (what.contains("pair") && kernel != "loggp" && what.at("pair") == "far")
     return fmt::format("in {} every rank sends to the next one: take near or remote", kernel);
   return std::nullopt;
@@ -241,11 +244,12 @@ pattern control_pattern() {
                    .help = "what carries the messages of loggp (put, channel) and shift (rma: one-sided calls of MPI; copy: into "
                            "the own memory)"},
                   {.name = "pair",
-                   .allowed = {"near", "far", "remote"},
+                   .allowed = {"near", "far", "remote", "self"},
                    .defaults = {"near"},
                    .help =
                        "of loggp: rank 0 and the rank of its node that shares most of the hardware with it, or least, or one of "
-                       "another node. near and remote of shift and fetch-add: the next rank of the node, or on the next node"},
+                       "another node. near and remote of shift and fetch-add: the next rank of the node, or on the next node; "
+                       "self: the own block"},
                   {.name = "bytes",
                    .type = factor::kind::integer,
                    .defaults = {},

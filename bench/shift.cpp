@@ -61,6 +61,7 @@ class shift_measurement : public measurement {
     return std::memcmp(came, expected.data(), bytes_) == 0;
   }
   [[nodiscard]] traffic moved() const override {
+    if (target_ == team_.rank()) return {.payload_bytes = bytes_};
     const bool leaves = !team_.nodes().is_local(target_);
     return {.messages = 1, .payload_bytes = bytes_, .wire_bytes = bytes_, .offnode_bytes = leaves ? bytes_ : 0};
   }

@@ -59,7 +59,9 @@ repetition time_repetition(team& team, measurement& what, long iterations, run_c
   repetition one = over_ranks(of_all_ranks(0));
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     const auto seconds = of_all_ranks(phase + 1);
-    one.phases.emplace_back(phases[phase].first, *std::max_element(seconds.begin(), seconds.end()));
+    const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+    one.phases.emplace_back(phases[phase].first, *most);
+    one.least_of_phases.push_back(*least);
   }
   return one;
 }

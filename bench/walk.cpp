@@ -165,7 +165,8 @@ class walker {
                  .repetitions = static_cast<int>(at.repetitions.size()),
                  .iterations = at.iterations,
                  .made_once = keep_,
-                 .seconds = over_repetitions(at.repetitions)};
+                 .seconds = over_repetitions(at.repetitions),
+                 .least_of_phases = least_of_phases(at.repetitions)};
     if (setting_.how.verify) all.verified = at.right;
     const traffic mine = at.ready->moved();
     std::int64_t sums[] = {static_cast<std::int64_t>(mine.messages), static_cast<std::int64_t>(mine.payload_bytes),

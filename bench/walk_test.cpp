@@ -211,6 +211,9 @@ TEST(Walk, gives_seconds_phases_and_traffic_of_all_ranks) {
     EXPECT_EQ(result.moved.offnode_bytes, 5 * ranks);
     ASSERT_EQ(result.seconds.phases.size(), 1U);
     EXPECT_DOUBLE_EQ(result.seconds.phases[0].second, 1.0 + team.size());
+    ASSERT_EQ(result.least_of_phases.size(), 1U);
+    EXPECT_EQ(result.least_of_phases[0].first, "second");
+    EXPECT_DOUBLE_EQ(result.least_of_phases[0].second, 2.0);
   });
 }
 

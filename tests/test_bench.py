@@ -96,7 +96,7 @@ def own_lines(text: str) -> list[str]:
 def test_control_measures_what_a_model_is_made_from(run: Run, tmp_path: Path, transport: str) -> None:
     """Every way a message travels, to the next rank of the node and of the next node; each is verified."""
     options = ["control", "--ranks-per-node", "2", "--kernel", "shift,barrier,fetch-add,loggp", "--bytes", "8,100000"]
-    options += ["--over", "put,channel,alltoallv,rma,copy", "--pair", "near,far,remote", "--repetitions", "2"]
+    options += ["--over", "put,channel,alltoallv,rma,copy", "--pair", "near,far,remote,self", "--repetitions", "2"]
     done = run(BENCH, *options, "--json", "r", transport=transport, ranks=4)
     assert done.returncode == 0, done.stderr
     results = of_kind(read_records(tmp_path / "r"), "result")
@@ -109,6 +109,7 @@ def test_control_measures_what_a_model_is_made_from(run: Run, tmp_path: Path, tr
     }
     ways = {"put", "channel", "alltoallv", *(["rma"] if transport == "mpi" else [])}
     pairs = {(way, pair) for way in ways for pair in ("near", "remote")} | {("copy", None)}
+    pairs |= {(way, "self") for way in ways & {"alltoallv", "rma"}}
     assert set(shifts) == {(*way, size) for way in pairs for size in (8, 100000)}
     for (way, pair, size), result in shifts.items():
         assert result["metrics"]["shift_us"]["value"] > 0 or size == 8

@@ -112,7 +112,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
     "control": {
         "kernel": _words("copy pingpong loggp shift barrier fetch-add"),
         "over": _words("put channel alltoallv rma copy"),
-        "pair": _words("near far remote"),
+        "pair": _words("near far remote self"),
         "bytes": _count(8, 2**48),
     },
 }

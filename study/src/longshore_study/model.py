@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from longshore_study.errors import LongshoreError
 
-NEAR, REMOTE = "near", "remote"
-"""Peers of the own node, and of others."""
+NEAR, REMOTE, SELF = "near", "remote", "self"
+"""Peers of the own node, and of others; the rank itself, where a call moves its own block too."""
 
 
 class NotModelledError(LongshoreError):
@@ -121,7 +121,7 @@ def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
         own = max(own, gap.per_message)
         claim = max(claim, (gap.per_message - _barrier(costs)) / CALLS_OF_RMA)
     claims = own - _barrier(costs) + claim * (exchange.ranks - 1)
-    return _copied(exchange, costs, others) | {"claims": claims}
+    return _copied(exchange, costs, others, "rma") | {"claims": claims}
 
 
 def _channels(exchange: Exchange, costs: Costs) -> Parts:
@@ -149,7 +149,7 @@ def _collective(exchange: Exchange, costs: Costs) -> Parts:
         gap = _gap(costs, "alltoallv", pair)
         once = max(once, gap.per_message)
         moving += _train(gap, count, exchange) - count * gap.per_message
-    return _copied(exchange, costs, once + max(0.0, moving))
+    return _copied(exchange, costs, once + max(0.0, moving), "alltoallv")
 
 
 EXCHANGES: dict[str, Callable[[Exchange, Costs], Parts]] = {
@@ -179,9 +179,9 @@ def _messages(exchange: Exchange, costs: Costs, over: str) -> float:
     return sum(_train(_gap(costs, over, pair), count, exchange) for pair, count in exchange.peers())
 
 
-def _copied(exchange: Exchange, costs: Costs, messages: float) -> Parts:
-    """With the own block, and a barrier at the end, which every exchange has."""
-    return {"copy": _own_block(exchange, costs), "messages": messages, "barrier": _barrier(costs)}
+def _copied(exchange: Exchange, costs: Costs, messages: float, call: str = "") -> Parts:
+    """With the own block, and a barrier at the end, which every exchange has. `call`: what moves the own block too."""
+    return {"copy": _own_block(exchange, costs, call), "messages": messages, "barrier": _barrier(costs)}
 
 
 def _barrier(costs: Costs) -> float:
@@ -202,7 +202,10 @@ def _train(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None
     return max(one_by_one, together)
 
 
-def _own_block(exchange: Exchange, costs: Costs) -> float:
+def _own_block(exchange: Exchange, costs: Costs, call: str = "") -> float:
+    by_call = costs.messages.get((call, SELF))
+    if by_call is not None:
+        return max(0.0, _train(by_call, 1, exchange) - by_call.per_message)
     if costs.copy is None:
         raise NotModelledError("kernel shift over copy was not measured here")
     work = exchange.ranks * exchange.block_bytes

@@ -8,7 +8,7 @@ from typing import Any
 from longshore_study import terminal
 from longshore_study.predictions import CLOSE, Prediction
 
-COLUMNS = ("measured ms", "of it waited", "predicted ms", "predicted/measured")
+COLUMNS = ("measured ms", "all begun ms", "predicted ms", "predicted/measured")
 
 
 def document(rows: Sequence[Prediction]) -> dict[str, Any]:
@@ -19,6 +19,7 @@ def document(rows: Sequence[Prediction]) -> dict[str, Any]:
         "close_within": CLOSE,
         "predicted": len(predicted),
         "close": sum(row.close for row in predicted),
+        "close_or_between": sum(row.between for row in predicted),
         "rows": [
             {
                 "study": row.study,
@@ -29,7 +30,7 @@ def document(rows: Sequence[Prediction]) -> dict[str, Any]:
                 "phase": row.phase,
                 "launches": row.launches,
                 "measured_seconds": row.measured,
-                "waited_seconds": row.waited,
+                "all_begun_seconds": row.begun,
                 "predicted_seconds": row.predicted,
                 "ratio": row.ratio,
                 "close": row.close if row.ratio is not None else None,
@@ -65,7 +66,11 @@ def heading(study: str, tag: str, session: str) -> str:
 def close_sentence(rows: Sequence[Prediction]) -> str:
     """Of rows that have a prediction."""
     close = sum(row.close for row in rows)
-    return f"{close} of {len(rows)} predictions are within {CLOSE:.0%} of what was measured"
+    between = sum(row.between for row in rows)
+    return (
+        f"{close} of {len(rows)} predictions are within {CLOSE:.0%} of what was measured; "
+        f"{between} are, or lie between the time since the last rank began and the whole phase, which waits for it"
+    )
 
 
 def _print_predicted(title: str, rows: Sequence[Prediction]) -> None:
@@ -77,7 +82,7 @@ def _print_predicted(title: str, rows: Sequence[Prediction]) -> None:
         [
             *(terminal.factor(row.factors[name]) if name in row.factors else "" for name in names),
             _milliseconds(row.measured),
-            _milliseconds(row.waited),
+            _milliseconds(row.begun),
             _milliseconds(row.predicted),
             terminal.ratio(row.ratio),
             "yes" if row.close else "no",

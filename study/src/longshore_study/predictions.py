@@ -32,9 +32,9 @@ class Prediction:
     measured: float
     """Seconds, the median over launches."""
     launches: int
-    waited: float | None = None
-    """Seconds of the phase in which a rank waited for others, mean over the ranks: also for those that began it late,
-    which no model of messages knows."""
+    begun: float | None = None
+    """Seconds since the last rank began the phase, which all end together. The rest of `measured` is waiting for ranks
+    that came late from the phase before, which no model of messages knows."""
     predicted: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
     why_not: str | None = None
@@ -47,6 +47,12 @@ class Prediction:
     @property
     def close(self) -> bool:
         return self.ratio is not None and abs(self.ratio - 1.0) <= CLOSE
+
+    @property
+    def between(self) -> bool:
+        """Close, or between the time since all ranks had begun and the whole phase: within what late ranks explain."""
+        low = self.measured if self.begun is None else self.begun
+        return self.predicted is not None and (self.close or low <= self.predicted <= self.measured)
 
 
 def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
@@ -84,9 +90,9 @@ def _prediction(
         return None
     launch, result = members[0]
     told = {name: level for name, level in launch.cell.items() if name != "program"} | dict(result["variant"])
-    waits = [value for _, result in members if (value := _waited(result, phase)) is not None]
-    waited = median(waits) if waits else None
-    row = Prediction(*place[:3], pattern, told, phase, median(seconds), len(seconds), waited)
+    begun = [value for _, result in members if (value := _number(_at(result, "phases_least", phase)))]
+    since = median(begun) if begun else None
+    row = Prediction(*place[:3], pattern, told, phase, median(seconds), len(seconds), since)
     try:
         if costs is None:
             raise NotModelledError("the kernels shift, barrier and fetch-add were not measured in this layout")
@@ -132,11 +138,6 @@ def _layout(launch: Launch) -> tuple[int, int]:
         return ranks, ranks // nodes
     per_node = launch.cell.get("ranks_per_node", ranks)
     return ranks, per_node if isinstance(per_node, int) and 1 <= per_node <= ranks else ranks
-
-
-def _waited(result: Record, phase: str) -> float | None:
-    value = _at(result, "counters", "phases", phase, "waited_seconds", "mean")
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _at(value: object, *path: str) -> object:

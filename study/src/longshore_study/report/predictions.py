@@ -16,9 +16,9 @@ from longshore_study.report.scales import Scale, Tick, log_around
 ROWS_SHOWN = 40
 INTRODUCTION = (
     "Each rank sends single messages to the next one, all ranks at once, in the same session and layout; from their "
-    "times by size, and those of a barrier and of a fetch-and-add, a model makes the time of the exchange. What is "
-    "measured has also the waiting for ranks that begin it late, which no model of messages knows; how long ranks "
-    "waited stands beside it."
+    "times by size, and those of a barrier and of a fetch-and-add, a model makes the time of the exchange. The "
+    "phase has also the waiting for ranks that begin it late, which no model of messages knows: the time since the "
+    "last one began stands beside it."
 )
 
 
@@ -64,13 +64,16 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
 def _table(rows: Sequence[Prediction], names: Naming) -> Element:
     scale = log_around([1.0 - CLOSE, 1.0 + CLOSE, *(row.ratio for row in rows if row.ratio)])
     ticks = scale.ticks(plain_number)
-    axis: Child = [element("span", "predicted / measured, log axis", class_="axis-name"), strip_axis(ticks)]
+    axis: Child = [
+        element("span", "predicted / measured, log axis", class_="axis-name"),
+        strip_axis(ticks),
+    ]
     heads: list[tuple[str, Child]] = [
         ("name", "Variant"),
         ("plot", axis),
         ("share number", "Ratio"),
-        ("median number", "Measured"),
-        ("median number", "of it waited"),
+        ("median number", "Whole phase"),
+        ("median number", "All begun"),
         ("median number", "Predicted"),
     ]
     return element(
@@ -98,6 +101,6 @@ def _row(row: Prediction, names: Naming, scale: Scale, ticks: list[Tick]) -> Ele
         element("td", f"{ratio(value)}{'' if row.close else ' (not close)'}", class_="c-share number"),
         [
             element("td", "–" if time is None else seconds(time), class_="c-median number")
-            for time in (row.measured, row.waited, row.predicted)
+            for time in (row.measured, row.begun, row.predicted)
         ],
     )
