@@ -452,9 +452,9 @@ def test_what_cannot_run_is_one_line(place: Place) -> None:
 def test_a_run_that_is_given_a_time_stops_within_it_and_goes_on_later(place: Place) -> None:
     assert place.run("--stop-after", "soon").returncode == 64
     begun = time.monotonic()
-    stopped = place.run("--stop-after", "3s", FAKE_BENCH_SECONDS="0.8", FAKE_BENCH="stream@2=hang")
+    stopped = place.run("--stop-after", "6s", FAKE_BENCH_SECONDS="0.8", FAKE_BENCH="stream@2=hang")
     assert stopped.returncode == 75, stopped.stderr
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 20
     recorded = len(place.launches())
     assert 0 < recorded < PLANNED
     assert all(launch.problem is None for launch in place.launches()), "what was ended is not recorded"
