@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study import provenance, terminal
+from longshore_study import terminal
 from longshore_study.compare import Comparison
 from longshore_study.figures import Figure
 from longshore_study.launch_properties import is_fraction, properties
@@ -110,7 +110,7 @@ def _paths(figures: Iterable[Figure]) -> frozenset[str]:
 def _values(launches: Iterable[Launch]) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for launch in launches:
-        for name, value in (*properties(launch), *provenance.of_launch(launch).items()):
+        for name, value in properties(launch):
             found.setdefault(name, {})[value] = None
     return {name: tuple(values) for name, values in found.items()}
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study import provenance
 from longshore_study.launch_properties import is_fraction, properties
 from longshore_study.selection import Side
 from longshore_study.store import Launch
@@ -48,6 +47,6 @@ def _values(launches: Iterable[Launch]) -> dict[str, dict[str, None]]:
     for launch in launches:
         if launch.problem is not None:
             continue
-        for name, value in (*properties(launch), *provenance.of_launch(launch).items()):
+        for name, value in properties(launch):
             found.setdefault(name, {})[value] = None
     return found

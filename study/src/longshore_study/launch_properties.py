@@ -1,5 +1,5 @@
-"""Where the figures of a launch come from, as named texts: host, CPU, kernel, compiler, MPI, binding, environment.
-What of it differs between two sides is a candidate for the cause of a change.
+"""Where the figures of a launch come from, as named texts: host, CPU, kernel, compiler, MPI, binding, environment,
+image, modules, firmware. What of it differs between two sides is a candidate for the cause of a change.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from longshore_study import provenance
 from longshore_study.report.labels import name_text
 from longshore_study.report.numbers import whole_number
 from longshore_study.store import Launch
@@ -21,7 +22,7 @@ PER_LAUNCH = frozenset(
 def properties(launch: Launch) -> list[tuple[str, str]]:
     asked = (("launcher", "launcher"), ("binding", "binding asked for"))
     own = [(name, str(launch.envelope[key])) for key, name in asked if launch.envelope.get(key)]
-    return [("source", launch.source), *own, *_flat(launch.header or {})]
+    return [("source", launch.source), *own, *_flat(launch.header or {}), *provenance.of_launch(launch).items()]
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
