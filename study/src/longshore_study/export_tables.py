@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO
 
 from longshore_study.errors import LongshoreError
 
@@ -29,12 +29,27 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
     return writers[form](rows, columns).encode("utf-8", "replace")
 
 
+def write_lines(rows: Callable[[], Iterable[Row]], form: str, first: Sequence[str], out: TextIO) -> None:
+    """CSV or JSON lines of more rows than memory holds: `rows` gives them anew at each call; CSV asks twice."""
+    if form == "jsonl":
+        out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows())
+        return
+    columns = dict.fromkeys(first)
+    for row in rows():
+        columns.update(dict.fromkeys(row))
+    _write_csv(rows(), list(columns), out)
+
+
 def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
     out = io.StringIO()
+    _write_csv(rows, columns, out)
+    return out.getvalue()
+
+
+def _write_csv(rows: Iterable[Row], columns: Sequence[str], out: TextIO) -> None:
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
 
 
 def _plain(value: Any) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from longshore_study import export_tables, overview, selection
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
@@ -57,20 +58,24 @@ def run(args: argparse.Namespace) -> int:
         if name not in known:
             listed = ", ".join(sorted(known))
             raise UsageError(f"unknown tag or study '{name}'{suggestion(name, known)} (known: {listed})")
-    launches = [
-        launch
-        for study, tag, session in stored
-        if not args.names or {study, tag} & set(args.names)
-        for launch in store.launches(study, tag, session, samples=args.samples)
-    ]
+
+    def read(*, samples: bool) -> Iterator[Launch]:
+        for study, tag, session in stored:
+            if not args.names or {study, tag} & set(args.names):
+                yield from store.launches(study, tag, session, samples=samples)
+
+    launches = list(read(samples=False))
     measured = measure(launches, metrics=("all",))
     if args.format == "reframe":
         from longshore_study.reframe_report import run_report  # noqa: PLC0415 - one of many formats
 
         text = json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n"
         _write(args, text.encode("utf-8", "replace"))
+    elif args.samples and args.format in ("csv", "jsonl"):
+        with _opened(args) as out:
+            export_tables.write_lines(lambda: _samples(read(samples=True)), args.format, FIXED, out)
     elif args.samples:
-        _write(args, export_tables.table(_samples(launches), args.format, FIXED))
+        _write(args, export_tables.table(list(_samples(read(samples=True))), args.format, FIXED))
     elif args.format in ("markdown", "latex"):
         _write(args, export_tables.table(_summary(measured), args.format))
     else:
@@ -92,6 +97,18 @@ def _write(args: argparse.Namespace, content: bytes) -> None:
         return
     try:
         args.output.write_bytes(content)
+    except OSError as error:
+        raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
+
+
+@contextmanager
+def _opened(args: argparse.Namespace) -> Iterator[TextIO]:
+    if args.output is None:
+        yield sys.stdout
+        return
+    try:
+        with args.output.open("w", encoding="utf-8", errors="replace", newline="") as file:
+            yield file
     except OSError as error:
         raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
 
@@ -147,8 +164,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {**dict(zip(FIXED, values, strict=True)), **_factors(key.cell, key.variant)}
 
 
-def _samples(launches: Iterable[Launch]) -> list[dict[str, Any]]:
-    rows = []
+def _samples(launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
     for launch in launches:
         for sample in launch.samples if launch.problem is None else ():
             seconds = (sample.get("seconds") or {}).get("max")
@@ -157,8 +173,7 @@ def _samples(launches: Iterable[Launch]) -> list[dict[str, Any]]:
                 launch.position, sample["pattern"], "seconds", seconds, "s", "lower",
             )  # fmt: skip
             row = {**dict(zip(FIXED, values, strict=True)), "repetition": sample.get("repetition")}
-            rows.append(row | _factors(launch.cell, sample["variant"]))
-    return rows
+            yield row | _factors(launch.cell, sample["variant"])
 
 
 def _factors(cell: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
