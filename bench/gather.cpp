@@ -86,9 +86,8 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what, const launch
 // Takes out what the strategy does not look at.
 void settle(variant& what) {
   const auto strategy = gather_strategy_of(what.at("strategy").get<std::string>());
-  const bool aggregates = strategy != gather_strategy::agp && strategy != gather_strategy::direct;
-  if (!aggregates || strategy == gather_strategy::automatic) what.erase("buffer_items");  // auto chooses it
-  if (!aggregates) what.erase("combine");
+  if (!aggregates(strategy) || strategy == gather_strategy::automatic) what.erase("buffer_items");  // auto chooses it
+  if (!aggregates(strategy)) what.erase("combine");
   if (what.at("distribution") != "block-cyclic") what.erase("block_items");
   if (strategy != gather_strategy::conveyor) what.erase("hops");
 }

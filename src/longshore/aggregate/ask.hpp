@@ -59,7 +59,6 @@ class dialogue {
   [[nodiscard]] int unless_failed(std::size_t n, Ask&& question, Answer&& answer, Receive&& receive) {
     aggregating::idle_time idle(replies_);
     asked_ = answered_ = handed_ = 0;
-    made_ = {};
     before_.forget();
     if ((Order == reply_order::asked || before_.is_used()) && waiting_.empty()) waiting_.resize(window_);
     std::exception_ptr failure;
@@ -193,26 +192,24 @@ class dialogue {
       if (replies_.has_rank_lanes()) return reply_in_place(source_of(0), asked, answer);
     std::size_t done = 0;
     while (push_pending() && done < asked.size()) {
-      pending_.count = std::min(aggregating::item_group, asked.size() - done);
-      pending_.next = 0;
+      const std::size_t count = std::min(aggregating::item_group, asked.size() - done);
       if constexpr (requires { answer.fetch(asked[done]); })
-        for (std::size_t k = done + fetch_ahead; k < std::min(done + fetch_ahead + pending_.count, asked.size()); ++k)
+        for (std::size_t k = done + fetch_ahead; k < std::min(done + fetch_ahead + count, asked.size()); ++k)
           answer.fetch(asked[k]);
-      for (std::size_t k = 0; k < pending_.count; ++k, ++done) {
-        const int source = source_of(done);
-        pending_.replies[k] = {source, Reply(answer(source, asked[done]))};
-      }
+      const auto reply = [&](std::size_t k) {
+        const int source = source_of(k);
+        return addressed<Reply>{source, Reply(answer(source, asked[k]))};
+      };
+      pending_.make(reply, done, count);
+      done += count;
     }
     return done;
   }
 
   // Whether all replies that were made are in a buffer.
   bool push_pending() {
-    for (; pending_.next < pending_.count; ++pending_.next) {
-      const addressed<Reply>& one = pending_.replies[pending_.next];
-      if (!replies_.push(one.rank, one.item)) return false;
-    }
-    return true;
+    std::size_t pushed = 0;
+    return pending_.push_to(replies_, pushed);
   }
 
   // Replies to one rank are written where its buffer lies, as many at a time as it takes.
@@ -251,7 +248,11 @@ class dialogue {
       for (std::size_t first = 0; first < came.size(); first += aggregating::item_group) {
         std::uint32_t numbers[aggregating::item_group];
         const std::size_t count = std::min(aggregating::item_group, came.size() - first);
-        for (std::size_t k = 0; k < count; ++k) numbers[k] = open_.take_oldest(source_of(first + k));
+        for (std::size_t k = 0; k < count; ++k) {
+          const int source = source_of(first + k);
+          numbers[k] = open_.oldest(source)(0);
+          open_.answered(source, 1);
+        }
         take_all<Order>(
             kept, [&numbers](std::size_t k) { return numbers[k]; }, came.subspan(first, count), receive);
       }
@@ -301,11 +302,8 @@ class dialogue {
   aggregating::open_questions open_;
   aggregating::asked_before<Question> before_;
   aggregating::made_items<Question> made_;
-  std::vector<waiting_question> waiting_;  // by place in the window, where the order of asking is needed
-  struct {
-    addressed<Reply> replies[aggregating::item_group];
-    std::size_t next = 0, count = 0;
-  } pending_;  // replies that were made together, and are not in a buffer yet
+  std::vector<waiting_question> waiting_;   // by place in the window, where the order of asking is needed
+  aggregating::made_items<Reply> pending_;  // replies that were made together, and are not in a buffer yet
   std::uint64_t combined_ = 0;
   // Questions of this use that were asked, that were answered, and up to which all were handed over.
   std::size_t asked_ = 0, answered_ = 0, handed_ = 0, questions_seen_ = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <longshore/aggregate/engine_options.hpp>
+#include <longshore/aggregate/item_batch.hpp>
 #include <longshore/aggregate/porter.hpp>
 #include <longshore/aggregate/quiescence.hpp>
 #include <longshore/aggregate/route.hpp>
@@ -81,15 +82,7 @@ class conveyor {
 
   template <trivially_copyable Item, class F>
   std::size_t drain(F&& f) {
-    return drain_batches<Item>([&f](auto source_of, std::span<const Item> items) {
-      std::size_t k = 0;
-      if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
-        while (k < items.size() && f(source_of(k), items[k])) ++k;
-      } else {
-        for (; k < items.size(); ++k) f(source_of(k), items[k]);
-      }
-      return k;
-    });
+    return aggregating::drain_items<Item>(*this, f);
   }
 
   /// As drain, a message at a time: calls f(source_of, items), which returns how many it took; source_of(k) is the source of items[k], and
@@ -209,12 +202,7 @@ class conveyor {
     return delivered;
   }
 
-  // Sources of the items of a batch.
-  struct one_source {
-    static constexpr bool is_one = true;
-    int rank;
-    int operator()(std::size_t) const noexcept { return rank; }
-  };
+  // Sources of the items of a batch, when each has its own.
   struct tagged_sources {
     static constexpr bool is_one = false;
     const conveyor& engine;
@@ -231,7 +219,7 @@ class conveyor {
     const std::span<const Item> items(reinterpret_cast<const Item*>(s.items) + s.next, s.count - s.next);
     std::size_t taken = 0;
     if (!options_.with_source || hops() == 1)
-      taken = f(one_source{hops() == 1 ? s.peer : -1}, items);
+      taken = f(aggregating::one_source{hops() == 1 ? s.peer : -1}, items);
     else
       taken = f(tagged_sources{*this, s, hops_.back().porter->format().tag_bytes}, items);
     s.next += static_cast<std::uint32_t>(taken);

@@ -34,16 +34,13 @@ class packed_cursors {
 
   explicit packed_cursors(std::byte* const* begin) noexcept : begin_(begin) {}
   [[nodiscard]] Item* take(int rank) noexcept {
-    const int shift = Bits * rank;
-    const std::uint64_t position = (counts_ >> shift) & most_items;
-    counts_ += std::uint64_t{1} << shift;
-    return reinterpret_cast<Item*>(begin_[rank]) + position;
+    Item* const place = reinterpret_cast<Item*>(next(rank));
+    counts_ += std::uint64_t{1} << (Bits * rank);
+    return place;
   }
   /// How many were taken.
   [[nodiscard]] std::size_t taken(int rank) const noexcept { return (counts_ >> (Bits * rank)) & most_items; }
-  [[nodiscard]] std::byte* next(int rank) const noexcept {
-    return begin_[rank] + ((counts_ >> (Bits * rank)) & most_items) * sizeof(Item);
-  }
+  [[nodiscard]] std::byte* next(int rank) const noexcept { return begin_[rank] + taken(rank) * sizeof(Item); }
 
  private:
   std::byte* const* begin_;

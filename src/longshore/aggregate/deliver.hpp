@@ -105,6 +105,7 @@ void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
     fail(errc::usage,
          "spread() needs an engine that was made with items_create_items: without, a rank that is done cannot push again");
   aggregating::idle_time idle(engine);
+  aggregating::made_items<Item> made;
   std::vector<addressed<Item>> waiting;
   std::size_t first_waiting = 0, i = 0;
   const auto emit = [&](int rank, const Item& item) {
@@ -118,9 +119,10 @@ void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
       waiting.clear();
       first_waiting = 0;
     }
-    for (; i < n && !refused; i += !refused) {
-      const addressed<Item> next = item_of(i);
-      moved |= !(refused = !waiting.empty() || !engine.push(next.rank, next.item));
+    if (!refused) {
+      const std::size_t before = std::exchange(i, aggregating::push_many(engine, i, n, item_of, made));
+      moved |= i != before;
+      refused = i < n;
     }
     more = engine.advance(i == n && waiting.empty());
     const std::size_t came = engine.template drain<Item>([&](int source, const Item& item) { on_item(source, item, emit); });

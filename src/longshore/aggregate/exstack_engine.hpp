@@ -5,6 +5,7 @@
 #include <longshore/aggregate/engine_plan.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/aggregate/hop_report.hpp>
+#include <longshore/aggregate/item_batch.hpp>
 #include <longshore/core/error.hpp>
 
 #include <type_traits>
@@ -53,15 +54,7 @@ class exstack_engine {
 
   template <trivially_copyable Item, class F>
   std::size_t drain(F&& f) {
-    return drain_batches<Item>([&f](one_source source, std::span<const Item> items) {
-      std::size_t k = 0;
-      if constexpr (std::is_same_v<std::invoke_result_t<F&, int, const Item&>, bool>) {
-        while (k < items.size() && f(source.rank, items[k])) ++k;
-      } else {
-        for (; k < items.size(); ++k) f(source.rank, items[k]);
-      }
-      return k;
-    });
+    return aggregating::drain_items<Item>(*this, f);
   }
   /// As conveyor has it.
   template <trivially_copyable Item, class F>
@@ -69,7 +62,7 @@ class exstack_engine {
     std::size_t delivered = 0;
     for (; source_ < team_.size(); ++source_, next_ = 0) {
       const std::span<const Item> items = stack_.arrived<Item>(source_).subspan(next_);
-      const std::size_t taken = f(one_source{source_}, items);
+      const std::size_t taken = f(aggregating::one_source{source_}, items);
       delivered += taken;
       next_ += taken;
       if (taken < items.size()) break;
@@ -120,12 +113,6 @@ class exstack_engine {
   void waited(double, bool) noexcept {}
 
  private:
-  struct one_source {
-    static constexpr bool is_one = true;
-    int rank;
-    int operator()(std::size_t) const noexcept { return rank; }
-  };
-
   static engine_options with_buffer(team& team, engine_options options) {
     const auto ranks = static_cast<std::size_t>(team.size()), near = static_cast<std::size_t>(team.nodes().my_rank_count());
     options.buffer_items = team.allreduce_value(

@@ -121,6 +121,14 @@ struct made_items {
       count = most;
     }
   }
+
+  /// Pushes them, until an engine has no room; says whether all have gone. Adds what went to `pushed`.
+  template <class Engine>
+  bool push_to(Engine& engine, std::size_t& pushed) {
+    for (; !none(); ++next, ++pushed)
+      if (!engine.push(items[next].rank, items[next].item)) return false;
+    return true;
+  }
 };
 
 /// Pushes item_of(i), each an addressed<Item>, for i from `first` until `end` or until an engine has no room. Returns the i of the first
@@ -144,8 +152,7 @@ std::size_t push_many(Engine& engine, std::size_t first, std::size_t end, ItemOf
       }
       made.make(item_of, i, end - i);
     }
-    for (; !made.none(); ++made.next, ++i)
-      if (!engine.push(made.items[made.next].rank, made.items[made.next].item)) return i;
+    if (!made.push_to(engine, i)) return i;
   }
   return i;
 }

@@ -10,7 +10,7 @@
 
 namespace longshore::aggregating {
 
-/// Memory: 4 bytes x ranks x places(), which is twice a rank's even share of the window, at least 64: a rank that many others ask has enough
+/// Memory: 4 bytes x ranks x places, of which there are twice a rank's even share of the window, at least 64: a rank that many others ask has enough
 /// to do with so many questions of each. (A larger ring would only be more memory to walk through.)
 class open_questions {
   struct ring {
@@ -25,8 +25,6 @@ class open_questions {
         numbers_(static_cast<std::size_t>(ranks) * places_),
         rings_(static_cast<std::size_t>(ranks)) {}
 
-  /// Most questions that can be open to one rank.
-  [[nodiscard]] std::size_t places() const noexcept { return places_; }
   [[nodiscard]] bool has_room(int rank) const noexcept { return rings_[rank].asked - rings_[rank].answered <= mask_; }
   /// How many more questions there is room for, whatever their ranks are.
   [[nodiscard]] std::size_t room() const noexcept {
@@ -58,9 +56,6 @@ class open_questions {
   };
   [[nodiscard]] number_reader oldest(int rank) const noexcept {
     return {numbers_.data() + static_cast<std::size_t>(rank) * places_, rings_[rank].answered, mask_};
-  }
-  [[nodiscard]] std::uint32_t take_oldest(int rank) noexcept {
-    return numbers_[static_cast<std::size_t>(rank) * places_ + (rings_[rank].answered++ & mask_)];
   }
   void answered(int rank, std::size_t count) noexcept { rings_[rank].answered += static_cast<std::uint32_t>(count); }
 

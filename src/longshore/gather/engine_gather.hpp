@@ -7,8 +7,8 @@
 #include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
 #include <longshore/gather/exchange_report.hpp>
+#include <longshore/gather/offset_type.hpp>
 
-#include <limits>
 #include <span>
 #include <variant>
 
@@ -24,7 +24,7 @@ class engine_gather {
   engine_gather(const dist_array<T, Distribution>& table, gather_strategy strategy, const gather_options& asked) : table_(table) {
     const dialogue_options options{.engine = engine_options_of(table.team(), strategy, asked),
                                    .combine_entries = asked.combine ? remembered_questions : 0};
-    if (table.map().largest_local_size() <= std::numeric_limits<std::uint32_t>::max())
+    if (has_narrow_offsets(table.map()))
       talk_.template emplace<narrow>(table.team(), options);
     else
       talk_.template emplace<wide>(table.team(), options);
@@ -33,17 +33,16 @@ class engine_gather {
   /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
-    if (auto* talk = std::get_if<narrow>(&talk_))
-      table_.map().with_locator([&](auto locate) { run<std::uint32_t>(*talk, locate, indices, out); });
-    else  // parts this large miss every cache: indexing no longer decides, and one loop will do
-      run<std::uint64_t>(
-          std::get<wide>(talk_), [map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, out);
+    with_offsets(table_.map(), [&](auto offset, auto locate) {
+      using talk = dialogue<conveyor, decltype(offset), T>;
+      run(std::get<talk>(talk_), locate, indices, out);
+    });
   }
 
   /// Collective with operator() of the other ranks: tells them that this rank cannot take part.
   void refuse() {
     const auto refuse = [this]<class Offset>(dialogue<conveyor, Offset, T>& talk) {
-      answer_for<Offset> answer{table_.local().data()};
+      answer_from_cache<Offset> answer{table_.local().data()};
       static_cast<void>(talk.template unless_failed<reply_order::arrived>(
           1, [](std::size_t) -> addressed<Offset> { throw refusal{}; }, answer, [](std::size_t, const T&) {}));
     };
@@ -73,15 +72,13 @@ class engine_gather {
   static constexpr std::size_t remembered_questions = 4096;
 
   template <class Offset>
-  struct answer_for {
-    const T* mine;
-    T operator()(int, Offset offset) const noexcept { return mine[offset]; }
-    void fetch(Offset offset) const noexcept { __builtin_prefetch(mine + offset); }
-  };
-  template <class Offset>
   struct answer_from_cache {  // where fetching ahead only costs
     const T* mine;
     T operator()(int, Offset offset) const noexcept { return mine[offset]; }
+  };
+  template <class Offset>
+  struct answer_for : answer_from_cache<Offset> {
+    void fetch(Offset offset) const noexcept { __builtin_prefetch(this->mine + offset); }
   };
 
   template <class Offset, class Locate>
@@ -97,7 +94,7 @@ class engine_gather {
     };
     const T* const mine = table_.local().data();
     const bool cached = table_.local().size_bytes() <= near_bytes;
-    const int failed_rank = cached ? ask(answer_from_cache<Offset>{mine}) : ask(answer_for<Offset>{mine});
+    const int failed_rank = cached ? ask(answer_from_cache<Offset>{mine}) : ask(answer_for<Offset>{{mine}});
     if (failed_rank >= 0) give_up("gather", table_.team(), failed_rank);
   }
 

@@ -8,11 +8,11 @@
 #include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
 #include <longshore/gather/exchange_report.hpp>
+#include <longshore/gather/offset_type.hpp>
 #include <longshore/gather/request.hpp>
 
 #include <array>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,13 +28,12 @@ class engine_requests {
  public:
   /// Collective. `constants`: whether requests without values will be made too: these are never combined.
   engine_requests(const dist_array<T, Distribution>& table, gather_strategy strategy, const gather_options& asked, bool constants)
-      : table_(table), narrow_(table.map().largest_local_size() <= std::numeric_limits<std::uint32_t>::max()) {
+      : table_(table) {
     engine_options options = engine_options_of(table.team(), strategy, asked);
-    const std::size_t offset_bytes = narrow_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
     options.slots = request_slots;
-    options.item_bytes = offset_bytes + sizeof(T);
+    options.item_bytes = offset_bytes(table.map()) + sizeof(T);
     with_values_ = std::make_unique<conveyor>(table.team(), options);
-    options.item_bytes = offset_bytes;
+    options.item_bytes = offset_bytes(table.map());
     if (asked.combine) recent_.emplace(remembered_by(*with_values_));
     if (constants) offsets_ = std::make_unique<conveyor>(table.team(), options);
   }
@@ -44,11 +43,8 @@ class engine_requests {
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
-    if (narrow_)
-      table_.map().with_locator([&](auto locate) { run_with<std::uint32_t>(operation, locate, indices, request); });
-    else  // parts this large miss every cache: indexing no longer decides, and one loop will do
-      run_with<std::uint64_t>(
-          operation, [map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, request);
+    with_offsets(table_.map(),
+                 [&](auto offset, auto locate) { run_with<decltype(offset)>(operation, locate, indices, request); });
   }
 
   /// Collective. Whether all ranks have the same constant: then offsets alone can travel.
@@ -71,10 +67,7 @@ class engine_requests {
           *with_values_, 1, [](std::size_t) -> addressed<item> { throw refusal{}; }, [](int, const item&) {}));
     };
     try {
-      if (narrow_)
-        nothing_to_say(std::uint32_t{});
-      else
-        nothing_to_say(std::uint64_t{});
+      with_offsets(table_.map(), [&](auto offset, auto) { nothing_to_say(offset); });
     } catch (const refusal&) {  // which all others know of now
     }
   }
@@ -130,7 +123,6 @@ class engine_requests {
   }
 
   const dist_array<T, Distribution>& table_;
-  bool narrow_;  // offsets fit into 32 bits
   std::unique_ptr<conveyor> with_values_, offsets_;
   std::optional<recent_items> recent_;  // where requests combine
 };

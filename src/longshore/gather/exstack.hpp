@@ -8,10 +8,10 @@
 #include <longshore/array/dist_array.hpp>
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
+#include <longshore/gather/offset_type.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -30,8 +30,7 @@ class exstack_gather {
   exstack_gather(const dist_array<T, Distribution>& table, std::size_t buffer_items, bool combine = false)
       : table_(table),
         buffer_items_(buffer_items),
-        narrow_(table.map().largest_local_size() <= std::numeric_limits<std::uint32_t>::max()),
-        stack_(table.team(), buffer_items * std::max(sizeof(T), narrow_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t))),
+        stack_(table.team(), buffer_items * std::max(sizeof(T), offset_bytes(table.map()))),
         filler_(stack_, table.team().size(), buffer_items) {
     if (!combine) return;
     recent_.emplace(table.team().size(), buffer_items);
@@ -42,10 +41,7 @@ class exstack_gather {
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again
   /// after both.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
-    if (narrow_)
-      table_.map().with_locator([&](auto locate) { run<std::uint32_t>(locate, indices, out); });
-    else  // parts this large miss every cache: indexing no longer decides, and one loop will do
-      run<std::uint64_t>([map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, out);
+    with_offsets(table_.map(), [&](auto offset, auto locate) { run<decltype(offset)>(locate, indices, out); });
   }
 
   /// Collective with operator() of the other ranks: tells them that this rank cannot take part.
@@ -138,7 +134,6 @@ class exstack_gather {
 
   const dist_array<T, Distribution>& table_;
   std::size_t buffer_items_;
-  bool narrow_;  // offsets fit into 32 bits
   exstack stack_;
   exstack_filler filler_;
   exchange_report report_;

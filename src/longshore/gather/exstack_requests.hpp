@@ -6,10 +6,10 @@
 #include <longshore/array/dist_array.hpp>
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
+#include <longshore/gather/offset_type.hpp>
 #include <longshore/gather/request.hpp>
 
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -28,8 +28,7 @@ class exstack_requests {
   exstack_requests(const dist_array<T, Distribution>& table, std::size_t buffer_items, bool values_travel, bool combine)
       : table_(table),
         buffer_items_(buffer_items),
-        narrow_(table.map().largest_local_size() <= std::numeric_limits<std::uint32_t>::max()),
-        stack_(table.team(), head_bytes<T> + buffer_items * ((narrow_ ? 4 : 8) + (values_travel ? sizeof(T) : 0))),
+        stack_(table.team(), head_bytes<T> + buffer_items * (offset_bytes(table.map()) + (values_travel ? sizeof(T) : 0))),
         filler_(stack_, table.team().size(), buffer_items) {
     if (combine) recent_.emplace(table.team().size(), buffer_items);
   }
@@ -40,11 +39,8 @@ class exstack_requests {
   /// after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
-    if (narrow_)
-      table_.map().with_locator([&](auto locate) { run_with<std::uint32_t>(operation, locate, indices, request); });
-    else  // parts this large miss every cache: indexing no longer decides, and one loop will do
-      run_with<std::uint64_t>(
-          operation, [map = table_.map()](std::uint64_t index) { return map.owner_offset(index); }, indices, request);
+    with_offsets(table_.map(),
+                 [&](auto offset, auto locate) { run_with<decltype(offset)>(operation, locate, indices, request); });
   }
 
   /// Collective with run() of the other ranks: tells them that this rank cannot take part.
@@ -145,7 +141,6 @@ class exstack_requests {
 
   const dist_array<T, Distribution>& table_;
   std::size_t buffer_items_;
-  bool narrow_;  // offsets fit into 32 bits
   exstack stack_;
   exstack_filler filler_;
   exchange_report report_;

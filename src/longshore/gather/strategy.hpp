@@ -28,6 +28,11 @@ inline constexpr std::array<named_gather_strategy, 7> gather_strategies = {{
 
 [[nodiscard]] std::string_view name_of(gather_strategy strategy) noexcept;
 
+/// Whether it collects items in buffers; the others go to each element by itself.
+[[nodiscard]] constexpr bool aggregates(gather_strategy strategy) noexcept {
+  return strategy != gather_strategy::agp && strategy != gather_strategy::direct;
+}
+
 /// The strategy of that name. Throws errc::usage that lists the names.
 [[nodiscard]] gather_strategy gather_strategy_of(std::string_view name);
 

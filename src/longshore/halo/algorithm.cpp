@@ -23,6 +23,7 @@ halo_message message(const rank_grid& grid, std::span<const halo_part> fields, c
   halo_message message;
   message.peer = grid.neighbour(leaves ? direction : direction.opposite());
   if (!message.exists()) return message;
+  message.parts.reserve(fields.size());
   for (const auto& field : fields) {
     const auto block = region(grid, field, direction, leaves, filled);
     if (block.size_bytes() > 0) message.parts.push_back(block);
@@ -114,6 +115,7 @@ bool is_within_ranks(const rank_grid& grid, const halo_round& round) {
 halo_round plan_round(const rank_grid& grid, std::span<const halo_part> fields, std::span<const halo_direction> directions,
                       std::array<bool, 3> filled) {
   halo_round round;
+  round.reserve(directions.size());
   for (const auto& direction : directions)
     round.push_back({direction, message(grid, fields, direction, true, filled), message(grid, fields, direction, false, filled)});
   return round;

@@ -39,6 +39,7 @@ class letter_writer {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
     bytes_.insert(bytes_.end(), bytes, bytes + sizeof(T));
   }
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

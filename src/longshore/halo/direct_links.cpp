@@ -88,6 +88,7 @@ bool link_maker::describe(const halo_message& message, letter_writer& letter, to
 
 std::vector<std::byte> link_maker::letter_to(std::size_t peer, const std::function<bool(const halo_message&)>& wanted) {
   letter_writer letter;
+  letter.reserve(sizeof(told_signals) + rounds_.size() * (sizeof(told_message) + sizeof(told_box)));
   letter.add(told_signals{board_->ticket(), peer * signals_bytes()});
   for (std::size_t r = 0; r < rounds_.size(); ++r)
     for (std::size_t i = 0; i < rounds_[r].size(); ++i) {
@@ -161,18 +162,24 @@ void link_maker::add_link(std::size_t round, std::size_t peer, const offer& thei
 
 std::vector<std::unique_ptr<direct_carrier>> link_maker::make(const std::function<bool(const halo_message&)>& wanted) {
   std::vector<std::vector<std::byte>> letters, verdicts;
+  letters.reserve(peers_.size());
   for (std::size_t i = 0; i < peers_.size(); ++i) letters.push_back(letter_to(i, wanted));
   std::vector<offer> offers;
+  offers.reserve(peers_.size());
   for (const auto& letter : mail_->exchange(letters)) {
     offers.push_back(read(letter));
-    verdicts.push_back({static_cast<std::byte>(offers.back().reachable)});
+    if (!in_process_) verdicts.push_back({static_cast<std::byte>(offers.back().reachable)});
   }
   // Only where both reach each other's memory is there a link. Threads of one process always do.
-  const auto answers = in_process_ ? verdicts : mail_->exchange(verdicts);
+  if (!in_process_) {
+    const auto answers = mail_->exchange(verdicts);
+    for (std::size_t i = 0; i < peers_.size(); ++i) offers[i].reachable = offers[i].reachable && answers[i] == verdicts[i];
+  }
   for (const auto& round : rounds_) made_.push_back({{}, {}, std::vector<const std::byte*>(round.size(), nullptr), {}});
+  for (auto& made : made_) made.links.reserve(peers_.size());
   for (std::size_t round = 0; round < rounds_.size(); ++round)
     for (std::size_t i = 0; i < peers_.size(); ++i)
-      if (offers[i].reachable && answers[i] == verdicts[i]) add_link(round, i, offers[i]);
+      if (offers[i].reachable) add_link(round, i, offers[i]);
   std::vector<std::unique_ptr<direct_carrier>> carriers;
   for (auto& made : made_) {
     carriers.push_back(nullptr);
