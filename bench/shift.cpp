@@ -2,6 +2,7 @@
 
 #include <longshore/bucket/exchange.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
 #include <longshore/gather/streaming_store.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -86,9 +87,9 @@ class shift_measurement : public measurement {
  private:
   static constexpr int clock_readings = 200;
 
-  // Another message each time, so that an old one does not pass for it.
+  // Another message each time, in every byte, so that no part of an old one passes for it.
   [[nodiscard]] std::uint64_t word(int rank, std::size_t i) const noexcept {
-    return (static_cast<std::uint64_t>(rank) << 48) + (round_ << 32) + i;
+    return mix_bits((static_cast<std::uint64_t>(rank) << 48) + (round_ << 32) + i);
   }
 
   void use_memory() {

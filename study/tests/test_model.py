@@ -10,14 +10,17 @@ import pytest
 
 from longshore_study import model
 from longshore_study.cli import main
-from longshore_study.costs import costs_of
+from longshore_study.costs import LAYOUT, costs_of
+from longshore_study.figures import canonical
 from longshore_study.model import NEAR, REMOTE, SELF, Costs, Exchange, Gap, NotModelledError
+from longshore_study.plan import make_plan
 from longshore_study.predictions import Prediction, predictions_of
 from longshore_study.report.facts import gather_facts
 from longshore_study.report.markup import to_text
 from longshore_study.report.predictions import predictions_section
 from longshore_study.selection import sides
 from longshore_study.store import Store
+from longshore_study.study_file import load
 from stored_launches import json_of, parameter, sort, sort_with_model, store_launch
 
 NANO, MICRO = 1e-9, 1e-6
@@ -242,3 +245,21 @@ def test_the_report_has_the_ratio_of_each(tmp_path: Path) -> None:
     empty = Store(tmp_path / "empty")
     store_launch(empty, "t", "day", [sort("put", 1.0)])
     assert predictions_section(gather_facts(sides(empty, ["t"]))) is None
+
+
+def test_the_study_of_isx_measures_what_its_predictions_need() -> None:
+    """In every layout in which it sorts: kernels, ways and the pairs that there are."""
+    plan = make_plan(load(Path(__file__).parents[2] / "studies" / "isx.toml"))
+    layouts: dict[str, dict[str, set[str]]] = {}
+    for cell in plan.cells:
+        layout = canonical({name: cell.between[name] for name in LAYOUT if cell.between.get(name)})
+        found = layouts.setdefault(layout, {"program": set(), "kernel": set(), "over": set(), "pair": set()})
+        found["program"].add(cell.program)
+        for name in ("kernel", "over", "pair"):
+            found[name] |= set(cell.within.get(name, []))
+    sorting = {layout: found for layout, found in layouts.items() if "sort" in found["program"]}
+    assert len(sorting) == 10, "threads and mpi of 2 and 4 ranks, and nodes of 2; each in two placements"
+    for layout, found in sorting.items():
+        assert {"shift", "barrier", "fetch-add"} <= found["kernel"], layout
+        assert {"put", "channel", "alltoallv", "copy", *(["rma"] if "mpi" in layout else [])} <= found["over"], layout
+        assert {"near", "self", *(["remote"] if "ranks_per_node" in layout else [])} <= found["pair"], layout
