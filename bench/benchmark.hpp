@@ -53,6 +53,13 @@ struct metric {
   bool higher_is_better = true;
 };
 
+/// What one phase of an operation did on one rank beside lasting.
+struct phase_share {
+  std::string name;
+  double waited_seconds = 0;  ///< for other ranks: team::waited_seconds()
+  traffic moved = {};
+};
+
 /// One variant, made ready on one rank. Every call is collective.
 class measurement {
  public:
@@ -65,6 +72,8 @@ class measurement {
   virtual void run() = 0;
   /// Seconds of each phase of the last run on this rank, always the same names in the same order; empty: no phases.
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> phases() const { return {}; }
+  /// What the phases of the last run did, always the same names in the same order; empty: it does not tell.
+  [[nodiscard]] virtual std::vector<phase_share> phase_shares() const { return {}; }
   /// After each timed repetition, of so many operations since reset(): for what is counted beside the time. `seconds` are those of the
   /// record, of one operation over the ranks.
   virtual void timed([[maybe_unused]] const repetition& seconds, [[maybe_unused]] long iterations) {}

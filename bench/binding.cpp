@@ -1,7 +1,7 @@
 #include "binding.hpp"
 
-#include <longshore/core/environment.hpp>
 #include <longshore/machine/affinity.hpp>
+#include <longshore/transport/launch/run.hpp>
 
 #include <fmt/core.h>
 
@@ -40,7 +40,9 @@ std::string bound_by(const topology& host, std::span<const int> at_start, std::s
 
 json binding_listing() {
   const auto cpus = allowed_cpus();
-  const bool pins = environment_integer("LONGSHORE_PIN", 0, 1).value_or(1) != 0;
+  run_options options;
+  read_pinning(options, true);
+  const bool pins = options.pin;
   return {{"process", binding_word(this_host(), cpus)},
           {"by", bound_by(this_host(), cpus, cpus)},
           {"cpus", cpu_list(cpus)},

@@ -1,6 +1,8 @@
 // Pattern control: what the machine itself gives, measured in every study beside the patterns: a memory copy on all ranks at once, and
 // 8 bytes there and back. When these shift between two sessions, the machine did, not the program.
 #include "benchmark.hpp"
+#include "loggp.hpp"
+#include "shift.hpp"
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
@@ -188,32 +190,78 @@ class pingpong_measurement final : public measurement {
   bool right_ = true;
 };
 
+// Takes out what does not concern a kernel.
+void settle_kernel(variant& what) {
+  const std::string kernel = what.at("kernel");
+  const bool has_bytes = kernel == "copy" || kernel == "pingpong" || kernel == "shift";
+  if (!has_bytes) what.erase("bytes");
+  if (kernel != "shift" && kernel != "loggp") what.erase("over");
+  if ((kernel != "shift" && kernel != "loggp" && kernel != "fetch-add") || (kernel == "shift" && what.at("over") == "copy"))
+    what.erase("pair");
+  if (kernel == "shift" && !what.contains("bytes")) what["bytes"] = pingpong_bytes;
+}
+
+std::optional<std::string> why_no_kernel(const variant& what, const launch_facts& facts) {
+  const std::string kernel = what.at("kernel");
+  const bool alone = kernel == "copy" || kernel == "barrier" || (kernel == "shift" && what.at("over") == "copy");
+  if (!alone && facts.ranks < 2) return fmt::format("{} needs at least 2 ranks", kernel);
+  if (kernel == "loggp" && what.at("over") != "channel" && what.at("over") != "put")
+    return fmt::format("loggp is measured over channel and put, not over {}", what.at("over").get<std::string>());
+  if (what.contains("pair") && what.at("pair") == "self" &&
+      (kernel != "shift" || (what.at("over") != "alltoallv" && what.at("over") != "rma")))
+    return "a message to oneself is measured in a shift over alltoallv or rma, which move own blocks too";
+  if (what.contains("pair") && kernel != "loggp" && what.at("pair") == "far")
+    return fmt::format("in {} every rank sends to the next one: take near or remote", kernel);
+  return std::nullopt;
+}
+
+std::unique_ptr<measurement> make_kernel(team& ranks, const variant& what, const launch_facts&) {
+  const std::string kernel = what.at("kernel");
+  const auto level = [&](const char* name) { return what.contains(name) ? what.at(name).get<std::string>() : std::string(); };
+  if (kernel == "copy") return std::make_unique<copy_measurement>(ranks, bytes_of(what, default_copy_bytes()));
+  if (kernel == "pingpong") return std::make_unique<pingpong_measurement>(ranks, bytes_of(what, pingpong_bytes));
+  if (kernel == "loggp") return make_loggp(ranks, level("over"), level("pair"));
+  if (kernel == "shift") return make_shift(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
+  if (kernel == "barrier") return make_barrier(ranks);
+  return make_fetch_add(ranks, level("pair"));
+}
+
 }  // namespace
 
 pattern control_pattern() {
-  return {.name = "control",
-          .help = "what the machine gives: a memory copy on all ranks, and a message there and back",
-          .factors = {{.name = "kernel",
-                       .allowed = {"copy", "pingpong"},
-                       .defaults = {"copy", "pingpong"},
-                       .help = "copy: on all ranks at once; pingpong: between rank 0 and the last"},
-                      {.name = "bytes",
-                       .type = factor::kind::integer,
-                       .defaults = {},
-                       .help = "copied per rank, or sent; not given: twice the caches, or 8",
-                       .low = static_cast<long>(pingpong_bytes),
-                       .high = 1L << 48}},
-          .examples = {"longshore-bench control --ranks 2",
-                       "mpirun -n 2 longshore-bench control --kernel pingpong --bytes 8,64,1024"},
-          .why_not = [](const variant& what, const launch_facts& facts) -> std::optional<std::string> {
-            if (what.at("kernel") == "pingpong" && facts.ranks < 2) return "pingpong needs at least 2 ranks";
-            return std::nullopt;
-          },
-          .make = [](team& ranks, const variant& what, const launch_facts&) -> std::unique_ptr<measurement> {
-            if (what.at("kernel") == "copy")
-              return std::make_unique<copy_measurement>(ranks, bytes_of(what, default_copy_bytes()));
-            return std::make_unique<pingpong_measurement>(ranks, bytes_of(what, pingpong_bytes));
-          }};
+  return {
+      .name = "control",
+      .help = "what the machine gives: a memory copy on all ranks, messages there and back, the parameters of a model of them",
+      .factors = {{.name = "kernel",
+                   .allowed = {"copy", "pingpong", "loggp", "shift", "barrier", "fetch-add"},
+                   .defaults = {"copy", "pingpong"},
+                   .help =
+                       "copy: on all ranks at once; pingpong: between rank 0 and the last; loggp: latency, overheads and gaps "
+                       "of a pair; shift: every rank sends to the next; barrier; fetch-add: to the next, all at once"},
+                  {.name = "over",
+                   .allowed = {"put", "channel", "alltoallv", "rma", "copy"},
+                   .defaults = {"put"},
+                   .help = "what carries the messages of loggp (put, channel) and shift (rma: one-sided calls of MPI; copy: into "
+                           "the own memory)"},
+                  {.name = "pair",
+                   .allowed = {"near", "far", "remote", "self"},
+                   .defaults = {"near"},
+                   .help =
+                       "of loggp: rank 0 and the rank of its node that shares most of the hardware with it, or least, or one of "
+                       "another node. near and remote of shift and fetch-add: the next rank of the node, or on the next node; "
+                       "self: the own block"},
+                  {.name = "bytes",
+                   .type = factor::kind::integer,
+                   .defaults = {},
+                   .help = "copied per rank, or sent; not given: twice the caches, or 8",
+                   .low = static_cast<long>(pingpong_bytes),
+                   .high = 1L << 48}},
+      .examples = {"longshore-bench control --ranks 2", "mpirun -n 2 longshore-bench control --kernel pingpong --bytes 8,64,1024",
+                   "longshore-bench control --ranks 4 --ranks-per-node 2 --kernel loggp --over put,channel --pair near,remote",
+                   "longshore-bench control --ranks 2 --kernel shift,barrier --over put,alltoallv --bytes 8,4096,1048576"},
+      .why_not = why_no_kernel,
+      .make = make_kernel,
+      .settle = settle_kernel};
 }
 
 }  // namespace longshore::bench

@@ -1,10 +1,12 @@
-// longshore-bench with one pattern that misbehaves as it is told: the tests show with it that nothing is called right, finished or
-// ended well that is not. Built with the tests only, and never installed.
+// longshore-bench with one pattern that misbehaves as it is told, and with a sort whose result is spoiled before it is looked at: the tests
+// show with them that nothing is called right, finished or ended well that is not. Built with the tests only, and never installed.
 #include <longshore/core/error.hpp>
 
 #include "benchmark.hpp"
 #include "program.hpp"
+#include "sort_measurement.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -85,10 +87,69 @@ pattern ring_pattern() {
   return what;
 }
 
+using spoiled_item = sorted_record<std::uint32_t, 8>;
+
+// The sort of longshore-bench, stable; on the last rank the factor "fault" is done to its result.
+class spoiled_sort final : public sort_measurement<spoiled_item> {
+ public:
+  spoiled_sort(team& team, const variant& what, const launch_facts& facts)
+      : sort_measurement(team, what, facts), fault_(what.at("fault")), last_(team.rank() == team.size() - 1) {}
+
+ private:
+  std::span<const spoiled_item> result_to_verify(std::span<const spoiled_item> sorted) override {
+    spoiled_.assign(sorted.begin(), sorted.end());
+    if (!last_) return spoiled_;
+    const auto differ = [](const spoiled_item& a, const spoiled_item& b) { return a.key != b.key; };
+    const auto equal = [](const spoiled_item& a, const spoiled_item& b) { return a.key == b.key; };
+    const auto one = std::adjacent_find(spoiled_.begin(), spoiled_.end(), differ), other = std::next(one);
+    if (fault_ == "lost") spoiled_.erase(one);
+    if (fault_ == "doubled") spoiled_.insert(one, *one);
+    if (fault_ == "changed") one->key = other->key;
+    if (fault_ == "swapped") std::swap(*one, *other);
+    if (fault_ == "torn") std::swap(one->payload, other->payload);
+    if (fault_ == "unstable") {
+      const auto twin = std::adjacent_find(spoiled_.begin(), spoiled_.end(), equal);
+      std::swap(*twin, *std::next(twin));
+    }
+    return spoiled_;
+  }
+
+  std::string fault_;
+  bool last_;
+  std::vector<spoiled_item> spoiled_;
+};
+
+pattern spoiled_sort_pattern() {
+  using kind = factor::kind;
+  pattern what{"sort", "a sort whose result is spoiled", {}, {"longshore-bench sort --fault none"}, {}, {}};
+  const auto word = [](std::string name, std::string only) {
+    return factor{.name = std::move(name), .allowed = {only}, .defaults = {only}, .help = "as longshore-bench has it"};
+  };
+  what.factors = {{.name = "fault",
+                   .allowed = {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
+                   .defaults = {"none"},
+                   .help = "what is done to the result"},
+                  {.name = "keys", .type = kind::integer, .defaults = {"1000"}, .help = "per rank"},
+                  {.name = "max-key", .type = kind::integer, .defaults = {"500"}, .help = "keys are below it"},
+                  word("exchange", "put-scan"),
+                  word("order", "round-robin"),
+                  word("scaling", "weak"),
+                  word("key-pattern", "uniform"),
+                  word("splitters", "equal-width"),
+                  word("stable", "yes"),
+                  word("tasks", "serial")};
+  what.why_not = [](const variant&, const launch_facts&) -> std::optional<std::string> { return std::nullopt; };
+  what.make = [](team& team, const variant& asked, const launch_facts& facts) -> std::unique_ptr<measurement> {
+    return std::make_unique<spoiled_sort>(team, asked, facts);
+  };
+  return what;
+}
+
 }  // namespace
 }  // namespace longshore::bench
 
 int main(int argc, char** argv) {
-  const std::vector<longshore::bench::pattern> patterns{longshore::bench::ring_pattern()};
+  const std::vector<longshore::bench::pattern> patterns{longshore::bench::ring_pattern(),
+                                                        longshore::bench::spoiled_sort_pattern()};
   return longshore::bench::run_program(argc, argv, patterns);
 }

@@ -91,7 +91,7 @@ std::vector<factor_levels> factors_of(const pattern& what, const typed& given) {
 
 run_options launch_of(const typed& given) {
   run_options options = options_from_environment();
-  options.pin = environment_integer("LONGSHORE_PIN", 0, 1).value_or(1) != 0;
+  read_pinning(options, true);
   if (const auto transport = single(given, "transport")) {
     const auto& known = known_transports();
     const auto available = available_transports();

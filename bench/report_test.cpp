@@ -1,6 +1,7 @@
 // From seconds to statistics, records and the table.
 #include <longshore/core/error.hpp>
 
+#include "gap_fit.hpp"
 #include "recorder.hpp"
 #include "statistics.hpp"
 #include "table.hpp"
@@ -39,6 +40,27 @@ TEST(Statistics, take_the_slowest_rank_of_each_repetition) {
   EXPECT_DOUBLE_EQ(seconds.p10, 5.2);
   EXPECT_DOUBLE_EQ(seconds.p90, 6.8);
   EXPECT_DOUBLE_EQ(seconds.mean_over_ranks_median, 3);
+}
+
+TEST(GapFit, finds_the_line_that_gaps_lie_on) {
+  const std::vector<gap_of_size> exact{{1, 2e-6}, {1001, 3e-6}, {100'001, 102e-6}, {64, 0}};
+  const auto line = fit_gaps(exact);
+  EXPECT_NEAR(line.per_message_seconds, 2e-6, 1e-15);
+  EXPECT_NEAR(line.per_byte_seconds, 1e-9, 1e-18);
+}
+
+TEST(GapFit, counts_short_messages_as_much_as_long_ones) {
+  // Twice the line for the longest: without weights it alone would decide, and g be far below 0.
+  const std::vector<gap_of_size> bent{{1, 2e-6}, {1001, 3e-6}, {2001, 4e-6}, {1'000'001, 2004e-6}};
+  const auto line = fit_gaps(bent);
+  EXPECT_GT(line.per_message_seconds, 1e-6);
+  EXPECT_LT(line.per_message_seconds, 3e-6);
+}
+
+TEST(GapFit, of_one_size_is_no_line) {
+  const std::vector<gap_of_size> one{{8, 1e-6}, {8, 1e-6}};
+  EXPECT_EQ(fit_gaps(one).per_byte_seconds, 0);
+  EXPECT_EQ(fit_gaps({}).per_message_seconds, 0);
 }
 
 TEST(Variants, are_the_cross_product_with_the_last_factor_fastest) {

@@ -24,6 +24,16 @@ repetition over_ranks(std::vector<double> seconds) {
   return one;
 }
 
+std::vector<std::pair<std::string, double>> least_of_phases(std::span<const repetition> all) {
+  std::vector<std::pair<std::string, double>> found;
+  for (std::size_t phase = 0; phase < all.front().least_of_phases.size(); ++phase) {
+    std::vector<double> seconds;
+    for (const auto& one : all) seconds.push_back(one.least_of_phases[phase]);
+    found.emplace_back(all.front().phases[phase].first, quantile(std::move(seconds), 0.5));
+  }
+  return found;
+}
+
 summary over_repetitions(std::span<const repetition> all) {
   std::vector<double> slowest, mean;
   for (const auto& one : all) {

@@ -34,12 +34,16 @@ clock_facts measure_clock(team& team) {
   return facts;
 }
 
-repetition time_repetition(team& team, measurement& what, long iterations) {
+repetition time_repetition(team& team, measurement& what, long iterations, run_counters* counters, counted_runs* counted) {
   what.reset();
-  team.barrier();
+  if (counters != nullptr)
+    counters->start();
+  else
+    team.barrier();
   const double start = team.now();
   for (long i = 0; i < iterations; ++i) what.run();
   const double stop = team.now();
+  if (counters != nullptr) counters->stop(what, iterations, *counted);
 
   const auto phases = what.phases();
   std::vector<double> mine{(stop - start) / static_cast<double>(iterations)};
@@ -55,7 +59,9 @@ repetition time_repetition(team& team, measurement& what, long iterations) {
   repetition one = over_ranks(of_all_ranks(0));
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     const auto seconds = of_all_ranks(phase + 1);
-    one.phases.emplace_back(phases[phase].first, *std::max_element(seconds.begin(), seconds.end()));
+    const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+    one.phases.emplace_back(phases[phase].first, *most);
+    one.least_of_phases.push_back(*least);
   }
   return one;
 }

@@ -4,6 +4,7 @@
 #include <longshore/transport/team.hpp>
 
 #include "benchmark.hpp"
+#include "run_account.hpp"
 #include "statistics.hpp"
 
 namespace longshore::bench {
@@ -17,7 +18,9 @@ struct clock_facts {
 [[nodiscard]] clock_facts measure_clock(team& team);
 
 /// Collective. Barrier, clock, `iterations` operations, clock. Seconds of one operation. The result is the same on all ranks.
-[[nodiscard]] repetition time_repetition(team& team, measurement& what, long iterations);
+/// With `counters`, what happens in that time is added to `counted`.
+[[nodiscard]] repetition time_repetition(team& team, measurement& what, long iterations, run_counters* counters = nullptr,
+                                         counted_runs* counted = nullptr);
 
 /// Collective. How many operations last about `seconds` on the slowest rank, at least 1; by trying. The same on all ranks.
 [[nodiscard]] long calibrate(team& team, measurement& what, double seconds);

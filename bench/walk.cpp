@@ -5,6 +5,7 @@
 #include <longshore/machine/memory.hpp>
 
 #include "process_memory.hpp"
+#include "run_account.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ constexpr std::uint64_t order_stream = 0x0'0de4;  // keeps the order apart from 
 class walker {
  public:
   walker(team& team, const walk_setting& setting, const variants& chosen, observer* told)
-      : team_(team), setting_(setting), told_(told), memory_before_(process_memory_bytes()) {
+      : team_(team), setting_(setting), told_(told), counters_(team), memory_before_(process_memory_bytes()) {
     for (const auto& what : chosen.to_run) states_.emplace_back(what);
     budget_bytes_ = team_.allreduce_value(
         static_cast<std::int64_t>(std::min(available_memory_bytes() / kept_share, std::size_t{1} << 60)), reduction::min);
@@ -42,7 +43,7 @@ class walker {
     for (int i = 0; i < untimed; ++i) each(i, untimed + timed, ++round, [&](state& at, std::size_t) { visit(at); });
     for (int i = 0; i < timed; ++i)
       each(untimed + i, untimed + timed, ++round, [&](state& at, std::size_t position) {
-        at.repetitions.push_back(visit(at));
+        at.repetitions.push_back(visit(at, &counters_));
         at.ready->timed(at.repetitions.back(), at.iterations);
         if (told_ != nullptr) told_->sample(*at.what, i, position, at.repetitions.back());
         if (i + 1 == timed) conclude(at);
@@ -59,6 +60,7 @@ class walker {
     long iterations = 1;
     bool skipped = false, right = true;
     std::vector<repetition> repetitions;
+    counted_runs counted;
   };
 
   // Calls `act` for every variant that is not skipped, in the order of the round, which is the same on all ranks.
@@ -142,14 +144,14 @@ class walker {
     for (auto& other : states_) other.ready.reset();
   }
 
-  repetition visit(state& at) {
+  repetition visit(state& at, run_counters* counters = nullptr) {
     if (!at.ready) {
       std::string why;
       if (!make(at, why)) fail(errc::transport, "it could be made ready before, and now cannot: {}", why);
       at.ready->reset();
       at.ready->run();  // touches what the timed operations touch
     }
-    return time_repetition(team_, *at.ready, at.iterations);
+    return time_repetition(team_, *at.ready, at.iterations, counters, &at.counted);
   }
 
   void verify(state& at) {
@@ -163,7 +165,8 @@ class walker {
                  .repetitions = static_cast<int>(at.repetitions.size()),
                  .iterations = at.iterations,
                  .made_once = keep_,
-                 .seconds = over_repetitions(at.repetitions)};
+                 .seconds = over_repetitions(at.repetitions),
+                 .least_of_phases = least_of_phases(at.repetitions)};
     if (setting_.how.verify) all.verified = at.right;
     const traffic mine = at.ready->moved();
     std::int64_t sums[] = {static_cast<std::int64_t>(mine.messages), static_cast<std::int64_t>(mine.payload_bytes),
@@ -173,6 +176,7 @@ class walker {
                  static_cast<std::uint64_t>(sums[3])};
     all.metrics = at.ready->metrics(all.seconds);
     all.facts = at.ready->facts();
+    all.facts["counters"] = counters_.account(at.counted);
     warn(all);
     ++outcome_.ran;
     if (!at.right) ++outcome_.wrong;
@@ -192,6 +196,7 @@ class walker {
   team& team_;
   const walk_setting& setting_;
   observer* told_;
+  run_counters counters_;  // made before all measurements, so that their tasks count
   std::size_t memory_before_;
   std::int64_t budget_bytes_ = 0;
   bool keep_ = true;

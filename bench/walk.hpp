@@ -25,7 +25,8 @@ struct measured {
   long iterations = 1;
   bool made_once = true;  ///< else made anew for each visit, because all together would have taken too much memory
   summary seconds = {};
-  traffic moved = {};  ///< by all ranks in one operation
+  std::vector<std::pair<std::string, double>> least_of_phases = {};  ///< statistics.hpp
+  traffic moved = {};                                                ///< by all ranks in one operation
   std::vector<metric> metrics = {};
   json facts = json::object();  ///< of the pattern: measurement::facts
   std::string warning = {};     ///< empty: none

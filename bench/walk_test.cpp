@@ -1,12 +1,14 @@
 // The walk, on every transport: how often, in which order and in what state each variant is run, and that wrong results, refusals
 // and failures of a single rank are noticed on all.
 #include <longshore/core/error.hpp>
+#include <longshore/machine/pages.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include "walk.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +22,21 @@
 
 namespace longshore::bench {
 namespace {
+
+constexpr double late_seconds = 0.004;
+constexpr std::size_t touched_pages = 64;
+
+// Half by the rank itself, half by a task of its: a thread that it starts.
+void touch_fresh_pages() {
+  const auto touch = [] {
+    const std::size_t bytes = touched_pages / 2 * page_bytes();
+    const pages memory(bytes);
+    madvise(memory.data(), bytes, MADV_NOHUGEPAGE);
+    for (std::size_t at = 0; at < bytes; at += page_bytes()) static_cast<volatile std::byte*>(memory.data())[at] = std::byte{1};
+  };
+  touch();
+  std::thread(touch).join();
+}
 
 // What happened on one rank, in the order in which it happened.
 struct diary {
@@ -48,8 +65,14 @@ class dummy final : public measurement {
     if (name_ == "memory") throw std::bad_alloc();
     if (name_ == "fails" && team_.rank() == team_.size() - 1 && runs == 2) fail(errc::transport, "a cable is out");
     if (name_ == "millisecond") std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (name_ == "late" && team_.rank() == team_.size() - 1)
+      std::this_thread::sleep_for(std::chrono::duration<double>(late_seconds));
+    if (name_ == "faults") touch_fresh_pages();
+    const double waited = team_.waited_seconds();
     team_.barrier();
+    waited_ = team_.waited_seconds() - waited;
   }
+  [[nodiscard]] std::vector<phase_share> phase_shares() const override { return {{"second", waited_, {.messages = 1}}}; }
   [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override { return {{"second", 2.0 + team_.rank()}}; }
   [[nodiscard]] bool verify() override {
     const int times = ++notes_.verified[name_];
@@ -68,6 +91,7 @@ class dummy final : public measurement {
   std::string name_;
   diary& notes_;
   std::vector<char> ballast_;
+  double waited_ = 0;
 };
 
 struct listener final : observer {
@@ -187,6 +211,37 @@ TEST(Walk, gives_seconds_phases_and_traffic_of_all_ranks) {
     EXPECT_EQ(result.moved.offnode_bytes, 5 * ranks);
     ASSERT_EQ(result.seconds.phases.size(), 1U);
     EXPECT_DOUBLE_EQ(result.seconds.phases[0].second, 1.0 + team.size());
+    ASSERT_EQ(result.least_of_phases.size(), 1U);
+    EXPECT_EQ(result.least_of_phases[0].first, "second");
+    EXPECT_DOUBLE_EQ(result.least_of_phases[0].second, 2.0);
+  });
+}
+
+// Everything that is counted beside the time: known events, waits for a rank that is late, and a refusal.
+TEST(Walk, tells_what_was_counted_while_a_variant_was_timed) {
+  longshore::testing::spmd([](team& team) {
+    const auto all = walk_dummies(team, {"late", "faults"}, {.repetitions = 3, .iterations = 2});
+    if (team.rank() != 0) return;
+    const json late = all.heard.result_of("late").facts.at("counters"),
+               faults = all.heard.result_of("faults").facts.at("counters");
+    EXPECT_EQ(late.at("repetitions"), 3);
+    EXPECT_EQ(late.at("operations"), 6);
+    EXPECT_GE(late.at("context_switches").at("voluntary").get<double>(), 1.0) << "the late rank sleeps";
+    // Only the last rank is late, so it does not wait for itself.
+    if (team.size() > 1) {
+      EXPECT_GE(late.at("waited_seconds").at("max").get<double>(), 0.5 * late_seconds);
+      EXPECT_LE(late.at("waited_seconds").at("mean").get<double>(), late.at("waited_seconds").at("max").get<double>());
+      const json phase = late.at("phases").at("second");
+      EXPECT_GE(phase.at("waited_seconds").at("max").get<double>(), 0.5 * late_seconds);
+      EXPECT_EQ(phase.at("messages"), team.size());
+    } else {
+      EXPECT_EQ(late.at("waited_seconds").at("max"), 0);
+    }
+    const double pages = static_cast<double>(touched_pages * static_cast<std::size_t>(team.size()));
+    EXPECT_GE(faults.at("page_faults").at("minor").get<double>(), pages);
+    EXPECT_LT(late.at("page_faults").at("minor").get<double>(), pages);
+    for (const auto& [event, count] : late.at("hardware").items())
+      EXPECT_EQ(count.is_null(), late.contains("hardware_why_not") && late.at("hardware_why_not").contains(event)) << event;
   });
 }
 

@@ -93,6 +93,89 @@ def own_lines(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
+def test_control_measures_what_a_model_is_made_from(run: Run, tmp_path: Path, transport: str) -> None:
+    """Every way a message travels, to the next rank of the node and of the next node; each is verified."""
+    options = ["control", "--ranks-per-node", "2", "--kernel", "shift,barrier,fetch-add,loggp", "--bytes", "8,100000"]
+    options += ["--over", "put,channel,alltoallv,rma,copy", "--pair", "near,far,remote,self", "--repetitions", "2"]
+    done = run(BENCH, *options, "--json", "r", transport=transport, ranks=4)
+    assert done.returncode == 0, done.stderr
+    results = of_kind(read_records(tmp_path / "r"), "result")
+    ran = [result for result in results if "skipped" not in result]
+    assert all(result["verified"] is True for result in ran)
+    shifts = {
+        tuple(result["variant"].get(name) for name in ("over", "pair", "bytes")): result
+        for result in ran
+        if result["variant"]["kernel"] == "shift"
+    }
+    ways = {"put", "channel", "alltoallv", *(["rma"] if transport == "mpi" else [])}
+    pairs = {(way, pair) for way in ways for pair in ("near", "remote")} | {("copy", None)}
+    pairs |= {(way, "self") for way in ways & {"alltoallv", "rma"}}
+    assert set(shifts) == {(*way, size) for way in pairs for size in (8, 100000)}
+    for (way, pair, size), result in shifts.items():
+        assert result["metrics"]["shift_us"]["value"] > 0 or size == 8
+        assert result["traffic"]["payload_bytes"] == 4 * size
+        assert result["traffic"]["offnode_bytes"] == (4 * size if pair == "remote" else 0), way
+    pairs_of_loggp = {
+        (result["variant"]["over"], result["variant"]["pair"]): result
+        for result in ran
+        if result["variant"]["kernel"] == "loggp"
+    }
+    assert {("put", "near"), ("channel", "near"), ("put", "remote"), ("channel", "remote")} <= set(pairs_of_loggp)
+    for (_, pair), result in pairs_of_loggp.items():
+        figures = {name: metric["value"] for name, metric in result["metrics"].items()}
+        assert figures["half_round_trip_us"] > 0
+        assert figures["half_round_trip_us"] >= figures["latency_us"] >= 0
+        assert {"send_overhead_us", "gap_us", "gap_per_byte_ns"} <= set(figures)
+        assert result["pair"]["ranks"] == ([0, 2] if pair == "remote" else [0, result["pair"]["ranks"][1]])
+        assert (result["pair"]["apart_in"] == "node") == (pair == "remote")
+    reasons = " ".join(result["skipped"] for result in results if "skipped" in result)
+    assert "in shift every rank sends to the next one" in reasons
+    assert "not over alltoallv" in reasons
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_records_tell_what_was_counted(run: Run, tmp_path: Path, transport: str) -> None:
+    """Counts where there are any, a reason where not; waits and traffic of a sort by phase add up to the whole."""
+    done = run(BENCH, "sort", "--keys", "2000", "--exchange", "put", "--json", "r", transport=transport, ranks=3)
+    assert done.returncode == 0, done.stderr
+    (result,) = of_kind(read_records(tmp_path / "r"), "result")
+    counters = result["counters"]
+    assert counters["operations"] == 10 * result["iterations"]
+    assert set(counters["page_faults"]) == {"minor", "major"}
+    assert set(counters["context_switches"]) == {"voluntary", "involuntary"}
+    assert set(counters["hardware"]) == {"cycles", "instructions", "cache_misses", "llc_misses"}
+    for event, count in counters["hardware"].items():
+        if count is None:
+            assert counters["hardware_why_not"][event]
+        else:
+            assert count > 0
+            assert event not in counters.get("hardware_why_not", {})
+    phases = counters["phases"]
+    assert list(phases) == ["count", "offsets", "bucketize", "exchange", "local_sort"]
+    assert sum(phase["messages"] for phase in phases.values()) == result["traffic"]["messages"]
+    assert sum(phase["wire_bytes"] for phase in phases.values()) == result["traffic"]["wire_bytes"]
+    assert phases["exchange"]["messages"] == 2 * 3 * 2
+    assert phases["local_sort"]["messages"] == 0
+    assert counters["waited_seconds"]["max"] >= counters["waited_seconds"]["mean"] >= 0
+
+
+def test_ranks_are_placed_side_by_side_or_apart(run: Run, tmp_path: Path) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 4:
+        pytest.skip("two ranks are placed alike on fewer than 4 CPUs")
+    places = {}
+    for word in ("compact", "scatter"):
+        done = run(BENCH, "control", "--kernel", "barrier", "--repetitions", "1", "--json", word, LONGSHORE_PIN=word)
+        assert done.returncode == 0, done.stderr
+        places[word] = read_records(tmp_path / word)[0]["cpus"]
+    assert places["compact"] != places["scatter"]
+    assert len(set(places["compact"])) == len(set(places["scatter"])) == 2
+    done = run(BENCH, "control", LONGSHORE_PIN="sideways")
+    assert done.returncode == 2
+    assert "LONGSHORE_PIN is 'sideways'" in done.stderr
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_records_are_complete_and_in_order(run: Run, tmp_path: Path, transport: str, ranks: int) -> None:
     options = ("ring", "--fault", "none,once,impossible", "--bytes", "64,4096", "--repetitions", "3", "--json", "r")
@@ -285,6 +368,27 @@ def test_a_wrong_result_is_named_and_the_others_are_measured(run: Run, tmp_path:
     found = read_records(tmp_path / "r")
     assert {r["variant"]["fault"]: r["verified"] for r in of_kind(found, "result")} == {"none": True, "wrong": False}
     assert found[-1]["status"] == "ok"
+
+
+SPOILED = {
+    "lost": "keys were lost",
+    "doubled": "keys were doubled",
+    "changed": "keys were changed",
+    "swapped": "keys are out of order within rank",
+    "torn": "payloads were torn from their keys",
+    "unstable": "items of one key changed places",
+}
+
+
+@pytest.mark.parametrize("fault", SPOILED)
+def test_each_fault_of_a_sorted_result_is_called_by_its_name(run: Run, tmp_path: Path, fault: str) -> None:
+    done = run(FAULTY, "sort", "--fault", f"none,{fault}", "--repetitions", "1", "--json", "r", ranks=3)
+    assert done.returncode == 1
+    said = own_lines(done.stderr)
+    assert any(line.startswith(f"longshore-bench: wrong result: sort fault={fault} ") for line in said)
+    assert any(line.startswith("longshore-bench: sort: ") and SPOILED[fault] in line for line in said)
+    results = of_kind(read_records(tmp_path / "r"), "result")
+    assert {r["variant"]["fault"]: r["verified"] for r in results} == {"none": True, fault: False}
 
 
 def test_without_verification_nothing_is_called_right(run: Run, tmp_path: Path) -> None:
@@ -487,7 +591,7 @@ SMALL = {
     "stream": ("--scope", "ep,global", "--elements", "1000"),
     "gather": ("--strategy", "agp,exstack,direct,auto", "--requests", "1000", "--table", "100"),
     "halo": ("--algorithm", "standard,faces", "--domain", "6,5,4", "--halo", "1,2", "--fields", "1,3"),
-    "sort": ("--exchange", "put,alltoallv", "--keys", "1000"),
+    "sort": ("--exchange", "put,direct,channel,auto", "--payload", "0,8", "--splitters", "sampled", "--keys", "1000"),
     "control": ("--bytes", "1000"),
 }
 

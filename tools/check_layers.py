@@ -31,13 +31,13 @@ STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 # The folder of transport/ that knows every transport: it chooses one at run time.
 CHOOSER = "launch"
 
-# Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/mpi/.
+# Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/mpi/, ...
 FOREIGN_HEADERS = (
     (re.compile(r"mpi\.h$|mpi-ext\.h$"), "mpi"),
     (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),
     (re.compile(r"uc[pstm]/"), "ucx"),
 )
-FOREIGN_FOLDER_PARENTS = ("transport", "halo")
+FOREIGN_FOLDER_PARENTS = ("transport", "halo", "bucket")
 
 SOURCES = ("src/longshore", "bench", "bindings")
 SUFFIXES = (".hpp", ".cpp", ".h", ".c")
@@ -45,7 +45,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
-LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "threads", "mpi", "shmem", "ucx"), "transport")
+LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "openshmem", "ucp"), "transport")
 
 
 @dataclass(frozen=True)

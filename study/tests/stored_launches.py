@@ -25,6 +25,52 @@ def control(kernel: str, value: float) -> dict[str, Any]:
     return result_record("control", {"kernel": kernel}, {name: metric(value, unit, better)})
 
 
+def sort(exchange: str, seconds: float, **factors: Any) -> dict[str, Any]:
+    """A sort of 2 ranks with 1000 keys of 4 bytes each, whose phase exchange took so long; a quarter of it waited."""
+    share = {"waited_seconds": {"mean": seconds / 4, "max": seconds / 2}, "messages": 2, "wire_bytes": 4000}
+    return result_record(
+        "sort",
+        {"exchange": exchange, "order": "round-robin", **factors},
+        {
+            "keys_per_second": metric(2000 / (10 * seconds), "keys/s"),
+            "total_seconds": metric(10 * seconds, "s", "lower"),
+            "exchange_seconds": metric(seconds, "s", "lower"),
+        },
+        seconds={"median": 9 * seconds},
+        phases={"exchange": seconds},
+        traffic={"messages": 2, "payload_bytes": 8000, "wire_bytes": 4000, "offnode_bytes": 0},
+        counters=counted({"exchange": share}),
+    )
+
+
+def counted(phases: Mapping[str, Any]) -> dict[str, Any]:
+    """What a machine counts whose processor counts cycles only."""
+    return {
+        "repetitions": 3, "operations": 6, "page_faults": {"minor": 12.5, "major": 0.0},
+        "context_switches": {"voluntary": 1.0, "involuntary": 2.0}, "waited_seconds": {"mean": 1e-3, "max": 2e-3},
+        "hardware": {"cycles": 1e6, "instructions": None}, "hardware_why_not": {"instructions": "not supported: so"},
+        "phases": dict(phases),
+    }  # fmt: skip
+
+
+def parameter(kernel: str, microseconds: float, **variant: Any) -> dict[str, Any]:
+    """Of the model: a kernel of control that lasted so long."""
+    name = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}[kernel]
+    return result_record("control", {"kernel": kernel, **variant}, {name: metric(microseconds, "us", "lower")})
+
+
+def sort_with_model(exchange: str, seconds: float) -> list[dict[str, Any]]:
+    """Puts and copies at 1 ns per byte after 1 us (of a put), claims of 2 us, barriers of 3 us."""
+    sizes = (8, 4096)
+    return [
+        sort(exchange, seconds),
+        *(parameter("shift", 1 + size / 1000, over="put", pair="near", bytes=size) for size in sizes),
+        *(parameter("shift", size / 1000, over="copy", bytes=size) for size in sizes),
+        parameter("barrier", 3.0),
+        parameter("fetch-add", 2.0, pair="near"),
+    ]
+
+
 def store_launch(  # noqa: PLR0917 - a test names study and cell only where they matter
     store: Store,
     tag: str,

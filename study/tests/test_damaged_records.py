@@ -12,12 +12,15 @@ import pytest
 
 from longshore_study.cli import main
 from longshore_study.store import Store
-from stored_launches import control, halo, store_launch
+from stored_launches import control, halo, sort_with_model, store_launch
 
 ODD: list[Any] = [None, True, -1, 1.5, 1e400, "", "x", [], [1], {}, {"a": {"b": []}}]
 VERBS = (
     ["show"],
     ["show", "--json"],
+    ["show", "--means"],
+    ["show", "--model"],
+    ["show", "--counters"],
     ["compare", "old", "new"],
     ["guidelines", "new"],
     ["export"],
@@ -41,6 +44,7 @@ def results(tmp_path: Path) -> Store:
                 halo("waitall", 100.0 + ord(session)),
                 halo("persistent", 50.0 + ord(session) / 3),
                 control("copy", 9.0),
+                *sort_with_model("put", 1e-3),
             ]
             more: dict[str, Any] = {
                 "started": "2030-01-01T00:00:00",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from longshore_study import export_tables
 from longshore_study.cli import main
 from longshore_study.store import Store
-from stored_launches import halo, store_launch
+from stored_launches import halo, import_published_images, store_launch
 
 
 @pytest.fixture
@@ -65,6 +68,97 @@ def test_damage_and_unknown_names_are_said(results: Store, capsys: pytest.Captur
     captured = capsys.readouterr()
     assert "truncated" in captured.err
     assert len(table(captured.out)) == 2
+
+
+def images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    import_published_images(tmp_path / "images")
+    capsys.readouterr()
+    return str(tmp_path / "images")
+
+
+def test_tables_for_papers_have_a_row_per_variant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = images(tmp_path, capsys)
+    assert main(["--store", store, "export", "new", "--format", "markdown"]) == 0
+    head, rule, *rows = capsys.readouterr().out.splitlines()
+    assert head.startswith("| mode | metric | unit | median |")
+    assert "---:" in rule
+    assert len(rows) == 8
+    assert any("| persistent |" in row and "| 401.4 |" in row for row in rows)
+    assert main(["--store", store, "export", "--compare", "reference", "new", "--format", "latex"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("\\begin{tabular}")
+    assert lines[-1] == "\\end{tabular}"
+    body = [line for line in lines if line.endswith("\\\\")]
+    assert len(body) == 9
+    assert all(line.count(" & ") == body[0].count(" & ") for line in body)
+    assert any("persistent" in line and "regressed" in line and "0.0573" in line for line in body)
+
+
+def test_a_comparison_is_exported_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = images(tmp_path, capsys)
+    assert main(["--store", store, "export", "--compare", "reference", "new"]) == 0
+    rows = {row["mode"]: row for row in table(capsys.readouterr().out)}
+    assert len(rows) == 8
+    assert float(rows["persistent"]["low"]) < float(rows["persistent"]["ratio"]) < float(rows["persistent"]["high"])
+    assert rows["persistent"]["ranks"] == "128", "no figure without its layout"
+    assert main(["--store", store, "export", "new", "--compare", "reference", "new"]) == 64
+
+
+def test_names_do_no_harm_in_tables() -> None:
+    rows: list[dict[str, Any]] = [{"a|b": "x_1 & 50 % $\\input{y}", "n": 1.25e-7}, {"a|b": "<b>\x1b[31m", "n": None}]
+    latex = export_tables.table(rows, "latex").decode()
+    assert "x\\_1 \\& 50 \\% \\$\\textbackslash{}input\\{y\\}" in latex
+    markdown = export_tables.table(rows, "markdown").decode()
+    assert "| a\\|b | n |" in markdown
+    assert "\\<b\\>\\[31m" in markdown
+    assert "\x1b" not in latex + markdown
+
+
+def test_parquet_holds_what_csv_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed (extra 'parquet')")
+    store, path = images(tmp_path, capsys), tmp_path / "figures.parquet"
+    assert main(["--store", store, "export", "--format", "parquet", "-o", str(path)]) == 0
+    assert main(["--store", store, "export"]) == 0
+    expected = table(capsys.readouterr().out)
+    found = parquet.read_table(path).to_pylist()
+    assert [row["mode"] for row in found] == [row["mode"] for row in expected]
+    assert [row["value"] for row in found] == [float(row["value"]) for row in expected]
+    assert found[0]["ranks"] == 128
+
+
+def test_parquet_says_what_it_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main(["--store", images(tmp_path, capsys), "export", "--format", "parquet", "-o", str(tmp_path / "x")]) == 3
+    assert "pip install 'longshore-study[parquet]'" in capsys.readouterr().err
+
+
+def test_a_run_report_is_as_reframe_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The required members of its schema runreport.json, data version 4.2."""
+    assert main(["--store", images(tmp_path, capsys), "export", "new", "--format", "reframe"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report.keys() == {"session_info", "runs", "restored_cases"}
+    info = {"data_version", "hostname", "time_elapsed", "time_end_unix", "time_start_unix", "uuid", "num_cases"}
+    assert info <= report["session_info"].keys()
+    assert [run["num_cases"] for run in report["runs"]] == [8, 8]
+    required = {"environ", "fail_phase", "fail_reason", "filename", "job_completion_time_unix", "name", "perfvalues",
+                "partition", "result", "system", "time_total", "unique_name"}  # fmt: skip
+    cases = [case for run in report["runs"] for case in run["testcases"]]
+    assert all(required <= case.keys() for case in cases)
+    assert len({case["unique_name"] for case in cases}) == 8, "the same variant has one name in all sessions"
+    slow = next(case for case in cases if "%mode=persistent" in case["name"])
+    ((key, values),) = slow["perfvalues"].items()
+    assert key == "generic:mpi:process_bandwidth"
+    assert values[0] == pytest.approx(381.8, abs=0.1)
+    assert values[1:] == [0, None, None, "MiB/s", "pass"]
+
+
+def test_the_checks_for_reframe_are_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "--reframe"]) == 0
+    compile(Path("longshore_checks.py").read_text(), "longshore_checks.py", "exec")
+    assert main(["init", "--reframe"]) == 64, "an existing file is never touched"
 
 
 def test_a_place_that_cannot_be_written_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:

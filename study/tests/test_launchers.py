@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from longshore_study import launchers
-from longshore_study.errors import LongshoreError, UsageError
-from longshore_study.launchers import LocalLauncher, Mpi, find_bench, find_mpi, make_launcher
+from longshore_study import cores, elf
+from longshore_study.bench_program import find_bench
+from longshore_study.errors import LongshoreError
+from longshore_study.launchers import FluxLauncher, LocalLauncher, SrunLauncher, make_launcher
+from longshore_study.mpi import Mpi, find_mpi
 from longshore_study.plan import Cell
 from longshore_study.study import Amounts, LauncherChoice
 
@@ -62,8 +64,9 @@ def test_threads_need_no_launcher() -> None:
 
 
 def test_open_mpi_is_told_of_root_and_of_more_ranks_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    launcher = LocalLauncher(Mpi("/usr/bin/mpirun", "Open MPI", "4.1.4"), ["--bind-to", "core"])
-    monkeypatch.setattr(launchers, "available_cores", lambda: 4)
+    choice = LauncherChoice(arguments=("--bind-to", "core"))
+    launcher = LocalLauncher(Mpi("/usr/bin/mpirun", "Open MPI", "4.1.4"), choice)
+    monkeypatch.setattr(cores, "available_cores", lambda: 4)
     monkeypatch.setattr("os.geteuid", lambda: 0)
     command = launcher.command(cell("mpi", 4, OMPI_ALLOW_RUN_AS_ROOT="0"), ["bench"])
     assert command.argv == ["/usr/bin/mpirun", "-n", "4", "--bind-to", "core", "bench"]
@@ -80,11 +83,19 @@ def test_other_launchers_are_told_nothing(kind: str, monkeypatch: pytest.MonkeyP
     assert (command.argv, command.environment) == (["mpiexec", "-n", "10000", "bench"], {})
 
 
-def test_what_cannot_be_launched_yet_is_said() -> None:
-    with pytest.raises(UsageError, match='kind = "srun" cannot be used yet'):
-        make_launcher(LauncherChoice("srun"), [])
-    with pytest.raises(UsageError, match="transport 'shmem' cannot be launched yet"):
-        make_launcher(LauncherChoice(), [cell("shmem", 2)])
+def test_programs_of_openshmem_are_started_by_oshrun_and_of_ucx_by_mpirun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("oshrun", "mpirun"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{name} (Open MPI) 4.1.4'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    launcher = make_launcher(LauncherChoice(), [cell("shmem", 2), cell("ucx", 2)])
+    assert Path(launcher.command(cell("shmem", 2), ["bench"]).argv[0]).name == "oshrun"
+    assert Path(launcher.command(cell("ucx", 2), ["bench"]).argv[0]).name == "mpirun"
+    (tmp_path / "oshrun").unlink()
+    launcher = make_launcher(LauncherChoice(), [cell("shmem", 2)])
+    assert Path(launcher.command(cell("shmem", 2), ["bench"]).argv[0]).name == "mpirun"
 
 
 def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,3 +115,86 @@ def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pyt
     other.chmod(0o755)
     assert find_bench(None, {"LONGSHORE_BENCH": str(other)}) == str(other)
     assert find_bench(str(bench), {"LONGSHORE_BENCH": str(other)}) == str(bench)
+
+
+def spread(ranks: int, nodes: int | None = None, transport: str = "mpi") -> Cell:
+    between: dict[str, object] = {"transport": transport, "ranks": ranks, "environment": {}}
+    return Cell("sort", between | ({"nodes": nodes} if nodes else {}), {}, Amounts())
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("Open MPI", ["--map-by", "ppr:4:node"]),
+        ("MPICH", ["-ppn", "4"]),
+        ("Intel MPI", ["-ppn", "4"]),
+        ("unknown", []),
+    ],
+)
+def test_ranks_are_spread_over_nodes_in_the_words_of_each_launcher(
+    kind: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cores, "available_cores", lambda: 4)
+    launcher = LocalLauncher(Mpi("mpirun", kind, ""))
+    assert launcher.command(spread(8, 2), ["bench"]).argv == ["mpirun", "-n", "8", *words, "bench"]
+    assert launcher.command(spread(7, 2), ["bench"]).argv == ["mpirun", "-n", "7", *words, "bench"], (
+        "the last node has 3"
+    )
+    assert launcher.command(spread(4, 1), ["bench"]).argv == ["mpirun", "-n", "4", *words, "bench"], "of several, one"
+    by_choice = LocalLauncher(Mpi("mpirun", kind, ""), LauncherChoice(ranks_per_node=4))
+    assert by_choice.command(spread(8), ["bench"]).argv == ["mpirun", "-n", "8", *words, "bench"]
+
+
+def test_srun_and_flux_have_their_words() -> None:
+    choice = LauncherChoice("srun", arguments=("--cpu-bind=cores", "--mpi=pmi2"))
+    srun = SrunLauncher("srun", choice)
+    assert srun.command(spread(8, 2), ["bench", "sort"]).argv == [
+        "srun", "-N", "2", "-n", "8", "--ntasks-per-node", "4", "--cpu-bind=cores", "--mpi=pmi2", "bench", "sort",
+    ]  # fmt: skip
+    assert srun.command(spread(8), ["bench"]).argv == ["srun", "-n", "8", "--cpu-bind=cores", "--mpi=pmi2", "bench"]
+    assert srun.command(spread(6, transport="threads"), ["bench"]).argv[:7] == ["srun", "-N", "1", "-n", "1", "-c", "6"]
+    flux = FluxLauncher("flux", LauncherChoice("flux", ranks_per_node=4))
+    assert flux.command(spread(8), ["bench"]).argv == ["flux", "run", "-N", "2", "-n", "8", "bench"]
+
+
+def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the soname that the program is linked with; where the site has a default, it is left to the site."""
+    (tmp_path / "srun").write_text("#!/bin/sh\necho 'MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix'\n")
+    (tmp_path / "scontrol").write_text('#!/bin/sh\necho "MpiDefault              = $DEFAULT"\n')
+    for name in ("srun", "scontrol"):
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("SLURM_MPI_TYPE", raising=False)
+    srun = SrunLauncher("srun", LauncherChoice("srun"))
+    for number, (library, default, expected) in enumerate(
+        [
+            ("libmpi.so.40", "none", ["--mpi=pmix"]),
+            ("libmpi.so.12", "none", ["--mpi=pmi2"]),
+            ("libmpi.so.40", "pmix_v4", []),
+            ("libelse.so.1", "none", []),
+        ]
+    ):
+        bench = tmp_path / f"bench-{number}"
+        bench.write_text("#!/bin/sh\n")
+        bench.chmod(0o755)
+        monkeypatch.setenv("DEFAULT", default)
+        monkeypatch.setattr(elf, "describe", lambda _path, library=library: elf.Described(needed=[library]))
+        argv = srun.command(spread(2), [str(bench)]).argv
+        assert argv == ["srun", "-n", "2", *expected, str(bench)]
+
+
+@pytest.mark.parametrize(("kind", "words"), [("srun", "no Slurm allocation"), ("flux", "no Flux instance")])
+def test_without_an_allocation_the_way_out_is_said(
+    kind: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / kind).write_text("#!/bin/sh\n")
+    (tmp_path / kind).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("SLURM_JOB_ID", "SLURM_JOBID", "FLUX_URI"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(LongshoreError, match=rf"{words}.*{'slurm' if kind == 'srun' else 'flux'}-batch"):
+        make_launcher(LauncherChoice(kind), [spread(2)])
+    assert make_launcher(LauncherChoice(kind), [spread(2)], dry_run=True).name == kind
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(LongshoreError, match='use kind = "local"'):
+        make_launcher(LauncherChoice(kind), [spread(2)])

@@ -9,15 +9,9 @@ from pathlib import Path
 import pytest
 
 from longshore_study.errors import UsageError
-from longshore_study.forecast import (
-    ASSUMED_SESSION_SPREAD,
-    Forecast,
-    Spread,
-    smallest_difference,
-    smallest_difference_of_variants,
-    spread_of,
-)
+from longshore_study.forecast import Forecast
 from longshore_study.plan import Plan, make_plan
+from longshore_study.prospects import ASSUMED_SESSION_SPREAD, Prospects, Spread, spread_of
 from longshore_study.store import Launch
 from longshore_study.study_file import loads
 
@@ -178,14 +172,24 @@ def test_the_spread_is_taken_from_what_is_stored() -> None:
     assert same.sessions == 0.0
 
 
+def test_what_rows_share_is_told_from_what_is_their_own() -> None:
+    def row(name: str, *sessions: float) -> list[Launch]:
+        return [launch for s, log in enumerate(sessions) for launch in stored(name, str(s), [math.exp(log)] * 2)]
+
+    together = spread_of([*row("a", 0.0, 0.1, 0.3), *row("b", 0.0, 0.1, 0.3), *row("c", 0.0, 0.1, 0.3)])
+    assert together.shared == pytest.approx(1.0)
+    apart = spread_of([*row("a", 0.0, 0.1, 0.3), *row("b", 0.3, 0.1, 0.0), *row("c", 0.0, 0.2, 0.0)])
+    assert apart.shared == 0.0
+
+
 def test_more_sessions_find_smaller_differences() -> None:
-    plan = plan_of(GATHER)
-    spread = Spread(0.03, 0.02, "assumed")
-    assert smallest_difference(plan, 1, spread) is None
-    found = [smallest_difference(plan, sessions, spread) or 0.0 for sessions in (2, 3, 5, 8)]
+    prospects = Prospects(plan_of(GATHER), Spread(0.03, 0.02, "assumed"))
+    assert prospects.rows == 1 + 8 * 4
+    assert prospects.smallest_between_tags(1) is None
+    found = [prospects.smallest_between_tags(sessions) or 0.0 for sessions in (2, 3, 5, 8)]
     assert found == sorted(found, reverse=True)
-    # 2.8 standard errors of the difference, nearly normal with so many rows: sqrt(2 (0.02^2 + 0.03^2 / 3) / 5) = 1.67 %
-    assert found[2] == pytest.approx(0.048, abs=0.002)
-    variants = smallest_difference_of_variants(plan, spread)
+    assert all(one > 0.05 for one in found), "nothing within the margin is called regressed"
+    variants = prospects.smallest_between_variants()
     assert variants is not None
-    assert variants < found[0] * 1.2
+    # About 2.8 standard errors of a paired difference of three launches, and a little for few degrees of freedom.
+    assert 2.8 * 0.03 * math.sqrt(2 / 3) < variants < 4.0 * 0.03 * math.sqrt(2 / 3)

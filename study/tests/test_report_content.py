@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from longshore_study import records
+from longshore_study.figures import measure
 from longshore_study.report import numbers
 from longshore_study.report.bounds import bound_for
 from longshore_study.report.coverage import absences
@@ -25,10 +26,17 @@ from report_tree import parse
 
 
 def store_one(
-    store: Store, results: list[dict[str, Any]], *, tag: str = "t", index: int = 0, header: dict[str, Any] | None = None
+    store: Store,
+    results: list[dict[str, Any]],
+    *,
+    tag: str = "t",
+    index: int = 0,
+    header: dict[str, Any] | None = None,
+    **cell: Any,
 ) -> None:
     lines = [records.dump(r) for r in (header or HEADER, *results, records.end_record())]
-    store.write_launch(envelope("s", tag, "day", {"transport": "mpi", "ranks": 4}, index=index, position=index), lines)
+    factors = {"transport": "mpi", "ranks": 4} | cell
+    store.write_launch(envelope("s", tag, "day", factors, index=index, position=index), lines)
 
 
 def gather(strategy: str, value: float) -> dict[str, Any]:
@@ -71,6 +79,22 @@ def test_a_figure_above_its_bound_is_told_and_never_wins(tmp_path: Path) -> None
     assert [w.best.how["tasks"] for w in fastest(facts)] == ["serial"]
     invalid = [a for a in absences(facts) if a.what == "invalid?"]
     assert [a.reason for a in invalid] == ["more than 1.5 times the memory copy of the same launch, 10 GB/s"]
+
+
+def test_controls_of_the_session_bound_what_is_as_large_as_theirs(tmp_path: Path) -> None:
+    """Control cells are launches of their own. What fits in caches may be faster than memory copy."""
+    store = Store(tmp_path)
+    store_one(store, [result("control", {"kernel": "copy"}, "bandwidth", 10.0, "GB/s")], program="control")
+    large = result("stream", {"elements": 10**8}, "bandwidth", 90.0, "GB/s")
+    cached = result("stream", {"elements": 10**3}, "bandwidth", 90.0, "GB/s")
+    cached["seconds"] = {"median": 1e-6}
+    store_one(store, [large, cached], program="stream")
+    store_one(store, [result("stream", {"elements": 7}, "bandwidth", 90.0, "GB/s")], program="stream", ranks=99)
+    figures = measure(store.launches(), metrics=["all"]).figures
+    doubts = {f.key.variant.get("elements"): f.above for f in figures if f.key.pattern == "stream"}
+    assert doubts == {
+        10**8: "more than 1.5 times the memory copy of the same session, 10 GB/s", 10**3: None, 7: None,
+    }  # fmt: skip
 
 
 def test_the_bound_of_a_process_is_its_share_of_the_node(tmp_path: Path) -> None:

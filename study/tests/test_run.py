@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from longshore_study.launchers import find_mpi
+from longshore_study.mpi import find_mpi
 from longshore_study.plan import make_plan
 from longshore_study.store import Launch, Store
 from longshore_study.study_file import load
@@ -445,7 +445,33 @@ def test_what_cannot_run_is_one_line(place: Place) -> None:
     assert (done.returncode, "/nowhere/mpirun" in done.stderr, place.started()) == (3, True, [])
     place.study.write_text(mpi + '[launcher]\nkind = "srun"\n', encoding="utf-8")
     done = place.run()
-    assert (done.returncode, "cannot be used yet" in done.stderr) == (64, True)
+    assert done.returncode == 3
+    assert "no Slurm allocation" in done.stderr or "'srun' is not found" in done.stderr
+
+
+def test_a_run_that_is_given_a_time_stops_within_it_and_goes_on_later(place: Place) -> None:
+    assert place.run("--stop-after", "soon").returncode == 64
+    begun = time.monotonic()
+    stopped = place.run("--stop-after", "6s", FAKE_BENCH_SECONDS="0.8", FAKE_BENCH="stream@2=hang")
+    assert stopped.returncode == 75, stopped.stderr
+    assert time.monotonic() - begun < 20
+    recorded = len(place.launches())
+    assert 0 < recorded < PLANNED
+    assert all(launch.problem is None for launch in place.launches()), "what was ended is not recorded"
+    assert f"{recorded} launches recorded, {PLANNED - recorded} left" in stopped.stderr.splitlines()[-1]
+    assert not processes_naming(str(place.folder))
+    assert place.run("--stop-after", "5m").returncode == 0
+    assert len(place.launches()) == PLANNED
+
+
+def test_a_launch_that_would_not_end_in_time_is_not_begun(place: Place) -> None:
+    """What is known of a cell counts: launches of a second are not begun with half a second left."""
+    assert place.run(FAKE_BENCH_SECONDS="1").returncode == 0
+    started = len(place.started())
+    place.study.write_text(STUDY.replace("launches = 2", "launches = 3"), encoding="utf-8")
+    stopped = place.run("--stop-after", "1s", FAKE_BENCH_SECONDS="1")
+    assert (stopped.returncode, len(place.started())) == (75, started)
+    assert "0 launches recorded, 5 left" in stopped.stderr
 
 
 def test_a_wrong_program_is_recognised(place: Place) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,20 +51,34 @@ def test_samples_are_read_when_asked_for(results: Store) -> None:
 def test_samples_cost_no_parsing(results: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand launches of sixteen variants and thirty repetitions: what is parsed is what is shown."""
     parsed = []
-    parse = records.parse
+    check = records.check
 
-    def counting(text: str | bytes, path: Path | str, line_number: int) -> records.Record:
+    def counting(record: Mapping[str, Any], path: Path | str, line_number: int | None = None) -> None:
         parsed.append(line_number)
-        return parse(text, path, line_number)
+        check(record, path, line_number)
 
     launch = [SAMPLE] * 480 + [halo(f"m{k}", 100.0 + k) for k in range(16)]
     path = store_launch(results, "t", "s", launch)
     content = path.read_bytes()
     for copy in range(1, 1000):
         (path.parent / f"copy-{copy:03d}.jsonl").write_bytes(content)
-    monkeypatch.setattr(records, "parse", counting)
+    monkeypatch.setattr(records, "check", counting)
     assert sum(len(stored.results) for stored in results.launches()) == 16_000
     assert len(parsed) == 1000 * (1 + 1 + 16 + 1), "envelope, launch, results, end"
+
+
+def test_reading_a_store_holds_one_launch_at_a_time(results: Store) -> None:
+    """Memory is bounded by the largest launch, not by their number, also where samples are asked for."""
+    for index in range(60):
+        store_launch(results, "t", "s", [SAMPLE] * 1000, index=index)
+    peaks = []
+    for few in (5, 60):
+        tracemalloc.start()
+        launches = results.launches(samples=True)
+        assert sum(len(launch.samples) for launch, _ in zip(launches, range(few), strict=False)) == few * 1000
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 @pytest.mark.parametrize(

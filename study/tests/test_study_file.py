@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from longshore_study.cli import main
 from longshore_study.errors import UsageError
 from longshore_study.study_file import StudyFileError, load, loads
 
@@ -187,3 +188,85 @@ def test_the_template_and_the_quick_study_are_right() -> None:
     quick = load(Path(__file__).parents[2] / "studies" / "quick.toml")
     assert {block.program for block in quick.patterns} == {"stream", "gather", "halo", "sort"}
     assert all(block.between["transport"] == ["threads", "mpi"] for block in quick.patterns)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"\x00\xff\xfe", "not UTF-8"),
+        (b"\x7fELF" * 100, "not valid TOML"),
+        (b"a = " + b"[" * 50_000, "not valid TOML"),
+        (b"a = " + b"{x = " * 50_000, "not valid TOML"),
+        (b"[" + b"a." * 20_000 + b"a]\n", "study.toml:1: a key of more than 100 parts"),
+        (b"#" * (5 << 20), "larger than 4 MiB"),
+        (b'[study]\nname = "\\u001b]0;x\\u0007"\n', "printable"),
+        (b'[study]\nname = "x"\n"\\u001b[2J" = 1\n', "unknown key"),
+        (b"<script>alert(1)</script>", "not valid TOML"),
+        (b'[study]\nname = "x"\nlaunches = ' + b"9" * 5000, "study.toml"),
+    ],
+)
+def test_a_hostile_file_is_a_line_and_no_harm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, words: str
+) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(content)
+    assert main(["check", str(path)]) == 64
+    error = capsys.readouterr().err
+    assert words in error
+    assert "\x1b" not in error
+    assert len(error) < 2000
+    assert main(["run", str(path)]) == 64
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_launchers_and_externals_have_their_mistakes_named() -> None:
+    text = """
+[study]
+name = "x"
+[[external]]
+name = "a"
+command = ["a", "{rank}", "{output}"]
+format = "regex"
+pattern = "(a"
+unit = "s"
+launch = "yes"
+[[external]]
+name = "b"
+command = ["b"]
+format = "json"
+pattern = "x"
+path = "a..b"
+figure = "f"
+unit = "s"
+better = "more"
+[[external]]
+name = "c"
+command = ["c"]
+format = "osuu"
+[launcher]
+kind = "slurm-batch"
+time_limits = "1h"
+nodes = 0
+one_job_per = "node"
+"""
+    with pytest.raises(StudyFileError) as raised:
+        loads(text, "s.toml")
+    found = {problem.split(": ", 1)[0]: problem for problem in raised.value.problems}
+    told = "\n".join(raised.value.problems)
+    assert "s.toml:6: '{rank}' in the command is no factor of between" in told
+    assert "s.toml:8: 'pattern' is no regular expression" in told
+    assert "format = \"regex\" needs 'figure'" in told
+    assert "s.toml:10: 'launch' is true or false" in told
+    assert "s.toml:15: 'pattern' does not go with format = \"json\"" in told
+    assert "s.toml:16: 'path': '..b'" in told or "s.toml:16: 'path'" in told
+    assert "s.toml:19: 'better' is one of higher, lower" in told
+    assert "s.toml:23: 'format' is one of" in told
+    assert "did you mean 'osu'?" in told
+    assert "s.toml:26: unknown key in [launcher]: 'time_limits'; did you mean 'time_limit'?" in told
+    assert "needs a time limit" in told
+    assert "s.toml:27: 'nodes' must be an integer from 1" in told
+    assert "s.toml:28: 'one_job_per' is one of session, nodes" in told
+    assert len(found) > 8
+    batch = "[study]\nname = 'x'\n[[pattern]]\nprogram = 'sort'\nbetween = { ranks = 2 }\n[launcher]\njobs = 2\n"
+    with pytest.raises(StudyFileError, match=r"s\.toml:7: 'jobs' is for batch systems"):
+        loads(batch, "s.toml")

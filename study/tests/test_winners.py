@@ -161,3 +161,10 @@ def test_the_newest_session_is_shown(store: Store, capsys: pytest.CaptureFixture
     assert "session old" in capsys.readouterr().out
     with pytest.raises(LongshoreError, match="no figures"):
         render(store, "unknown")
+
+
+def test_what_a_sort_moves_depends_on_its_items_and_its_exchange() -> None:
+    keys = moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint32", "payload": 0})
+    assert keys == 28
+    assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint64", "payload": 56}) == 64 * 7
+    assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "direct", "key_type": "uint8"}) == 5

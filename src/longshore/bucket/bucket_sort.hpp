@@ -1,197 +1,239 @@
-// bucket_sort: keys that are spread over the ranks come back sorted over the ranks. The range of keys is cut into one bucket
-// per rank; each rank counts, puts its keys in bucket order, exchanges the buckets and sorts what it received. The scheme is
+// bucket_sort: items that are spread over the ranks come back sorted over the ranks by their keys. The range of keys is cut into one
+// bucket per rank; each rank counts, puts its items in bucket order, exchanges the buckets and sorts what it received. The scheme is
 // that of ISx (U. Hanebutte, J. Hemstad, PGAS 2015), which however only makes a histogram in the end.
 #pragma once
 
 #include <longshore/bucket/bucketize.hpp>
-#include <longshore/bucket/exchange.hpp>
-#include <longshore/bucket/key_buckets.hpp>
+#include <longshore/bucket/exchange_driver.hpp>
 #include <longshore/bucket/radix_sort.hpp>
-#include <longshore/bucket/strategy.hpp>
+#include <longshore/bucket/splitters.hpp>
 #include <longshore/bucket/verify.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/machine/pages.hpp>
-#include <longshore/transport/team.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
-#include <memory>
-#include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace longshore {
 
-struct bucket_options {
-  bucket_exchange exchange = bucket_exchange::put;
-  exchange_order order = exchange_order::round_robin;
-  std::uint64_t max_key =
-      0;  ///< keys are in [0, max_key), which is cut into equal buckets; 0: the range is that of the keys there are
-  std::uint64_t seed = 122222;  ///< of a random order
-};
-
-/// Seconds of one rank in the phases of one sort. The cut is the same for all exchanges: to exchange is to bring the keys
-/// over, and ends when all ranks have theirs; telling each other how many come, and making room, belongs to the offsets.
-struct bucket_phases {
-  double count = 0, offsets = 0, bucketize = 0, exchange = 0, local_sort = 0;
-};
-
-/// Sorts often: buffers grow when they must, and are kept.
+/// Sorts, or only exchanges, often: buffers grow when they must, and are kept.
 ///
 ///     longshore::bucket_sorter<std::uint32_t> sorter(team, {.max_key = 1 << 28});
 ///     std::span<const std::uint32_t> mine = sorter.sort(keys);
 ///
-/// Cost: as make_exchange says, and before it an alltoall of 8 bytes per pair and an allreduce of 16 bytes (32 where the range
-/// is to be found). Memory per rank, in keys: the largest received by any rank (exactly counted, 1/64 more when it grows) and
-/// the larger of given and received.
-template <bucket_key Key>
+///     longshore::bucket_sorter<particle, decltype(&particle::cell)> sorter(team, {.stable = true}, &particle::cell);
+///
+/// Keys are integers, float or double (image_of says how these are ordered); items are of any trivially copyable type.
+/// Cost: as make_exchange says, and before it an alltoall of 8 bytes per pair and an allreduce of 24 bytes (16 more where the range
+/// is to be found; splitters: as choose_splitters). Memory per rank, in items: the largest number received by any rank (with exchanges
+/// put, put-scan, direct, rma; what this rank receives, with the others), exactly counted and 1/64 more when it grows, and the larger of
+/// given and received; per task some 300 KiB and 100 bytes per rank.
+template <class Item, class Projection = std::identity>
+requires bucket_item<Item, Projection>
 class bucket_sorter {
+  using item_image = bucketing::item_image<Item, Projection>;
+  using key = typename item_image::key;
+  using image = typename item_image::type;
+
  public:
-  /// Collective. Options are the same on all ranks. Throws, on all ranks, errc::unsupported for what why_not refuses and
-  /// errc::usage for a max_key beyond the type.
-  explicit bucket_sorter(team& team, bucket_options options = {})
-      : team_(team),
-        options_(options),
-        exchange_(bucketing::make_exchange(team, options.exchange, options.order, options.seed)),
-        lines_(static_cast<std::size_t>(team.size())),
-        outgoing_counts_(static_cast<std::size_t>(team.size())),
-        incoming_counts_(outgoing_counts_.size()),
-        starts_(outgoing_counts_.size()) {
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Key>::max());
-    if (options.max_key > 0 && options.max_key - 1 > most)
-      fail(errc::usage, "bucket sort: max_key {} is more than the keys' type holds: at most {}", options.max_key, most);
+  /// Collective. Options are the same on all ranks. Throws, on all ranks, errc::unsupported for what why_not refuses and for a stable sort
+  /// by an exchange that is not deterministic, errc::usage for a max_key beyond the type.
+  explicit bucket_sorter(longshore::team& team, const bucket_options& options = {}, Projection projection = {})
+      : driver_(team, options, sizeof(Item)),
+        image_of_{projection},
+        bucketizer_(driver_.workers(), static_cast<std::size_t>(team.size()), image_of_),
+        radix_(driver_.workers(), image_of_) {
+    if (options.max_key == 0) return;
+    if constexpr (std::is_floating_point_v<key>)
+      fail(errc::usage, "bucket sort: max_key {} is for integer keys: leave it out, and the range is found", options.max_key);
+    else if (options.max_key - 1 > static_cast<std::uint64_t>(std::numeric_limits<key>::max()))
+      fail(errc::usage, "bucket sort: max_key {} is more than the keys' type holds: at most {}", options.max_key,
+           static_cast<std::uint64_t>(std::numeric_limits<key>::max()));
   }
 
-  /// Collective. Sorts `keys` (any number, different on each rank) over the ranks: returns this rank's part, ascending; no key
-  /// of a rank is above one of a later rank. The result lies in the sorter and is valid until its next sort or its end; `keys`
+  bucket_sorter(const bucket_sorter&) = delete;
+  bucket_sorter& operator=(const bucket_sorter&) = delete;
+
+  /// Collective. Sorts `items` (any number, different on each rank) over the ranks: returns this rank's part, ascending; no key
+  /// of a rank is above one of a later rank. The result lies in the sorter and is valid until its next use or its end; `items`
   /// stay as they are. Throws errc::usage for a key outside [0, max_key) (errc::peer_failed on the other ranks; the sorter can
-  /// be used again), and errc::out_of_memory, on all ranks, when there is no room for what a rank receives.
-  std::span<const Key> sort(std::span<const Key> keys) {
-    phases_ = {};
-    moved_ = {};
-    const traffic before = exchange_->sent();
-    double begin = team_.now();
-    const auto end_phase = [&](double& seconds) {
-      const double now = team_.now();
-      seconds = now - begin;
-      begin = now;
-    };
-
-    const auto buckets = cut_range(keys);
-    const std::size_t bad = buckets.count(keys, outgoing_counts_);
-    end_phase(phases_.count);
-
-    agree_on_room(keys, bad);
-    end_phase(phases_.offsets);
-
-    // With one rank the keys are in bucket order as they are.
-    const Key* outgoing = keys.data();
-    if (team_.size() > 1) {
-      bucketing::bucketize(buckets, keys, starts_, scratch(), lines_);
-      outgoing = scratch();
-    }
-    end_phase(phases_.bucketize);
-
-    exchange_->run({reinterpret_cast<const std::byte*>(outgoing), outgoing_counts_, *incoming_, incoming_counts_, sizeof(Key)});
-    end_phase(phases_.exchange);
-
-    const auto range = buckets.range_of(team_.rank());
-    const std::span<Key> received(reinterpret_cast<Key*>(incoming_->local()), received_);
-    const std::span<const Key> sorted = radix_.sort(received, scratch(), range.first, range.span);
-    end_phase(phases_.local_sort);
-
-    account(before, keys.size());
+  /// be used again), and errc::out_of_memory when there is no room for what a rank receives.
+  std::span<const Item> sort(std::span<const Item> items) {
+    bring(items, true);
+    const std::span<const Item> sorted = radix_.sort(received().data(), scratch());
+    driver_.end_phase(&bucket_phases::local_sort);
+    driver_.end(items.size());
     return sorted;
   }
 
-  /// Of the last sort.
-  [[nodiscard]] const bucket_phases& phases() const noexcept { return phases_; }
-  /// What this rank moved in the last sort: payload is its keys; counts and claims of places are wire bytes.
-  [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  /// Collective. The same without the last step: the items of this rank's bucket, in no order; with `stable` in that of rank and place
+  /// before.
+  std::span<const Item> exchange(std::span<const Item> items) {
+    bring(items, false);
+    driver_.end(items.size());
+    return received();
+  }
+
+  /// Of the last use.
+  [[nodiscard]] const bucket_phases& phases() const noexcept { return driver_.phases(); }
+  /// Of these seconds, those in which this rank waited for others.
+  [[nodiscard]] const bucket_phases& waits() const noexcept { return driver_.waits(); }
+  /// What this rank moved in the last use: payload is its items; counts and places are wire bytes.
+  [[nodiscard]] const traffic& moved() const noexcept { return driver_.moved(); }
+  /// Of that, what the phase exchange moved; the rest belongs to the offsets.
+  [[nodiscard]] const traffic& moved_in_exchange() const noexcept { return driver_.moved_in_exchange(); }
+  /// What auto became in the last use; else what was asked for.
+  [[nodiscard]] exchange_strategy strategy() const noexcept { return driver_.strategy(); }
 
  private:
-  [[nodiscard]] Key* scratch() const noexcept { return reinterpret_cast<Key*>(scratch_.data()); }
+  using cut = bucketing::bucket_cut<image>;
+  using cuts = std::vector<bucketing::cut_stretch<image>>;
 
-  [[nodiscard]] bucketing::key_buckets<Key> cut_range(std::span<const Key> keys) {
-    if (options_.max_key > 0) return {Key{0}, static_cast<Key>(options_.max_key - 1), team_.size()};
-    // Extremes over all ranks in one reduction: the largest ~x belongs to the smallest x.
-    constexpr auto none = std::numeric_limits<std::int64_t>::min();
-    std::array<std::int64_t, 2> extremes{none, none};
-    if (!keys.empty()) {
-      const auto [least, most] = std::minmax_element(keys.begin(), keys.end());
-      extremes = {bucketing::ordered_image(*most), ~bucketing::ordered_image(*least)};
-    }
-    team_.allreduce(std::span<std::int64_t>(extremes), reduction::max);
-    const std::int64_t highest = extremes[0], lowest = ~extremes[1];
-    if (highest < lowest) return {Key{0}, Key{0}, team_.size()};  // no rank has a key
-    return {bucketing::key_of_image<Key>(lowest), bucketing::key_of_image<Key>(highest), team_.size()};
+  [[nodiscard]] Item* scratch() const noexcept { return reinterpret_cast<Item*>(scratch_.data()); }
+  [[nodiscard]] std::span<Item> received() noexcept {
+    return {reinterpret_cast<Item*>(driver_.way().incoming()), driver_.counts().received};
   }
 
-  // Counts of all for all; then room for what comes. `bad`: position of a key outside the range, or keys.size().
-  void agree_on_room(std::span<const Key> keys, std::size_t bad) {
-    if (bad < keys.size()) std::fill(outgoing_counts_.begin(), outgoing_counts_.end(), std::size_t{0});
-    team_.alltoall(std::as_bytes(std::span(outgoing_counts_)), std::as_writable_bytes(std::span(incoming_counts_)));
-    std::exclusive_scan(outgoing_counts_.begin(), outgoing_counts_.end(), starts_.begin(), std::size_t{0});
-    received_ = std::accumulate(incoming_counts_.begin(), incoming_counts_.end(), std::size_t{0});
-    std::array<std::int64_t, 2> most{static_cast<std::int64_t>(received_), bad < keys.size() ? team_.rank() + 1 : 0};
-    team_.allreduce(std::span<std::int64_t>(most), reduction::max);
-    if (bad < keys.size())
-      fail(errc::usage,
-           "bucket sort on rank {}: key {} at position {} is outside the range: it must be from 0 to max_key - 1 = {}",
-           team_.rank(), keys[bad], bad, options_.max_key - 1);
-    if (most[1] > 0)
-      fail(errc::peer_failed, "bucket sort on rank {} was given up: rank {} has a key outside the range", team_.rank(),
-           most[1] - 1);
-    make_room(static_cast<std::size_t>(most[0]), keys.size());
+  // All that comes before the local sort.
+  void bring(std::span<const Item> items, bool to_be_sorted) {
+    driver_.begin();
+    const cuts where = cut_range(items);
+    const std::size_t bad = bucketizer_.count(items, where, driver_.counts().outgoing);
+    if (bad < items.size()) refuse(items, bad);
+    driver_.end_phase(&bucket_phases::count);
+
+    driver_.agree(items.size());
+    const std::size_t received_items = driver_.counts().received;
+    scratch_.grow(std::max(team().size() > 1 ? items.size() : 0, to_be_sorted ? received_items : 0) * sizeof(Item));
+    driver_.end_phase(&bucket_phases::offsets);
+
+    const std::byte* const outgoing = bucketize(items, where);
+    driver_.end_phase(&bucket_phases::bucketize);
+
+    bucketing::arrival arrived;
+    if (to_be_sorted) {
+      radix_.expect(received_items, mine_.lowest, mine_.highest);
+      arrived = [this](std::size_t position, std::size_t count) { radix_.count(received().data() + position, position, count); };
+    }
+    driver_.move(outgoing, arrived);
+    driver_.end_phase(&bucket_phases::exchange);
   }
 
-  void make_room(std::size_t most_received, std::size_t given) {
-    const std::size_t incoming_bytes = most_received * sizeof(Key);
-    if (!incoming_ || incoming_->size_bytes() < incoming_bytes) {  // the same on all ranks
-      incoming_.reset();
-      incoming_ = team_.allocate(incoming_bytes + incoming_bytes / 64);
+  // Items to where they shall be stored by this rank, else to scratch. Returns the blocks for the exchange.
+  const std::byte* bucketize(std::span<const Item> items, const cuts& where) {
+    const auto places = driver_.way().places();
+    if (team().size() == 1) {  // they are in bucket order as they are
+      if (!places.empty() && !items.empty()) std::memcpy(static_cast<void*>(places[0]), items.data(), items.size_bytes());
+      return reinterpret_cast<const std::byte*>(items.data());
     }
-    const std::size_t scratch_bytes = std::max(given, received_) * sizeof(Key);
-    if (scratch_.size_bytes() < scratch_bytes) {
-      scratch_ = pages();
-      scratch_ = pages(scratch_bytes + scratch_bytes / 64, true);
+    std::vector<Item*> to;
+    for (std::size_t bucket = 0; bucket < driver_.outgoing_starts().size(); ++bucket) {
+      std::byte* const place = places.empty() ? nullptr : places[bucket];
+      to.push_back(place != nullptr ? reinterpret_cast<Item*>(place) : scratch() + driver_.outgoing_starts()[bucket]);
     }
+    bucketizer_.scatter(items, where, to);
+    return scratch_.data();
   }
 
-  void account(const traffic& before, std::size_t keys) {
-    const traffic& after = exchange_->sent();
-    moved_ = {after.messages - before.messages, keys * sizeof(Key), after.wire_bytes - before.wire_bytes,
-              after.offnode_bytes - before.offnode_bytes};
-    for (int peer = 0; peer < team_.size(); ++peer) {  // the counts
-      if (peer == team_.rank()) continue;
-      moved_.messages += 1;
-      moved_.wire_bytes += sizeof(std::size_t);
-      if (!team_.nodes().is_local(peer)) moved_.offnode_bytes += sizeof(std::size_t);
+  // Where the buckets end for the items of this rank; mine_ becomes the range of what comes here.
+  [[nodiscard]] cuts cut_range(std::span<const Item> items) {
+    const auto& options = driver_.options();
+    const bool sampled = options.splitters == bucket_splitters::sampled && team().size() > 1;
+    typename cut::range all{};
+    if (options.max_key > 0)
+      all = {bucketing::image_of(key{0}), bucketing::image_of(static_cast<key>(options.max_key - 1))};
+    else
+      all = extremes(items);
+    const auto rank = static_cast<std::size_t>(team().rank());
+    if (!sampled) {
+      cuts one{{items.size(), cut::of_equal_width(all.lowest, all.highest, team().size())}};
+      mine_ = one.front().cut.range_of(rank);
+      return one;
     }
+    const auto splitters = bucketing::choose_splitters(
+        team(), bucketing::draw_samples(items, image_of_, team().rank(), team().size(), options.seed), items.size());
+    mine_ = bucketing::range_between<image>(splitters, rank, all.lowest, all.highest);
+    return bucketing::cut_at<image>(splitters, team().rank(), items.size(), options.together, all.lowest, all.highest);
   }
 
-  team& team_;
-  bucket_options options_;
-  std::unique_ptr<bucketing::exchange> exchange_;
-  bucketing::line_scatter<Key> lines_;
-  bucketing::radix_sorter<Key> radix_;
-  std::vector<std::size_t> outgoing_counts_, incoming_counts_, starts_;  // keys, by rank
-  std::unique_ptr<segment> incoming_;
-  pages scratch_;             // keys in bucket order; then for sorting
-  std::size_t received_ = 0;  // keys
-  bucket_phases phases_;
-  traffic moved_;
+  // Collective. Of all ranks' keys, in one reduction: the largest ~x belongs to the smallest x.
+  [[nodiscard]] typename cut::range extremes(std::span<const Item> items) const {
+    constexpr image none = 0, most = static_cast<image>(~image{0});
+    image highest = none, inverse_lowest = none;
+    for (const Item& item : items) {
+      const image here = image_of_(item);
+      highest = std::max(highest, here);
+      inverse_lowest = std::max(inverse_lowest, static_cast<image>(most - here));
+    }
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63;  // the reduction is of signed numbers
+    std::array<std::int64_t, 2> ends{static_cast<std::int64_t>(std::uint64_t{highest} ^ sign),
+                                     static_cast<std::int64_t>(std::uint64_t{inverse_lowest} ^ sign)};
+    team().allreduce(std::span<std::int64_t>(ends), reduction::max);
+    const auto lowest = static_cast<image>(most - static_cast<image>(static_cast<std::uint64_t>(ends[1]) ^ sign));
+    return {lowest, std::max(lowest, static_cast<image>(static_cast<std::uint64_t>(ends[0]) ^ sign))};
+  }
+
+  void refuse(std::span<const Item> items, std::size_t bad) {
+    const key value = bucketing::key_of<key>(image_of_(items[bad]));
+    driver_.refuse_key(
+        "key " + std::to_string(value) + " at position " + std::to_string(bad) +
+        " is outside the range: it must be from 0 to max_key - 1 = " + std::to_string(driver_.options().max_key - 1));
+  }
+
+  [[nodiscard]] longshore::team& team() const noexcept { return driver_.ranks(); }
+
+  bucketing::exchange_driver driver_;
+  item_image image_of_;
+  bucketing::bucketizer<Item, item_image> bucketizer_;
+  bucketing::radix_sorter<Item, item_image> radix_;
+  bucketing::private_room scratch_;  // items in bucket order; then for sorting
+  typename cut::range mine_{};       // of the images that come to this rank
 };
 
 /// Collective. One sort with a sorter of its own: returns this rank's part. See bucket_sorter, which is better where more than
 /// one follows.
-template <bucket_key Key>
-[[nodiscard]] std::vector<Key> bucket_sort(team& team, const std::vector<Key>& keys, bucket_options options = {}) {
-  bucket_sorter<Key> sorter(team, options);
-  const std::span<const Key> sorted = sorter.sort(keys);
-  std::vector<Key> mine(sorted.begin(), sorted.end());
+template <class Item, class Projection = std::identity>
+[[nodiscard]] std::vector<Item> bucket_sort(team& team, const std::vector<Item>& items, const bucket_options& options = {},
+                                            Projection projection = {}) {
+  bucket_sorter<Item, Projection> sorter(team, options, projection);
+  const std::span<const Item> sorted = sorter.sort(items);
+  std::vector<Item> mine(sorted.begin(), sorted.end());
   team.barrier();
   return mine;
+}
+
+/// Collective. The items whose keys belong into this rank's bucket, from all ranks, in no order (with `stable` in that of rank and
+/// place before).
+template <class Item, class Projection = std::identity>
+[[nodiscard]] std::vector<Item> bucket_exchange(team& team, const std::vector<Item>& items, const bucket_options& options = {},
+                                                Projection projection = {}) {
+  bucket_sorter<Item, Projection> sorter(team, options, projection);
+  const std::span<const Item> received = sorter.exchange(items);
+  std::vector<Item> mine(received.begin(), received.end());
+  team.barrier();
+  return mine;
+}
+
+/// Collective. Sorts values[i] with keys[i] as its key, in place: afterwards the two vectors hold this rank's part, of whatever length.
+/// Throws errc::usage, on the rank where they differ in length.
+template <bucket_key Key, trivially_copyable Value>
+void bucket_sort_by_key(team& team, std::vector<Key>& keys, std::vector<Value>& values, const bucket_options& options = {}) {
+  if (keys.size() != values.size())
+    fail(errc::usage, "bucket sort on rank {}: {} keys, but {} values: each key needs one", team.rank(), keys.size(),
+         values.size());
+  std::vector<keyed<Key, Value>> items(keys.size());
+  for (std::size_t i = 0; i < items.size(); ++i) items[i] = {keys[i], values[i]};
+  items = bucket_sort(team, items, options, &keyed<Key, Value>::key);
+  keys.resize(items.size());
+  values.resize(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    keys[i] = items[i].key;
+    values[i] = items[i].value;
+  }
 }
 
 }  // namespace longshore

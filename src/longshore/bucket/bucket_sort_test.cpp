@@ -1,74 +1,33 @@
-// The sort over all ranks against std::sort of all keys, and the check of its result against injected faults.
+// The sort over all ranks by every exchange against std::sort of all keys, and what it sends.
 #include <longshore/bucket/bucket_sort.hpp>
+#include <longshore/bucket/key_sets_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
 #include <string>
 
 namespace longshore {
 namespace {
 
+using testing::key_sets;
+using testing::named_keys;
+using testing::oracle;
+using testing::random_keys;
 using testing::spmd;
 
-std::vector<bucket_options> usable_options() {
+std::vector<bucket_options> usable_options(const team& team) {
   std::vector<bucket_options> usable;
-  for (const auto& exchange : bucket_exchanges)
+  for (const auto& exchange : exchange_strategies)
     for (const auto& order : exchange_orders)
-      if (!why_not(exchange.exchange, order.order)) usable.push_back({.exchange = exchange.exchange, .order = order.order});
+      if (!why_not(exchange.exchange, order.order, exchange_layout_of(team)))
+        usable.push_back({.exchange = exchange.exchange, .order = order.order});
   return usable;
 }
 
 constexpr std::uint64_t max_key = 1000;
-
-template <class Key>
-struct named_keys {
-  const char* name;
-  std::function<std::vector<Key>(int rank, int ranks)> of;
-};
-
-template <class Key>
-std::vector<Key> random_keys(int rank, std::size_t count, std::uint64_t below) {
-  random_stream random(17, static_cast<std::uint64_t>(rank));
-  std::vector<Key> keys(count);
-  for (auto& key : keys) key = static_cast<Key>(random.below(below));
-  return keys;
-}
-
-template <class Key>
-std::vector<named_keys<Key>> key_sets() {
-  return {
-      {"none", [](int, int) { return std::vector<Key>{}; }},
-      {"one key in all", [](int rank, int ranks) { return std::vector<Key>(rank == ranks - 1 ? 1 : 0, 5); }},
-      {"only the last rank has any",
-       [](int rank, int ranks) { return random_keys<Key>(rank, rank == ranks - 1 ? 500 : 0, 100); }},
-      {"all equal", [](int, int) { return std::vector<Key>(333, 99); }},
-      {"random, uneven", [](int rank, int) { return random_keys<Key>(rank, 1000 + 101 * static_cast<std::size_t>(rank), 100); }},
-      {"all in the last bucket",
-       [](int rank, int) {
-         auto keys = random_keys<Key>(rank, 700, 5);
-         for (auto& key : keys) key = static_cast<Key>(key + 95);
-         return keys;
-       }},
-      {"descending", [](int rank, int) {
-         auto keys = random_keys<Key>(rank, 200, 100);
-         std::sort(keys.rbegin(), keys.rend());
-         return keys;
-       }}};
-}
-
-// All keys of all ranks, sorted.
-template <class Key>
-std::vector<Key> oracle(const named_keys<Key>& keys, int ranks) {
-  std::vector<Key> all;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const auto of_rank = keys.of(rank, ranks);
-    all.insert(all.end(), of_rank.begin(), of_rank.end());
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
 
 template <class Key>
 void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys, const char* exchange) {
@@ -89,8 +48,11 @@ void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys, 
 
 TEST(BucketSort, every_exchange_in_every_order_sorts) {
   spmd([](team& team) {
-    const auto options = usable_options();
-    EXPECT_EQ(options.size(), 9u);  // put and sendrecv in four orders, alltoallv in one
+    const auto options = usable_options(team);
+    // put, put-scan, sendrecv, channel, rma (on mpi) in all orders, alltoallv, direct, auto, two-hop (on nodes of several ranks) in one.
+    const auto layout = exchange_layout_of(team);
+    EXPECT_EQ(options.size(), (layout.mpi ? 5u : 4u) * (layout.nodes > 1 ? 6u : 5u) + 3u +
+                                  (layout.nodes > 1 && layout.largest_node > 1 ? 1u : 0u));
     bool given = false;
     for (auto option : options) {
       given = !given;
@@ -98,39 +60,25 @@ TEST(BucketSort, every_exchange_in_every_order_sorts) {
       const std::string name = std::string(name_of(option.exchange)) + " " + std::string(name_of(option.order));
       bucket_sorter<std::int32_t> sorter(team, option);
       const auto sets = key_sets<std::int32_t>();
+      // Orders differ in nothing but order: one set shows that all are served.
+      if (option.order != exchange_order::round_robin) {
+        check(team, sorter, sets[4], name.c_str());
+        continue;
+      }
       for (const auto& keys : sets) check(team, sorter, keys, name.c_str());
+      EXPECT_NE(sorter.strategy(), exchange_strategy::automatic);
       check(team, sorter, sets.front(), name.c_str());  // with buffers grown
     }
-  });
-}
-
-TEST(BucketSort, sorts_keys_of_any_integer_type) {
-  spmd([](team& team) {
-    const auto check_type = [&]<class Key>(Key) {
-      bucket_sorter<Key> sorter(team);
-      for (const auto& keys : key_sets<Key>()) check(team, sorter, keys, "put");
-      const named_keys<Key> extremes{"extremes", [](int rank, int) {
-                                       auto keys = random_keys<Key>(rank, 400, 1u << 7);
-                                       keys.push_back(std::numeric_limits<Key>::min());
-                                       keys.push_back(std::numeric_limits<Key>::max());
-                                       return keys;
-                                     }};
-      check(team, sorter, extremes, "put");
-    };
-    check_type(std::int8_t{});
-    check_type(std::uint16_t{});
-    check_type(std::uint32_t{});
-    check_type(std::int64_t{});
-    check_type(std::uint64_t{});
   });
 }
 
 TEST(BucketSort, sorts_more_keys_than_fit_into_the_cache) {
   spmd([](team& team) {
     const named_keys<std::uint32_t> many{"many",
-                                         [](int rank, int) { return random_keys<std::uint32_t>(rank, 200'000, 1u << 28); }};
-    for (const auto exchange : {bucket_exchange::put, bucket_exchange::sendrecv, bucket_exchange::alltoallv}) {
-      bucket_sorter<std::uint32_t> sorter(team, {.exchange = exchange, .max_key = 1u << 28});
+                                         [](int rank, int) { return random_keys<std::uint32_t>(rank, 60'000, 1u << 28); }};
+    for (const auto& option : usable_options(team)) {
+      if (option.order != exchange_order::round_robin) continue;
+      bucket_sorter<std::uint32_t> sorter(team, {.exchange = option.exchange, .max_key = 1u << 28});
       check(team, sorter, many, "many");
       const auto& phases = sorter.phases();
       for (const double seconds : {phases.count, phases.offsets, phases.bucketize, phases.exchange, phases.local_sort})
@@ -164,26 +112,66 @@ TEST(BucketSort, a_key_out_of_range_is_named_and_the_sorter_survives) {
 TEST(BucketSort, what_makes_no_sense_is_refused_on_all_ranks) {
   spmd([](team& team) {
     EXPECT_THROW(bucket_sorter<std::int8_t>(team, {.max_key = 129}), error);
-    EXPECT_THROW(bucket_sorter<int>(team, {.exchange = bucket_exchange::rma}), error);
-    EXPECT_THROW(bucket_sorter<int>(team, {.exchange = bucket_exchange::alltoallv, .order = exchange_order::xor_}), error);
+    EXPECT_THROW(bucket_sorter<double>(team, {.max_key = 100}), error);
+    EXPECT_THROW(bucket_sorter<int>(team, {.exchange = exchange_strategy::put, .stable = true}), error);
+    EXPECT_THROW(bucket_sorter<int>(team, {.exchange = exchange_strategy::alltoallv, .order = exchange_order::xor_}), error);
   });
 }
 
+struct expected_traffic {
+  exchange_strategy exchange;
+  std::uint64_t messages, bytes;          // to each other rank of the node
+  std::uint64_t far_messages, far_bytes;  // to each rank of other nodes
+};
+
 TEST(BucketSort, counts_what_it_sends) {
   spmd([](team& team) {
-    // One key of every bucket: each rank sends one to each.
+    // One key of every bucket: each rank sends one to each, and before it the count.
     std::vector<std::uint32_t> keys;
     for (int rank = 0; rank < team.size(); ++rank) keys.push_back(static_cast<std::uint32_t>(rank));
-    const auto others = static_cast<std::uint64_t>(team.size() - 1);
-    for (const auto exchange : {bucket_exchange::put, bucket_exchange::alltoallv, bucket_exchange::sendrecv}) {
-      bucket_sorter<std::uint32_t> sorter(team, {.exchange = exchange, .max_key = static_cast<std::uint64_t>(team.size())});
-      static_cast<void>(sorter.sort(keys));
-      const std::uint64_t claims = exchange == bucket_exchange::put ? 1 : 0;  // of 8 bytes
-      EXPECT_EQ(sorter.moved().messages, others * (2 + claims));
-      EXPECT_EQ(sorter.moved().wire_bytes, others * (8 + 4 + 8 * claims));
-      const auto remote = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
-      EXPECT_EQ(sorter.moved().offnode_bytes, remote * (8 + 4 + 8 * claims));
+    const auto near = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
+    const auto far = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
+    std::vector<expected_traffic> all = {{exchange_strategy::put, 2, 12, 2, 12},     {exchange_strategy::put_scan, 2, 12, 2, 12},
+                                         {exchange_strategy::direct, 1, 8, 2, 12},   {exchange_strategy::sendrecv, 1, 4, 1, 4},
+                                         {exchange_strategy::alltoallv, 1, 4, 1, 4}, {exchange_strategy::channel, 1, 4, 1, 4}};
+    if (team.transport_name() == "mpi") all.push_back({exchange_strategy::rma, 2, 12, 2, 12});
+    for (const auto& expected : all) {
+      bucket_sorter<std::uint32_t> sorter(team,
+                                          {.exchange = expected.exchange, .max_key = static_cast<std::uint64_t>(team.size())});
+      for (int use = 0; use < 2; ++use) {
+        static_cast<void>(sorter.sort(keys));
+        EXPECT_EQ(sorter.moved().messages, near * (1 + expected.messages) + far * (1 + expected.far_messages))
+            << name_of(expected.exchange);
+        EXPECT_EQ(sorter.moved().wire_bytes, near * (8 + expected.bytes) + far * (8 + expected.far_bytes));
+        EXPECT_EQ(sorter.moved().offnode_bytes, far * (8 + expected.far_bytes));
+      }
     }
+  });
+}
+
+TEST(BucketSort, two_hops_send_one_message_per_node_and_relay) {
+  spmd([](team& team) {
+    if (why_not(exchange_strategy::two_hop, exchange_order::round_robin, exchange_layout_of(team))) return;
+    const auto& nodes = team.nodes();
+    std::vector<std::uint32_t> keys;
+    for (int rank = 0; rank < team.size(); ++rank) keys.push_back(static_cast<std::uint32_t>(rank));
+    bucket_sorter<std::uint32_t> sorter(
+        team, {.exchange = exchange_strategy::two_hop, .max_key = static_cast<std::uint64_t>(team.size())});
+    static_cast<void>(sorter.sort(keys));
+    std::uint64_t passed_on = 0, relayed_for_others = 0;
+    for (int rank = 0; rank < team.size(); ++rank) {
+      if (nodes.is_local(rank)) continue;
+      const bool mine = nodes.local_index(rank) % nodes.my_rank_count() == nodes.local_index(team.rank());
+      (mine ? passed_on : relayed_for_others) += 1;
+    }
+    // Within the node: a message of counts where the relay has targets, and one of blocks.
+    const auto others = static_cast<std::uint64_t>(nodes.my_rank_count() - 1);
+    const auto in_all = static_cast<std::uint64_t>(team.size() - 1);
+    EXPECT_EQ(sorter.moved().offnode_bytes,
+              (in_all - others) * 8 + passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+    EXPECT_LE(sorter.moved().messages, in_all + 2 * others + passed_on);
+    EXPECT_EQ(sorter.moved().wire_bytes, in_all * 8 + others * 4 + relayed_for_others * (8 + 4) +
+                                             passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
   });
 }
 
@@ -192,66 +180,6 @@ TEST(BucketSort, the_free_function_returns_a_part_of_its_own) {
     const auto keys = random_keys<std::uint32_t>(team.rank(), 500, max_key);
     const auto mine = bucket_sort(team, keys);
     EXPECT_TRUE(check_sorted<std::uint32_t>(team, content_of<std::uint32_t>(keys), mine).none());
-  });
-}
-
-// A right result, spoiled on the last rank; what the check says of it.
-sort_faults faults_after(team& team, const std::function<void(std::vector<std::uint32_t>&)>& spoil) {
-  const auto keys = random_keys<std::uint32_t>(team.rank(), 500, max_key);
-  auto mine = bucket_sort(team, keys);
-  if (team.rank() == team.size() - 1) {
-    EXPECT_GT(mine.size(), 100u);
-    spoil(mine);
-  }
-  return check_sorted<std::uint32_t>(team, content_of<std::uint32_t>(keys), mine);
-}
-
-TEST(SortCheck, finds_nothing_in_a_right_result) {
-  spmd([](team& team) { EXPECT_EQ(faults_after(team, [](auto&) {}).text, ""); });
-}
-
-TEST(SortCheck, names_a_lost_key) {
-  spmd([](team& team) {
-    const auto faults = faults_after(team, [](auto& keys) { keys.erase(keys.begin() + 50); });
-    EXPECT_TRUE(faults.lost && !faults.doubled && !faults.changed && !faults.order_within && !faults.order_across) << faults.text;
-  });
-}
-
-TEST(SortCheck, names_a_doubled_key) {
-  spmd([](team& team) {
-    const auto faults = faults_after(team, [](auto& keys) { keys.insert(keys.begin() + 50, keys[50]); });
-    EXPECT_TRUE(!faults.lost && faults.doubled && !faults.changed && !faults.order_within && !faults.order_across) << faults.text;
-  });
-}
-
-TEST(SortCheck, names_a_changed_key) {
-  spmd([](team& team) {
-    // Two keys made equal: the order stays right, the number too.
-    const auto faults = faults_after(team, [](auto& keys) {
-      const auto change = std::adjacent_find(keys.begin(), keys.end(), std::not_equal_to<>());
-      ASSERT_NE(change, keys.end());
-      *change = *(change + 1);
-    });
-    EXPECT_TRUE(!faults.lost && !faults.doubled && faults.changed && !faults.order_within && !faults.order_across) << faults.text;
-  });
-}
-
-TEST(SortCheck, names_two_neighbours_that_changed_places) {
-  spmd([](team& team) {
-    const auto faults = faults_after(team, [](auto& keys) {
-      const auto change = std::adjacent_find(keys.begin(), keys.end(), std::not_equal_to<>());
-      ASSERT_NE(change, keys.end());
-      std::swap(*change, *(change + 1));
-    });
-    EXPECT_TRUE(!faults.lost && !faults.doubled && !faults.changed && faults.order_within && !faults.order_across) << faults.text;
-  });
-}
-
-TEST(SortCheck, names_a_key_that_came_to_a_later_rank) {
-  spmd([](team& team) {
-    const auto faults = faults_after(team, [](auto& keys) { keys.front() = 0; });
-    EXPECT_EQ(faults.order_across, team.size() > 1) << faults.text;
-    EXPECT_FALSE(faults.order_within);
   });
 }
 

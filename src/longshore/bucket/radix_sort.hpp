@@ -1,115 +1,186 @@
-// Sorting the keys of one rank: one pass over memory that splits by the highest bits into parts that fit into the cache, then
-// passes from the lowest bits up within each part.
+// Sorting the items of one rank: one pass over memory that splits by the highest bits into parts that fit into the cache, then
+// passes from the lowest bits up within each part, part by part in tasks. Stable.
 #pragma once
 
-#include <longshore/bucket/key_buckets.hpp>
+#include <longshore/bucket/key_image.hpp>
 #include <longshore/bucket/line_scatter.hpp>
+#include <longshore/bucket/part_sort.hpp>
+#include <longshore/machine/tasks.hpp>
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace longshore::bucketing {
 
-/// Tables kept between uses: some 400 KiB.
-/// Cost for n keys of which b bits vary: each key is read twice and written once by the split, and moved once per 9 further
-/// bits in the cache.
-template <bucket_key Key>
+/// Tables kept between uses, per task: some 300 KiB.
+/// Cost for n items of whose keys b bits vary: each item is read twice and written once by the split, and moved once per 9 further
+/// bits in the cache. A part that does not fit into the cache, because keys crowd in it, is split again.
+template <class Item, class ImageOf>
 class radix_sorter {
  public:
-  radix_sorter() : scatter_(most_parts), starts_(most_parts + 1) {}
+  using image = typename ImageOf::type;
 
-  /// Sorts `keys`, all of which lie in [lowest, lowest + span]. Returns the result, which is in `keys` or in `scratch`; the
-  /// other is overwritten. REQUIRES: both have keys.size() elements, aligned to a cache line, not overlapping.
-  [[nodiscard]] std::span<Key> sort(std::span<Key> keys, Key* scratch, Key lowest, std::uint64_t span) {
-    const int bits = static_cast<int>(std::bit_width(span));
-    const int split_bits = choose_split(keys.size(), bits);
-    if (split_bits == 0) {
-      Key* const sorted = sort_part(keys.data(), scratch, keys.size(), lowest, bits);
-      return {sorted, keys.size()};
+  radix_sorter(tasks& workers, ImageOf image_of)
+      : workers_(workers), image_of_(image_of), tasks_(static_cast<std::size_t>(workers.count())) {}
+
+  /// Begins with `items` items, all of whose images lie in [lowest, highest].
+  void expect(std::size_t items, image lowest, image highest) {
+    whole_ = {items, lowest, static_cast<int>(std::bit_width(static_cast<image>(highest - lowest)))};
+    whole_.split_bits = choose_split(items, whole_.bits);
+    counted_ = 0;
+    if (whole_.split_bits > 0) clear_counts(whole_);
+  }
+
+  /// Counts `count` of the items for the split, those that will lie at `position`; where all are counted so, while they are in the cache
+  /// anyway, sort() need not read them for that.
+  void count(const Item* items, std::size_t position, std::size_t count) {
+    counted_ += count;
+    if (whole_.split_bits == 0) return;
+    for (int task = 0; task < workers_.count() && count > 0; ++task) {
+      const index_range share = static_share(whole_.items, task, workers_.count());
+      if (position >= share.end) continue;
+      const std::size_t here = std::min(count, share.end - position);
+      count_into(tasks_[static_cast<std::size_t>(task)].counts, items, here, whole_);
+      items += here;
+      position += here;
+      count -= here;
     }
-    const int rest = bits - split_bits;
-    split(keys, scratch, lowest, rest, std::size_t{1} << split_bits);
-    // All parts shall end on the same side, where an average one does.
-    Key* const result = passes_for(rest) % 2 == 0 ? scratch : keys.data();
-    for (std::size_t part = 0; part < std::size_t{1} << split_bits; ++part) {
-      const std::size_t begin = starts_[part], count = starts_[part + 1] - begin;
-      Key* const sorted = sort_part(scratch + begin, keys.data() + begin, count, lowest, rest);
-      if (sorted != result + begin && count > 0) std::memcpy(result + begin, sorted, count * sizeof(Key));
-    }
-    return {result, keys.size()};
+  }
+
+  /// Sorts the items that were expected. Returns the result, which is in `items` or in `scratch`; the other is overwritten. REQUIRES:
+  /// both have room for all, aligned to a cache line, not overlapping.
+  [[nodiscard]] std::span<Item> sort(Item* items, Item* scratch) {
+    Item* const sorted = sort_all(items, scratch, whole_, counted_ == whole_.items);
+    counted_ = 0;
+    return {sorted, whole_.items};
   }
 
  private:
   static constexpr std::size_t part_bytes = std::size_t{128} << 10;  // two of these fit into every second-level cache of today
+  static constexpr std::size_t crowd_bytes = 8 * part_bytes;         // a part is split again
   static constexpr int most_split_bits = 11;
-  static constexpr std::size_t most_parts = std::size_t{1} << most_split_bits;
-  static constexpr int most_digit_bits = 9;
-  static constexpr int most_passes = (64 + most_digit_bits - 1) / most_digit_bits;
   static constexpr std::size_t fewest_in_part = 2048;  // when the split is chosen freely
-  static constexpr std::size_t few_keys = 96;          // fewer than this are sorted by comparing
+
+  // Items that have all but their lowest `bits` bits in common.
+  struct range {
+    std::size_t items = 0;
+    image lowest = 0;
+    int bits = 0, split_bits = 0;
+    [[nodiscard]] int rest() const noexcept { return bits - split_bits; }
+    [[nodiscard]] std::size_t parts() const noexcept { return std::size_t{1} << split_bits; }
+  };
+  struct of_task {
+    std::vector<std::size_t> counts;  // by part
+    std::vector<Item*> to;
+    line_scatter<Item> lines;
+    part_sorter<Item, ImageOf> sorter;
+  };
 
   // Bits for the split: so many that parts fit, then as many more as save a pass and leave parts worth a pass.
-  static int choose_split(std::size_t keys, int bits) noexcept {
-    if (keys == 0) return 0;
-    const int needed = static_cast<int>(std::bit_width((keys * sizeof(Key) - 1) / part_bytes));
+  static int choose_split(std::size_t items, int bits) noexcept {
+    if (items == 0) return 0;
+    const int needed = static_cast<int>(std::bit_width((items * sizeof(Item) - 1) / part_bytes));
     if (needed == 0) return 0;
-    int best = std::min({needed, most_split_bits, bits});
-    for (int more = best + 1; more <= std::min(most_split_bits, bits) && keys >> more >= fewest_in_part; ++more)
-      if (passes_for(bits - more) < passes_for(bits - best)) best = more;
+    const int most = std::min(most_split_bits, bits);
+    int best = std::min(needed, most);
+    for (int more = best + 1; more <= most && items >> more >= fewest_in_part; ++more)
+      if (radix_passes(bits - more) < radix_passes(bits - best)) best = more;
     return best;
   }
-  static constexpr int passes_for(int bits) noexcept { return (bits + most_digit_bits - 1) / most_digit_bits; }
-  static std::uint64_t distance(Key key, Key lowest) noexcept {
-    using unsigned_key = std::make_unsigned_t<Key>;
-    return static_cast<unsigned_key>(static_cast<unsigned_key>(key) - static_cast<unsigned_key>(lowest));
+
+  [[nodiscard]] auto part_of(const range& what) const noexcept {
+    return [image_of = image_of_, lowest = what.lowest, shift = what.rest(), mask = what.parts() - 1](const Item& item) {
+      return (static_cast<std::size_t>(static_cast<image>(image_of(item) - lowest)) >> shift) & mask;
+    };
   }
 
-  // to = the keys ordered by their distance >> shift; starts_ = where each of these parts begins.
-  void split(std::span<const Key> keys, Key* to, Key lowest, int shift, std::size_t parts) {
-    std::fill_n(starts_.begin(), parts + 1, std::size_t{0});
-    for (const Key key : keys) ++starts_[(distance(key, lowest) >> shift) + 1];
-    for (std::size_t part = 0; part < parts; ++part) starts_[part + 1] += starts_[part];
-    scatter_.run(keys, {starts_.data(), parts}, to,
-                 [=](Key key) { return static_cast<std::size_t>(distance(key, lowest) >> shift); });
+  void clear_counts(const range& what) {
+    for (auto& task : tasks_) task.counts.assign(what.parts(), 0);
+  }
+  void count_into(std::vector<std::size_t>& counts, const Item* items, std::size_t count, const range& what) const {
+    std::size_t* const by_part = counts.data();
+    const auto part_of_item = part_of(what);
+    for (std::size_t i = 0; i < count; ++i) ++by_part[part_of_item(items[i])];
   }
 
-  // Sorts `count` keys by the lowest `bits` of their distance. Returns where they are: `from` or `to`.
-  Key* sort_part(Key* from, Key* to, std::size_t count, Key lowest, int bits) {
-    if (bits == 0 || count < 2) return from;
-    if (count < few_keys) {
-      std::sort(from, from + count);  // the higher bits are equal
-      return from;
+  Item* sort_all(Item* items, Item* scratch, const range& what, bool counted) {
+    if (what.split_bits == 0) return tasks_[0].sorter.sort(items, scratch, what.items, image_of_, what.lowest, what.bits);
+    if (!counted) count_shares(items, what);
+    const std::vector<std::size_t> starts = split(items, scratch, what);
+    // All parts shall end on the same side, where an average one does.
+    Item* const result = radix_passes(what.rest()) % 2 == 0 ? scratch : items;
+    std::vector<std::size_t> crowded;
+    for (std::size_t part = 0; part < what.parts(); ++part)
+      if ((starts[part + 1] - starts[part]) * sizeof(Item) > crowd_bytes && what.rest() > 0) crowded.push_back(part);
+    sort_parts(items, scratch, result, starts, what, !crowded.empty());
+    for (const std::size_t part : crowded) {
+      const std::size_t begin = starts[part];
+      range inner{starts[part + 1] - begin, what.lowest, what.rest()};
+      inner.split_bits = choose_split(inner.items, inner.bits);
+      move_to(result + begin, sort_all(scratch + begin, items + begin, inner, false), inner.items);
     }
-    const int passes = passes_for(bits), digit_bits = (bits + passes - 1) / passes;
-    const std::uint64_t mask = (std::uint64_t{1} << digit_bits) - 1;
-    for (int pass = 0; pass < passes; ++pass) std::fill_n(counts_[pass].begin(), mask + 1, std::size_t{0});
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint64_t rest = distance(from[i], lowest);
-      for (int pass = 0; pass < passes; ++pass, rest >>= digit_bits) ++counts_[pass][rest & mask];
-    }
-    const std::uint64_t some = distance(from[0], lowest);
-    for (int pass = 0; pass < passes; ++pass) {
-      const int shift = pass * digit_bits;
-      auto& next = counts_[pass];
-      if (next[(some >> shift) & mask] == count) continue;  // all keys have this digit in common
-      std::size_t begin = 0;
-      for (std::size_t digit = 0; digit <= mask; ++digit) begin += std::exchange(next[digit], begin);
-      for (std::size_t i = 0; i < count; ++i) to[next[(distance(from[i], lowest) >> shift) & mask]++] = from[i];
-      std::swap(from, to);
-    }
-    return from;
+    return result;
   }
 
-  line_scatter<Key> scatter_;
-  std::vector<std::size_t> starts_;
-  std::array<std::array<std::size_t, std::size_t{1} << most_digit_bits>, most_passes> counts_;  // by pass, then digit
+  void count_shares(const Item* items, const range& what) {
+    clear_counts(what);
+    workers_.run([&](int task) {
+      const index_range share = static_share(what.items, task, workers_.count());
+      count_into(tasks_[static_cast<std::size_t>(task)].counts, items + share.begin, share.size(), what);
+    });
+  }
+
+  // scratch = the items ordered by part. Returns where the parts begin.
+  std::vector<std::size_t> split(const Item* items, Item* scratch, const range& what) {
+    std::vector<std::size_t> starts(what.parts() + 1);
+    for (auto& task : tasks_) task.to.resize(what.parts());
+    std::size_t next = 0;
+    for (std::size_t part = 0; part < what.parts(); ++part) {
+      starts[part] = next;
+      for (auto& task : tasks_) {
+        task.to[part] = scratch + next;
+        next += task.counts[part];
+      }
+    }
+    starts.back() = next;
+    workers_.run([&](int task) {
+      auto& mine = tasks_[static_cast<std::size_t>(task)];
+      const index_range share = static_share(what.items, task, workers_.count());
+      mine.lines.grow(what.parts());
+      mine.lines.run({items + share.begin, share.size()}, mine.to, part_of(what));
+    });
+    return starts;
+  }
+
+  // Sorts all parts that are not crowded; whoever is free takes the next.
+  void sort_parts(Item* items, Item* scratch, Item* result, const std::vector<std::size_t>& starts, const range& what,
+                  bool some_crowded) {
+    std::atomic<std::size_t> next_part = 0;
+    workers_.run([&](int task) {
+      auto& sorter = tasks_[static_cast<std::size_t>(task)].sorter;
+      for (std::size_t part = 0; (part = next_part.fetch_add(1, std::memory_order_relaxed)) < what.parts();) {
+        const std::size_t begin = starts[part], count = starts[part + 1] - begin;
+        if (some_crowded && count * sizeof(Item) > crowd_bytes && what.rest() > 0) continue;
+        move_to(result + begin, sorter.sort(scratch + begin, items + begin, count, image_of_, what.lowest, what.rest()), count);
+      }
+    });
+  }
+
+  static void move_to(Item* to, const Item* from, std::size_t count) noexcept {
+    if (from != to && count > 0) std::memcpy(static_cast<void*>(to), from, count * sizeof(Item));
+  }
+
+  tasks& workers_;
+  ImageOf image_of_;
+  std::vector<of_task> tasks_;
+  range whole_;
+  std::size_t counted_ = 0;
 };
 
 }  // namespace longshore::bucketing

@@ -1,5 +1,6 @@
 #include <longshore/bucket/strategy.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/transport/team.hpp>
 
 namespace longshore {
 namespace {
@@ -15,10 +16,21 @@ auto entry_of(const Table& table, std::string_view what, std::string_view name) 
   fail(errc::usage, "a bucket sort has no {} '{}': it is one of {}", what, name, names);
 }
 
+// Why the order of targets has no effect with an exchange, or null.
+const char* why_no_order(exchange_strategy exchange) {
+  switch (exchange) {
+    case exchange_strategy::alltoallv: return "is one call";
+    case exchange_strategy::direct: return "stores each item where it belongs as it comes";
+    case exchange_strategy::two_hop: return "sends along fixed links";
+    case exchange_strategy::automatic: return "chooses its own";
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
-std::string_view name_of(bucket_exchange exchange) noexcept {
-  for (const auto& known : bucket_exchanges)
+std::string_view name_of(exchange_strategy exchange) noexcept {
+  for (const auto& known : exchange_strategies)
     if (known.exchange == exchange) return known.name;
   return "?";
 }
@@ -29,22 +41,27 @@ std::string_view name_of(exchange_order order) noexcept {
   return "?";
 }
 
-bucket_exchange bucket_exchange_of(std::string_view name) { return entry_of(bucket_exchanges, "exchange", name).exchange; }
+exchange_strategy exchange_strategy_of(std::string_view name) { return entry_of(exchange_strategies, "exchange", name).exchange; }
 exchange_order exchange_order_of(std::string_view name) { return entry_of(exchange_orders, "order", name).order; }
 
-std::optional<std::string> why_not(bucket_exchange exchange, exchange_order order) {
-  switch (exchange) {
-    case bucket_exchange::put:
-    case bucket_exchange::sendrecv: return std::nullopt;
-    case bucket_exchange::alltoallv:
-      if (order == exchange_order::round_robin) return std::nullopt;
-      return fmt::format("order {} is without effect on exchange alltoallv, which is one call: it runs as round-robin",
-                         name_of(order));
-    case bucket_exchange::automatic: return "exchange auto is not implemented yet: use put or alltoallv";
-    case bucket_exchange::rma:
-    case bucket_exchange::channel: break;
-  }
-  return fmt::format("exchange {} is not implemented yet: use put, sendrecv or alltoallv", name_of(exchange));
+exchange_layout exchange_layout_of(const team& team) {
+  return {team.transport_name() == "mpi", team.nodes().node_count(), team.nodes().largest_node()};
+}
+
+std::optional<std::string> why_not(exchange_strategy exchange, exchange_order order, const exchange_layout& layout) {
+  if (const char* reason = why_no_order(exchange); reason != nullptr && order != exchange_order::round_robin)
+    return fmt::format("order {} is without effect on exchange {}, which {}: it runs as round-robin", name_of(order),
+                       name_of(exchange), reason);
+  if (order == exchange_order::node_aware && layout.nodes == 1)
+    return "order node-aware serves other nodes first, and there is one node: it runs as round-robin";
+  if (exchange == exchange_strategy::rma && !layout.mpi)
+    return "exchange rma is a sequence of MPI calls: it needs the transport mpi; put is the same on any transport";
+  if (exchange == exchange_strategy::two_hop && (layout.nodes == 1 || layout.largest_node == 1))
+    return fmt::format(
+        "exchange two-hop joins what the ranks of a node send to another: it needs several nodes of several ranks, and "
+        "here are {} of at most {}",
+        layout.nodes, layout.largest_node);
+  return std::nullopt;
 }
 
 }  // namespace longshore

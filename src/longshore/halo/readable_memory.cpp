@@ -94,10 +94,18 @@ mapped_neighbours::view mapped_neighbours::redeem(const memory_ticket& ticket) {
   if (!map) {
     map = std::make_shared<const mapped_memory>(ticket);
     known = map;
+    forget_unused();
   }
   if (map->data() == nullptr) return {};
   if (ticket.bytes >= huge_from_bytes) prefer_huge_pages(map->data(), ticket.bytes);
   return {map->data(), map};
+}
+
+// What was mapped for plans that are gone is only a key here: swept when there are twice as many as after the last time.
+void mapped_neighbours::forget_unused() {
+  if (maps_.size() < sweep_at_) return;
+  std::erase_if(maps_, [](const auto& entry) { return entry.second.expired(); });
+  sweep_at_ = 2 * maps_.size() + least_sweep;
 }
 
 }  // namespace longshore

@@ -83,7 +83,11 @@ class mapped_neighbours {
   [[nodiscard]] view redeem(const memory_ticket& ticket);
 
  private:
+  static constexpr std::size_t least_sweep = 64;
+  void forget_unused();
+
   bool in_process_;
+  std::size_t sweep_at_ = least_sweep;
   std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, std::weak_ptr<const mapped_memory>> maps_;
 };
 

@@ -1,11 +1,11 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/random.hpp>
+#include <longshore/machine/kernel_counts.hpp>
 #include <longshore/machine/numa_nodes.hpp>
 #include <longshore/machine/page_facts.hpp>
 #include <longshore/machine/pages.hpp>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,12 +17,6 @@
 
 namespace longshore {
 namespace {
-
-fault_counts faults_of(int who) noexcept {
-  rusage usage{};
-  getrusage(who, &usage);
-  return {static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(usage.ru_majflt)};
-}
 
 // Bytes with memory behind them in [begin, end), whole pages: /proc/self/pagemap has a word per page, whose highest bit says so.
 // Programs without privileges read it too, only not where the memory is.
@@ -110,8 +104,8 @@ void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end, s
 
 }  // namespace
 
-fault_counts process_faults() noexcept { return faults_of(RUSAGE_SELF); }
-fault_counts thread_faults() noexcept { return faults_of(RUSAGE_THREAD); }
+fault_counts process_faults() noexcept { return process_counts().faults; }
+fault_counts thread_faults() noexcept { return thread_counts().faults; }
 
 namespace detail {
 

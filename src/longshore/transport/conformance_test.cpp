@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 namespace longshore {
 namespace {
@@ -77,6 +79,26 @@ TEST(Team, a_barrier_lets_nobody_pass_before_all_have_come) {
       const auto seen = counter->fetch_add(0, 0, 0);
       EXPECT_EQ(seen, static_cast<std::int64_t>(team.size()) * (round + 1));
       team.barrier();
+    }
+  });
+}
+
+TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
+  spmd([](team& team) {
+    constexpr double late_seconds = 0.02;
+    EXPECT_EQ(team.allreduce_value(team.waited_seconds() < 0 ? 1 : 0, reduction::max), 0);
+    team.barrier();
+    const double before = team.waited_seconds(), began = team.now();
+    const bool late = team.rank() == 0;
+    if (late) std::this_thread::sleep_for(std::chrono::duration<double>(late_seconds));
+    team.barrier();
+    const double waited = team.waited_seconds() - before, lasted = team.now() - began;
+    EXPECT_LE(waited, lasted);
+    if (late && team.size() == 1) {
+      EXPECT_EQ(waited, 0) << "nobody else was there";
+    }
+    if (!late) {
+      EXPECT_GE(waited, late_seconds / 4);
     }
   });
 }

@@ -1,5 +1,8 @@
 #include <longshore/transport/cpu_share.hpp>
 
+#include <algorithm>
+#include <map>
+
 namespace longshore {
 
 std::vector<int> cpu_share(std::span<const int> cpus, int index, int ranks) {
@@ -7,6 +10,29 @@ std::vector<int> cpu_share(std::span<const int> cpus, int index, int ranks) {
   if (ranks >= count) return {cpus[index % count]};
   const auto first = static_cast<long>(index) * count / ranks, last = static_cast<long>(index + 1) * count / ranks;
   return {cpus.begin() + first, cpus.begin() + last};
+}
+
+std::vector<int> core_order(std::span<const int> cpus, const topology& host) {
+  std::size_t core = host.levels().size();
+  for (std::size_t level = 0; level < host.levels().size(); ++level)
+    if (host.levels()[level].name == "core") core = level;
+  std::vector<std::pair<int, int>> by_turn;  // which thread of its core, CPU
+  std::map<int, int> threads_seen;
+  for (const int cpu : host.cpus()) {
+    if (std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) continue;
+    by_turn.emplace_back(core < host.levels().size() ? threads_seen[host.object_of(core, cpu)]++ : 0, cpu);
+  }
+  std::stable_sort(by_turn.begin(), by_turn.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<int> ordered;
+  for (const auto& [turn, cpu] : by_turn) ordered.push_back(cpu);
+  for (const int cpu : cpus)  // that the topology does not know
+    if (std::find(ordered.begin(), ordered.end(), cpu) == ordered.end()) ordered.push_back(cpu);
+  return ordered;
+}
+
+std::vector<int> compact_share(std::span<const int> cpus, int index, int ranks) {
+  if (ranks >= static_cast<int>(cpus.size())) return cpu_share(cpus, index, ranks);
+  return {core_order(cpus, topology_of_this_machine())[static_cast<std::size_t>(index)]};
 }
 
 }  // namespace longshore

@@ -16,6 +16,8 @@ class node_map {
   node_map(std::span<const int> host_of, int my_rank, int ranks_per_node);
 
   [[nodiscard]] int node_count() const noexcept { return node_count_; }
+  /// Ranks of all nodes.
+  [[nodiscard]] int rank_count() const noexcept { return static_cast<int>(node_of_.size()); }
   /// Node of a rank, 0 <= node < node_count().
   [[nodiscard]] int node_of(int rank) const noexcept { return node_of_[rank]; }
   /// Position of a rank among the ranks of its node, in rank order, from 0.

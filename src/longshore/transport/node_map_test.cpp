@@ -1,3 +1,4 @@
+#include <longshore/machine/affinity.hpp>
 #include <longshore/transport/cpu_share.hpp>
 #include <longshore/transport/node_map.hpp>
 
@@ -48,6 +49,23 @@ TEST(CpuShare, shares_cover_all_cpus_and_do_not_overlap) {
     EXPECT_EQ(seen, std::multiset<int>(cpus.begin(), cpus.end())) << ranks;
   }
   EXPECT_EQ(cpu_share(cpus, 8, 20), std::vector<int>{2});
+}
+
+TEST(CpuShare, compact_ranks_take_neighbouring_cores_and_second_hardware_threads_last) {
+  // Two sockets of two cores of two hardware threads, numbered as Linux mostly does: CPU c + 4 shares the core of CPU c.
+  const std::vector<topology::labelled_level> levels{{"socket", {0, 0, 0, 0, 1, 1, 1, 1}}, {"core", {0, 0, 1, 1, 2, 2, 3, 3}}};
+  const topology host({0, 4, 2, 6, 1, 5, 3, 7}, levels);
+  const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7}, some{1, 2, 3, 6};
+  EXPECT_EQ(core_order(all, host), (std::vector<int>{0, 2, 1, 3, 4, 6, 5, 7}));
+  EXPECT_EQ(core_order(some, host), (std::vector<int>{2, 1, 3, 6}));
+  EXPECT_EQ(core_order(std::vector<int>{2, 99}, host), (std::vector<int>{2, 99})) << "a CPU that the topology does not know";
+  std::set<int> taken;
+  const auto mine = allowed_cpus();
+  for (int rank = 0; rank + 1 < static_cast<int>(mine.size()); ++rank) {
+    const auto share = compact_share(mine, rank, static_cast<int>(mine.size()) - 1);
+    ASSERT_EQ(share.size(), 1u);
+    EXPECT_TRUE(taken.insert(share.front()).second) << "two ranks on CPU " << share.front();
+  }
 }
 
 }  // namespace

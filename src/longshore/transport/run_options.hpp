@@ -11,6 +11,8 @@ struct run_options {
   int ranks_per_node = 0;        ///< virtual nodes of this many ranks; 0: the real nodes
   double timeout_seconds = 300;  ///< deadline of every wait; 0: none
   bool pin = false;              ///< bind every rank to a CPU of its own where there are enough
+  bool compact =
+      false;  ///< ranks on neighbouring cores of the hardware, one core each; else spread over all CPUs in equal shares
 };
 
 }  // namespace longshore

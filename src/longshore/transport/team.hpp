@@ -20,6 +20,8 @@
 
 namespace longshore {
 
+class waiter;
+
 enum class reduction { sum, min, max };
 
 /// How a transport waits, decided once at start.
@@ -50,6 +52,10 @@ class team {
   [[nodiscard]] virtual std::string library_version() const = 0;
   /// Seconds on the transport's clock. Differences are meaningful on one rank only.
   [[nodiscard]] virtual double now() const { return monotonic_seconds(); }
+
+  /// Seconds that this rank has waited for others so far, in barriers, collectives, channels and whatever else waits through a
+  /// waiter. Waits of less than some two microseconds are not in it, nor those inside blocking calls of the library underneath.
+  [[nodiscard]] double waited_seconds() const noexcept { return waited_seconds_; }
 
   /// Collective. Returns when every rank has called it, and what they stored before is visible. O(log nodes) messages.
   virtual void barrier() = 0;
@@ -125,6 +131,8 @@ class team {
   node_map nodes_;
   wait_policy waiting_;
   std::vector<int> cpus_;
+  double waited_seconds_ = 0;
+  friend class waiter;
   std::map<std::type_index, std::shared_ptr<void>> kept_;
 };
 

@@ -14,6 +14,10 @@ constexpr long sleep_nanoseconds = 50'000;
 
 }  // namespace
 
+void waiter::begin() noexcept { began_ = monotonic_seconds(); }
+
+void waiter::end() noexcept { team_.waited_seconds_ += monotonic_seconds() - began_; }
+
 void waiter::give_way() {
   team_.attend();
   if (yields_++ % yields_per_look_at_the_clock == 0) {

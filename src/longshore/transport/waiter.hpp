@@ -13,10 +13,15 @@ class waiter {
   /// `operation` is shown in the message of a timeout and must outlive the waiter (a literal). peer -1: no single one.
   waiter(team& team, const char* operation, int peer = -1) noexcept
       : team_(team), operation_(operation), peer_(peer), spins_left_(team.waiting().spin ? most_spins : 0) {}
+  ~waiter() {
+    if (began_ >= 0) end();
+  }
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
 
   void pause() {
     if (spins_left_ > 0) {
-      --spins_left_;
+      if (--spins_left_ == spins_before_clock) begin();
 #if defined(__x86_64__) || defined(__i386__)
       __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -29,6 +34,10 @@ class waiter {
 
  private:
   static constexpr int most_spins = 2000;  // some 50 microseconds: longer than a message, shorter than a time slice
+  // Waits of less than these spins, some two microseconds, are over before it would pay to look at the clock: they are not counted.
+  static constexpr int spins_before_clock = most_spins - 80;
+  void begin() noexcept;
+  void end() noexcept;  // tells the team how long this wait was
   void give_way();
   [[noreturn]] void give_up(double waited_seconds) const;
 

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO, Any, Self
@@ -23,6 +23,7 @@ from typing import IO, Any, Self
 _GRACE_SECONDS = 3.0  # between asking to end and ending
 _TICK_SECONDS = 1.0  # of the progress display; a sleeping parent does not disturb what is measured
 _TAIL_BYTES = 16384
+MOST_OUTPUT_BYTES = 64 * 2**20  # of stdout and of stderr; a program that prints more has gone wrong, and fills a disk
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -34,7 +35,10 @@ class ChildResult:
     """As a shell has it: 128 + signal when a signal ended it, 124 when its time was up, 127 when it did not start."""
     seconds: float
     output: str
+    """Of stdout, up to MOST_OUTPUT_BYTES."""
     stderr_tail: list[str]
+    errors: str = ""
+    """Of stderr, up to MOST_OUTPUT_BYTES: some programs print their figures there."""
     timed_out: bool = False
     signal_name: str | None = None
 
@@ -118,10 +122,13 @@ def run_child(
         except OSError as error:
             reason = f"{argv[0]} cannot be started: {error.strerror}"
             return ChildResult(127, 0.0, "", [reason])
-        timed_out = False
+        timed_out = too_much = False
         try:
             while process.poll() is None:
                 signals.check()
+                if max(os.fstat(output.fileno()).st_size, os.fstat(errors.fileno()).st_size) > MOST_OUTPUT_BYTES:
+                    too_much = True
+                    break
                 left = timeout_seconds - (time.monotonic() - started)
                 if left <= 0:
                     timed_out = True
@@ -131,20 +138,24 @@ def run_child(
         finally:
             seconds = time.monotonic() - started
             end_session(process)
-        tail = _tail(errors)
-        return _result(process.returncode, seconds, _text(output), tail, timed_out=timed_out, limit=timeout_seconds)
+        result = ChildResult(process.returncode, seconds, _text(output), _tail(errors), _text(errors))
+        return _explained(result, limit_seconds=timeout_seconds if timed_out else None, too_much=too_much)
 
 
-def _result(code: int, seconds: float, output: str, tail: list[str], *, timed_out: bool, limit: float) -> ChildResult:
-    name = None
-    if timed_out:
-        tail.append(f"longshore: ended after {limit:g} s (timeout_seconds)")
-        return ChildResult(124, seconds, output, tail, timed_out=True)
+def _explained(result: ChildResult, *, limit_seconds: float | None, too_much: bool) -> ChildResult:
+    """The result with the exit status of a shell, and a last line of our own where we, or a signal, ended it."""
+    tail, code = result.stderr_tail, result.exit_status
+    if limit_seconds is not None:
+        said = f"longshore: ended after {limit_seconds:g} s (timeout_seconds)"
+        return replace(result, exit_status=124, stderr_tail=[*tail, said], timed_out=True)
+    if too_much:
+        said = f"longshore: ended because it printed more than {MOST_OUTPUT_BYTES >> 20} MiB"
+        return replace(result, exit_status=125, stderr_tail=[*tail, said])
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        tail.append(f"longshore: the program was ended by {name}")
-        code = 128 - code
-    return ChildResult(code, seconds, output, tail, signal_name=name)
+        said = f"longshore: the program was ended by {name}"
+        return replace(result, exit_status=128 - code, stderr_tail=[*tail, said], signal_name=name)
+    return result
 
 
 def end_session(process: subprocess.Popen[bytes]) -> None:
@@ -213,7 +224,7 @@ def _end_with(parent: int) -> Callable[[], None] | None:
 
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
-    return file.read().decode("utf-8", "replace")
+    return file.read(MOST_OUTPUT_BYTES).decode("utf-8", "replace")
 
 
 def _tail(file: IO[bytes]) -> list[str]:

@@ -9,10 +9,12 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from longshore_study import __version__
 from longshore_study.errors import EXIT_INTERRUPTED, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.readable import readable_streams
 
 VERBS = {
     "init": "write a study file to start from",
@@ -28,9 +30,10 @@ VERBS = {
     "attribute": "with what a change is associated",
     "history": "a figure over time",
     "report": "one HTML file that explains a study",
-    "export": "figures as CSV or JSON lines, for other tools",
+    "export": "figures as tables for other tools and for papers",
     "stacks": "which MPI, OpenSHMEM and UCX are on this machine",
     "doctor": "what on this machine will spoil a measurement",
+    "completion": "completion by the Tab key, for bash, zsh and fish",
 }
 
 _VERB_FOLDER = Path(__file__).parent / "verbs"
@@ -95,6 +98,8 @@ def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
+        if word == "__complete":
+            return word, rest
         if word == "--store" and rest:
             before += [word, rest.pop(0)]
         elif word in _FLAGS or word.startswith("--store="):
@@ -117,8 +122,23 @@ def dispatch(arguments: Sequence[str]) -> int:
         print(f"longshore {__version__}")
         return EXIT_OK
     known = available_verbs()
+    if verb == "__complete":
+        from longshore_study.completion import candidates  # noqa: PLC0415 - for a shell alone
+
+        print("\n".join(candidates(rest, known, lambda name: parser_of(name)[0])))
+        return EXIT_OK
     if verb not in known:
         raise UsageError(f"unknown verb '{verb}'{suggestion(verb, known)} (one of {', '.join(known)})")
+    parser, module = parser_of(verb)
+    args = parser.parse_checked(rest)
+    args.store = Path(args.store or os.environ.get("LONGSHORE_STORE") or "longshore-results")
+    if args.no_color:
+        os.environ["NO_COLOR"] = "1"
+    return int(module.run(args))
+
+
+def parser_of(verb: str) -> tuple[Parser, ModuleType]:
+    """The options of a verb, and its module."""
     module = importlib.import_module(f"longshore_study.verbs.{module_name(verb)}")
     parser = Parser(
         prog=f"longshore {verb}",
@@ -128,20 +148,22 @@ def dispatch(arguments: Sequence[str]) -> int:
     )
     add_shared_options(parser)
     module.configure(parser)
-    args = parser.parse_checked(rest)
-    args.store = Path(args.store or os.environ.get("LONGSHORE_STORE") or "longshore-results")
-    if args.no_color:
-        os.environ["NO_COLOR"] = "1"
-    return int(module.run(args))
+    return parser, module
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb and returns the exit status; every expected failure is one line on stderr."""
+    with readable_streams():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         status = dispatch(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except LongshoreError as error:
-        print(f"longshore: {error}", file=sys.stderr)
+        line = str(error).replace("\n", "\\n")
+        print(f"longshore: {line}", file=sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:
         print("longshore: interrupted", file=sys.stderr)

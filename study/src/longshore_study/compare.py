@@ -11,9 +11,10 @@ from typing import Any
 
 from longshore_study import terminal
 from longshore_study.common_shift import CommonShift, find_shift
+from longshore_study.differences import differences
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.expression import Expression
-from longshore_study.figures import CONTROL, measure, pattern_rank
+from longshore_study.figures import CONTROL, CONTROL_METRICS, measure, pattern_rank
 from longshore_study.pairing import Row, design_of, failed_without_row, pair, sessions_in_turns, set_apart
 from longshore_study.row_document import row_document
 from longshore_study.selection import Side
@@ -21,6 +22,8 @@ from longshore_study.statistics import effect, moderated, verdict
 
 SCHEMA = 1
 DEFAULT_MARGIN = 0.05
+LAYOUT = frozenset({"nodes", "ranks", "ranks_per_node"})
+"""Of these a figure tells at least one, or is shown with a warning."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +95,16 @@ def compare(reference: Side, new: Side, options: Options | None = None) -> Compa
     for row in rows:
         row.effect = design_of(row, in_turns)
     _moderate(rows)
-    controls = [row for row in rows if row.key.pattern == CONTROL]
+    controls = [
+        row for row in rows if row.key.pattern == CONTROL and str(row.key.variant.get("kernel")) in CONTROL_METRICS
+    ]
     judged = [row for row in rows if row.key.pattern != CONTROL]
     shift = find_shift([_control(row) for row in controls if row.effect and row.moderated], margin)
     shift = _judge(judged, margin, shift)
     for row in judged:
         _mark_absent(row)
+        if not LAYOUT & row.key.factors.keys():
+            row.warnings.append("the layout (nodes, ranks) that it was measured in is not recorded")
     _order(judged)
     problems = [f"{side.name}: {p}" for side, m in zip((reference, new), sides, strict=True) for p in m.problems]
     problems += [
@@ -207,6 +214,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "counts": {name: count for name, count in counts.items() if count},
         "common_shift": comparison.shift.document(),
         "rows": [row_document(row) for row in comparison.rows],
+        "differences": [found.as_json() for found in differences(comparison.reference, comparison.new)],
         "problems": comparison.problems,
     }
 

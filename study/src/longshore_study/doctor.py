@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from longshore_study.launchers import available_cores, available_cpus, find_mpi
+from longshore_study.cores import available_cores, available_cpus
+from longshore_study.mpi import find_mpi
 
 OK, WARN, UNKNOWN = "ok", "warn", "unknown"
 NOT_SUPPORTED = "not supported on this system"
@@ -70,6 +71,7 @@ def examine(machine: Machine, ranks: int | None = None) -> list[Finding]:
         hardware_threads(cpus, available_cores()),
         *(check(machine) for check in _READING),
         mpi_launcher(),
+        allocation(os.environ),
         load_average(len(cpus)),
     ]
 
@@ -229,6 +231,28 @@ def mpi_launcher() -> Finding:
         advice = "install an MPI (Debian: openmpi-bin), or load its module, or set LONGSHORE_MPIRUN"
         return Finding("MPI launcher", WARN, "none found", advice)
     return Finding("MPI launcher", OK, f"{mpi.kind}: {mpi.path} ({mpi.version})")
+
+
+_BATCH = {
+    "Slurm": ("sbatch", ("SLURM_JOB_ID", "SLURM_JOBID"), "slurm-batch", "salloc --exclusive"),
+    "PBS": ("qsub", ("PBS_JOBID",), "pbs-batch", "qsub -I"),
+    "Flux": ("flux", ("FLUX_URI",), "flux-batch", "flux alloc"),
+}
+"""By batch system: what submits, what its jobs have in their environment, our launcher of it, and how to get nodes."""
+
+
+def allocation(environment: Mapping[str, str]) -> Finding:
+    """Whether this is a node of one's own: login nodes are shared, and are not the nodes of the cluster."""
+    check = "allocation"
+    for name, (program, marks, kind, ask) in _BATCH.items():
+        job = next((environment[mark] for mark in marks if environment.get(mark)), None)
+        if job is not None:
+            nodes = environment.get("SLURM_JOB_NUM_NODES")
+            return Finding(check, OK, f"{name} job {job}" + (f" on {nodes} nodes" if nodes else ""))
+        if shutil.which(program) is not None:
+            advice = f'this may be a login node: measure within {ask}, or let kind = "{kind}" submit jobs'
+            return Finding(check, WARN, f"none, and {name} is here", advice)
+    return Finding(check, OK, "no batch system here")
 
 
 def load_average(cpus: int) -> Finding:

@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from longshore_study.figures import canonical, pattern_rank
+from longshore_study.json_number import number_in
 from longshore_study.store import Launch
 
 PERCENTILES = ("p50", "p90", "p99")
@@ -74,7 +75,7 @@ def accounts_of(launches: Iterable[Launch]) -> list[Account]:
             continue
         for result in launch.results:
             engine = result.get("engine")
-            if not isinstance(engine, dict) or _number(engine.get("seconds")) is None:
+            if not isinstance(engine, dict) or number_in(engine.get("seconds")) is None:
                 continue
             told = {name: level for name, level in launch.cell.items() if name != "program"} | dict(result["variant"])
             key = (launch.study, launch.tag, str(result["pattern"]), canonical(told))
@@ -86,7 +87,7 @@ def accounts_of(launches: Iterable[Launch]) -> list[Account]:
 
 def _account(names: tuple[str, str, str], factors: Mapping[str, Any], engines: Sequence[Mapping[str, Any]]) -> Account:
     def middle(*path: str) -> float:
-        values = [value for engine in engines if (value := _number(_at(engine, *path))) is not None]
+        values = [value for engine in engines if (value := number_in(_at(engine, *path))) is not None]
         return median(values) if values else 0.0
 
     return Account(
@@ -113,9 +114,9 @@ def _hops(engines: Sequence[Mapping[str, Any]]) -> tuple[Hop, ...]:
         numbers = {
             name: median(values)
             for name in NUMBERS
-            if (values := [value for hop in members if (value := _number(hop.get(name))) is not None])
+            if (values := [value for hop in members if (value := number_in(hop.get(name))) is not None])
         }
-        fills = [fill for hop in members if (fill := _number(hop.get("fill"))) is not None]
+        fills = [fill for hop in members if (fill := number_in(hop.get("fill"))) is not None]
         hops.append(Hop(direction, number, numbers, median(fills) if fills else None))
     return tuple(hops)
 
@@ -129,11 +130,11 @@ def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
                 by_direction.setdefault(direction, []).append(numbers)
     return {
         direction: Latency(
-            samples=sum(_number(one.get("samples")) or 0.0 for one in members),
+            samples=sum(number_in(one.get("samples")) or 0.0 for one in members),
             seconds={
                 name: median(values)
                 for name in PERCENTILES
-                if (values := [value for one in members if (value := _number(one.get(name))) is not None])
+                if (values := [value for one in members if (value := number_in(one.get(name))) is not None])
             },
         )
         for direction, members in by_direction.items()
@@ -144,7 +145,3 @@ def _at(value: object, *path: str) -> object:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -9,6 +9,7 @@ EXIT_REGRESSED = 1  # compare and guidelines: something got worse or is broken
 EXIT_UNDECIDED = 2  # compare and guidelines: inconclusive or untestable
 EXIT_INVALID = 3  # missing, unreadable or invalid data
 EXIT_USAGE = 64  # EX_USAGE of sysexits.h
+EXIT_STOPPED = 75  # run: the time given is used up, and launches are left (EX_TEMPFAIL of sysexits.h)
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 

@@ -21,6 +21,8 @@ class Factor:
     least: int = 1
     most: int = LARGEST_COUNT
     numbers_in_one: int = 1
+    free_text: bool = False
+    """Any text: what it may be is known elsewhere."""
 
     @property
     def is_word(self) -> bool:
@@ -28,6 +30,8 @@ class Factor:
 
     def allowed(self) -> str:
         """The rest of a sentence: "... is one of", for error messages."""
+        if self.free_text:
+            return "a text"
         if self.is_word:
             return f"one of {', '.join(self.values)}"
         one = f"an integer from {self.least} to {self.most}"
@@ -93,23 +97,34 @@ FACTORS: dict[str, dict[str, Factor]] = {
         **_TASKS,
     },
     "sort": {
-        "exchange": _words("put sendrecv alltoallv rma channel auto"),
-        "order": _words("round-robin random xor incast"),
+        "exchange": _words("put put-scan direct sendrecv alltoallv rma channel two-hop auto"),
+        "order": _words("round-robin random random-private xor incast node-aware"),
         "keys": _count(),
         "scaling": _words("weak strong weak-iso"),
-        "max_key": _count(1, 2**32),
-        "key_pattern": _words("uniform zipf sorted"),
+        "max_key": _count(1, LARGEST_COUNT),
+        "key_pattern": _words("uniform zipf sorted all-equal"),
+        "key_type": _words("uint8 uint32 uint64 double"),
+        "payload": _count(0, 4096),
+        "splitters": _words("equal-width sampled"),
+        "stable": _words("no yes"),
         **_TASKS,
     },
-    "control": {"kernel": _words("copy pingpong"), "bytes": _count(8, 2**48)},
+    "control": {
+        "kernel": _words("copy pingpong loggp shift barrier fetch-add"),
+        "over": _words("put channel alltoallv rma copy"),
+        "pair": _words("near far remote self"),
+        "bytes": _count(8, 2**48),
+    },
 }
-"""By pattern; `control` is measured in every study and is not asked for."""
+"""By pattern; copy and pingpong of `control` are measured in every study, and need not be asked for."""
 
 BETWEEN: dict[str, Factor] = {
     "transport": _words("threads mpi shmem ucx"),
     "ranks": _count(1, LARGEST_RANKS),
     "ranks_per_node": _count(1, LARGEST_RANKS),
+    "nodes": _count(1, LARGEST_RANKS),
+    "stack": Factor(free_text=True),
 }
 """What only a new launch can change, besides `environment`; factors of a pattern may vary between launches too."""
 
-PROGRAMS = tuple(name for name in FACTORS if name != "control")
+PROGRAMS = tuple(FACTORS)

@@ -8,9 +8,12 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
+from longshore_study import speed_of_light
 from longshore_study.records import Record
+from longshore_study.speed_of_light import Bounds
 from longshore_study.store import Launch
 
 MAIN_METRICS = {
@@ -19,8 +22,9 @@ MAIN_METRICS = {
     "halo": "process_bandwidth",
     "sort": "keys_per_second",
 }
-CONTROL = "control"
+CONTROL = speed_of_light.CONTROL
 CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
+"""By kernel: those that say whether the machine as a whole has changed. The others are parameters of a model."""
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 PATTERN_ORDER = ("stream", "gather", "halo", "sort")
 
@@ -46,6 +50,10 @@ class Key:
     @property
     def factors(self) -> dict[str, Any]:
         return {"pattern": self.pattern, **self.cell, **self.variant}
+
+
+# A store has few different keys and many figures.
+_shared_key = lru_cache(maxsize=200_000)(Key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,7 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
     measured.launches = len(kept)
     succeeded = {_attempt(launch) for launch in kept if launch.problem is None}
     wanted = frozenset(metrics)
+    bounds = Bounds(kept)
     for launch in kept:
         if launch.problem is not None:
             if _attempt(launch) not in succeeded:
@@ -111,7 +120,7 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
             continue
         if launch.envelope.get("partial"):
             measured.partial.append(launch)
-        for figure_or_reason in _of_launch(launch, wanted, with_study=with_study):
+        for figure_or_reason in _of_launch(launch, wanted, bounds, with_study=with_study):
             if isinstance(figure_or_reason, Figure):
                 measured.figures.append(figure_or_reason)
             else:
@@ -142,17 +151,18 @@ def _attempt(launch: Launch) -> tuple[str, str, str, str, int]:
     return (launch.study, launch.tag, launch.session, launch.cell_id, launch.launch_index)
 
 
-def _of_launch(launch: Launch, wanted: frozenset[str], *, with_study: bool) -> Iterator[Figure | tuple[Key, str]]:
+def _of_launch(
+    launch: Launch, wanted: frozenset[str], bounds: Bounds, *, with_study: bool
+) -> Iterator[Figure | tuple[Key, str]]:
     cell_text = canonical(launch.cell)
     started = launch.envelope.get("started")
-    copy = _memory_copy(launch.results)
     for result in launch.results:
         pattern, variant, metrics = result["pattern"], result["variant"], result.get("metrics") or {}
         main = main_metric(pattern, variant, metrics)
         names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [MAIN_METRICS.get(pattern, "")]
         variant_text = canonical(variant)
         for name in names:
-            key = Key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
+            key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
             reason = _why_no_figure(result, name)
             if reason is not None:
                 yield key, reason
@@ -170,7 +180,7 @@ def _of_launch(launch: Launch, wanted: frozenset[str], *, with_study: bool) -> I
                 str(metric.get("better", "higher")),
                 name == main,
                 launch.imported,
-                _above_bound(launch, result, name, copy),
+                bounds.exceeded(launch, result, name),
             )
 
 
@@ -185,50 +195,4 @@ def _why_no_figure(result: Record, name: str) -> str | None:
         return "failed: it has no figure"
     if not (math.isfinite(value) and value > 0):
         return f"failed: a figure of {value} cannot be"
-    return None
-
-
-# STREAM's copy counts two words for each element where a cache moves three: no kernel can be faster than 3/2 of it.
-_COPY_ALLOWANCE = 1.5
-
-
-def _memory_copy(results: Iterable[Record]) -> float | None:
-    for result in results:
-        if result["pattern"] == CONTROL and result["variant"].get("kernel") == "copy":
-            value = ((result.get("metrics") or {}).get("bandwidth") or {}).get("value")
-            return float(value) if isinstance(value, int | float) and value > 0 else None
-    return None
-
-
-def _above_bound(launch: Launch, result: Record, name: str, copy: float | None) -> str | None:
-    """Why this figure cannot be, by what the study file gives as bound or by the memory copy of the same launch."""
-    bound = launch.envelope.get("bound") or {}
-    value = float(result["metrics"][name]["value"])
-    pattern = result["pattern"]
-    if pattern == "stream" and name in ("bandwidth", "best_bandwidth"):
-        given = bound.get("memory_GBps_per_node")
-        if given is not None:
-            return f"above the memory bandwidth given, {given:g} GB/s per node" if value > given else None
-        if copy is not None and value > _COPY_ALLOWANCE * copy:
-            return f"more than {_COPY_ALLOWANCE:g} times the memory copy of the same launch, {copy:.3g} GB/s"
-    given = bound.get("injection_GBps_per_node")
-    if given is not None:
-        injected = _injected(launch, result, name, value)
-        if injected is not None and injected > given:
-            return f"{injected:.3g} GB/s per node leave the node, more than the {given:g} given as its bound"
-    return None
-
-
-def _injected(launch: Launch, result: Record, name: str, value: float) -> float | None:
-    """GB/s that leave a node, as far as the records tell."""
-    nodes = (launch.header or {}).get("nodes") or launch.cell.get("nodes")
-    nodes = nodes if isinstance(nodes, int) else len(nodes) if isinstance(nodes, list) else None
-    if not nodes or nodes < 2:
-        return None
-    offnode = (result.get("traffic") or {}).get("offnode_bytes")
-    seconds = (result.get("seconds") or {}).get("median")
-    if isinstance(offnode, int | float) and isinstance(seconds, int | float) and seconds > 0:
-        return float(offnode) / nodes / seconds / 1e9
-    if name == "injection_bandwidth":
-        return value * (nodes - 1) / nodes  # of evenly spread requests
     return None

@@ -1,7 +1,7 @@
-"""How a cell becomes a command line: which longshore-bench, which launcher, and what the launcher needs to be told.
+"""How a cell becomes a command line: what is put in front of the program, and what is added to its environment.
 
-A launcher turns (cell, program with options) into argv and environment. Local ones run at once; one that submits a
-job has the same interface and another way of waiting, which is why it is not here yet.
+A launcher turns (cell, program with options) into argv and environment, and never into a line for a shell. All of them
+run at once; a batch system starts a job in which one of them is used (see batch.py).
 """
 
 from __future__ import annotations
@@ -9,20 +9,19 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Protocol
 
-from longshore_study.errors import LongshoreError, UsageError
+from longshore_study import elf, mpi
+from longshore_study.errors import LongshoreError
+from longshore_study.mpi import Mpi, find_mpi, missing_mpi
 from longshore_study.plan import Cell
 from longshore_study.study import LauncherChoice
 
-BENCH = "longshore-bench"
-_LOCAL_KINDS = ("local", "mpirun")
-_LAUNCHER_NAMES = ("mpirun", "mpiexec")
+INSIDE = {"slurm-batch": "srun", "pbs-batch": "mpirun", "flux-batch": "flux"}
+"""What starts programs within a job of each batch system."""
 
 
 @dataclass(frozen=True)
@@ -42,132 +41,169 @@ class Launcher(Protocol):
     def command(self, cell: Cell, program: list[str]) -> Command: ...
 
 
-@dataclass(frozen=True)
-class Mpi:
-    """An MPI launcher on this machine."""
+def needs_launcher(cell: Cell) -> bool:
+    """Whether ranks are processes that somebody must start: not for threads, and not where the command does it."""
+    if cell.external is not None:
+        return cell.external.launch
+    return str(cell.between["transport"]) != "threads"
 
-    path: str
-    kind: str
-    """Open MPI, MPICH, Intel MPI, or unknown."""
-    version: str
+
+def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
+    """How many nodes a launch is spread over; None where neither study nor launcher says."""
+    if "nodes" in cell.between:
+        return int(cell.between["nodes"])
+    if not needs_launcher(cell):
+        return 1
+    return -(-cell.ranks // choice.ranks_per_node) if choice.ranks_per_node else None
 
 
 class LocalLauncher:
-    """Ranks on this machine: threads of the program, or processes that mpirun starts."""
+    """Ranks that threads of the program are, or that mpirun starts: here, or on the nodes of a job that it knows of."""
 
     name = "local"
 
-    def __init__(self, mpi: Mpi | None, arguments: Iterable[str] = ()) -> None:
+    def __init__(self, mpi: Mpi | None, choice: LauncherChoice | None = None, shmem: Mpi | None = None) -> None:
         self.mpi = mpi
-        self.arguments = list(arguments)
+        self.choice = choice or LauncherChoice()
+        self.shmem = shmem
+        """oshrun, where there is one: mpirun starts programs of OpenSHMEM too, but not in every installation."""
 
     def command(self, cell: Cell, program: list[str]) -> Command:
-        if cell.external is not None:
-            return Command(program, cell.environment, "as the command says")
-        if cell.between["transport"] == "threads":
-            return Command(program, cell.environment, "the program's own")
-        if self.mpi is None:
+        if not needs_launcher(cell):
+            binding = "the program's own" if cell.external is None else "as the command says"
+            return Command(program, cell.environment, binding)
+        used = self.shmem if cell.between.get("transport") == "shmem" and self.shmem else self.mpi
+        if used is None:
             raise LongshoreError(missing_mpi())
-        flags, environment = _needs(self.mpi, cell.ranks)
-        argv = [self.mpi.path, "-n", str(cell.ranks), *flags, *self.arguments, *program]
-        return Command(argv, {**environment, **cell.environment}, f"default of {self.mpi.kind}")
+        flags = mpi.placement(used, cell.ranks, nodes_of(cell, self.choice))
+        argv = [used.path, "-n", str(cell.ranks), *flags, *self.choice.arguments, *program]
+        return Command(argv, {**mpi.environment(used), **cell.environment}, f"default of {used.kind}")
 
 
-def make_launcher(choice: LauncherChoice, cells: Iterable[Cell], mpirun: str | None = None) -> Launcher:
-    """The launcher that the study file asks for; raises when it, or what the cells need of it, is not there."""
-    if choice.kind not in _LOCAL_KINDS:
-        message = f'[launcher] kind = "{choice.kind}" cannot be used yet; this version has {" and ".join(_LOCAL_KINDS)}'
-        raise UsageError(message)
-    transports = {str(cell.between["transport"]) for cell in cells if cell.external is None}
-    for transport in sorted(transports - {"threads", "mpi"}):
-        raise UsageError(f"transport '{transport}' cannot be launched yet; this version launches threads and mpi")
-    mpi = find_mpi(mpirun or choice.command) if "mpi" in transports else None
-    if "mpi" in transports and mpi is None:
-        raise LongshoreError(missing_mpi(mpirun or choice.command))
-    return LocalLauncher(mpi, choice.arguments)
+class SrunLauncher:
+    """Ranks that Slurm starts, as steps of the allocation that longshore runs in. Programs of threads are steps too:
+    the node where longshore runs may be a login node."""
+
+    name = "srun"
+
+    def __init__(self, path: str, choice: LauncherChoice) -> None:
+        self.path = path
+        self.choice = choice
+
+    def command(self, cell: Cell, program: list[str]) -> Command:
+        if cell.external is not None and not cell.external.launch:
+            return Command(program, cell.environment, "as the command says")
+        arguments = list(self.choice.arguments)
+        if not needs_launcher(cell):
+            flags = ["-N", "1", "-n", "1", "-c", str(cell.ranks)]
+            return Command([self.path, *flags, *arguments, *program], cell.environment, "the program's own")
+        flags = ["-n", str(cell.ranks)]
+        nodes = nodes_of(cell, self.choice)
+        if nodes is not None:
+            flags = ["-N", str(nodes), *flags, "--ntasks-per-node", str(-(-cell.ranks // nodes))]
+        if not any(word.startswith("--mpi") for word in arguments) and (flavour := _pmi_of(self.path, program[0])):
+            flags.append(f"--mpi={flavour}")
+        return Command([self.path, *flags, *arguments, *program], cell.environment, "default of srun")
 
 
-def missing_mpi(asked_for: str | None = None) -> str:
-    what = f"'{asked_for}'" if asked_for else "mpirun"
-    return (
-        f"no MPI launcher: {what} is not found or does not run; install an MPI (Debian: openmpi-bin), name its mpirun "
-        "with --mpirun or LONGSHORE_MPIRUN, or leave transport 'mpi' out of the study"
-    )
+class FluxLauncher:
+    """Ranks that Flux starts, in the instance that longshore runs in."""
+
+    name = "flux"
+
+    def __init__(self, path: str, choice: LauncherChoice) -> None:
+        self.path = path
+        self.choice = choice
+
+    def command(self, cell: Cell, program: list[str]) -> Command:
+        if cell.external is not None and not cell.external.launch:
+            return Command(program, cell.environment, "as the command says")
+        if needs_launcher(cell):
+            nodes = nodes_of(cell, self.choice)
+            flags = [*(["-N", str(nodes)] if nodes is not None else []), "-n", str(cell.ranks)]
+        else:
+            flags = ["-n", "1", "-c", str(cell.ranks)]
+        argv = [self.path, "run", *flags, *self.choice.arguments, *program]
+        return Command(argv, cell.environment, "default of flux")
 
 
-def _needs(mpi: Mpi, ranks: int) -> tuple[list[str], dict[str, str]]:
-    """Flags and environment without which this launcher refuses. Only Open MPI refuses root and more ranks than
-    cores; it counts cores, not hardware threads."""
-    if mpi.kind != "Open MPI":
-        return [], {}
-    flags = ["--oversubscribe"] if ranks > available_cores() else []
-    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return flags, as_root if os.geteuid() == 0 else {}
+def make_launcher(
+    choice: LauncherChoice, cells: Iterable[Cell], mpirun: str | None = None, *, dry_run: bool = False
+) -> Launcher:
+    """The launcher that the study file asks for; raises when it, or what the cells need of it, is not there.
+
+    Of a batch system it is the one that is used inside a job. `dry_run`: what is only printed may be run elsewhere.
+    """
+    kind = INSIDE.get(choice.kind, choice.kind)
+    cells = list(cells)
+    transports = {str(cell.between.get("transport")) for cell in cells}
+    if kind == "srun":
+        return SrunLauncher(_inside_slurm(choice.command, dry_run=dry_run), choice)
+    if kind == "flux":
+        return FluxLauncher(_inside_flux(choice.command, dry_run=dry_run), choice)
+    wanted = mpirun or choice.command
+    if not any(needs_launcher(cell) for cell in cells):
+        return LocalLauncher(None, choice)
+    found = find_mpi(wanted)
+    if found is None and dry_run and wanted is None:
+        found = Mpi("mpirun", mpi.UNKNOWN, "")
+    shmem = find_mpi("oshrun") if "shmem" in transports and wanted is None else None
+    if found is None and shmem is None:
+        raise LongshoreError(missing_mpi(wanted))
+    return LocalLauncher(found, choice, shmem)
 
 
-def find_mpi(asked_for: str | None = None) -> Mpi | None:
-    """The MPI launcher asked for, else LONGSHORE_MPIRUN, else the first of PATH; None when none runs."""
-    asked_for = asked_for or os.environ.get("LONGSHORE_MPIRUN")
-    for name in [asked_for] if asked_for else _LAUNCHER_NAMES:
-        path = shutil.which(name)
-        if path is not None and (mpi := _identify(path)) is not None:
-            return mpi
-    return None
+def _inside_slurm(asked_for: str | None, *, dry_run: bool) -> str:
+    path = shutil.which(asked_for or "srun")
+    if dry_run:
+        return path or asked_for or "srun"
+    if path is None:
+        raise LongshoreError(f"'{asked_for or 'srun'}' is not found; on a machine without Slurm use kind = \"local\"")
+    if not (os.environ.get("SLURM_JOB_ID") or os.environ.get("SLURM_JOBID")):
+        raise LongshoreError(
+            'no Slurm allocation, and kind = "srun" starts launches within one; '
+            'run this under salloc or in a job, or use kind = "slurm-batch", which submits the job itself'
+        )
+    return path
+
+
+def _inside_flux(asked_for: str | None, *, dry_run: bool) -> str:
+    path = shutil.which(asked_for or "flux")
+    if dry_run:
+        return path or asked_for or "flux"
+    if path is None:
+        raise LongshoreError(f"'{asked_for or 'flux'}' is not found; on a machine without Flux use kind = \"local\"")
+    if not os.environ.get("FLUX_URI"):
+        raise LongshoreError(
+            'no Flux instance, and kind = "flux" starts launches within one; '
+            'run this under flux alloc, or use kind = "flux-batch", which submits the job itself'
+        )
+    return path
+
+
+# How ranks find each other is agreed between srun and the MPI library: by its soname, since a step that speaks another
+# dialect starts every rank as rank 0 of 1.
+_PMI_OF_LIBRARY = {"libmpi.so.40": ("pmix",), "libmpi.so.12": ("pmi2",), "libmpich.so.12": ("pmi2",)}
 
 
 @cache
-def _identify(path: str) -> Mpi | None:
-    try:
-        answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
+def _pmi_of(srun: str, program: str) -> str | None:
+    """The value of --mpi for a program, or None to leave it to the site: where the site has a default, it is meant."""
+    path = shutil.which(program)
+    needed = elf.describe(path).needed if path is not None else []
+    wanted = next((flavours for name, flavours in _PMI_OF_LIBRARY.items() if name in needed), ())
+    if not wanted or os.environ.get("SLURM_MPI_TYPE"):
         return None
-    text = answer.stdout + answer.stderr
-    marks = {"Open MPI": ("Open MPI", "OpenRTE", "PRRTE"), "Intel MPI": ("Intel(R) MPI",), "MPICH": ("HYDRA", "MPICH")}
-    kind = next((kind for kind, words in marks.items() if any(word in text for word in words)), "unknown")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    version = next((line for line in lines if "ersion" in line or kind in line), lines[0] if lines else "unknown")
-    return Mpi(path, kind, version) if answer.returncode == 0 else None
+    offered = _said([srun, "--mpi=list"]).split()
+    default = _said(["scontrol", "show", "config"])
+    if any(line.split()[:3:2] == ["MpiDefault", "none"] for line in default.splitlines()):
+        return next((flavour for flavour in wanted if flavour in offered), None)
+    return None
 
 
-def available_cores() -> int:
-    """Cores (not hardware threads) that this process may use."""
-    allowed = available_cpus()
-    cores = set()
-    for cpu in allowed:
-        topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
-        try:
-            cores.add((topology / "physical_package_id").read_text() + (topology / "core_id").read_text())
-        except OSError:
-            cores.add(f"cpu {cpu}")
-    return max(1, len(cores))
-
-
-def available_cpus() -> list[int]:
-    """Hardware threads that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
-
-
-def find_bench(asked_for: str | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """longshore-bench: where asked, else LONGSHORE_BENCH, else beside the `longshore` script, else on PATH."""
-    environment = os.environ if environment is None else environment
-    for source, name in (("--bench", asked_for), ("LONGSHORE_BENCH", environment.get("LONGSHORE_BENCH"))):
-        if name:
-            path = shutil.which(name)
-            if path is None:
-                raise LongshoreError(f"{source} names '{name}', which is no program that can be run")
-            return str(Path(path).absolute())
-    folders = [Path(sys.argv[0]).parent, Path(sys.executable).parent]
-    for folder in folders:
-        path = shutil.which(BENCH, path=str(folder))
-        if path is not None:
-            return str(Path(path).absolute())
-    path = shutil.which(BENCH)
-    if path is None:
-        looked = ", ".join(dict.fromkeys(str(folder) for folder in folders))
-        raise LongshoreError(
-            f"{BENCH} is not found in {looked} or on PATH; "
-            "'make build' makes it, --bench PATH or LONGSHORE_BENCH names it"
-        )
-    return str(Path(path).absolute())
+def _said(argv: list[str]) -> str:
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return ""
+    return done.stdout + done.stderr

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-KEY_BYTES = 4
-KEY_PASSES = 7  # count: read; into buckets, exchange, sort: each read and write
+_KEY_BYTES = {"uint8": 1, "uint16": 2, "float": 4, "int64": 8, "uint64": 8, "double": 8}  # others have 4
+_SORT_PASSES = 7  # count: read; into buckets, exchange, sort: each read and write
+_DIRECT_PASSES = 5  # into buckets is the exchange
 _GATHER_BYTES = 24
 _COUNTED_BYTES = {"gather": 16, "scatter": 8, "histogram": 8}  # by the figure injection_bandwidth, per request
 _MIB = 2**20
@@ -20,7 +21,8 @@ DEFINITIONS = {
     "stream": "bytes that the kernel reads and writes",
     "gather": f"{_GATHER_BYTES} bytes for each request (index, table item, result)",
     "halo": "each payload byte once read and once written, on all ranks of the node",
-    "sort": f"{KEY_PASSES} passes over keys of {KEY_BYTES} bytes (count: read; bucket, exchange, sort: read and write)",
+    "sort": f"{_SORT_PASSES} passes over the items (count: read; bucket, exchange, sort: read and write), "
+    f"{_DIRECT_PASSES} with exchange direct",
 }
 """What is counted, by pattern; "... per second, relative to memory copy" follows."""
 
@@ -36,6 +38,9 @@ def moved_gigabytes_per_second(pattern: str, value: float, factors: Mapping[str,
             ranks = factors.get("ranks_per_node") or factors.get("ranks")
             return value * _MIB * 2 * ranks / 1e9 if isinstance(ranks, int) else None
         case "sort":
-            return value * KEY_BYTES * KEY_PASSES / 1e9
+            payload = factors.get("payload")
+            item_bytes = _KEY_BYTES.get(str(factors.get("key_type")), 4) + (payload if isinstance(payload, int) else 0)
+            passes = _DIRECT_PASSES if factors.get("exchange") == "direct" else _SORT_PASSES
+            return value * item_bytes * passes / 1e9
         case _:
             return None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ from longshore_study.figures import CONTROL, Figure, Key, canonical, pattern_ran
 
 CHOICES = frozenset((
     "strategy", "buffer_items", "hops", "indexing", "algorithm", "mode", "placement", "exchange", "order", "scope",
-    "tasks", "task_count", "memory", "first_touch", "stores", "transport", "environment",
+    "tasks", "task_count", "memory", "first_touch", "stores", "transport", "stack",
+    "environment",
 ))  # fmt: skip
 """Factors that a user chooses; rows that agree in all others answer the same question, and one of them is the best."""
 
@@ -121,6 +122,13 @@ def _order(row: Row) -> tuple[Any, ...]:
     names = sorted(asked, key=lambda name: (first.get(name, len(LAYOUT)), name))
     sizes = tuple((name, _sortable(asked[name])) for name in names)
     return (pattern_rank(row.pattern), row.study, row.tag, row.session or "", sizes, -_goodness(row))
+
+
+def reading_order(factors: Mapping[str, Any]) -> tuple[Any, ...]:
+    """For rows that are no figures to be ranked: by layout, then by sizes, then by what was chosen."""
+    first = {name: place for place, name in enumerate(LAYOUT)}
+    names = sorted(factors, key=lambda name: (name in CHOICES, first.get(name, len(LAYOUT)), name))
+    return tuple((name, _sortable(factors[name])) for name in names)
 
 
 def _sortable(value: Any) -> tuple[int, float, str]:

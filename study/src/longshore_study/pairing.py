@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -135,24 +135,32 @@ def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 def design_of(row: Row, in_turns: frozenset[str]) -> Effect | None:
     """The effect of a row, in the units in which its two sides can be compared; None where one side is empty."""
-    reference, new = by_session(row.reference), by_session(row.new)
+    return design(by_session(row.reference), by_session(row.new), in_turns, row.warnings)
+
+
+Sessions = Mapping[str, Mapping[Hashable, float]]
+"""Logarithms of goodness by session and launch."""
+
+
+def design(reference: Sessions, new: Sessions, in_turns: frozenset[str], warnings: list[str]) -> Effect | None:
+    """As `design_of`, of numbers that are no row; what is not used is told in `warnings`."""
     if not reference or not new:
         return None
     shared = sorted(reference.keys() & new.keys())
     in_turns_here = [s for s in shared if s in in_turns and len(reference[s]) > 1 and len(new[s]) > 1]
     if in_turns_here and len(in_turns_here) == len(shared):
         if len(shared) < max(len(reference), len(new)):
-            row.warnings.append("sessions of one side alone are not used")
+            warnings.append("sessions of one side alone are not used")
         return effect.stratified({s: reference[s] for s in shared}, {s: new[s] for s in shared})
     means = [{s: math.fsum(v.values()) / len(v) for s, v in side.items()} for side in (reference, new)]
     if len(shared) > 1 or (len(reference) == len(new) == 1 and shared):
         alone = sorted((reference.keys() | new.keys()) - set(shared))
         if alone:
-            row.warnings.append(f"session {', '.join(alone)} has no partner on the other side and is not used")
+            warnings.append(f"session {', '.join(alone)} has no partner on the other side and is not used")
         return effect.paired({s: means[0][s] for s in shared}, {s: means[1][s] for s in shared})
     found = effect.unpaired(means[0], means[1])
     if found.df and min(len(reference), len(new)) == 1:
-        row.warnings.append("one side has one session: its variance is taken from the other side")
+        warnings.append("one side has one session: its variance is taken from the other side")
     return found
 
 

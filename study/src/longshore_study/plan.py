@@ -24,7 +24,14 @@ MOST_LAUNCHES = 1_000_000
 MOST_VARIANTS = 100_000  # inside one launch
 CONTROL = "control"
 _CONTROL_REPETITIONS = 10  # its arrays are larger than caches, so that each takes a while; the launches make the median
-_LAUNCH_FACTORS = ("transport", "ranks", "ranks_per_node", "environment")  # what a control cell shares with others
+_LAUNCH_FACTORS = (
+    "transport",
+    "ranks",
+    "ranks_per_node",
+    "nodes",
+    "stack",
+    "environment",
+)  # what a control cell shares with others
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from longshore_study.forecast import Forecast
 from longshore_study.plan import Plan, PlannedLaunch
+from longshore_study.readable import raw, readable
 from longshore_study.run import Outcome
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class BarProgress:
             MofNCompleteColumn(),
             TextColumn("{task.fields[left]} left", style="bold"),
             TextColumn("{task.description}", markup=False),
-            console=Console(file=out),
+            console=Console(file=raw(out)),
             auto_refresh=False,
             transient=True,
         )
@@ -101,7 +102,7 @@ class BarProgress:
 
         self.account.finish(outcome)
         if outcome.failure or outcome.skipped:
-            text = f"{self.account.label(outcome.launch)}: {_said(outcome)}"
+            text = readable(f"{self.account.label(outcome.launch)}: {_said(outcome)}")
             with suppress(OSError):
                 self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
         self.bar.update(self.task, completed=self.account.done)
@@ -112,7 +113,7 @@ class BarProgress:
         if label is None:
             self.bar.update(self.task, left=left)
         else:
-            self.bar.update(self.task, description=label, left=left)
+            self.bar.update(self.task, description=readable(label), left=left)
         self._refresh()
 
     def _refresh(self) -> None:

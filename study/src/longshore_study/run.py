@@ -10,20 +10,24 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from longshore_study import records
 from longshore_study.child import ChildResult, Signals, run_child
-from longshore_study.errors import LongshoreError
-from longshore_study.launchers import Command, Launcher
+from longshore_study.external_output import imported_lines
+from longshore_study.forecast import Forecast
+from longshore_study.launchers import Command
 from longshore_study.plan import Cell, Plan, PlannedLaunch
 from longshore_study.session_folder import Target, scratch_file
-from longshore_study.study import External
+from longshore_study.starter import Starter, program_of
 
 EXIT_LAUNCH_FAILED = 1
 NOTHING_COULD_RUN = 2  # longshore-bench: all variants were skipped, or a usage error
+MOST_RECORD_BYTES = 512 * 2**20  # of one launch; it is held in memory
 
 
 @dataclass(frozen=True)
@@ -77,21 +81,60 @@ def remaining(plan: Plan, target: Target, *, retry_failed: bool = False) -> tupl
     return [launch for launch in order if launch.key not in done], good, failed
 
 
+class OutOfTime(Exception):  # noqa: N818 - a plan, not an error
+    """The time given to this run is used up; the launch at hand, if there was one, is not recorded."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When a run must be over, as a batch job must."""
+
+    at: float
+    """By time.monotonic()."""
+    forecast: Forecast
+
+    @property
+    def left_seconds(self) -> float:
+        return self.at - time.monotonic()
+
+    def check(self, cell: Cell) -> None:
+        """Raises OutOfTime when a launch of this cell would not end in time. One that nothing is known of is tried: it
+        is ended and not recorded when it takes too long."""
+        expected = self.forecast.seconds(cell) if self.forecast.knows(cell) else 0.0
+        if self.left_seconds <= expected:
+            raise OutOfTime
+
+
 class Runner:
     """Runs launches one by one and records each."""
 
-    def __init__(self, plan: Plan, target: Target, launcher: Launcher, bench: str, progress: Progress) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        target: Target,
+        starter: Starter,
+        progress: Progress,
+        *,
+        deadline: Deadline | None = None,
+        more: dict[str, Any] | None = None,
+        alive: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`more`: what every envelope gets besides; `alive`: called every second while a launch runs."""
         self.plan = plan
         self.target = target
-        self.launcher = launcher
-        self.bench = bench
+        self.starter = starter
         self.progress = progress
+        self.deadline = deadline
+        self.more = more or {}
+        self.alive = alive
 
     def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
-        """Runs and records `launches`, filling `summary` as it goes. Raises Interrupted when a signal comes: then the
-        launch at hand is ended and not recorded, and all before it are."""
+        """Runs and records `launches`, filling `summary` as it goes. Raises Interrupted when a signal comes, OutOfTime
+        when its deadline does: then the launch at hand is ended and not recorded, and all before it are."""
         for launch in launches:
             signals.check()
+            if self.deadline is not None:
+                self.deadline.check(launch.cell)
             self.progress.begin(launch)
             outcome = self.one(launch, signals)
             summary.outcomes.append(outcome)
@@ -101,21 +144,25 @@ class Runner:
         cell = launch.cell
         # Not through stdout: a launcher mixes what several ranks print there, also in the middle of a line.
         written = scratch_file(self.target)
-        command = self.launcher.command(cell, program_of(self.plan, launch, self.bench, str(written)))
+        command = self.starter.command(launch, str(written))
         started = dt.datetime.now(dt.UTC)
+        left = self.deadline.left_seconds if self.deadline is not None else float("inf")
+        limit = max(0.0, min(cell.amounts.timeout_seconds, left))
         try:
-            result = run_child(
-                command.argv,
-                {**os.environ, **command.environment},
-                cell.amounts.timeout_seconds,
-                signals,
-                self.progress.tick,
-            )
-            lines, unreadable = _imported(cell.external, result) if cell.external else (_lines(written), None)
+            result = run_child(command.argv, {**os.environ, **command.environment}, limit, signals, self._tick)
+            if result.timed_out and limit < cell.amounts.timeout_seconds:
+                raise OutOfTime
+            if cell.external:
+                program = program_of(self.plan, launch, "", str(written))
+                lines, unreadable = imported_lines(cell.external, cell.between, program, result, written)
+            else:
+                lines, unreadable = _lines(written)
         finally:
             written.unlink(missing_ok=True)
         failure, skipped = _judge(cell, result, lines)
-        failure = unreadable if unreadable and not result.exit_status else failure
+        if unreadable and not result.exit_status:
+            failure = unreadable
+            lines = [records.dump(records.end_record("failed") | {"error": {"message": unreadable}})]
         tail = result.stderr_tail or result.output.splitlines()[-10:]
         if result.exit_status and tail:
             told = telling_line(tail)
@@ -127,6 +174,10 @@ class Runner:
         }
         self.target.store.write_launch(envelope, lines)
         return Outcome(launch, result.seconds, failure, skipped)
+
+    def _tick(self) -> None:
+        self.alive()
+        self.progress.tick()
 
     def envelope(self, launch: PlannedLaunch, command: Command, result: ChildResult) -> dict[str, Any]:
         cell = launch.cell
@@ -144,7 +195,7 @@ class Runner:
             "within": cell.within,
             "command": command.argv,
             "environment": command.environment,
-            "launcher": self.launcher.name,
+            "launcher": self.starter.way_of(cell).launcher.name,
             "binding": command.binding,
             "seconds": round(result.seconds, 6),
             "timed_out": result.timed_out,
@@ -153,36 +204,19 @@ class Runner:
             "study_file": {"path": self.plan.study.path, "digest": self.plan.study.digest},
             "margin": self.plan.study.margin,
             "bound": self.plan.study.bound,
+            **self.more,
         }
 
 
-def program_of(plan: Plan, launch: PlannedLaunch, bench: str, json_file: str = "-") -> list[str]:
-    """The program of a launch with its options, before a launcher is put in front."""
-    cell = launch.cell
-    if cell.external is not None:
-        return [_filled(argument, cell.between) for argument in cell.external.command]
-    return [bench, *cell.options(plan.seed_of(launch.launch_index), json_file)]
-
-
-def _lines(path: Path) -> list[str]:
-    """What the program wrote, as far as it came; nothing when it did not get that far."""
+def _lines(path: Path) -> tuple[list[str], str | None]:
+    """What the program wrote, as far as it came, and why it is not used; nothing when it did not get that far."""
     try:
-        return [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+        if path.stat().st_size > MOST_RECORD_BYTES:
+            return [], f"its records are larger than {MOST_RECORD_BYTES >> 20} MiB; fewer repetitions or variants"
+        text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
-        return []
-
-
-def _imported(external: External, result: ChildResult) -> tuple[list[str], str | None]:
-    """The records in what somebody else's program printed, or why there are none."""
-    from longshore_study import importers  # noqa: PLC0415 - few studies need them
-
-    try:
-        runs = importers.read_text(external.format, external.name, result.output)
-    except LongshoreError as error:
-        return [], str(error)
-    if len(runs) != 1 or runs[0].partial:
-        return [], (runs[0].partial if runs else None) or f"its output holds {len(runs)} runs; one launch is one run"
-    return runs[0].lines, None
+        return [], None
+    return [line for line in text.split("\n") if line.strip()], None
 
 
 def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | None, str | None]:
@@ -228,13 +262,6 @@ def _kind(line: str) -> str | None:
         return str(json.loads(line)["record"])
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def _filled(argument: str, factors: Mapping[str, Any]) -> str:
-    """{ranks} and the like, and nothing else of what braces may mean."""
-    for name, value in factors.items():
-        argument = argument.replace(f"{{{name}}}", str(value))
-    return argument
 
 
 def default_session(now: Callable[[], dt.datetime] = dt.datetime.now) -> str:

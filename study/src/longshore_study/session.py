@@ -7,17 +7,24 @@ import argparse
 import json
 import shlex
 import sys
+import time
 from typing import Any
 
+from longshore_study import batch_session
 from longshore_study.child import Interrupted, Signals
+from longshore_study.claim import claimed
+from longshore_study.cores import available_cpus
 from longshore_study.doctor import WARN, load_average
-from longshore_study.errors import LongshoreError
+from longshore_study.durations import parse_duration
+from longshore_study.errors import EXIT_OK, EXIT_STOPPED, LongshoreError, UsageError
 from longshore_study.forecast import Forecast
-from longshore_study.launchers import BENCH, Command, Launcher, available_cpus, find_bench, make_launcher
+from longshore_study.launchers import Command, nodes_of
 from longshore_study.plan import Plan, PlannedLaunch, make_plan
 from longshore_study.progress import duration, make_progress, say
-from longshore_study.run import Runner, Summary, default_session, program_of, remaining
-from longshore_study.session_folder import Target, claimed, keep_study_file
+from longshore_study.provenance import keep_provenance
+from longshore_study.run import Deadline, OutOfTime, Runner, Summary, default_session, remaining
+from longshore_study.session_folder import Target, keep_study_file
+from longshore_study.starter import Starter, make_starter
 from longshore_study.store import Store, folder_name
 from longshore_study.study_file import load
 
@@ -33,75 +40,107 @@ def add_session_options(parser: argparse.ArgumentParser) -> None:
         "--mpirun", metavar="PATH", help="the MPI launcher (default: [launcher] command, LONGSHORE_MPIRUN, PATH)"
     )
     parser.add_argument("--dry-run", action="store_true", help="print the commands that would run, in their order")
+    parser.add_argument(
+        "--stop-after", metavar="TIME", help="stop within this time, as 55m: begin no launch that would not end before"
+    )
+    parser.add_argument("--only-nodes", metavar="N", type=int, help="only launches on so many nodes")
+    parser.add_argument(
+        "--in-job", action="store_true", help="run here, within an allocation, where the study file submits jobs"
+    )
 
 
 def run_session(args: argparse.Namespace, study_path: str) -> int:
-    """Runs what the session lacks; returns the exit status of the verb."""
+    """Runs what the session lacks, or submits jobs that do; returns the exit status of the verb."""
+    stop_after = _stop_after(args.stop_after)
+    begun = time.monotonic()
     plan = make_plan(load(study_path))
-    study = plan.study
-    session = default_session() if args.session is None else args.session
-    tag = study.name if args.tag is None else args.tag
-    target = Target(Store(args.store), study.name, tag, session)
-    for name, what in ((target.tag, "tag"), (target.session, "session")):
-        folder_name(name, what)  # an empty one is refused here, before anything runs
+    target = _target(args, plan)
     launches, done, failed = remaining(plan, target, retry_failed=args.retry_failed)
+    launches = _of_nodes(plan, launches, args.only_nodes)
     summary = Summary(plan.launches_per_session, done, failed)
-    bench = _bench(args) if any(cell.external is None for cell in plan.cells) else ""
-    launcher = make_launcher(study.launcher, plan.cells, args.mpirun)
+    submits = plan.study.launcher.job is not None and not args.in_job
+    starter = make_starter(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
+    if submits and launches:
+        return batch_session.submit_session(args, plan, target, launches, starter)
     if args.dry_run:
-        for launch in launches:
-            _print_command(launcher.command(launch.cell, program_of(plan, launch, bench)))
-        return 0
+        print_commands(args, [starter.command(launch) for launch in launches])
+        return EXIT_OK
     if launches:
-        status = _run(plan, target, launches, summary, launcher=launcher, bench=bench)
+        deadline = begun + stop_after if stop_after else None
+        status = _run(args, plan, target, launches, summary, starter=starter, deadline=deadline)
         if status is not None:
             return status
     _conclude(args, target, summary)
     return summary.exit_status
 
 
-def _bench(args: argparse.Namespace) -> str:
-    """The program to run; what is only printed may be run elsewhere."""
+def _target(args: argparse.Namespace, plan: Plan) -> Target:
+    session = default_session() if args.session is None else args.session
+    tag = plan.study.name if args.tag is None else args.tag
+    for name, what in ((tag, "tag"), (session, "session")):
+        folder_name(name, what)  # an empty one is refused here, before anything runs
+    return Target(Store(args.store), plan.study.name, tag, session)
+
+
+def _stop_after(text: str | None) -> int | None:
     try:
-        return find_bench(args.bench)
-    except LongshoreError:
-        if args.dry_run and args.bench is None:
-            return BENCH
-        raise
+        return parse_duration(text) if text is not None else None
+    except ValueError as error:
+        raise UsageError(f"--stop-after: {error}") from None
+
+
+def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> list[PlannedLaunch]:
+    if nodes is None:
+        return launches
+    choice = plan.study.launcher
+    known = sorted({nodes_of(cell, choice) or 1 for cell in plan.cells})
+    if nodes not in known:
+        raise UsageError(f"--only-nodes {nodes}: launches of this study are on {', '.join(map(str, known))} nodes")
+    return [launch for launch in launches if (nodes_of(launch.cell, choice) or 1) == nodes]
 
 
 def _run(
-    plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, *, launcher: Launcher, bench: str
+    args: argparse.Namespace,
+    plan: Plan,
+    target: Target,
+    launches: list[PlannedLaunch],
+    summary: Summary,
+    *,
+    starter: Starter,
+    deadline: float | None,
 ) -> int | None:
-    """Runs `launches`; the exit status when the user stopped it, else None."""
+    """Runs `launches`; the exit status when the user, or the time given, stopped it, else None."""
     keep_study_file(plan, target)
-    with claimed(target):
-        return _run_claimed(plan, target, launches, summary, launcher=launcher, bench=bench)
-
-
-def _run_claimed(
-    plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, *, launcher: Launcher, bench: str
-) -> int | None:
-    forecast = Forecast(target.store.launches(target.study))
-    _announce(plan, target, launches, summary, forecast)
-    progress = make_progress(plan, launches, forecast)
-    try:
-        with Signals() as signals:
-            Runner(plan, target, launcher, bench, progress).run(launches, signals, summary)
-    except Interrupted as stop:
-        progress.close()
-        left = len(launches) - len(summary.outcomes)
-        say(
-            f"longshore: stopped by {stop}; {len(summary.outcomes)} launches recorded, {left} left; "
-            f"go on with: {resume_command(plan, target)}",
-            sys.stderr,
-        )
-        return stop.exit_status
-    except LongshoreError as error:
-        # A full disk, mostly. What was recorded stays; the launch at hand is run again.
-        raise LongshoreError(f"{error}; then go on with: {resume_command(plan, target)}", error.exit_status) from None
-    finally:
-        progress.close()
+    part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
+    with claimed(target.folder, target.session, part) as claim:
+        forecast = Forecast(target.store.launches(target.study))
+        _announce(plan, target, launches, summary, forecast)
+        progress = make_progress(plan, launches, forecast)
+        runner = Runner(
+            plan, target, starter, progress,
+            deadline=Deadline(deadline, forecast) if deadline is not None else None,
+            more={"provenance": keep_provenance(target, starter.programs())},
+            alive=claim.beat,
+        )  # fmt: skip
+        go_on = f"go on with: {resume_command(plan, target)}"
+        try:
+            with Signals() as signals:
+                runner.run(launches, signals, summary)
+        except (Interrupted, OutOfTime) as stop:
+            progress.close()
+            left = len(launches) - len(summary.outcomes)
+            by_time = isinstance(stop, OutOfTime)
+            why = "the end of the time given (--stop-after)" if by_time else str(stop)
+            say(
+                f"longshore: stopped by {why}; {len(summary.outcomes)} launches recorded, {left} left; {go_on}",
+                sys.stderr,
+            )
+            return EXIT_STOPPED if isinstance(stop, OutOfTime) else stop.exit_status
+        except LongshoreError as error:
+            # A full disk, mostly. What was recorded stays; the launch at hand is run again.
+            raise LongshoreError(f"{error}; then {go_on}", error.exit_status) from None
+        finally:
+            progress.close()
     return None
 
 
@@ -170,6 +209,12 @@ def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> Non
         print(f"the first failure: {next(kept, 'not stored any more')}")
 
 
-def _print_command(command: Command) -> None:
-    assignments = [f"{name}={shlex.quote(value)}" for name, value in command.environment.items()]
-    print(" ".join([*assignments, shlex.join(command.argv)]))
+def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:
+    """What would be typed, a line each."""
+    if args.json:
+        rows = [{"command": c.argv, "environment": c.environment, "binding": c.binding} for c in commands]
+        print(json.dumps({"schema": 1, "launches": rows}, indent=1))
+        return
+    for command in commands:
+        assignments = [f"{name}={shlex.quote(value)}" for name, value in command.environment.items()]
+        print(" ".join([*assignments, shlex.join(command.argv)]))

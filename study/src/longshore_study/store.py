@@ -1,6 +1,6 @@
 """The store: append-only files, STORE/<study>/<tag>/<session>/<launch>.jsonl, one per launch, each written beside its
-place and renamed into it. No lock and no database: the store lives on parallel file systems, where locks hang. A file
-that cannot be read is yielded with its problem, never dropped."""
+place and given its name when it is whole. No lock and no database: the store lives on parallel file systems, where
+locks hang. A file that cannot be read is yielded with its problem, never dropped."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def read_launch(path: Path, *, samples: bool = False) -> Launch:
         study=envelope["study"],
         tag=envelope["tag"],
         session=envelope["session"],
-        cell=envelope["cell"],
+        cell=_shared(envelope["cell"]),
         cell_id=str(envelope.get("cell_id") or cell_id(envelope["cell"])),
         launch_index=int(envelope.get("launch_index") or 0),
         position=envelope.get("position"),
@@ -209,19 +209,34 @@ class _Body:
         self.problem: str | None = None
 
     def read(self, lines: list[bytes], path: Path, *, samples: bool) -> None:
-        for number, line in enumerate(lines) if samples else _without_samples(lines):
-            if number == 0 or not line:
-                continue
-            record = records.parse(line, path, number + 1)
+        numbered = enumerate(lines) if samples else _without_samples(lines)
+        wanted = [(number, line) for number, line in numbered if number and line]
+        for record in records.parse_lines(wanted, path):
             kind = record["record"]
             if kind == "result":
+                record["variant"] = _shared(record["variant"])
                 self.results.append(record)
             elif kind == "sample":
+                record["variant"] = _shared(record["variant"])
                 self.samples.append(record)
             elif kind == "launch":
                 self.header = record
             elif kind == "end":
                 self.end = record
+
+
+_seen: dict[str, dict[str, Any]] = {}
+_MOST_SEEN = 100_000
+
+
+def _shared(factors: dict[str, Any]) -> dict[str, Any]:
+    """The factors of an earlier record where they are the same: a store has few variants and many launches.
+
+    The texts are compared, since 1, 1.0 and true are equal and not the same factor. Nobody changes what is shared.
+    """
+    if len(_seen) > _MOST_SEEN:
+        _seen.clear()
+    return _seen.setdefault(repr(factors), factors)
 
 
 def _without_samples(lines: list[bytes]) -> list[tuple[int, bytes]]:
@@ -277,6 +292,28 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         raise LongshoreError(f"{folder}: cannot be read ({error.strerror}); --store DIR names a folder") from None
 
 
+def whereabouts() -> str:
+    """Where the number of a process is its own: containers may share a host name, and not their numbers."""
+    try:
+        space = f"-{Path('/proc/self/ns/pid').stat().st_ino}"
+    except OSError:
+        space = ""
+    return os.uname().nodename.replace(".", "_") + space
+
+
+def _take_name(temporary: Path, path: Path) -> bool:
+    """Gives a finished file its name, unless there is a file of that name: no process replaces what another stored."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        if path.exists():
+            return False
+        temporary.rename(path)
+    return True
+
+
 def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
     path = folder / f"{stem}.jsonl"
     attempt = 1
@@ -285,13 +322,15 @@ def _write_beside_and_rename(folder: Path, stem: str, content: bytes) -> Path:
             return path
         attempt += 1
         path = folder / f"{stem}.{attempt}.jsonl"
-    temporary = folder / f".{stem}.{os.getpid()}.tmp"
+    temporary = folder / f".{stem[:100]}.{whereabouts()}.{os.getpid()}.tmp"
     try:
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        temporary.rename(path)
+        while not _take_name(temporary, path):  # another process has stored a launch of this name in this moment
+            attempt += 1
+            path = folder / f"{stem}.{attempt}.jsonl"
     finally:
         temporary.unlink(missing_ok=True)
     directory = os.open(folder, os.O_RDONLY)

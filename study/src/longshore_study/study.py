@@ -32,6 +32,19 @@ class PatternBlock:
 
 
 @dataclass(frozen=True)
+class FigureChoice:
+    """Where a figure stands in the output of a program that no importer knows, and what it is."""
+
+    name: str
+    unit: str
+    better: str
+    expression: str | None = None
+    """A regular expression."""
+    path: str | None = None
+    """A path into JSON."""
+
+
+@dataclass(frozen=True)
 class External:
     """One [[external]]: a program of somebody else, whose output an importer reads."""
 
@@ -41,6 +54,17 @@ class External:
     between: dict[str, list[Any]]
     exclude: tuple[Expression, ...]
     amounts: Amounts
+    launch: bool = False
+    """Whether the launcher of the study starts it on `ranks` ranks; else the command does so itself."""
+    figure: FigureChoice | None = None
+    """Where its figures are, for the formats regex and json."""
+    ranks_per_node: int | None = None
+    """Where its output does not say and its figures need it."""
+
+    @property
+    def writes_file(self) -> bool:
+        """Whether it is told a file to write, besides what it prints."""
+        return any("{output}" in argument for argument in self.command)
 
 
 @dataclass(frozen=True)
@@ -67,10 +91,44 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Hypothesis:
+    """The [hypothesis] that a study tests: what the variants with these levels have lost (or won) between two tags,
+    others beside them have not."""
+
+    factors: dict[str, list[Any]]
+    """For each factor the suspected levels."""
+    ratio: float
+    """How good they were found to be, new / reference: below 1 is worse, for latencies too."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables as they were in the reference: a level of the factor `environment` that is to restore what was lost."""
+
+
+@dataclass(frozen=True)
 class LauncherChoice:
     kind: str = "local"
     command: str | None = None
     arguments: tuple[str, ...] = ()
+    ranks_per_node: int | None = None
+    """Ranks that a real node is given, where a cell does not say how many nodes it wants."""
+    job: JobChoice | None = None
+    """Of a batch system."""
+
+
+@dataclass(frozen=True)
+class JobChoice:
+    """What is asked of a batch system."""
+
+    time_limit_seconds: int
+    nodes: int | None = None
+    """None: as many as the largest launch needs."""
+    jobs: int = 1
+    """How many, one after the other: each goes on where the one before it was stopped by its time limit."""
+    one_job_per: str = "session"
+    """session, or nodes: a job for each number of nodes, so that small launches do not hold a large allocation."""
+    options: tuple[str, ...] = ()
+    """For the command that submits, such as --partition=standard."""
+    modules: tuple[str, ...] = ()
+    """Environment modules that the job loads."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +148,7 @@ class Study:
     steps: tuple[Step, ...] = ()
     launcher: LauncherChoice = field(default_factory=LauncherChoice)
     bound: dict[str, float] = field(default_factory=dict)
+    hypothesis: Hypothesis | None = None
 
     @property
     def digest(self) -> str:

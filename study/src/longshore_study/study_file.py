@@ -15,6 +15,10 @@ from longshore_study.study import Study
 from longshore_study.study_reader import StudyReader
 from longshore_study.toml_positions import key_lines
 
+LARGEST_BYTES = 4 * 2**20
+# The parser's time grows with the square of the parts of a key.
+_DEEP_KEY = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){100}")
+
 
 class StudyFileError(UsageError):
     """All that is wrong with a study file; as one line, the first of it."""
@@ -28,7 +32,13 @@ class StudyFileError(UsageError):
 def load(path: Path | str) -> Study:
     """Reads and checks a study file; raises StudyFileError; UsageError when it cannot be read."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with Path(path).open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
+            raise UsageError(
+                f"the study file {path} is larger than {LARGEST_BYTES >> 20} MiB; a study is a page of TOML"
+            )
+        text = content.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         hint = "; 'longshore init' writes one to start from" if isinstance(error, FileNotFoundError) else ""
         raise UsageError(f"cannot read the study file {path}: {error.strerror}{hint}") from None
@@ -39,10 +49,16 @@ def load(path: Path | str) -> Study:
 
 def loads(text: str, path: str) -> Study:
     """As `load`, for text that is already here; `path` is for messages."""
+    if deep := _DEEP_KEY.search(text):
+        raise StudyFileError([f"{path}:{text.count(chr(10), 0, deep.start()) + 1}: a key of more than 100 parts"])
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyFileError([_syntax_problem(str(error), path)]) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise StudyFileError([f"{path}: not valid TOML: {error}"]) from None
+    except RecursionError:
+        raise StudyFileError([f"{path}: not valid TOML: nested too deep"]) from None
     reader = StudyReader(path, key_lines(text))
     study = reader.study(document, text)
     if reader.problems:

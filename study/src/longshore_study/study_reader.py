@@ -8,15 +8,17 @@ from typing import Any
 
 from longshore_study.errors import suggestion
 from longshore_study.expression import Expression, ExpressionError, canonical, parse
-from longshore_study.factors import BETWEEN, FACTORS, PROGRAMS, Factor
+from longshore_study.factors import BETWEEN, FACTORS, LARGEST_RANKS, PROGRAMS, Factor
+from longshore_study.figure_reader import FIGURE_KEYS, read_figure
+from longshore_study.hypothesis_reader import read_hypothesis
+from longshore_study.launcher_reader import read_launcher
 from longshore_study.step_reader import read_steps
-from longshore_study.study import Amounts, External, Guideline, LauncherChoice, PatternBlock, Study
+from longshore_study.study import Amounts, External, Guideline, PatternBlock, Study
 from longshore_study.toml_positions import Path as KeyPath
 from longshore_study.toml_positions import line_of
 from longshore_study.toml_values import Values, listed, shown
 
-LAUNCHER_KINDS = ("local", "mpirun", "srun", "slurm-batch", "pbs-batch", "flux")
-SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step")
+SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis")
 STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
 BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
 _LONGEST_LIST = 1000
@@ -58,8 +60,9 @@ class StudyReader(Values):
                 for index, block in enumerate(self.tables(document, "guideline"))
             ),
             steps=read_steps(self, self.tables(document, "step"), blocks),
-            launcher=self.launcher(self.table(document, (), "launcher", required=False)),
+            launcher=read_launcher(self, self.table(document, (), "launcher", required=False)),
             bound=self.bound(self.table(document, (), "bound", required=False)),
+            hypothesis=read_hypothesis(self, document, blocks),
         )
 
     def pattern(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> PatternBlock | None:
@@ -83,24 +86,41 @@ class StudyReader(Values):
         )
 
     def external(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> External:
-        keys = ("name", "command", "format", "between", "exclude", *BLOCK_KEYS)
+        keys = (
+            "name",
+            "command",
+            "format",
+            "launch",
+            "ranks_per_node",
+            "between",
+            "exclude",
+            *FIGURE_KEYS,
+            *BLOCK_KEYS,
+        )
         self.known_keys(block, where, keys, "key in [[external]]")
         command = self.texts(block, where, "command", required=True)
         between = self.external_between(block, where)
         for index, argument in enumerate(command):
             for name in _PLACEHOLDER.findall(argument):
-                if name not in between:
+                if name not in between and name != "output":
                     self.problem(
                         (*where, "command", index),
                         f"'{{{name}}}' in the command is no factor of between{suggestion(name, between)}",
                     )
+        launch = self.flag(block, where, "launch", default=False)
+        if launch and "ranks" not in between:
+            self.problem(where, "launch = true needs the number of ranks; write between = { ranks = [2] }")
+        wanted = self.word(block, where, "format", _import_formats()) or ""
         return External(
             name=self.name(block, where, "external program"),
             command=tuple(command),
-            format=self.word(block, where, "format", _import_formats()) or "",
+            format=wanted,
             between=between,
             exclude=self.exclude(block, where, between, BETWEEN),
             amounts=self.amounts(block, where, general),
+            launch=launch,
+            figure=read_figure(self, block, where, wanted),
+            ranks_per_node=self.optional_integer(block, where, "ranks_per_node", most=LARGEST_RANKS),
         )
 
     def amounts(self, owner: Mapping[str, Any], where: KeyPath, general: Amounts) -> Amounts:
@@ -112,13 +132,6 @@ class StudyReader(Values):
             warmup=self.integer(owner, where, "warmup", default=general.warmup, least=0, most=million),
             timeout_seconds=self.seconds(owner, where, general.timeout_seconds),
         )
-
-    def launcher(self, block: dict[str, Any]) -> LauncherChoice:
-        where = ("launcher",)
-        self.known_keys(block, where, ("kind", "command", "arguments"), "key in [launcher]")
-        kind = self.word(block, where, "kind", LAUNCHER_KINDS) if "kind" in block else "local"
-        command = self.text(block, where, "command", "")
-        return LauncherChoice(kind or "local", command or None, tuple(self.texts(block, where, "arguments")))
 
     def bound(self, block: dict[str, Any]) -> dict[str, float]:
         keys = ("injection_GBps_per_node", "memory_GBps_per_node")
@@ -260,6 +273,8 @@ class StudyReader(Values):
 
 def _factor_problem(factor: Factor, level: Any) -> str | None:
     """Why `level` is none of this factor, or None."""
+    if factor.free_text:
+        return None if isinstance(level, str) and level.strip() else f"{shown(level)} is not {factor.allowed()}"
     if factor.is_word:
         if isinstance(level, str) and level in factor.values:
             return None

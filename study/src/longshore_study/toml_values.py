@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from longshore_study.durations import ALLOWED, parse_duration
 from longshore_study.errors import suggestion
 from longshore_study.toml_positions import Path, line_of
 
@@ -97,6 +98,27 @@ class Values:
             return value
         self.problem((*where, key), f"'{key}' must be an integer from {least} to {most}, found {shown(value)}")
         return default
+
+    def optional_integer(self, owner: Mapping[str, Any], where: Path, key: str, *, most: int) -> int | None:
+        """From 1 on; None where it is not given."""
+        return self.integer(owner, where, key, default=1, least=1, most=most) if key in owner else None
+
+    def flag(self, owner: Mapping[str, Any], where: Path, key: str, *, default: bool) -> bool:
+        value = owner.get(key, default)
+        if isinstance(value, bool):
+            return value
+        self.problem((*where, key), f"'{key}' is true or false, found {shown(value)}")
+        return default
+
+    def duration(self, owner: Mapping[str, Any], where: Path, key: str, default: int) -> int:
+        value = owner.get(key)
+        if value is None:
+            return default
+        try:
+            return parse_duration(value if isinstance(value, str) else "")
+        except ValueError:
+            self.problem((*where, key), f"'{key}' must be a time {ALLOWED}, found {shown(value)}")
+            return default
 
     def number(
         self, owner: Mapping[str, Any], where: Path, key: str, *, default: float, most: float, allowed: str

@@ -59,8 +59,17 @@ run_options options_from_environment() {
   options.ranks = static_cast<int>(environment_integer("LONGSHORE_RANKS", 1, most_ranks).value_or(0));
   options.ranks_per_node = static_cast<int>(environment_integer("LONGSHORE_RANKS_PER_NODE", 0, most_ranks).value_or(0));
   options.timeout_seconds = environment_number("LONGSHORE_TIMEOUT", 0, most_seconds).value_or(options.timeout_seconds);
-  options.pin = environment_integer("LONGSHORE_PIN", 0, 1).value_or(0) != 0;
+  read_pinning(options, false);
   return options;
+}
+
+void read_pinning(run_options& options, bool otherwise) {
+  const std::string word = environment_text("LONGSHORE_PIN").value_or(otherwise ? "scatter" : "0");
+  options.pin = word != "0";
+  options.compact = word == "compact";
+  if (word != "0" && word != "1" && word != "scatter" && word != "compact")
+    fail(errc::usage,
+         "LONGSHORE_PIN is '{}': it is 0 (bind no rank), 1 or scatter (over all CPUs), or compact (to neighbouring cores)", word);
 }
 
 // One library of the transport's, started once: several would fight for what a process has once.

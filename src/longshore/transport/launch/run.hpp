@@ -15,8 +15,10 @@ namespace longshore {
 [[nodiscard]] std::vector<std::string> available_transports();
 
 /// Options from the environment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT (seconds),
-/// LONGSHORE_PIN (0 or 1). Throws errc::usage for a value that does not parse.
+/// LONGSHORE_PIN (0, 1, scatter, compact). Throws errc::usage for a value that does not parse.
 [[nodiscard]] run_options options_from_environment();
+/// What LONGSHORE_PIN says of binding alone; where it is not set: scatter, or nothing is bound.
+void read_pinning(run_options& options, bool otherwise);
 
 /// Keeps the library underneath started between several runs (MPI can be started only once in a process).
 class launcher {

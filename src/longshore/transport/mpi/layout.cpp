@@ -56,7 +56,7 @@ std::vector<int> cpus_of_host(const communicator& host) {
 
 }  // namespace
 
-team::layout::layout(const communicator& ranks, int ranks_per_node) {
+team::layout::layout(const communicator& ranks, int ranks_per_node, bool compact) {
   const int rank = ranks.rank();
   const bool wanted = environment_integer("LONGSHORE_MPI_SHARED", 0, 1).value_or(1) != 0;
   communicator physical_host = split_by_host(ranks);
@@ -65,7 +65,8 @@ team::layout::layout(const communicator& ranks, int ranks_per_node) {
   const std::vector<int> host_cpus = cpus_of_host(physical_host), mine = allowed_cpus();
   const int local_ranks = ranks_on_host = physical_host.size();
   // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
-  cpus = mine.size() < host_cpus.size() ? mine : cpu_share(host_cpus, physical_host.rank(), local_ranks);
+  const auto share = compact ? compact_share : cpu_share;
+  cpus = mine.size() < host_cpus.size() ? mine : share(host_cpus, physical_host.rank(), local_ranks);
   enough_cores = local_ranks <= static_cast<int>(host_cpus.size()) &&
                  (usable_cores() == static_cast<int>(mine.size()) || local_ranks <= usable_cores());
 

@@ -48,7 +48,7 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   const environment mpi;
   std::unique_ptr<team> mine;
   try {
-    mine = team::make(MPI_COMM_WORLD, options.ranks_per_node, options.timeout_seconds);
+    mine = team::make(MPI_COMM_WORLD, options.ranks_per_node, options.timeout_seconds, options.pin && options.compact);
     if (options.ranks > 0 && options.ranks != mine->size())
       fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher (mpirun -n {})",
            options.ranks, mine->size(), options.ranks);

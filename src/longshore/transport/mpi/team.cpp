@@ -64,10 +64,10 @@ void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
 
 }  // namespace
 
-std::unique_ptr<team> team::make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds) {
+std::unique_ptr<team> team::make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds, bool compact) {
   wait_for_all(ranks, timeout_seconds);
   communicator own = communicator::duplicate(ranks);
-  layout found(own, ranks_per_node);
+  layout found(own, ranks_per_node, compact);
   return std::unique_ptr<team>(new team(std::move(own), std::move(found), timeout_seconds));
 }
 

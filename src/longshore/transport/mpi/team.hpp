@@ -35,7 +35,7 @@ class team final : public longshore::team {
   struct layout;
 
   /// Collective over `ranks`, which must outlive the team. Destroying the team is collective too.
-  static std::unique_ptr<team> make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds);
+  static std::unique_ptr<team> make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds, bool compact = false);
   ~team() override;
 
   [[nodiscard]] std::string_view transport_name() const noexcept override { return "mpi"; }

@@ -21,7 +21,7 @@ namespace longshore::one_sided {
 
 // What must be known before the base can be made.
 struct team::layout {
-  layout(library& lib, int ranks_per_node);
+  layout(library& lib, int ranks_per_node, bool compact);
 
   std::unique_ptr<region> control;
   node_map nodes;
@@ -47,7 +47,7 @@ std::uint64_t host_hash() {
 
 }  // namespace
 
-team::layout::layout(library& lib, int ranks_per_node) {
+team::layout::layout(library& lib, int ranks_per_node, bool compact) {
   control = lib.allocate(sizeof(control_block));
   if (!control) fail(errc::out_of_memory, "no room for {} bytes of control memory: {}", sizeof(control_block), lib.room());
   const int rank = lib.rank(), size = lib.size();
@@ -79,13 +79,14 @@ team::layout::layout(library& lib, int ranks_per_node) {
   for (int cpu = 0; cpu < static_cast<int>(most_cpus); ++cpu)
     if ((mask[static_cast<std::size_t>(cpu) / 8] >> cpu % 8 & 1) != 0) host_cpus.push_back(cpu);
   // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
-  cpus = allowed.size() < host_cpus.size() ? allowed : cpu_share(host_cpus, local_index, ranks_on_host);
+  const auto share = compact ? compact_share : cpu_share;
+  cpus = allowed.size() < host_cpus.size() ? allowed : share(host_cpus, local_index, ranks_on_host);
   enough_cores = ranks_on_host <= static_cast<int>(host_cpus.size()) &&
                  (usable_cores() == static_cast<int>(allowed.size()) || ranks_on_host <= usable_cores());
 }
 
 std::unique_ptr<team> team::make(library& lib, const run_options& options) {
-  return std::unique_ptr<team>(new team(lib, layout(lib, options.ranks_per_node), options));
+  return std::unique_ptr<team>(new team(lib, layout(lib, options.ranks_per_node, options.pin && options.compact), options));
 }
 
 team::team(library& lib, layout found, const run_options& options)

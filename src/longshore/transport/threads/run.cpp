@@ -43,6 +43,8 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   if (ranks > most_ranks) fail(errc::usage, "{} ranks as threads of one process: at most {} make sense", ranks, most_ranks);
   const wait_policy waiting{options.timeout_seconds, ranks <= cores};
   const bool pin = options.pin && ranks <= cores;
+  const bool side_by_side = pin && options.compact && ranks < static_cast<int>(cpus.size());
+  const std::vector<int> compact = side_by_side ? core_order(cpus, topology_of_this_machine()) : std::vector<int>();
 
   world world(ranks);
   std::atomic<int> running{ranks};
@@ -52,7 +54,7 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
       if (world.fail(rank, std::current_exception())) wait_for_others_to_end(running, why, options.timeout_seconds);
     };
     try {
-      auto share = cpu_share(cpus, rank, ranks);
+      auto share = compact.empty() ? cpu_share(cpus, rank, ranks) : std::vector{compact[static_cast<std::size_t>(rank)]};
       const pinned binding(pin ? share.front() : -1);
       team mine(world, rank, node_map(one_host, rank, options.ranks_per_node), waiting, std::move(share));
       body(mine);

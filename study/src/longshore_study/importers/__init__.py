@@ -15,18 +15,46 @@ from typing import Any
 from longshore_study import records
 from longshore_study.errors import LongshoreError, UsageError, suggestion
 from longshore_study.records import Record
+from longshore_study.study import FigureChoice
 
 FORMATS = {
     "halobench": "longshore_study.importers.halobench",
     "bale": "longshore_study.importers.bale",
     "chapel-ig": "longshore_study.importers.chapel_ig",
+    "chapel-stream": "longshore_study.importers.chapel_stream",
+    "chapel-isx": "longshore_study.importers.chapel_isx",
+    "isx": "longshore_study.importers.isx",
+    "stream": "longshore_study.importers.stream",
     "stream-csv": "longshore_study.importers.stream_csv",
+    "osu": "longshore_study.importers.osu",
+    "imb": "longshore_study.importers.imb",
+    "cartex": "longshore_study.importers.cartex",
+    "regex": "longshore_study.importers.regex",
+    "json": "longshore_study.importers.json_document",
 }
-ALIASES = {"chapel_ig": "chapel-ig", "chapel": "chapel-ig"}
+ALIASES = {
+    "chapel_ig": "chapel-ig",
+    "chapel": "chapel-ig",
+    "chapel_stream": "chapel-stream",
+    "chapel_isx": "chapel-isx",
+}
+ANY = ("regex", "json")
+"""Formats that know no program: the user says where the figures are."""
+WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex")
+"""Formats whose programs do not print what they were asked for: the command line above their output says it."""
+ONE_DOCUMENT = ("json",)
+"""Formats that nothing else may stand around."""
 
 SIGNATURES = (
     ("halobench", re.compile(r"haloswap benchmark", re.IGNORECASE), "halobench"),
-    ("bale", re.compile(r"Bale Version|GB/s injection bandwidth", re.IGNORECASE), "bale"),
+    ("bale", re.compile(r"Bale Version|GB/s injection bandwidth|\"bale_version\"", re.IGNORECASE), "bale"),
+    ("chapel-isx", re.compile(r"^scaling mode = (?:strong|weak|weakISO)\b", re.MULTILINE), "Chapel's ISx"),
+    ("chapel-stream", re.compile(r"^Performance \(GB/s\)|^Problem size = \d+", re.MULTILINE), "Chapel's STREAM"),
+    ("isx", re.compile(r"^ISx v\d|\tNUM_PES \d+\tMax_Key ", re.MULTILINE), "ISx"),
+    ("stream", re.compile(r"STREAM version|Best Rate MB/s"), "STREAM"),
+    ("osu", re.compile(r"^#[ \t]*OSU ", re.MULTILINE), "OSU micro-benchmarks"),
+    ("imb", re.compile(r"Intel ?\(R\) MPI Benchmark", re.IGNORECASE), "IMB"),
+    ("cartex", re.compile(r"^tp\. median \(GB/s\)|^load \(bytes\)", re.MULTILINE), "cartex"),
     ("chapel-ig", re.compile(r"GB/s/node|-nl[ =]?\d+", re.IGNORECASE), "Chapel's ig"),
     (
         "stream-csv",
@@ -34,10 +62,6 @@ SIGNATURES = (
         "a table of STREAM figures (CSV)",
     ),
     (None, re.compile(r'^\{"record"', re.MULTILINE), "longshore-bench (it is stored by 'longshore run')"),
-    (None, re.compile(r"STREAM version|Best Rate MB/s"), "STREAM"),
-    (None, re.compile(r"^# OSU ", re.MULTILINE), "OSU micro-benchmarks"),
-    (None, re.compile(r"Intel\(R\) MPI Benchmarks"), "IMB"),
-    (None, re.compile(r"ISx"), "ISx"),
 )
 """(our format or None, what its output contains, whose output that is), the first match counts."""
 
@@ -51,6 +75,9 @@ class Options:
     partial: bool = False
     """Take an output that was cut short, and mark it."""
     ranks_per_node: int | None = None
+    ranks: int | None = None
+    figure: FigureChoice | None = None
+    """Where the figures are, for the formats that know no program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +138,8 @@ def read_text(name: str, source_name: str, text: str, options: Options | None = 
     if not text.strip():
         raise LongshoreError(f"{source_name}: empty; the run wrote nothing")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    _refuse_wrong_program(name, source_name, text)
+    if name not in ANY:
+        _refuse_wrong_program(name, source_name, text)
     found = importlib.import_module(FORMATS[name]).read(Source(source_name, text), options or Options())
     return list(found)
 

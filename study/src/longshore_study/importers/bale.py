@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers import Imported, Options, Source, bale_json, whole_records
 from longshore_study.records import Record
 
 MODELS = {"AGP": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4), "Conveyor": ("conveyor", 8)}
@@ -35,6 +35,8 @@ _NUMBERS = {
 
 
 def read(source: Source, options: Options) -> list[Imported]:
+    if bale_json.holds_json(source.text):
+        return bale_json.read(source, options)
     commands = list(_COMMAND.finditer(source.text))
     if not commands:
         raise source.error(

@@ -8,6 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from longshore_study.figures import CONTROL
+from longshore_study.json_number import number_in
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, Figure, by_key, median_value
 from longshore_study.report.labels import SPEAKING, level_text, metric_title, name_text, naming
@@ -68,7 +69,7 @@ def size_factors(figures: Sequence[Figure]) -> list[str]:
     spoiled = set()
     for f in figures:
         for name, value in f.factors.items():
-            number = _number(value)
+            number = number_in(value)
             if number is None or number <= 0:
                 spoiled.add(name)
             else:
@@ -84,7 +85,7 @@ def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[
     seen: dict[str, dict[object, set[object]]] = {}
     for factors in all_factors:
         for name, value in factors.items():
-            if name != factor and factor in factors and _number(value) is not None:
+            if name != factor and factor in factors and number_in(value) is not None:
                 seen.setdefault(name, {}).setdefault(factors[factor], set()).add(value)
     return {
         name
@@ -154,7 +155,7 @@ def _without(factors: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _bounds(facts: Facts, figures: Sequence[Figure], factor: str) -> tuple[tuple[float, Bound], ...]:
     sized: dict[float, list[Figure]] = {}
     for f in figures:
-        sized.setdefault(_number(f.factors[factor]) or 0.0, []).append(f)
+        sized.setdefault(number_in(f.factors[factor]) or 0.0, []).append(f)
     found = [(size, bound_for(facts, group)) for size, group in sorted(sized.items())]
     return tuple((size, bound) for size, bound in found if bound is not None)
 
@@ -173,7 +174,7 @@ def looks_of(rest: Sequence[Mapping[str, object]], factor: str) -> dict[str, int
 
 
 def _points(members: Sequence[Figure], factor: str) -> tuple[Point, ...]:
-    sized = sorted(((_number(f.factors[factor]) or 0.0, f) for f in members), key=lambda pair: pair[0])
+    sized = sorted(((number_in(f.factors[factor]) or 0.0, f) for f in members), key=lambda pair: pair[0])
     points = []
     for size, group in groupby(sized, key=lambda pair: pair[0]):
         same = [f for _, f in group]
@@ -298,7 +299,3 @@ def curve_legend(found: Sequence[Panel]) -> Element | None:
     if len(names) < 2:
         return None
     return legend([(SERIES_SHAPES[look], f"s{look + 1}", name) for name, look in sorted(names.items())])
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -13,8 +13,10 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
+from longshore_study import history
 from longshore_study.figures import Figure as Measurement
 from longshore_study.figures import Key, Measured, canonical, main_metric, measure, pattern_rank
+from longshore_study.json_number import number_in
 from longshore_study.records import Record
 from longshore_study.selection import Side
 from longshore_study.store import Launch
@@ -88,6 +90,8 @@ class Row:
     unit: str
     sessions: tuple[int, int]
     warnings: tuple[str, ...]
+    smallest_slowdown: float | None = None
+    """What these data would have shown in four of five cases, as a share."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,13 @@ class Facts:
     figures: tuple[Figure, ...] = ()
     # Per side the figures of longshore_study.figures by which patterns are judged.
     main_measured: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
+    # Per side all figures of longshore_study.figures.
+    all_measured: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
     absent: tuple[Absent, ...] = ()
     failed: tuple[Failed, ...] = ()
+    # What `attribute --json` says of the comparison.
+    attribution: Mapping[str, Any] | None = None
+    history: history.Table | None = None
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -151,6 +160,9 @@ def gather_facts(
     sides: Sequence[Side],
     compared: Mapping[str, Any] | None = None,
     guidelines: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    *,
+    attribution: Mapping[str, Any] | None = None,
+    past: history.Table | None = None,
 ) -> Facts:
     # Studies as sides are compared as a whole; under tags, figures of two studies are different things.
     with_study = all(side.is_tag for side in sides)
@@ -166,12 +178,15 @@ def gather_facts(
             side.name: [one for one, f in zip(m.figures, enriched[side.name], strict=True) if f.main]
             for side, m in pairs
         },
+        all_measured={side.name: m.figures for side, m in pairs},
         absent=tuple(
             Absent(side.name, key.pattern, factors_of(key), reason)
             for side, m in pairs
             for key, reason in m.absent.items()
         ),
         failed=tuple(Failed(side.name, launch) for side, m in pairs for launch in m.failed),
+        attribution=attribution,
+        history=past,
     )
 
 
@@ -278,4 +293,5 @@ def _row(row: Mapping[str, Any]) -> Row:
         unit=str(row.get("unit") or ""),
         sessions=(int(sessions[0]), int(sessions[1])),
         warnings=tuple(str(w) for w in row.get("warnings") or ()),
+        smallest_slowdown=number_in(row.get("smallest_slowdown")),
     )

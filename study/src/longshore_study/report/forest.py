@@ -157,12 +157,22 @@ def _row(comparison: Comparison, row: Row, names: Naming, look: tuple[Scale, Qua
         element(
             "td",
             badge(row.verdict),
+            element("span", power, class_="warning") if (power := _could_find(row)) else None,
             [element("span", warning, class_="warning") for warning in row.warnings],
             class_="c-verdict",
             data_value=str(order_of(row.verdict)),
         ),
         data_verdict=base_name(row.verdict),
     )
+
+
+def _could_find(row: Row) -> str | None:
+    """Beside what could not be decided: what these data could have decided."""
+    if base_name(row.verdict) != "inconclusive" or row.smallest_slowdown is None:
+        return None
+    smallest = row.smallest_slowdown
+    told = share(smallest) if smallest < 1 else f"a factor of {plain_number(float(f'{1 + smallest:.3g}'))}"
+    return f"would have found {told}"
 
 
 def _strip(comparison: Comparison, row: Row, names: Naming, scale: Scale) -> Element:

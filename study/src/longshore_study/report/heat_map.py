@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
+from longshore_study.json_number import number_in
 from longshore_study.report.facts import Comparison, Row
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SPEAKING, level_text, metric_title, naming, pattern_title
@@ -85,8 +86,7 @@ def _table(rows: Sequence[Row], margin: float) -> Element | None:
 
 def _rank(value: object) -> tuple[float, str]:
     """Numbers by size, everything else by name."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return (float(str(value)) if number else 0.0, str(value))
+    return (number_in(value) or 0.0, str(value))
 
 
 def _lines(text: str) -> Child:

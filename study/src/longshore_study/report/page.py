@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from longshore_study import __version__
 from longshore_study.report.answer import verdict_section
+from longshore_study.report.association import attribution_section
 from longshore_study.report.coverage import coverage_section
 from longshore_study.report.curves import curves
 from longshore_study.report.downloads import downloads_section
@@ -20,10 +21,13 @@ from longshore_study.report.fastest import fastest_section
 from longshore_study.report.forest import forest_section
 from longshore_study.report.guideline_table import guidelines_section
 from longshore_study.report.heat_map import heat_map_section
+from longshore_study.report.history import history_section
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import launch_dots
 from longshore_study.report.marks import symbol_sheet
 from longshore_study.report.markup import Child, Element, Verbatim, element, to_text
+from longshore_study.report.means import means_section
+from longshore_study.report.predictions import predictions_section
 from longshore_study.report.provenance import provenance_section
 from longshore_study.report.rules import rules_section
 from longshore_study.report.scaling import scaling_section
@@ -35,7 +39,7 @@ Section = Callable[[Facts], Element | None]
 
 def build_page(facts: Facts, now: datetime | None = None) -> str:
     """The whole file as text. `now` dates it; given by tests."""
-    sections = [section for build in SECTIONS if (section := build(facts)) is not None]
+    sections = sections_of(facts)
     style, script = _ours("page.css"), _ours("page.js")
     title = _title(facts)
     head = element(
@@ -59,6 +63,10 @@ def build_page(facts: Facts, now: datetime | None = None) -> str:
         element("script", Verbatim(script)),
     )
     return "<!DOCTYPE html>\n" + to_text(element("html", head, body, lang="en")) + "\n"
+
+
+def sections_of(facts: Facts) -> list[Element]:
+    return [section for build in SECTIONS if (section := build(facts)) is not None]
 
 
 def _title(facts: Facts) -> str:
@@ -158,12 +166,16 @@ SECTIONS: tuple[Section, ...] = (
     verdict_section,
     _forest,
     _heat_map,
+    attribution_section,
     fastest_section,
     steps_section,
     patterns_section,
     scaling_section,
     engines_section,
+    means_section,
+    predictions_section,
     guidelines_section,
+    history_section,
     drift_section,
     coverage_section,
     provenance_section,

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from longshore_study.launch_properties import is_fraction, properties
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import name_text
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, whole_number
+from longshore_study.report.numbers import counted
 from longshore_study.store import Launch
 
-# Different in every launch by design: no provenance.
-PER_LAUNCH = frozenset(
-    {"record", "schema", "launch", "seed", "start", "started", "argv", "pid", "time", "date", "end", "seconds"}
-)
 # Options, each with a value, that are given anew in each launch.
 ANEW = ("--json", "--seed")
 LONGEST_TEXT = 120
@@ -45,7 +39,7 @@ class Entry:
     @property
     def differs(self) -> bool:
         """Not for what is measured anew in each launch, such as the resolution of the clock: it always differs."""
-        if any(len(values) > 1 and all(map(_is_fraction, values)) for values in self.values):
+        if any(len(values) > 1 and all(map(is_fraction, values)) for values in self.values):
             return False
         return len({frozenset(v) for v in self.values}) > 1
 
@@ -60,7 +54,7 @@ def entries(facts: Facts) -> list[Entry]:
 def unrecorded(facts: Facts) -> list[str]:
     """What of the set-up any launch does not tell, in words; failed launches are not asked."""
     known = [
-        ({key.lower() for key, _ in _properties(launch)}, launch.cell.get("transport"))
+        ({key.lower() for key, _ in properties(launch)}, launch.cell.get("transport"))
         for launch in facts.launches
         if launch.problem is None
     ]
@@ -141,7 +135,7 @@ def _table(sides: Sequence[str], rows: Sequence[Entry], label: str) -> Element:
 def _shown(values: Sequence[str]) -> Child:
     if not values:
         return element("span", "not recorded", class_="absent")
-    if len(values) > 1 and all(map(_is_fraction, values)):
+    if len(values) > 1 and all(map(is_fraction, values)):
         return f"{min(values, key=float)} to {max(values, key=float)}"
     return [element("div", _long(v)) for v in values[:VALUES_SHOWN]] + (
         [element("div", f"and {len(values) - VALUES_SHOWN} more", class_="absent")]
@@ -159,55 +153,11 @@ def _long(text: str) -> Child:
 def _values(launches: Iterable[Launch]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for launch in launches:
-        for key, value in _properties(launch):
+        for key, value in properties(launch):
             known = found.setdefault(key, [])
             if value not in known:
                 known.append(value)
     return found
-
-
-def _properties(launch: Launch) -> list[tuple[str, str]]:
-    asked = (("launcher", "launcher"), ("binding", "binding asked for"))
-    own = [(name, str(launch.envelope[key])) for key, name in asked if launch.envelope.get(key)]
-    return [("source", launch.source), *own, *_flat(launch.header or {})]
-
-
-def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Nested objects become "system: cpu"; lists stay together."""
-    for key, inner in value.items():
-        if key in PER_LAUNCH:
-            continue
-        name = f"{prefix}{name_text(str(key))}"
-        if isinstance(inner, Mapping):
-            if name == "environment" or not inner:
-                yield name, _environment(inner)
-            else:
-                yield from _flat(inner, f"{name}: ")
-        elif inner is not None:
-            yield name, _text(inner)
-
-
-def _is_fraction(text: str) -> bool:
-    try:
-        return not float(text).is_integer()
-    except (ValueError, OverflowError):
-        return False
-
-
-def _environment(values: Mapping[str, Any]) -> str:
-    return " ".join(f"{k}={v}" for k, v in sorted(values.items())) or "none set"
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, int):
-        return whole_number(value)
-    if isinstance(value, list) and all(isinstance(v, (str, int, float)) for v in value):
-        return ", ".join(str(v) for v in value) or "none"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)
 
 
 def _told_command(words: list[str]) -> str:

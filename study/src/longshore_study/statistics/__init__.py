@@ -6,4 +6,5 @@ effect         from figures of two sides to an effect on the log scale, its vari
 moderated      one variance shrunk towards those of the other cells (Smyth 2004)
 multiplicity   Benjamini-Hochberg and Holm
 verdict        regressed, improved, same, inconclusive, untestable
+power          how small a slowdown would be found, before and after measuring
 """

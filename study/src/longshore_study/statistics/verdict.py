@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from longshore_study.statistics import effect, multiplicity, student
 
 LEVEL = 0.05
+POWER = 0.8
+"""How often a difference has to be found for it to count as one that these data could find."""
 
 REGRESSED, IMPROVED, SAME, INCONCLUSIVE = "regressed", "improved", "same", "inconclusive"
 UNTESTABLE, FAILED, INVALID, MISSING = "untestable", "failed", "invalid?", "missing"
@@ -42,6 +44,14 @@ class Judgement:
     """Holm over the list; the exit status rests on it."""
     equivalence_p: float
     """That the difference is outside the margin; *same* where at most 0.05."""
+    basis: tuple[Measured, float, float] | None = None
+    """The row, the margin as a logarithm, and the level at which it would have been called."""
+
+    @property
+    def detectable(self) -> float:
+        """The smallest slowdown, as a difference of logarithms, that this row would have shown in four of five cases.
+        Computed when it is asked for: it takes two quantiles, and simulations judge millions of rows."""
+        return math.inf if self.basis is None else smallest_slowdown(*self.basis)
 
 
 def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
@@ -51,6 +61,7 @@ def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
     adjusted = multiplicity.benjamini_hochberg(p_values)
     strict = multiplicity.holm(p_values)
     judgements = []
+    level = level_of_next(sum(one <= LEVEL for one in adjusted), len(rows))
     for row, p, adjusted_p, holm_p in zip(rows, p_values, adjusted, strict, strict=True):
         equivalence_p = within_margin(row, limit)
         if adjusted_p <= LEVEL:
@@ -58,7 +69,7 @@ def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
         else:
             verdict = SAME if equivalence_p <= LEVEL else INCONCLUSIVE
         bounds = effect.interval(row.difference, row.se, row.df)
-        judgements.append(Judgement(verdict, bounds, p, adjusted_p, holm_p, equivalence_p))
+        judgements.append(Judgement(verdict, bounds, p, adjusted_p, holm_p, equivalence_p, (row, limit, level)))
     return judgements
 
 
@@ -86,3 +97,13 @@ def slower_than(row: Measured, limit: float) -> float:
 def not_slower_than(row: Measured, limit: float) -> float:
     """The one-sided p value of the hypothesis that the difference is below -`limit`."""
     return _tail(row.difference + limit, row)
+
+
+def level_of_next(found: int, rows: int) -> float:
+    """The two-sided level at which one more row would be called by Benjamini and Hochberg, when `found` already are."""
+    return LEVEL * min(rows, found + 1) / max(1, rows)
+
+
+def smallest_slowdown(row: Measured, limit: float, level: float = LEVEL, power: float = POWER) -> float:
+    """The difference of logarithms (positive) that a row of this standard error would show in `power` of all cases."""
+    return limit + row.se * (student.quantile(1.0 - level / 2.0, row.df) + student.quantile(power, row.df))

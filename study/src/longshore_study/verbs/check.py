@@ -8,8 +8,8 @@ import sys
 from typing import Any
 
 from longshore_study.errors import EXIT_OK, EXIT_USAGE, LongshoreError
-from longshore_study.launchers import find_bench, make_launcher
 from longshore_study.plan import make_plan
+from longshore_study.starter import make_starter
 from longshore_study.study_file import StudyFileError, load
 
 EXAMPLES = """examples:
@@ -48,9 +48,8 @@ def _check(path: str) -> dict[str, Any]:
     except LongshoreError as error:
         return {**answer, "problems": [str(error)]}
     remarks = []
-    for look in (find_bench, lambda: make_launcher(plan.study.launcher, plan.cells)):
-        try:
-            look()
-        except LongshoreError as error:
-            remarks.append(str(error))
+    try:
+        make_starter(plan, dry_run=plan.study.launcher.job is not None)
+    except LongshoreError as error:
+        remarks.append(str(error))
     return {**answer, "remarks": remarks, "cells": len(plan.cells), "launches": plan.launches_per_session}

@@ -12,12 +12,14 @@ from typing import Any
 
 from longshore_study import compare, expression, selection, terminal
 from longshore_study.compare import Comparison
+from longshore_study.differences import differences
 from longshore_study.errors import UsageError, suggestion
 from longshore_study.pairing import Row, known_factors
 from longshore_study.row_document import row_document
 from longshore_study.statistics import verdict
 from longshore_study.store import Store
 
+_MOST_DIFFERENCES = 12
 _FILE = re.compile(r"\S+\.jsonl(:\d+)?: ")  # of a launch, before what is wrong with it
 
 EXAMPLES = """\
@@ -66,10 +68,10 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(compare.document(comparison), indent=1, ensure_ascii=False))
     elif args.row or args.col:
         _print_pivot(comparison, args.row, args.col)
-        _print_summary(comparison)
+        _print_summary(comparison, verbose=args.verbose)
     else:
         _print_rows(comparison)
-        _print_summary(comparison)
+        _print_summary(comparison, verbose=args.verbose)
     return comparison.exit_status
 
 
@@ -95,13 +97,22 @@ def _print_rows(comparison: Comparison) -> None:
             [
                 *(terminal.factor(factors.get(name)) for name in names),
                 terminal.number(d["reference"]), terminal.number(d["new"]), terminal.ratio(d["ratio"]),
-                terminal.interval((d.get("without_shift") or d)["interval"]), d["verdict"],
+                terminal.interval((d.get("without_shift") or d)["interval"]), _verdict(d),
             ]
             for factors, d in zip(described, documents, strict=True)
         ]  # fmt: skip
         terminal.print_table(title, columns, body, right=columns[len(names) : -2], styles=[row.verdict for row in rows])
         _print_warnings(rows, names)
         print()
+
+
+def _verdict(document: dict[str, Any]) -> str:
+    """What these data could have found stands beside what they could not decide."""
+    if document["verdict"] != verdict.INCONCLUSIVE or "smallest_slowdown" not in document:
+        return str(document["verdict"])
+    smallest = document["smallest_slowdown"]
+    found = f"{100 * smallest:.2g} %" if smallest < 1 else f"{1 + smallest:.2g} times"
+    return f"{document['verdict']} (would find {found})"
 
 
 def _print_warnings(rows: list[Row], names: list[str]) -> None:
@@ -159,7 +170,26 @@ def _grouped(problems: Sequence[str]) -> list[str]:
     ]
 
 
-def _print_summary(comparison: Comparison) -> None:
+def _print_differences(comparison: Comparison, *, everything: bool) -> None:
+    """What else is not the same on both sides, and may be the cause."""
+    found = differences(comparison.reference, comparison.new)
+    if not found:
+        return
+    most = len(found) if everything else _MOST_DIFFERENCES
+    print("what else differs between the sides, as far as it is recorded:")
+    for one in found[:most]:
+        print(f"  {one.name}: {_values(one.reference)} -> {_values(one.new)}")
+    if len(found) > most:
+        print(f"  and {len(found) - most} more (-v lists them)")
+
+
+def _values(texts: Sequence[str]) -> str:
+    shown = [text if len(text) <= 60 else f"{text[:57]}..." for text in texts[:3]]
+    more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+    return " or ".join(shown) + more if shown else "not recorded"
+
+
+def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     shift = comparison.shift
     if shift.measured is not None:
         document = shift.document()
@@ -167,6 +197,7 @@ def _print_summary(comparison: Comparison) -> None:
         print(f"common shift: {how} (95 % interval {terminal.interval(document['interval'])}); {shift.reason}")
     for problem in _grouped(comparison.problems):
         print(f"warning: {problem}")
+    _print_differences(comparison, everything=verbose)
     counts = [
         f"{sum(row.verdict == name for row in comparison.rows)} {name}"
         for name in verdict.VERDICTS

@@ -7,9 +7,10 @@ import json
 from typing import Any
 
 from longshore_study import binding
+from longshore_study.bench_program import find_bench
+from longshore_study.cores import available_cpus
 from longshore_study.doctor import UNKNOWN, WARN, Finding, Machine, examine, python_and_system
 from longshore_study.errors import EXIT_OK, LongshoreError
-from longshore_study.launchers import available_cpus, find_bench
 
 EXAMPLES = """examples:
   longshore doctor

@@ -1,18 +1,18 @@
-"""`longshore export`: every stored figure as a line of CSV or JSON, for other tools."""
+"""`longshore export`: stored figures, a comparison or a run report, for other tools and for papers."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from longshore_study import selection
+from longshore_study import export_tables, overview, selection
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.figures import Figure, measure
+from longshore_study.figures import Figure, Measured, measure
 from longshore_study.store import Launch, Store
 
 EXAMPLES = """\
@@ -20,9 +20,14 @@ examples:
   longshore export > figures.csv
   longshore export new --format jsonl -o figures.jsonl
   longshore export --samples > repetitions.csv
+  longshore export new --format parquet -o figures.parquet
+  longshore export new --format latex -o table.tex             a row per variant, for a paper
+  longshore export --compare reference new --format markdown   the rows of a comparison
+  longshore export new --format reframe -o report.json         a run report as ReFrame writes it
 
-A line per launch, variant and metric; with --samples a line per repetition and variant, in seconds. Factors have a
-column each, named as the option of longshore-bench. What is damaged is named on stderr, with exit status 3.
+CSV, JSON lines and Parquet: a line per launch, variant and metric; with --samples a line per repetition and variant, in
+seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per variant, its
+median over launches, and only the factors that vary. What is damaged is named on stderr, with exit status 3.
 """
 
 FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")
@@ -31,39 +36,123 @@ FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
-    parser.add_argument("--format", choices=("csv", "jsonl"), default="csv", help="csv (default) or JSON lines")
+    parser.add_argument(
+        "--format", choices=(*export_tables.FORMATS, "reframe"), default="csv",
+        help="csv (default), jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame",
+    )  # fmt: skip
+    parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="the rows of this comparison instead")
+    parser.add_argument("--margin", metavar="M", help="of the comparison: 5%% or 0.05")
     parser.add_argument("--samples", action="store_true", help="repetitions instead of figures")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there (default: stdout)")
 
 
 def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
+    if args.json:
+        args.format = "jsonl"
+    if args.compare:
+        return _export_comparison(args, store)
     stored = selection.stored_names(store)
     known = {name for triple in stored for name in triple[:2]}
     for name in args.names:
         if name not in known:
             listed = ", ".join(sorted(known))
             raise UsageError(f"unknown tag or study '{name}'{suggestion(name, known)} (known: {listed})")
-    launches = [
-        launch
-        for study, tag, session in stored
-        if not args.names or {study, tag} & set(args.names)
-        for launch in store.launches(study, tag, session, samples=args.samples)
-    ]
+
+    def read(*, samples: bool) -> Iterator[Launch]:
+        for study, tag, session in stored:
+            if not args.names or {study, tag} & set(args.names):
+                yield from store.launches(study, tag, session, samples=samples)
+
+    launches = list(read(samples=False))
     measured = measure(launches, metrics=("all",))
-    rows = _samples(launches) if args.samples else [_figure(figure) for figure in measured.figures]
-    write = _write_jsonl if args.format == "jsonl" or args.json else _write_csv
-    if args.output is None:
-        write(rows, sys.stdout)
+    if args.format == "reframe":
+        from longshore_study.reframe_report import run_report  # noqa: PLC0415 - one of many formats
+
+        text = json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n"
+        _write(args, text.encode("utf-8", "replace"))
+    elif args.samples and args.format in ("csv", "jsonl"):
+        with _opened(args) as out:
+            export_tables.write_lines(lambda: _samples(read(samples=True)), args.format, FIXED, out)
+    elif args.samples:
+        _write(args, export_tables.table(list(_samples(read(samples=True))), args.format, FIXED))
+    elif args.format in ("markdown", "latex"):
+        _write(args, export_tables.table(_summary(measured), args.format))
     else:
-        try:
-            with args.output.open("w", encoding="utf-8", newline="") as file:
-                write(rows, file)
-        except OSError as error:
-            raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
+        figures = [_figure(figure) for figure in measured.figures]
+        _write(args, export_tables.table(figures, args.format, FIXED))
     for problem in measured.problems:
         print(f"longshore: not exported: {problem}", file=sys.stderr)
     return EXIT_INVALID if measured.damaged else EXIT_OK
+
+
+def _write(args: argparse.Namespace, content: bytes) -> None:
+    if args.output is None:
+        if args.format == "parquet":
+            if sys.stdout.isatty():
+                raise UsageError("Parquet is no text for a terminal; name a file with -o")
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content.decode("utf-8"))
+        return
+    try:
+        args.output.write_bytes(content)
+    except OSError as error:
+        raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
+
+
+@contextmanager
+def _opened(args: argparse.Namespace) -> Iterator[TextIO]:
+    if args.output is None:
+        yield sys.stdout
+        return
+    try:
+        with args.output.open("w", encoding="utf-8", errors="replace", newline="") as file:
+            yield file
+    except OSError as error:
+        raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
+
+
+def _export_comparison(args: argparse.Namespace, store: Store) -> int:
+    if args.names or args.samples or args.format == "reframe":
+        raise UsageError("--compare exports the rows of two tags; it goes with no other name, --samples or reframe")
+    from longshore_study import compare  # noqa: PLC0415 - for this table alone
+
+    margin = compare.parse_margin(args.margin) if args.margin is not None else None
+    reference, new = selection.sides(store, list(args.compare))
+    found = compare.compare(reference, new, compare.Options(margin=margin))
+    rows = []
+    for row in compare.document(found)["rows"]:
+        judged = row.get("without_shift") or row
+        low, high = judged["interval"] or (None, None)
+        rows.append(
+            {"pattern": row["pattern"], "metric": row["metric"], **_factors(row["between"], row["variant"]),
+             "unit": row["unit"], "reference": row["reference"], "new": row["new"], "ratio": judged["ratio"],
+             "low": low, "high": high, "verdict": row["verdict"]}
+        )  # fmt: skip
+    _write(args, export_tables.table(_telling(rows, args.format), args.format))
+    return EXIT_OK
+
+
+def _summary(measured: Measured) -> list[dict[str, Any]]:
+    """A row per variant: the median over launches of its main figure, the range, and how many."""
+    rows = [
+        {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
+         "metric": row.main, "unit": row.metrics[row.main]["unit"], "median": row.value, "smallest": row.spread[0],
+         "largest": row.spread[1], "launches": row.launches}
+        for row in overview.rows_of(measured.figures, by_session=False)
+    ]  # fmt: skip
+    return _telling(rows, "latex")
+
+
+def _telling(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
+    """For people: without the factors that are the same in every row."""
+    if form not in ("markdown", "latex") or len(rows) < 2:
+        return rows
+    always = ("metric", "unit", "reference", "new", "ratio", "low", "high", "verdict", "median", "smallest", "largest",
+              "launches")  # fmt: skip
+    kept = [n for n in export_tables.columns_of(rows) if n in always or len({str(row.get(n)) for row in rows}) > 1]
+    return [{name: row.get(name) for name in kept} for row in rows]
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
@@ -75,8 +164,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {**dict(zip(FIXED, values, strict=True)), **_factors(key.cell, key.variant)}
 
 
-def _samples(launches: Iterable[Launch]) -> list[dict[str, Any]]:
-    rows = []
+def _samples(launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
     for launch in launches:
         for sample in launch.samples if launch.problem is None else ():
             seconds = (sample.get("seconds") or {}).get("max")
@@ -85,25 +173,9 @@ def _samples(launches: Iterable[Launch]) -> list[dict[str, Any]]:
                 launch.position, sample["pattern"], "seconds", seconds, "s", "lower",
             )  # fmt: skip
             row = {**dict(zip(FIXED, values, strict=True)), "repetition": sample.get("repetition")}
-            rows.append(row | _factors(launch.cell, sample["variant"]))
-    return rows
+            yield row | _factors(launch.cell, sample["variant"])
 
 
 def _factors(cell: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
     """A factor named like a fixed column gets a prefix; it must not replace it."""
     return {(f"factor_{name}" if name in FIXED else name): value for name, value in {**cell, **variant}.items()}
-
-
-def _write_jsonl(rows: Sequence[dict[str, Any]], file: TextIO) -> None:
-    file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-def _write_csv(rows: Sequence[dict[str, Any]], file: TextIO) -> None:
-    columns = list(dict.fromkeys([*FIXED, *(name for row in rows for name in row)]))
-    writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
-
-
-def _plain(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value

@@ -6,12 +6,16 @@ import argparse
 import datetime as dt
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from longshore_study import importers
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.figure_reader import read_figure
 from longshore_study.store import Store
+from longshore_study.study import FigureChoice
+from longshore_study.toml_values import Values
 
 EXAMPLES = """\
 examples:
@@ -19,6 +23,10 @@ examples:
   longshore import bale ig-16-nodes.out ig-256-nodes.out --tag cray
   longshore import chapel-ig ig-block-16-nodes.out --tag cray
   longshore import stream-csv stream-by-layer.csv --tag published
+  longshore import osu osu_latency.out --tag image-1 --ranks 2
+  longshore import isx isx.screen-and-log --tag image-1
+  longshore import regex any.out --tag t --pattern 'rate: ([0-9.]+)' --figure rate --unit GB/s
+  longshore import json any.json --tag t --path 'results[*].rate' --figure rate --unit GB/s
 
 Files of one call are launches of one session. What was measured on another day, or in another job, is another session:
 sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions.
@@ -36,14 +44,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--study", help="under which name it is stored (default: the format)")
     parser.add_argument("--partial", action="store_true", help="take an output that was cut short, and mark it")
     parser.add_argument("--ranks-per-node", type=int, metavar="N", help="where the output does not say")
+    parser.add_argument("--ranks", type=int, metavar="N", help="where the output does not say")
+    parser.add_argument(
+        "--pattern", metavar="REGEX", help="of regex: its group named value, else its only one, is the figure"
+    )
+    parser.add_argument("--path", metavar="PATH", help="of json: where the figures are, as results[*].rate")
+    parser.add_argument("--figure", metavar="NAME", help="of regex and json: what the figure is called")
+    parser.add_argument("--unit", help="of regex and json: its unit")
+    parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="of regex and json")
 
 
 def run(args: argparse.Namespace) -> int:
     """All files are read before any is stored: a mistake in the last one leaves nothing half done."""
     name = importers.format_name(args.format)
-    if args.ranks_per_node is not None and args.ranks_per_node < 1:
-        raise UsageError(f"--ranks-per-node must be at least 1, not {args.ranks_per_node}")
-    options = importers.Options(partial=args.partial, ranks_per_node=args.ranks_per_node)
+    for option, value in (("--ranks-per-node", args.ranks_per_node), ("--ranks", args.ranks)):
+        if value is not None and value < 1:
+            raise UsageError(f"{option} must be at least 1, not {value}")
+    options = importers.Options(
+        partial=args.partial, ranks_per_node=args.ranks_per_node, ranks=args.ranks, figure=_figure_choice(args, name)
+    )
     session = args.session or dt.datetime.now().astimezone().date().isoformat()
     study = args.study or name
     store = Store(args.store)
@@ -82,6 +101,18 @@ def run(args: argparse.Namespace) -> int:
             row["stored"] = True
     _print(args, report, f"{study}, tag {args.tag}, session {session}")
     return EXIT_OK
+
+
+def _figure_choice(args: argparse.Namespace, name: str) -> FigureChoice | None:
+    """Where the figures are, checked as the keys of a study file are."""
+    given = {"pattern": args.pattern, "path": args.path, "figure": args.figure, "unit": args.unit}
+    reader = Values("the command line", {})
+    choice = read_figure(reader, {key: value for key, value in given.items() if value is not None}, (), name)
+    if reader.problems:
+        raise UsageError(
+            reader.problems[0][1].partition(": ")[2].replace("'pattern'", "--pattern").replace("'path'", "--path")
+        )
+    return replace(choice, better=args.better) if choice else None
 
 
 def _launch_id(path: Path, number: int) -> str:

@@ -11,17 +11,20 @@ from longshore_study.errors import EXIT_OK, LongshoreError, UsageError
 
 EXAMPLES = """examples:
   longshore init                writes study.toml
-  longshore init halo.toml      writes halo.toml, a study named "halo" """
+  longshore init halo.toml      writes halo.toml, a study named "halo"
+  longshore init --reframe longshore_checks.py      a test that runs longshore-bench under ReFrame"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    parser.add_argument("file", metavar="FILE", nargs="?", default="study.toml", help="default: study.toml")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="default: study.toml")
+    parser.add_argument("--reframe", action="store_true", help="a test for ReFrame, longshore_checks.py")
 
 
 def run(args: argparse.Namespace) -> int:
-    path = Path(args.file)
-    template = resources.files("longshore_study").joinpath("templates/study.toml").read_text(encoding="utf-8")
+    path = Path(args.file or ("longshore_checks.py" if args.reframe else "study.toml"))
+    kept = "reframe_checks.py.txt" if args.reframe else "study.toml"
+    template = resources.files("longshore_study").joinpath(f"templates/{kept}").read_text(encoding="utf-8")
     name = path.stem if path.stem.isprintable() and path.stem.strip() else "study"
     text = template.replace('name = "study"', f"name = {json.dumps(name, ensure_ascii=False)}", 1)
     try:
@@ -33,6 +36,8 @@ def run(args: argparse.Namespace) -> int:
         raise LongshoreError(f"cannot write {path}: {error.strerror}") from None
     if args.json:
         print(json.dumps({"schema": 1, "file": str(path)}))
+    elif args.reframe:
+        print(f"{path} written; reframe -c {path} -r runs it")
     else:
         print(f"{path} written; edit it, then: longshore plan {path} ; longshore run {path}")
     return EXIT_OK

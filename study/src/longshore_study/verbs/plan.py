@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from typing import Any
 
 from longshore_study.errors import EXIT_OK
-from longshore_study.forecast import Forecast, smallest_difference, smallest_difference_of_variants, spread_of
+from longshore_study.forecast import Forecast
 from longshore_study.plan import Plan, make_plan
 from longshore_study.progress import duration
+from longshore_study.prospects import OTHER_SESSIONS, Prospects, spread_of
 from longshore_study.store import Launch, Store
 from longshore_study.study_file import load
 
 EXAMPLES = """examples:
   longshore plan study.toml
-  longshore plan study.toml -v      also the factors that each launch walks
+  longshore plan study.toml -v      also the factors that each launch walks, and what other numbers of sessions find
 
-The smallest difference is what a single row would show in four of five cases, at 5 % false alarms."""
+The smallest slowdown is what `compare` would call regressed in four of five cases, if a single row had it: beyond the
+margin, and corrected for the number of rows."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     plan = make_plan(load(args.study))
     stored = list(Store(args.store).launches(plan.study.name))
-    answer = describe(plan, Forecast(stored), stored)
+    answer = describe(plan, Forecast(stored), stored, others=args.json or args.verbose)
     if args.json:
         print(json.dumps(answer, indent=1))
     else:
@@ -36,9 +39,12 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def describe(plan: Plan, forecast: Forecast, stored: list[Launch]) -> dict[str, Any]:
+def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
+    """`others`: whether to say also what other numbers of sessions would find, which takes a second."""
     spread = spread_of(stored)
     sessions = plan.study.sessions
+    prospects = Prospects(plan, spread)
+    between = prospects.between_tags(sessions)
     per_session = forecast.total(launch.cell for launch in plan.order("any"))
     known = sum(forecast.knows(cell) for cell in plan.cells)
     return {
@@ -61,11 +67,23 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch]) -> dict[str, 
         "launches_per_session": plan.launches_per_session,
         "seconds_per_session": round(per_session, 1),
         "cells_with_known_seconds": known,
-        "spread": {"launches": spread.launches, "sessions": spread.sessions, "source": spread.source},
-        "smallest_difference_between_tags": smallest_difference(plan, sessions, spread),
-        "smallest_difference_between_variants": smallest_difference_of_variants(plan, spread),
+        "rows": prospects.rows - 1,
+        "spread": {
+            "launches": spread.launches,
+            "sessions": spread.sessions,
+            "shared": spread.shared,
+            "source": spread.source,
+        },
+        "smallest_difference_between_tags": None if between is None else math.expm1(between.smallest()),
+        "same_if_unchanged": None if between is None else between.same,
+        "smallest_difference_by_sessions": _by_sessions(prospects) if others or between is None else {},
+        "smallest_difference_between_variants": prospects.smallest_between_variants(),
         "margin": plan.study.margin,
     }
+
+
+def _by_sessions(prospects: Prospects) -> dict[str, float | None]:
+    return {str(sessions): prospects.smallest_between_tags(sessions) for sessions in OTHER_SESSIONS}
 
 
 def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:
@@ -93,21 +111,25 @@ def _print(plan: Plan, answer: dict[str, Any], *, walks: bool) -> None:
 
 def _print_differences(answer: dict[str, Any]) -> None:
     between, variants = answer["smallest_difference_between_tags"], answer["smallest_difference_between_variants"]
-    spread = answer["spread"]
-    print("smallest difference that it would find:")
+    spread, margin = answer["spread"], answer["margin"]
+    print("what it would find in four of five cases:")
     if between is None:
+        print("  between two tags: nothing; one session cannot tell a change from a bad day (sessions = 2 or more)")
+    else:
         print(
-            "  between two tags: none; with one session a change cannot be told from a bad day (sessions = 2 or more)"
+            f"  between two tags, both measured in the same {answer['sessions']} sessions: a slowdown of "
+            f"{_share(between)} in one of {answer['rows']} rows, with a margin of {margin:.0%}"
         )
-    else:
-        note = (
-            ""
-            if between <= answer["margin"]
-            else f"; above the margin of {answer['margin']:.0%}, more sessions would help"
-        )
-        print(f"  between two tags, both measured in the same {answer['sessions']} sessions: {between:.1%}{note}")
+        print(f"  a row that did not change would be called the same in {answer['same_if_unchanged']:.0%} of all cases")
+    if answer["smallest_difference_by_sessions"]:
+        told = ", ".join(f"{n}: {_share(v)}" for n, v in answer["smallest_difference_by_sessions"].items())
+        print(f"  by the number of sessions: {told}")
     if variants is None:
-        print("  between two variants: none; it takes launches = 2 or more")
+        print("  between two variants: nothing; it takes launches = 2 or more")
     else:
-        print(f"  between two variants of one session: {variants:.1%}")
+        print(f"  between two variants of one session: {_share(variants)}")
     print(f"  (spread of launches {spread['launches']:.1%}, of sessions {spread['sessions']:.1%}: {spread['source']})")
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}" if value < 1.0 else f"a factor of {1.0 + value:.2g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from longshore_study import expression, figure_table, overview, selection, terminal
@@ -22,6 +22,10 @@ examples:
                                                     instead lays its steps over what is stored
   longshore show stream-layers --scaling            GB/s per node and efficiency over ranks
   longshore show quick --engines                    messages, their fill and waiting times of gather, hop by hop
+  longshore show isx --means                        as ISx: mean, smallest and largest over launches, and an interval
+  longshore show isx --means --pool environment     the same over all launches, whatever their environment
+  longshore show isx --model                        measured exchanges beside what a model predicts
+  longshore show isx --counters                     page faults, context switches, waits, cycles and misses
   longshore show --json
 
 A figure is the median over launches. 'best' marks the best of what can be chosen (mode, strategy, transport, ...) when
@@ -43,6 +47,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scaling", action="store_true", help="figures per node and efficiency over ranks or nodes")
     parser.add_argument("--engines", action="store_true", help="what aggregation engines sent and waited for")
     parser.add_argument("--steps", action="store_true", help="what each step of the study file brought")
+    parser.add_argument(
+        "--means", action="store_true", help="mean, smallest and largest over launches, with an interval"
+    )
+    parser.add_argument(
+        "--pool", metavar="FACTOR", action="append", help="with --means: launches that differ in it only"
+    )
+    parser.add_argument("--model", action="store_true", help="exchanges: measured, and as a model predicts them")
+    parser.add_argument("--counters", action="store_true", help="what kernel, processor and waits counted")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,7 +63,12 @@ def run(args: argparse.Namespace) -> int:
         "--steps": (args.steps, _steps),
         "--scaling": (args.scaling, _scaling),
         "--engines": (args.engines, _engines),
+        "--means": (args.means, _means),
+        "--model": (args.model, _model),
+        "--counters": (args.counters, _counters),
     }
+    if args.pool and not args.means:
+        raise UsageError("--pool goes with --means")
     asked = [name for name, (wanted, _) in others.items() if wanted]
     if asked:
         if len(asked) > 1 or args.where is not None or args.sessions:
@@ -121,6 +138,49 @@ def _engines(args: argparse.Namespace) -> int:
     else:
         engine_table.render(accounts)
     return EXIT_INVALID if measure(launches).damaged else EXIT_OK
+
+
+def _means(args: argparse.Namespace) -> int:
+    from longshore_study import mean_table, means  # noqa: PLC0415 - for this table alone
+
+    measured = measure(_chosen(args), metrics=("all",))
+    rows = means.means_of(measured.figures, pooled=args.pool or ())
+    if not rows:
+        raise LongshoreError("nothing stored has figures" + (f"; {measured.problems[0]}" if measured.problems else ""))
+    return _table(args, mean_table.document(rows), lambda: mean_table.render(rows), damaged=bool(measured.damaged))
+
+
+def _model(args: argparse.Namespace) -> int:
+    from longshore_study import prediction_table, predictions  # noqa: PLC0415 - for this table alone
+
+    launches = list(_chosen(args))
+    rows = predictions.predictions_of(launches)
+    if not rows:
+        raise LongshoreError(
+            "nothing stored can be predicted: a study measures sort, and in a [[pattern]] of program 'control' the "
+            "kernels shift, barrier and fetch-add in the same layouts (studies/isx.toml does)"
+        )
+    damaged = bool(measure(launches).damaged)
+    return _table(args, prediction_table.document(rows), lambda: prediction_table.render(rows), damaged=damaged)
+
+
+def _counters(args: argparse.Namespace) -> int:
+    from longshore_study import counter_table, counters  # noqa: PLC0415 - for this table alone
+
+    launches = list(_chosen(args))
+    rows = counters.accounts_of(launches)
+    if not rows:
+        raise LongshoreError("no stored record has counters: a newer longshore-bench writes them")
+    damaged = bool(measure(launches).damaged)
+    return _table(args, counter_table.document(rows), lambda: counter_table.render(rows), damaged=damaged)
+
+
+def _table(args: argparse.Namespace, document: dict[str, Any], render: Callable[[], None], *, damaged: bool) -> int:
+    if args.json:
+        print(json.dumps(document, indent=1, ensure_ascii=False))
+    else:
+        render()
+    return EXIT_INVALID if damaged else EXIT_OK
 
 
 def _steps(args: argparse.Namespace) -> int:

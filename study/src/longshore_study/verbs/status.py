@@ -7,6 +7,8 @@ import json
 from collections import Counter
 from typing import Any
 
+from longshore_study import batch
+from longshore_study.batch_session import known_jobs
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError
 from longshore_study.plan import Plan, make_plan
 from longshore_study.session_folder import Target, kept_study_files
@@ -75,6 +77,7 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
         "missing": None,
         "not_in_the_study_file": 0,
         "missing_cells": [],
+        "jobs": [_job(row) for row in known_jobs(target)],
     }
     if plan is not None:
         order = plan.order(target.session)
@@ -85,6 +88,12 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
         answer["not_in_the_study_file"] = len(best.keys() - planned)
         answer["missing_cells"] = [{"cell": plan.labels[cell], "launches": n} for cell, n in lacking.items()]
     return answer
+
+
+def _job(row: dict[str, Any]) -> dict[str, Any]:
+    """A job of this session, and what has become of it."""
+    state = batch.state_of(batch.SYSTEMS[row["system"]], row["id"])
+    return {key: row.get(key) for key in ("id", "system", "nodes", "submitted", "output")} | {"state": state}
 
 
 def nothing_could_run(launch: Launch) -> bool:
@@ -118,6 +127,8 @@ def _print(session: dict[str, Any], *, verbose: bool) -> None:
     if session["not_in_the_study_file"]:
         parts.append(f"{session['not_in_the_study_file']} that the study file no longer asks for")
     print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
+    for job in session["jobs"]:
+        print(f"  job {job['id']} ({job['nodes']} nodes): {job['state']}; its output: {job['output']}")
     for failure in session["failed"]:
         print(f"  failed: {failure['problem']}")
     if verbose:

@@ -1,0 +1,62 @@
+"""The [hypothesis] table of a study file, as `attribute` writes it: which levels are suspected. Only a study that
+measures them and others beside them can test it, so that is checked before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from longshore_study.errors import suggestion
+from longshore_study.expression import canonical
+from longshore_study.study import Hypothesis, PatternBlock
+from longshore_study.toml_values import Values, listed
+
+WHERE = ("hypothesis",)
+
+
+def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequence[PatternBlock]) -> Hypothesis | None:
+    if "hypothesis" not in document:
+        return None
+    table = values.table(document, (), "hypothesis")
+    values.known_keys(table, WHERE, ("factors", "ratio", "environment"), "key in [hypothesis]")
+    given = values.table(table, WHERE, "factors")
+    if "factors" in table and isinstance(table["factors"], dict) and not given:
+        values.problem((*WHERE, "factors"), 'no factor is suspected; write factors = { mode = ["persistent"] }')
+    suspected = {canonical(name): level if isinstance(level, list) else [level] for name, level in given.items()}
+    ratio = values.number(
+        table, WHERE, "ratio", default=1.0, most=1e12, allowed="above 0: how good new is, against before"
+    )
+    known = {name for block in blocks for name in _levels(block)}
+    for name, levels in suspected.items():
+        place = (*WHERE, "factors", name)
+        if name not in known:
+            values.problem(
+                place, f"unknown factor '{name}' of the hypothesis{suggestion(name, known) or listed(sorted(known))}"
+            )
+            continue
+        measured = [level for block in blocks for level in _levels(block).get(name, ())]
+        if not any(level in levels for level in measured):
+            values.problem(place, f"the study measures no suspected level of {name}")
+    if blocks and suspected.keys() <= known and not any(_contrasts(block, suspected) for block in blocks):
+        values.problem(
+            (*WHERE, "factors"), "nothing else is measured beside the suspected levels: there is no contrast"
+        )
+    environment = {
+        name: str(value) for name, value in values.table(table, WHERE, "environment", required=False).items()
+    }
+    if environment and not any(environment in _levels(block).get("environment", []) for block in blocks):
+        values.problem((*WHERE, "environment"), "no [[pattern]] measures this level of environment")
+    return Hypothesis(suspected, ratio, environment)
+
+
+def _levels(block: PatternBlock) -> dict[str, list[Any]]:
+    return {"pattern": [block.program], **block.within, **block.between}
+
+
+def _contrasts(block: PatternBlock, suspected: Mapping[str, Iterable[Any]]) -> bool:
+    """Whether one block has variants with all suspected levels, and variants without."""
+    levels = _levels(block)
+    inside = all(any(level in wanted for level in levels.get(name, ())) for name, wanted in suspected.items())
+    outside = any(any(level not in wanted for level in levels.get(name, ())) for name, wanted in suspected.items())
+    return inside and outside

@@ -1,0 +1,86 @@
+"""bale's JSON form (-j FILE): one flat object of texts per run, seconds of each strategy, no bandwidth.
+
+    {"bale_version": "3.00", "app": "./ig", "pes": "4", "num_requests_per_pe": "1000000", "buf_cnt": "1024",
+     "AGP": "0.123456", "Exstack": "0.012345"}
+
+The bandwidth follows from the seconds, as in the text form; how many PEs a node had is not said here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from longshore_study import records
+from longshore_study.errors import LongshoreError
+from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.json_document import parsed
+
+_OBJECT = re.compile(r"\{\s*\"bale_version\"[^{}]*\}?")
+_MODELS = {"AGP": "agp", "Exstack": "exstack", "Exstack2": "exstack2", "Conveyor": "conveyor"}
+_APPS = {"ig": ("gather", 16, "num_requests_per_pe"), "histo": ("histogram", 8, "num_updates_per_pe")}
+
+
+def holds_json(text: str) -> bool:
+    return _OBJECT.search(text) is not None
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    return [_imported(source, options, match) for match in _OBJECT.finditer(source.text)]
+
+
+def _imported(source: Source, options: Options, match: re.Match[str]) -> Imported:
+    if not match[0].endswith("}"):
+        raise source.error(match.end(), "bale's object has no end: the run did not reach it")
+    told: dict[str, Any] = parsed(source, match[0])
+
+    def count(key: str) -> int:
+        try:
+            number = int(told[key])
+        except (KeyError, TypeError, ValueError):
+            number = 0
+        if number < 1:
+            raise source.error(match.start(), f"bale's object has no number '{key}'")
+        return number
+
+    app = re.split(r"[/\\]", str(told.get("app", "")))[-1]
+    if app not in _APPS:
+        raise source.error(match.start(), f"bale's app '{app}' has no importer (known: {', '.join(_APPS)})")
+    operation, request_bytes, requests_key = _APPS[app]
+    ranks, requests = count("pes"), count(requests_key)
+    per_node = options.ranks_per_node
+    if per_node is None:
+        raise source.error(match.start(), "bale's JSON does not say how many PEs a node had; give --ranks-per-node N")
+    variant: dict[str, Any] = {"operation": operation, "distribution": "cyclic", "requests": requests}
+    for key, factor in (("table_size_per_pe", "table"), ("buf_cnt", "buffer_items")):
+        if key in told:
+            variant[factor] = count(key)
+    results = []
+    for model in (name for name in _MODELS if name in told):
+        seconds = _seconds(source, match, model, told[model])
+        volume = request_bytes * requests * per_node
+        results.append(
+            records.result_record(
+                "gather", {**variant, "strategy": _MODELS[model]},
+                {"injection_bandwidth": records.metric(volume / seconds / 1e9, "GB/s")},
+                aggregate=True, repetitions=1, seconds={"median": seconds}, traffic={"payload_bytes": volume},
+                original={"name": model, "value": seconds, "unit": "s"},
+            )
+        )  # fmt: skip
+    if not results:
+        raise LongshoreError(f"{source.name}: bale's object has no seconds of any strategy ({', '.join(_MODELS)})")
+    nodes = -(-ranks // per_node)
+    cell = {"program": "bale", "transport": "shmem", "nodes": nodes, "ranks": ranks, "ranks_per_node": per_node}
+    header = {"program": {"name": "bale", "version": told.get("bale_version")}, "transport": {"name": "shmem"},
+              "ranks": ranks, "nodes": nodes}  # fmt: skip
+    return Imported(cell, whole_records(header, results))
+
+
+def _seconds(source: Source, match: re.Match[str], model: str, text: Any) -> float:
+    try:
+        seconds = float(text)
+    except (TypeError, ValueError):
+        seconds = 0.0
+    if not 0.0 < seconds < 1e9:
+        raise source.error(match.start(), f"{model}: {text!r:.40} is no time to compute a bandwidth from")
+    return seconds

@@ -1,0 +1,70 @@
+"""cartex, the halo exchange benchmark of ghexbench: statistics over repetitions, and throughput of the whole job.
+
+    running on 1728 ranks
+    repetitions       10000
+    load (bytes)      8.78200000e+08
+    median (s)        1.60000000e-04
+    tp. median (GB/s) 5.48800000e+03
+
+Its throughput is our exchange_bandwidth: read once and written once, all halos of all ranks. What was exchanged is in
+its command line (--domain, --halo, --nfields), which is read where the file holds it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from longshore_study import records
+from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.fortran import NUMBER, value
+from longshore_study.importers.run_texts import integer, runs_of
+
+_BEGIN = re.compile(
+    r"^(?:running on \d+ ranks|repetitions[ \t]+\d+)[ \t]*$(?:\s*^repetitions[ \t]+\d+[ \t]*$)?", re.MULTILINE
+)
+_TRIPLE = r"--{}[ =]+(\d+)[ ,]+(\d+)[ ,]+(\d+)"
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    return [_imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "running on N ranks")]
+
+
+def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
+    def line(name: str) -> float:
+        match = re.search(rf"^{re.escape(name)}[ \t]*({NUMBER})[ \t]*$", text, re.MULTILINE)
+        if match is None:
+            raise source.error(offset + len(text.rstrip()), f"the output ends without '{name}'")
+        return value(match[1])
+
+    load, median, throughput = line("load (bytes)"), line("median (s)"), line("tp. median (GB/s)")
+    best = line("tp. max (GB/s)")
+    if min(load, median, throughput) <= 0 or abs(load / median / 1e9 - throughput) > 1e-5 * throughput:
+        raise source.error(offset, f"{throughput} GB/s is not its load by its median time; was it edited?")
+    before = source.text[max(0, offset - 4000) : offset]
+    ranks = integer(r"running on (\d+) ranks", before + text) or options.ranks
+    variant: dict[str, Any] = {}
+    if domain := re.search(_TRIPLE.format("domain"), before):
+        variant["domain"] = [int(domain[group]) for group in (1, 2, 3)]
+    for option, factor in (("halo", "halo"), ("nfields", "fields")):
+        if (found := integer(rf"--{option}[ =]+(\d+)", before)) is not None:
+            variant[factor] = found
+    if grid := re.search(_TRIPLE.format("MPICart"), before):
+        variant |= {"grid": [int(grid[group]) for group in (1, 2, 3)], "placement": "cart"}
+    failed = "check failed!!!!" in before + text
+    result = records.result_record(
+        "halo", variant,
+        {
+            "exchange_bandwidth": records.metric(throughput, "GB/s"),
+            "best_exchange_bandwidth": records.metric(best, "GB/s"),
+        },
+        verified=False if failed else None, aggregate=True, repetitions=integer(r"repetitions[ \t]+(\d+)", text) or 1,
+        seconds={"median": median, "p5": line("5% centile (s)"), "p95": line("95% centile (s)")},
+        traffic={"payload_bytes": round(load / 2)},
+        original={"name": "tp. median", "value": throughput, "unit": "GB/s"},
+    )  # fmt: skip
+    cell: dict[str, Any] = {"program": "cartex", "transport": "mpi", **({"ranks": ranks} if ranks else {})}
+    if ranks and options.ranks_per_node:
+        cell |= {"nodes": -(-ranks // options.ranks_per_node), "ranks_per_node": options.ranks_per_node}
+    header = {"program": {"name": "cartex"}, "transport": {"name": "mpi"}, "ranks": ranks, "nodes": cell.get("nodes")}
+    return Imported(cell, whole_records(header, [result]))

@@ -1,0 +1,76 @@
+"""Chapel's ISx: mean over tasks and trials, with the least and the largest, of the whole and of its phases.
+
+    scaling mode = weak
+    total keys = 1073741824 (2**30)
+    keys per bucket = 134217728 (2**27)
+    numTrials = 1
+    numBuckets = 8
+    averages across locales of min across trials (min..max):
+    exchange = 0.345 (0.312..0.401)
+    total = 1.234 (1.111..1.456)
+
+The mean is our total_seconds; keys by the largest time is keys_per_second of the slowest trial.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from longshore_study import records
+from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.fortran import NUMBER, value
+from longshore_study.importers.run_texts import integer, runs_of
+
+_BEGIN = re.compile(r"^scaling mode = (strong|weakISO|weak)\s*$", re.MULTILINE)
+_TIMES = re.compile(rf"^([a-z][a-z ]*?) = ({NUMBER}|\S+) \((\S+?)\.\.(\S+?)\)[ \t]*$", re.MULTILINE)
+_PHASES = {"input": "make", "bucket count": "count", "bucket offset": "offsets", "bucketize": "bucketize",
+           "exchange": "exchange", "count keys": "sort"}  # fmt: skip
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    return [_imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "scaling mode = ...")]
+
+
+def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
+    mode = _BEGIN.search(text)
+    tasks, keys = integer(r"numBuckets = (\d+)", text), integer(r"keys per bucket = (\d+)", text)
+    total_keys = integer(r"total keys = (\d+)", text)
+    marks = text.find("averages across")
+    times = {match[1]: match for match in _TIMES.finditer(text, max(marks, 0))}
+    end = offset + len(text.rstrip())
+    if "total" not in times or marks < 0:
+        raise source.error(
+            end, "the output ends without its line 'total = ... (...)': --printTimings=false, or cut short"
+        )
+    if not tasks or not keys or not total_keys or mode is None:
+        raise source.error(
+            offset, "numBuckets, total keys and keys per bucket are missing; run without --printConfig=false"
+        )
+    try:
+        mean, largest = value(times["total"][2]), value(times["total"][4])
+        phases = {_PHASES[name]: value(match[2]) for name, match in times.items() if name in _PHASES}
+    except ValueError as error:
+        raise source.error(offset + times["total"].start(), str(error)) from None
+    if not 0 < mean <= largest * (1 + 1e-6):
+        raise source.error(offset + times["total"].start(), f"a mean of {mean} s of at most {largest} s cannot be")
+    scaling = {"weak": "weak", "strong": "strong", "weakISO": "weak-iso"}[mode[1]]
+    variant: dict[str, Any] = {"exchange": "put", "order": "round-robin", "scaling": scaling, "keys": keys}
+    metrics = {
+        "keys_per_second": records.metric(total_keys / largest, "keys/s"),
+        "total_seconds": records.metric(mean, "s", "lower"),
+    }
+    if "exchange" in phases:
+        metrics["exchange_seconds"] = records.metric(phases["exchange"], "s", "lower")
+    result = records.result_record(
+        "sort", variant, metrics, verified="Verification successful!" in text, aggregate=True,
+        repetitions=integer(r"numTrials = (\d+)", text) or 1, phases=phases or None,
+        seconds={"max": largest, "mean": mean},
+        original={"name": "total", "value": mean, "unit": "s"},
+    )  # fmt: skip
+    locales = integer(r"(?:-nl|--numLocales)[ =]?(\d+)", source.text[:offset])
+    per_node = options.ranks_per_node
+    nodes = locales or (-(-tasks // per_node) if per_node else None)
+    cell: dict[str, Any] = {"program": "chapel-isx", "ranks": tasks, **({"nodes": nodes} if nodes else {})}
+    header = {"program": {"name": "Chapel ISx"}, "transport": {"name": "chapel"}, "ranks": tasks, "nodes": nodes}
+    return Imported(cell, whole_records(header, [result]))

@@ -1,0 +1,74 @@
+"""Chapel's STREAM: stream (one global array, block distributed) and stream-ep (arrays of each locale).
+
+    Performance (GB/s) = 123.4                    stream: of all locales, the shortest trial
+    Performance (GB/s):                           stream-ep: of one locale, over the locales
+      max = 61.2
+      avg = 60.8
+      min = 60.1
+
+Our best_bandwidth is per node, and of the slowest rank: the first divided by the locales, the last as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from longshore_study import records
+from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.fortran import NUMBER
+from longshore_study.importers.run_texts import integer, number, runs_of
+
+_BEGIN = re.compile(r"^Problem size = ", re.MULTILINE)
+_LOCALES = re.compile(r"^Number of Locales = (\d+)", re.MULTILINE)
+_COMMAND = re.compile(r"(?:-nl|--numLocales)[ =]?(\d+)")
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    return [_imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "Problem size = ...")]
+
+
+def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
+    total = number(rf"Performance \(GB/s\) = ({NUMBER})", text)
+    each = {
+        word: number(rf"Performance \(GB/s\):(?:\s+\w+ = \S+)*?\s+{word} = ({NUMBER})", text)
+        for word in ("max", "avg", "min")
+    }
+    end = offset + len(text.rstrip())
+    if total is None and each["min"] is None:
+        raise source.error(end, "no line 'Performance (GB/s)': the run did not reach its end, or --printStats=false")
+    before = source.text[:offset]
+    told = list(_LOCALES.finditer(before)) or list(_COMMAND.finditer(before))
+    locales = int(told[-1][1]) if told else options.ranks
+    if locales is None:
+        raise source.error(
+            offset, "nothing says how many locales ran: keep the command line with -nl N in the file, or the line "
+            "'Number of Locales'"
+        )  # fmt: skip
+    problem = integer(r"Problem size = (\d+)", text)
+    variant: dict[str, Any] = {"scope": "global" if total is not None else "ep", "kernel": "triad", "type": "double"}
+    if problem:
+        variant["elements"] = problem // locales
+    value = total / locales if total is not None else each["min"]
+    if value is None or value <= 0:
+        raise source.error(end, "a figure of 0 says nothing; use a larger problem")
+    metrics = {"best_bandwidth": records.metric(value, "GB/s")}
+    if total is not None:
+        original = {"name": "Performance", "value": total, "unit": "GB/s"}
+    else:
+        original = {"name": "Performance", "value": each["avg"], "unit": "GB/s"}
+        for word in ("max", "avg"):
+            if (found := each[word]) is not None:
+                metrics[f"locale_bandwidth_{word}"] = records.metric(found, "GB/s")
+    seconds = number(rf"(?:min|max) \(seconds\) = ({NUMBER})", text) or number(rf"\n\s+min = ({NUMBER})\n", text)
+    result = records.result_record(
+        "stream", variant, metrics, verified="Validation: SUCCESS" in text, aggregate=True,
+        repetitions=integer(r"Number of trials = (\d+)", text) or 1, seconds={"min": seconds}, original=original,
+    )  # fmt: skip
+    cell = {
+        "program": "chapel-stream",
+        "nodes": locales,
+        "tasks_per_node": integer(r"Tasks per locale = (\d+)", before[-400:]),
+    }
+    header = {"program": {"name": "Chapel STREAM"}, "transport": {"name": "chapel"}, "nodes": locales}
+    return Imported({k: v for k, v in cell.items() if v is not None}, whole_records(header, [result]))

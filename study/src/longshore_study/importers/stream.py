@@ -1,0 +1,89 @@
+"""STREAM in C (McCalpin, version 5.10, also its MPI form): best rate of copy, scale, add, triad over the trials.
+
+    Function    Best Rate MB/s  Avg time     Min time     Max time
+    Copy:           12345.6     0.012345     0.012300     0.012400
+
+The best trial is our best_bandwidth, in GB/s of 10^9 bytes per node; the average time gives mean_bandwidth.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from longshore_study import records
+from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.run_texts import integer, runs_of
+from longshore_study.records import Record
+
+KERNELS = {"Copy": ("copy", 2), "Scale": ("scale", 2), "Add": ("add", 3), "Triad": ("triad", 3)}
+"""As printed: our kernel, and how many arrays it touches."""
+
+_BEGIN = re.compile(r"STREAM version\s+(.*?)\s*$", re.MULTILINE)
+_FIGURE = re.compile(
+    r"^(Copy|Scale|Add|Triad):[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]*$", re.MULTILINE
+)
+
+
+def read(source: Source, options: Options) -> list[Imported]:
+    return [_imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "STREAM version ...")]
+
+
+def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
+    figures = list(_FIGURE.finditer(text))
+    lacking = [name for name in KERNELS if name not in {match[1] for match in figures}]
+    validated = re.search(r"Solution Validates", text) is not None
+    wrong = re.search(r"Failed Validation", text) is not None
+    partial = f"STREAM's output ends without {', '.join(lacking)}" if lacking else None
+    if partial is None and not validated and not wrong:
+        partial = "STREAM's output ends before its results were checked"
+    if partial and not (options.partial and figures):
+        hint = "; --partial takes what is there, and marks it" if figures else ""
+        raise source.error(offset + len(text.rstrip()), partial + hint)
+    word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
+    elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
+    threads = integer(r"Number of Threads counted[^=\n]*=\s*(\d+)", text) or 1
+    ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
+    # The MPI form counts the bytes of all ranks; of several nodes it must be told how many ranks each had.
+    nodes = -(-ranks // options.ranks_per_node) if ranks and options.ranks_per_node else 1
+    variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
+    if elements:
+        variant["elements"] = elements // (ranks or 1)
+    told = {**variant, "arrays": elements, "word": word, "nodes": nodes}
+    results = [_result(source, match, offset, dict(told), not wrong) for match in figures]
+    version = _BEGIN.search(text)
+    cell = {"program": "stream", "nodes": nodes, "ranks": ranks or options.ranks or 1, "tasks_per_node": threads}
+    header = {
+        "program": {"name": "STREAM", "version": version[1].strip("$ ") if version else None},
+        "transport": {"name": "mpi" if ranks else "openmp" if threads > 1 else "serial"},
+        "nodes": nodes, "ranks": cell["ranks"],
+    }  # fmt: skip
+    return Imported(cell, whole_records(header, results), partial=partial)
+
+
+def _result(source: Source, match: re.Match[str], offset: int, told: dict[str, Any], verified: bool) -> Record:
+    kernel, arrays = KERNELS[match[1]]
+    rate, mean, least, most = (float(match[group]) for group in (2, 3, 4, 5))
+    place = offset + match.start()
+    if rate <= 0.0 or least <= 0.0 or not least <= mean <= most:
+        raise source.error(place, f"{match[1]}: these times and rates cannot be")
+    elements, word, nodes = (told.pop(name) for name in ("arrays", "word", "nodes"))
+    if elements:
+        computed = arrays * word * elements / least / 1e6
+        if abs(computed - rate) > 0.06 + computed * (0.6e-6 / least + 1e-3):  # six decimals of the time are printed
+            raise source.error(
+                place, f"{rate} MB/s does not agree with its time, which gives {computed:.1f}; was it edited?"
+            )
+    return records.result_record(
+        "stream",
+        {"kernel": kernel, **told},
+        {
+            "best_bandwidth": records.metric(rate / 1e3 / nodes, "GB/s"),
+            "mean_bandwidth": records.metric(rate / 1e3 / nodes * least / mean, "GB/s"),
+        },
+        verified=verified,
+        aggregate=True,
+        repetitions=1,
+        seconds={"min": least, "mean": mean, "max": most},
+        original={"name": "Best Rate", "value": rate, "unit": "MB/s"},
+    )

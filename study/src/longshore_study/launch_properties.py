@@ -1,0 +1,63 @@
+"""Where the figures of a launch come from, as named texts: host, CPU, kernel, compiler, MPI, binding, environment,
+image, modules, firmware. What of it differs between two sides is a candidate for the cause of a change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from longshore_study import provenance
+from longshore_study.report.labels import name_text
+from longshore_study.report.numbers import whole_number
+from longshore_study.store import Launch
+
+# Different in every launch by design: no provenance.
+PER_LAUNCH = frozenset(
+    {"record", "schema", "launch", "seed", "start", "started", "argv", "pid", "time", "date", "end", "seconds"}
+)
+
+
+def properties(launch: Launch) -> list[tuple[str, str]]:
+    asked = (("launcher", "launcher"), ("binding", "binding asked for"))
+    own = [(name, str(launch.envelope[key])) for key, name in asked if launch.envelope.get(key)]
+    return [("source", launch.source), *own, *_flat(launch.header or {}), *provenance.of_launch(launch).items()]
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Nested objects become "system: cpu"; lists stay together."""
+    for key, inner in value.items():
+        if key in PER_LAUNCH:
+            continue
+        name = f"{prefix}{name_text(str(key))}"
+        if isinstance(inner, Mapping):
+            if name == "environment" or not inner:
+                yield name, _environment(inner)
+            else:
+                yield from _flat(inner, f"{name}: ")
+        elif inner is not None:
+            yield name, _text(inner)
+
+
+def is_fraction(text: str) -> bool:
+    try:
+        return not float(text).is_integer()
+    except (ValueError, OverflowError):
+        return False
+
+
+def _environment(values: Mapping[str, Any]) -> str:
+    return " ".join(f"{k}={v}" for k, v in sorted(values.items())) or "none set"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int):
+        return whole_number(value)
+    if isinstance(value, list) and all(isinstance(v, (str, int, float)) for v in value):
+        return ", ".join(str(v) for v in value) or "none"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)

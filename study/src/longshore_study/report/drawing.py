@@ -1,0 +1,119 @@
+"""A figure for a paper: lines, areas, symbols and texts at places in points, to be written as SVG or PDF. Colours are
+those of the page, on white.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+TEXT_SIZE = 8.0
+Colour = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    colour: Colour
+    width: float = 0.75
+    dash: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: Colour
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A closed outline; `points` are absolute. A circle has a radius instead."""
+
+    points: tuple[tuple[float, float], ...]
+    fill: Colour
+    stroke: Colour
+    radius: float = 0.0
+
+
+@dataclass(frozen=True)
+class Text:
+    x: float
+    y: float
+    """Of the base line."""
+    text: str
+    anchor: str = "start"
+    colour: Colour = (0.0, 0.0, 0.0)
+    size: float = TEXT_SIZE
+    bold: bool = False
+
+
+Mark = Line | Rectangle | Symbol | Text
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """y downwards, as in SVG; points of 1/72 inch."""
+
+    width: float
+    height: float
+    marks: tuple[Mark, ...]
+    title: str = ""
+
+
+@cache
+def palette() -> dict[str, Colour]:
+    """The variables of the style sheet's light theme, by name."""
+    css = files("longshore_study.report").joinpath("page.css").read_text(encoding="utf-8")
+    light = css.split(":root", 1)[1].split("}", 1)[0]
+    return {name: _rgb(value) for name, value in re.findall(r"--([\w-]+):\s*#([0-9a-fA-F]{3,6})", light)}
+
+
+def _rgb(digits: str) -> Colour:
+    if len(digits) == 3:
+        digits = "".join(2 * digit for digit in digits)
+    red, green, blue = (int(digits[k : k + 2], 16) / 255.0 for k in (0, 2, 4))
+    return red, green, blue
+
+
+def faint(colour: Colour, opacity: float) -> Colour:
+    """Over white: papers are printed, and transparency is a trouble to printers."""
+    red, green, blue = (1.0 - opacity * (1.0 - part) for part in colour)
+    return red, green, blue
+
+
+_TOKEN = re.compile(r"[MmLlHhVvZz]|-?\d*\.?\d+")
+
+
+def outline(path: str) -> tuple[tuple[float, float], ...]:
+    """The corners of an SVG path of straight lines (M, l, h, v, z)."""
+    tokens = iter(_TOKEN.findall(path))
+    points: list[tuple[float, float]] = []
+    x = y = 0.0
+    command = ""
+    for token in tokens:
+        if token.isalpha():
+            command = token
+            continue
+        number = float(token)
+        if command in "Hh":
+            x = number if command == "H" else x + number
+        elif command in "Vv":
+            y = number if command == "V" else y + number
+        else:
+            other = _next_number(tokens)
+            x, y = (number, other) if command in "ML" else (x + number, y + other)
+        points.append((x, y))
+    return tuple(points)
+
+
+def _next_number(tokens: Iterator[str]) -> float:
+    return float(next(tokens))

@@ -1,0 +1,126 @@
+"""Figures over sessions, as far as there are enough of them: dots, the levels between steps, and known events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from longshore_study.history import Row
+from longshore_study.report.facts import Facts, told_factors
+from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
+from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import change, counted, figure, plain_number, quantity
+from longshore_study.report.scales import Scale, log_around
+from longshore_study.statistics.change_points import STEP, Change
+
+FEWEST_SESSIONS = 6
+"""Fewer are told better by the comparison."""
+PANELS_SHOWN = 6
+
+
+def history_section(facts: Facts) -> Element | None:
+    table = facts.history
+    rows = [row for row in table.rows if len(row.points) >= FEWEST_SESSIONS] if table else []
+    if table is None or not rows:
+        return None
+    changed = sorted((row for row in rows if row.changes), key=lambda row: -max(abs(c.difference) for c in row.changes))
+    tags = list(dict.fromkeys(point.tag for row in rows for point in row.points))
+    drawn = [history_figure(row, rows, tags) for row in changed]
+    quiet = [history_figure(row, rows, tags) for row in rows if not row.changes][:PANELS_SHOWN]
+    note = (
+        "Each mark is a session, in the order of time; lines are the levels between changes larger than "
+        f"{table.margin * 100:g} % beyond doubt, dashed lines known events. A drift is a change that a slope tells as "
+        "well."
+    )
+    return element(
+        "section",
+        element("h2", "History"),
+        element("p", note, class_="note"),
+        _list(changed, rows) if changed else element("p", "No figure changed beyond the margin."),
+        legend([(_shape(k), f"s{k % 8 + 1}", tag) for k, tag in enumerate(tags)]) if 1 < len(tags) <= 8 else None,
+        element("div", drawn[:PANELS_SHOWN], class_="panels") if drawn else None,
+        _folded(drawn[PANELS_SHOWN:], "more figure that changed", "more figures that changed"),
+        _folded(quiet, "figure that did not change", "figures that did not change"),
+        id="history",
+    )
+
+
+def _folded(panels: Sequence[Element], one: str, many: str) -> Element | None:
+    if not panels:
+        return None
+    summary = element("summary", counted(len(panels), one, many))
+    return element("details", summary, element("div", panels, class_="panels"))
+
+
+def _list(changed: Sequence[Row], rows: Sequence[Row]) -> Element:
+    found = [(row.points[one.at].when, row, one) for row in changed for one in row.changes]
+    return element(
+        "ul",
+        [element("li", _sentence(row, one, _names(row, rows))) for _, row, one in sorted(found, key=lambda f: f[0])],
+        class_="changes",
+    )
+
+
+def _names(row: Row, rows: Sequence[Row]) -> Naming:
+    return naming(_factors(other) for other in rows if other.key.pattern == row.key.pattern)
+
+
+def _factors(row: Row) -> dict[str, object]:
+    return told_factors({**row.key.cell, **row.key.variant})
+
+
+def _sentence(row: Row, one: Change, names: Naming) -> Child:
+    before, after = row.points[one.at - 1], row.points[one.at]
+    low, high = row.interval(one)
+    known = "; ".join(row.told_events(one))
+    where = f"between {before.tag}, {before.session} and {after.tag}, {after.session}"
+    date = f"{after.when[:10]}, " if after.when else ""
+    return [
+        element("b", f"{pattern_title(row.key.pattern)}, {names.text(_factors(row))}"),
+        f": {change(row.ratio(one))} ({change(low)} to {change(high)}) {date}{where}"
+        + (f"; after: {known}" if known else "; no known event")
+        + ("" if one.kind == STEP else "; drift"),
+    ]
+
+
+def history_figure(row: Row, rows: Sequence[Row], tags: Sequence[str]) -> Element:
+    """The panel of one row. `rows` name it, `tags` give it its marks."""
+    values = [point.value for point in row.points]
+    y = log_around([*values, min(values) / 1.02, max(values) * 1.02], 1.02)
+    x = Scale(0.5, len(values) + 0.5)
+    shown_as = quantity(row.unit, values)
+    axes = Axes(
+        x, y, "session, in the order of time", f"{metric_title(row.key.metric)}, {shown_as.name}",
+        x.ticks_at(_places(len(values)), plain_number), y.ticks(shown_as.tick, 4),
+    )  # fmt: skip
+    events = [line(x.fraction(place + 0.5), 0, x.fraction(place + 0.5), 1, "bound") for place in row.events]
+    levels = [
+        line(x.fraction(a + 0.6), 1 - y.clipped(level), x.fraction(b + 0.4), 1 - y.clipped(level), "median s1")
+        for a, b, level in row.levels()
+    ]
+    dots = [
+        mark(
+            _shape(tags.index(point.tag)), x.fraction(k + 1), 1 - y.clipped(point.value),
+            f"s{tags.index(point.tag) % 8 + 1} dot",
+            f"{point.tag}, {point.session}{', ' + point.when[:10] if point.when else ''}: "
+            f"{figure(point.value, row.unit)} ({counted(point.launches, 'launch', 'launches')})",
+        )
+        for k, point in enumerate(row.points)
+    ]  # fmt: skip
+    name = f"{pattern_title(row.key.pattern)}: {_names(row, rows).text(_factors(row))}"
+    return element(
+        "figure",
+        element("figcaption", name),
+        chart(axes, *events, *levels, *dots, label=f"{name} over sessions", style="low"),
+        class_="panel",
+    )
+
+
+def _shape(place: int) -> str:
+    return SERIES_SHAPES[place % len(SERIES_SHAPES)]
+
+
+def _places(last: int) -> list[float]:
+    step = max(1, math.ceil(last / 6))
+    return [1.0, *(float(k) for k in range(step, last + 1, step) if k > 1)]

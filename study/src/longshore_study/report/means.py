@@ -1,0 +1,104 @@
+"""Means with the smallest and the largest over launches, as ISx shows them, and the interval of the middle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longshore_study.means import SHOWN, Mean, means_of
+from longshore_study.report.facts import Facts
+from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
+from longshore_study.report.marks import grid, interval, legend, line, mark, strip, strip_axis
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import Quantity, counted, plain_number, quantity
+from longshore_study.report.scales import Scale, Tick, log_around
+
+ROWS_SHOWN = 40
+
+
+def means_section(facts: Facts) -> Element | None:
+    """Of patterns whose original shows its figures so; None where there are none."""
+    blocks = []
+    for side, figures in facts.all_measured.items():
+        groups: dict[tuple[str, str, str], list[Mean]] = {}
+        for row in means_of(figure for figure in figures if figure.key.pattern in SHOWN):
+            groups.setdefault((row.pattern, row.metric, row.unit), []).append(row)
+        where = f": {side}" if len(facts.groups) > 1 else ""
+        blocks += [
+            _block(f"{pattern_title(pattern)}, {metric_title(metric)}{where}", rows)
+            for (pattern, metric, _), rows in groups.items()
+        ]
+    if not blocks:
+        return None
+    return element("section", element("h2", "Mean, smallest, largest"), blocks, id="means")
+
+
+def _block(title: str, rows: Sequence[Mean]) -> Element:
+    names = naming(row.factors for row in rows)
+    told = (
+        "The thin line goes from the smallest to the largest launch, with a diamond at the mean: what ISx prints. The "
+        "dot is the geometric mean, the thick line its 95 % interval"
+        + (" from sessions." if rows[0].sessions > 1 else " from launches.")
+    )
+    if names.constant:
+        told += f" All: {names.constant_text}."
+    return element(
+        "div",
+        element("h3", title),
+        element("p", told, class_="note"),
+        legend([("diamond", "s2 open", "mean"), ("circle", "s1", "geometric mean")]),
+        _table(rows[:ROWS_SHOWN], names),
+        element(
+            "details",
+            element("summary", counted(len(rows) - ROWS_SHOWN, "more variant")),
+            _table(rows[ROWS_SHOWN:], names),
+        )
+        if len(rows) > ROWS_SHOWN
+        else None,
+        class_="pattern",
+    )
+
+
+def _table(rows: Sequence[Mean], names: Naming) -> Element:
+    scale = log_around([value for row in rows for value in (row.smallest, row.largest)])
+    shown_as = quantity(rows[0].unit, [scale.high])
+    ticks = scale.ticks(shown_as.tick)
+    axis: Child = [element("span", f"{shown_as.name}, log axis", class_="axis-name"), strip_axis(ticks)]
+    heads: list[tuple[str, Child]] = [
+        ("name", "Variant"),
+        ("plot", axis),
+        ("median number", f"Mean {shown_as.name}"),
+        ("spread number", "Range"),
+        ("spread number", "95 %"),
+        ("launches number", "Launches"),
+    ]
+    return element(
+        "table",
+        element("thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])),
+        element("tbody", [_row(row, names, scale, ticks, shown_as) for row in rows]),
+        class_="strips",
+    )
+
+
+def _row(row: Mean, names: Naming, scale: Scale, ticks: list[Tick], shown_as: Quantity) -> Element:
+    spread = f"{shown_as.number(row.smallest)} to {shown_as.number(row.largest)}"
+    middle = "–"
+    if row.interval is not None:
+        middle = f"{shown_as.number(row.interval[0])} to {shown_as.number(row.interval[1])}"
+    told = f"mean {shown_as.number(row.mean)} {shown_as.name}, {spread}"
+    drawn = strip(
+        grid(ticks),
+        line(scale.clipped(row.smallest), 0.5, scale.clipped(row.largest), 0.5, "axis"),
+        interval(scale, *row.interval, 0.5, "s1") if row.interval else None,
+        mark("circle", scale.clipped(row.geometric), 0.5, "s1", f"geometric mean {plain_number(row.geometric)}"),
+        mark("diamond", scale.clipped(row.mean), 0.5, "s2 open", told),
+        label=told,
+    )
+    return element(
+        "tr",
+        element("th", names.markup(row.factors), class_="c-name", scope="row"),
+        element("td", drawn, class_="c-plot"),
+        element("td", shown_as.number(row.mean), class_="c-median number"),
+        element("td", spread, class_="c-spread number"),
+        element("td", middle, class_="c-spread number"),
+        element("td", str(len(row.values)), class_="c-launches number"),
+    )

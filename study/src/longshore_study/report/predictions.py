@@ -1,0 +1,106 @@
+"""Measured exchanges beside what the model makes of single messages: the ratio of the two on a logarithmic axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longshore_study.prediction_table import close_sentence
+from longshore_study.predictions import CLOSE, Prediction, predictions_of
+from longshore_study.report.facts import Facts
+from longshore_study.report.labels import Naming, naming, pattern_title
+from longshore_study.report.marks import band, grid, mark, strip, strip_axis, vertical
+from longshore_study.report.markup import Child, Element, element
+from longshore_study.report.numbers import plain_number, ratio, seconds, share
+from longshore_study.report.scales import Scale, Tick, log_around
+
+ROWS_SHOWN = 40
+INTRODUCTION = (
+    "Each rank sends single messages to the next one, all ranks at once, in the same session and layout; from their "
+    "times by size, and those of a barrier and of a fetch-and-add, a model makes the time of the exchange. The "
+    "phase has also the waiting for ranks that begin it late, which no model of messages knows: the time since the "
+    "last one began stands beside it."
+)
+
+
+def predictions_section(facts: Facts) -> Element | None:
+    """None where nothing can be predicted."""
+    groups: dict[tuple[str, str, str, str], list[Prediction]] = {}
+    for side in facts.groups:
+        for row in predictions_of(side.launches):
+            groups.setdefault((side.name, row.session, row.pattern, row.phase), []).append(row)
+    blocks = [_block(f"{pattern_title(key[2])}: {key[0]}, {key[1]}", rows) for key, rows in groups.items()]
+    if not blocks:
+        return None
+    heading = element("h2", "Measured and predicted")
+    return element("section", heading, element("p", INTRODUCTION, class_="note"), blocks, id="predictions")
+
+
+def _block(title: str, rows: Sequence[Prediction]) -> Element:
+    predicted = [row for row in rows if row.ratio is not None]
+    reasons = sorted({row.why_not for row in rows if row.why_not})
+    names = naming(row.factors for row in rows)
+    told = f"Phase {rows[0].phase}. {close_sentence(predicted)}." if predicted else ""
+    if names.constant:
+        told += f" All: {names.constant_text}."
+    return element(
+        "div",
+        element("h3", title),
+        element("p", told, class_="note") if told else None,
+        _table(predicted[:ROWS_SHOWN], names) if predicted else None,
+        element(
+            "details",
+            element("summary", f"{len(predicted) - ROWS_SHOWN} more"),
+            _table(predicted[ROWS_SHOWN:], names),
+        )
+        if len(predicted) > ROWS_SHOWN
+        else None,
+        element("ul", [element("li", f"Not predicted: {reason}") for reason in reasons], class_="reasons")
+        if reasons
+        else None,
+        class_="pattern",
+    )
+
+
+def _table(rows: Sequence[Prediction], names: Naming) -> Element:
+    scale = log_around([1.0 - CLOSE, 1.0 + CLOSE, *(row.ratio for row in rows if row.ratio)])
+    ticks = scale.ticks(plain_number)
+    axis: Child = [
+        element("span", "predicted / measured, log axis", class_="axis-name"),
+        strip_axis(ticks),
+    ]
+    heads: list[tuple[str, Child]] = [
+        ("name", "Variant"),
+        ("plot", axis),
+        ("share number", "Ratio"),
+        ("median number", "Whole phase"),
+        ("median number", "All begun"),
+        ("median number", "Predicted"),
+    ]
+    return element(
+        "table",
+        element("thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])),
+        element("tbody", [_row(row, names, scale, ticks) for row in rows]),
+        class_="strips",
+    )
+
+
+def _row(row: Prediction, names: Naming, scale: Scale, ticks: list[Tick]) -> Element:
+    value = row.ratio or 0.0
+    told = f"predicted / measured {ratio(value)}; close is within {share(CLOSE)}"
+    drawn = strip(
+        grid(ticks),
+        band(scale, 1.0 - CLOSE, 1.0 + CLOSE, "margin"),
+        vertical(scale, 1.0, "unity"),
+        mark("circle" if row.close else "diamond", scale.clipped(value), 0.5, "s1" if row.close else "s2 open", told),
+        label=told,
+    )
+    return element(
+        "tr",
+        element("th", names.markup(row.factors), class_="c-name", scope="row"),
+        element("td", drawn, class_="c-plot"),
+        element("td", f"{ratio(value)}{'' if row.close else ' (not close)'}", class_="c-share number"),
+        [
+            element("td", "–" if time is None else seconds(time), class_="c-median number")
+            for time in (row.measured, row.begun, row.predicted)
+        ],
+    )

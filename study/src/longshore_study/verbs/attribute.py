@@ -1,0 +1,176 @@
+"""`longshore attribute`: with what the changes of a comparison are associated, and the study that tests the cause."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from longshore_study import attribution, cause, compare, expression, selection, study_file, terminal
+from longshore_study.attribution import Attribution, condition_text, rule_text
+from longshore_study.confirm import confirming_study
+from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
+from longshore_study.row_document import ratios
+from longshore_study.selection import Side
+from longshore_study.statistics import verdict
+from longshore_study.store import Store
+
+EXAMPLES = """\
+examples:
+  longshore attribute reference new                        also writes confirm.toml, the study that tests it
+  longshore run confirm.toml --tag before --session monday
+  longshore run confirm.toml --tag after --session monday
+  longshore attribute before after --confirm confirm.toml
+
+At most three rules say in which factor levels the changes lie; what differs in provenance is listed as candidates. A
+comparison can only say "associated with". The cause is told by a study in which the suspected levels and others beside
+them are measured in the same launches, or in turns, in both states of the machine.
+
+exit status: 0 all changes are explained, or there are none; 2 some are not; 3 missing data; 64 usage
+with --confirm: 0 confirmed, 1 refuted, 2 undecided, 3 missing data, 64 usage
+"""
+
+_VALUES_SHOWN = 70  # characters of a property
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("reference", metavar="REF", help="a tag, or a study")
+    parser.add_argument("new", metavar="NEW", help="a tag, or a study")
+    parser.add_argument("--study", help="only this study of the two tags")
+    parser.add_argument("--margin", metavar="M", help="differences below it do not matter: 5%% or 0.05")
+    parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
+    parser.add_argument("--ignore", action="append", default=[], metavar="FACTOR", help="as for compare")
+    parser.add_argument(
+        "--confirm", metavar="FILE", type=Path, help="judge the hypothesis of this study, once it is run"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, default=Path("confirm.toml"),
+        help="where the study that tests the strongest rule is written (default: confirm.toml)",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    margin = compare.parse_margin(args.margin) if args.margin is not None else None
+    if args.confirm is not None:
+        return _confirm(args, margin)
+    options = compare.Options(
+        margin=margin,
+        where=expression.parse(args.where) if args.where is not None else None,
+        ignore=tuple(args.ignore),
+    )
+    sides = selection.sides(Store(args.store), [args.reference, args.new], args.study)
+    found = attribution.attribute(compare.compare(sides[0], sides[1], options))
+    written, why_not = _write_study(found, sides, args.output)
+    if args.json:
+        print(json.dumps(attribution.document(found, written), indent=1, ensure_ascii=False))
+    else:
+        _print(found, written, why_not)
+    if not found.cases or found.comparison.damaged:
+        return EXIT_INVALID
+    return EXIT_UNDECIDED if found.unexplained else EXIT_OK
+
+
+def _write_study(found: Attribution, sides: Sequence[Side], path: Path) -> tuple[str | None, str | None]:
+    """The file, or why there is none."""
+    if not found.rules:
+        return None, None
+    studies = {launch.study for side in sides for launch in side.launches}
+    name = f"{min(studies)}-confirm" if len(studies) == 1 else "confirm"
+    try:
+        text = confirming_study(found, found.rules[0], name).text
+    except LongshoreError as error:
+        return None, str(error)
+    try:
+        if path.exists() and path.read_text(encoding="utf-8") != text and "[hypothesis]" not in path.read_text():
+            raise UsageError(f"{path} exists and is no study of a hypothesis; choose another place with -o")
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LongshoreError(f"{path}: cannot be written ({error.strerror}); choose another place with -o") from None
+    return str(path), None
+
+
+def _print(found: Attribution, written: str | None, why_not: str | None) -> None:
+    comparison = found.comparison
+    word = comparison.verdict
+    terminal.print_line(f"{comparison.new.name} against {comparison.reference.name}: {word}", word)
+    if not found.rules:
+        changed = len(found.unexplained)
+        print("no change is associated with any factor" + (f"; {changed} rows changed" if changed else ""))
+    for number, rule in enumerate(found.rules, 1):
+        rows = found.rows_of(rule)
+        changed = sum(row.verdict in (verdict.REGRESSED, verdict.IMPROVED) for row in rows)
+        low, high = ratios(rule.interval, 1.0)
+        then = "" if number == 1 else "then, "
+        terminal.print_line(
+            f"{number}. {then}{terminal.times(math.exp(rule.difference))} is associated with {rule_text(rule)}",
+            verdict.REGRESSED if rule.difference < 0 else verdict.IMPROVED,
+        )
+        print(
+            f"   ratio of goodness {terminal.ratio(math.exp(rule.difference))}, 95 % interval "
+            f"{terminal.interval((low, high))}; {terminal.count(len(rows), 'row')}, {changed} of them changed"
+        )
+    for row in found.unexplained:
+        ratio = terminal.times(math.exp(row.effect.difference)) if row.effect else ""
+        print(f"not explained: {row.key.pattern} {terminal.factors({**row.key.variant})} is {ratio}")
+    _print_differences(found)
+    if written:
+        print(f"{written}: the study that tests the first of these ('associated with' is not yet the cause)")
+    elif why_not:
+        print(f"no study to test it: {why_not}")
+
+
+def _print_differences(found: Attribution) -> None:
+    if not found.differences:
+        print("nothing that was recorded differs between the two sides")
+        return
+    print("what differs between the two sides, each a candidate for the cause:")
+    for one in found.differences:
+        where = "" if one.rows == len(found.cases) else f" (in {one.rows} of {len(found.cases)} rows)"
+        print(f"   {one.name}: {_values(one.reference)} -> {_values(one.new)}{where}")
+
+
+def _values(values: Sequence[str]) -> str:
+    text = ", ".join(values) or "not recorded"
+    return text if len(text) <= _VALUES_SHOWN else f"{text[: _VALUES_SHOWN - 3]}..."
+
+
+def _confirm(args: argparse.Namespace, margin: float | None) -> int:
+    study = study_file.load(args.confirm)
+    if study.hypothesis is None:
+        raise UsageError(f"{args.confirm}: it has no [hypothesis] to judge; 'longshore attribute REF NEW' writes one")
+    reference, new = selection.sides(Store(args.store), [args.reference, args.new], args.study or study.name)
+    finding = cause.judge(reference, new, study.hypothesis, margin or study.margin)
+    if args.json:
+        print(json.dumps(cause.document(finding, (reference.name, new.name)), indent=1, ensure_ascii=False))
+    else:
+        _print_finding(finding, " and ".join(_levels(name, v) for name, v in study.hypothesis.factors.items()))
+    return {cause.CONFIRMED: EXIT_OK, cause.REFUTED: EXIT_REGRESSED}.get(finding.verdict, EXIT_UNDECIDED)
+
+
+def _levels(name: str, levels: Sequence[object]) -> str:
+    from longshore_study.statistics.rules import Condition  # noqa: PLC0415 - for its text alone
+
+    return condition_text(Condition(name, tuple(levels)))
+
+
+def _print_finding(finding: cause.Finding, what: str) -> None:
+    style = {cause.CONFIRMED: verdict.REGRESSED, cause.REFUTED: verdict.SAME}.get(finding.verdict, verdict.INCONCLUSIVE)
+    told = {
+        cause.CONFIRMED: f"confirmed: {what} is the cause",
+        cause.REFUTED: f"refuted: {what} is not the cause",
+    }.get(finding.verdict, f"undecided: whether {what} is the cause")
+    terminal.print_line(f"{told}; {finding.why}", style)
+    bounds = f" (95 % interval {terminal.interval(finding.interval)})" if finding.interval else ""
+    print(
+        f"   the suspected levels became {terminal.times(finding.suspected)}, those beside them "
+        f"{terminal.times(finding.beside)}; the suspected ones' own: {terminal.times(finding.ratio)}{bounds}"
+    )
+    for variant, one in finding.restored:
+        bounds = f" (95 % interval {terminal.interval(one.interval)})" if one.interval else ""
+        how = f"{terminal.factors(variant)} is {terminal.times(one.ratio)}{bounds}"
+        print(f"   with the environment of the reference: {how}")
+    for warning in finding.warnings:
+        print(f"warning: {warning}")

@@ -1,0 +1,94 @@
+"""`longshore stacks`: the communication stacks of this machine, and longshore-bench built with each of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from dataclasses import asdict
+from typing import Any
+
+from longshore_study import stack_builds, terminal
+from longshore_study.errors import EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.stacks import MPI, Stack, find_stacks
+
+EXAMPLES = """examples:
+  longshore stacks                                   what is here, and what longshore-bench is built with
+  longshore stacks --search /opt/mpi/5.0             look there too
+  longshore stacks build openmpi-4.1.4               build longshore-bench with it, in a place of its own
+  longshore stacks build all --source ~/longshore    with every MPI that is found
+
+A study compares them: between = { stack = ["openmpi-4.1.4", "mpich-4.3.2"], transport = "mpi", ranks = 4 }
+Builds are kept in LONGSHORE_STACKS, else in ~/.local/share/longshore/stacks: a place that all nodes see.
+
+exit status: 0, 3 nothing is found or a build failed, 64 usage"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument(
+        "action", metavar="ACTION", nargs="?", default="list", choices=("list", "build"), help="list, build"
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help="which to build; 'all' for every MPI")
+    parser.add_argument("--search", metavar="DIR", action="append", default=[], help="a folder of an installation")
+    parser.add_argument("--source", metavar="DIR", help="source tree of Longshore (default: around this program)")
+    parser.add_argument("-j", "--jobs", metavar="N", type=int, default=0, help="compilers at once (default: all cores)")
+
+
+def run(args: argparse.Namespace) -> int:
+    found = find_stacks(args.search)
+    if args.action == "build":
+        return _build(args, found)
+    if args.names:
+        raise UsageError(f"unexpected argument '{args.names[0]}' ('longshore stacks build NAME' builds)")
+    built = {build.name: build for build in stack_builds.builds()}
+    rows = [_row(stack, built.pop(stack.name, None)) for stack in found]
+    # What was built stays usable where its installation is not searched for.
+    gone = [
+        {"name": b.name, "what": MPI, "kind": "", "version": b.version, "launcher": b.mpirun, "bench": b.bench}
+        for b in built.values()
+    ]
+    if args.json:
+        print(json.dumps({"schema": 1, "place": str(stack_builds.stacks_home()), "stacks": [*rows, *gone]}, indent=1))
+        return EXIT_OK
+    if not rows and not gone:
+        raise LongshoreError("no MPI, OpenSHMEM or UCX is found; load a module, or name a folder with --search DIR")
+    columns = ["name", "what", "version", "standard", "path", "longshore-bench", "modules"]
+    body = [
+        [
+            str(row["name"]), str(row["what"]), str(row["version"]) or "-", str(row.get("standard") or "-"),
+            str(row["launcher"] or row.get("prefix")), "built" if row.get("bench") else "-",
+            " ".join(row.get("modules") or ()) or "-",
+        ]
+        for row in (*rows, *gone)
+    ]  # fmt: skip
+    terminal.print_table("communication stacks", columns, body)
+    return EXIT_OK
+
+
+def _row(stack: Stack, build: stack_builds.Build | None) -> dict[str, Any]:
+    return {**asdict(stack), "bench": build.bench if build else None}
+
+
+def _build(args: argparse.Namespace, found: list[Stack]) -> int:
+    known = {stack.name: stack for stack in found if stack.what == MPI}
+    if not args.names:
+        raise UsageError(f"name the stack to build (found: {', '.join(known) or 'none'}), or 'all'")
+    names = list(known) if args.names == ["all"] else args.names
+    for name in names:
+        if name not in known:
+            listed = f"(found: {', '.join(known)})" if known else "(none is found; --search DIR looks elsewhere)"
+            raise UsageError(f"no MPI named '{name}' is found{suggestion(name, known)} {listed}")
+    if not names:
+        raise LongshoreError("no MPI is found; load a module, or name a folder with --search DIR")
+    source = stack_builds.find_source(args.source)
+    jobs = args.jobs if args.jobs > 0 else len(os.sched_getaffinity(0))
+    made = []
+    for name in names:
+        build = stack_builds.build_stack(known[name], source, jobs=jobs, verbose=args.verbose)
+        made.append(build.as_json())
+        if not args.json:
+            print(f"{name}: built {build.bench}")
+    if args.json:
+        print(json.dumps({"schema": 1, "built": made}, indent=1))
+    return EXIT_OK

@@ -1,0 +1,39 @@
+"""Launches for simulations: as they would be read from the store, but never written, since thousands are needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from longshore_study.store import Launch
+
+
+def halo(mode: str, log: float) -> dict[str, Any]:
+    """A figure by its logarithm, relative to 1000 MiB/s."""
+    metrics = {"process_bandwidth": {"value": 1000 * math.exp(log), "unit": "MiB/s", "better": "higher"}}
+    return {"record": "result", "pattern": "halo", "variant": {"mode": mode}, "metrics": metrics}
+
+
+def copy(log: float) -> dict[str, Any]:
+    metrics = {"bandwidth": {"value": 10 * math.exp(log), "unit": "GB/s", "better": "higher"}}
+    return {"record": "result", "pattern": "control", "variant": {"kernel": "copy"}, "metrics": metrics}
+
+
+def launch(
+    tag: str,
+    session: str,
+    index: int,
+    results: list[dict[str, Any]],
+    *,
+    cell: Mapping[str, Any] | None = None,
+    started: str | None = None,
+) -> Launch:
+    factors = dict(cell or {"ranks": 2})
+    name = "-".join(map(str, factors.values()))
+    return Launch(
+        study="s", tag=tag, session=session, cell=factors, cell_id=name, launch_index=index, position=index,
+        path=Path(f"{tag}/{session}/{name}-{index}.jsonl"), exit_status=0, header=None, complete=True, results=results,
+        envelope={"started": started} if started else {},
+    )  # fmt: skip

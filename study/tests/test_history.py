@@ -1,0 +1,132 @@
+"""`longshore history`: the order of sessions, known events, changes in words and JSON."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longshore_study.cli import main
+from longshore_study.errors import UsageError
+from longshore_study.events import load
+from longshore_study.store import Store
+from stored_launches import halo, import_published_images, json_of, store_launch
+
+
+@pytest.fixture
+def nightly(tmp_path: Path) -> Store:
+    """Twenty nights; from the twelfth on, persistent is 30 % slower. Sessions are stored in no order of time."""
+    store = Store(tmp_path / "results")
+    generator = random.Random(8)
+    nights = list(range(1, 21))
+    generator.shuffle(nights)
+    for night in nights:
+        slow = 0.7 if night >= 12 else 1.0
+        for index in range(2):
+            results = [
+                halo("persistent", 1000 * slow * generator.gauss(1, 0.01)),
+                halo("waitall", 900 * generator.gauss(1, 0.01)),
+            ]
+            started = f"2026-03-{night:02d}T0{index}:00:00Z"
+            store_launch(store, "nightly", f"run {100 - night}", results, index, started=started)
+    return store
+
+
+def history(store: Store, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["--store", str(store.path), "history", "--json", *arguments]) == 0
+    return {row["variant"]["mode"]: row for row in json_of(capsys.readouterr().out)["rows"]}
+
+
+def test_the_night_of_a_change_is_found(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = history(nightly, capsys)
+    points = rows["persistent"]["points"]
+    assert [point["when"][:10] for point in points] == [f"2026-03-{night:02d}" for night in range(1, 21)]
+    (change,) = rows["persistent"]["changes"]
+    assert change["between"][1]["session"] == "run 88"
+    assert (change["kind"], change["verdict"], change["known"]) == ("step", "regressed", False)
+    assert change["interval"][0] < 0.7 < change["interval"][1]
+    assert rows["waitall"]["changes"] == []
+    assert main(["--store", str(nightly.path), "history"]) == 0
+    text = capsys.readouterr().out
+    assert "2026-03-12, between sessions run 89 and run 88 (tag nightly): halo mode persistent became" in text
+    assert "no known event" in text
+
+
+def test_events_are_looked_at_first_and_named(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    (nightly.path / "events.toml").write_text(
+        '[[event]]\ndate = 2026-03-12\ntext = "new MPI"\nfactors = { mode = "persistent" }\n'
+        '[[event]]\ndate = 2026-03-05T01:00:00\ntext = "new switch"\n'
+    )
+    (change,) = history(nightly, capsys)["persistent"]["changes"]
+    assert (change["known"], change["events"]) == (True, ["new MPI"])
+    main(["--store", str(nightly.path), "history", "--where", "mode == 'persistent'"])
+    assert "after: new MPI" in capsys.readouterr().out
+
+
+def test_tags_that_follow_each_other_are_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import_published_images(tmp_path / "results")
+    rows = history(Store(tmp_path / "results"), capsys, "reference", "new")
+    changed = {mode: row["changes"] for mode, row in rows.items() if row["changes"]}
+    assert set(changed) == {"persistent", "sendrecv", "isend-recv", "pairwise"}
+    assert changed["persistent"][0]["events"] == ["tag new begins"]
+
+
+def test_rows_that_change_together_are_told_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path / "results")
+    generator = random.Random(2)
+    for night in range(14):
+        results = [
+            halo(f"m{k}", 1000 * ((0.5 if k < 8 else 1.5) if night >= 7 else 1.0) * generator.gauss(1, 0.01))
+            for k in range(10)
+        ]
+        store_launch(store, "t", f"{night:02d}", results, started=f"2026-03-{night + 1:02d}T00:00:00Z")
+    assert main(["--store", str(store.path), "history"]) == 0
+    text = capsys.readouterr().out
+    assert "10 rows changed together (8 worse, 2 better; -v lists them), the most: 2026-03-08" in text
+    assert text.count("became") == 1
+    assert main(["--store", str(store.path), "history", "-v"]) == 0
+    assert capsys.readouterr().out.count("became") == 10
+
+
+def test_a_latency_that_grows_is_worse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path / "results")
+    generator = random.Random(1)
+    for night in range(12):
+        value = (2.0 if night >= 6 else 1.0) * generator.gauss(1, 0.01)
+        metrics = {"latency_us": {"value": value, "unit": "us", "better": "lower"}}
+        result = {"record": "result", "pattern": "halo", "variant": {"mode": "x"}, "metrics": metrics}
+        store_launch(store, "t", f"{night:02d}", [result], started=f"2026-03-{night + 1:02d}T00:00:00Z")
+    (change,) = history(store, capsys)["x"]["changes"]
+    assert change["verdict"] == "regressed"
+    assert change["ratio"] == pytest.approx(2.0, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[event]]\ndate = "soon"\ntext = "x"\n', "events.toml:2: 'date' is a day"),
+        ("[[event]]\ndate = 2026-01-01\n", "'text' says what happened"),
+        (
+            '[[event]]\ndate = 2026-01-01\ntext = "x"\nfactor = {}\n',
+            "events.toml:4: unknown key in [[event]]: 'factor'",
+        ),
+        ("[[event]\n", "not valid TOML"),
+        ("[event]\n", "write [[event]], not [event]"),
+    ],
+)
+def test_mistakes_in_events_are_told_with_their_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "events.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r".") as caught:
+        load(path)
+    assert message in str(caught.value)
+
+
+def test_nothing_to_show_is_said(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--store", str(nightly.path), "history", "--where", "mode == 'channel'"]) == 3
+    assert "no figure to show a history of" in capsys.readouterr().err
+    assert main(["--store", str(nightly.path), "history", "nightli"]) == 64
+    assert "did you mean 'nightly'?" in capsys.readouterr().err

@@ -1,0 +1,484 @@
+"""Importers of other people's programs: outputs as real versions print them, written by hand from that form."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from longshore_study import importers
+from longshore_study.cli import main
+from longshore_study.errors import LongshoreError
+from longshore_study.importers import Imported, Options
+from longshore_study.store import Store
+from longshore_study.study import FigureChoice
+
+
+def read(name: str, text: str, **options: Any) -> list[Imported]:
+    return importers.read_text(name, "file.out", text, Options(**options))
+
+
+def one(name: str, text: str, **options: Any) -> Imported:
+    (found,) = read(name, text, **options)
+    return found
+
+
+def results(found: Imported, kind: str = "result") -> list[dict[str, Any]]:
+    return [record for record in map(json.loads, found.lines) if record["record"] == kind]
+
+
+def figures(found: Imported, metric: str) -> list[float]:
+    return [result["metrics"][metric]["value"] for result in results(found)]
+
+
+def refused(name: str, text: str, **options: Any) -> str:
+    with pytest.raises(LongshoreError) as raised:
+        read(name, text, **options)
+    message = str(raised.value)
+    assert message.startswith("file.out")
+    assert "\n" not in message
+    return message
+
+
+STREAM = """\
+-------------------------------------------------------------
+STREAM version $Revision: 5.10 $
+-------------------------------------------------------------
+This system uses 8 bytes per array element.
+-------------------------------------------------------------
+Array size = 10000000 (elements), Offset = 0 (elements)
+Memory per array = 76.3 MiB (= 0.1 GiB).
+Total memory required = 228.9 MiB (= 0.2 GiB).
+Each kernel will be executed 10 times.
+ The *best* time for each kernel (excluding the first iteration)
+ will be used to compute the reported bandwidth.
+-------------------------------------------------------------
+Number of Threads requested = 4
+Number of Threads counted = 4
+-------------------------------------------------------------
+Your clock granularity/precision appears to be 1 microseconds.
+Each test below will take on the order of 9000 microseconds.
+   (= 9000 clock ticks)
+Increase the size of the arrays if this shows that
+you are not getting at least 20 clock ticks per test.
+-------------------------------------------------------------
+Function    Best Rate MB/s  Avg time     Min time     Max time
+Copy:           16000.0     0.012500     0.010000     0.014000
+Scale:          15238.1     0.011000     0.010500     0.011500
+Add:            19200.0     0.013000     0.012500     0.013500
+Triad:          20000.0     0.015000     0.012000     0.016000
+-------------------------------------------------------------
+Solution Validates: avg error less than 1.000000e-13 on all three arrays
+-------------------------------------------------------------
+"""
+
+
+def test_stream_has_its_best_rate_as_ours() -> None:
+    found = one("stream", STREAM)
+    assert figures(found, "best_bandwidth") == pytest.approx([16.0, 15.2381, 19.2, 20.0])
+    triad = results(found)[3]
+    assert triad["variant"] == {"kernel": "triad", "scope": "ep", "type": "double", "elements": 10000000}
+    assert triad["metrics"]["mean_bandwidth"]["value"] == pytest.approx(16.0)
+    assert triad["original"] == {"name": "Best Rate", "value": 20000.0, "unit": "MB/s"}
+    assert all(result["verified"] for result in results(found))
+    assert found.cell == {"program": "stream", "nodes": 1, "ranks": 1, "tasks_per_node": 4}
+
+
+def test_stream_in_its_mpi_form_is_per_node() -> None:
+    text = STREAM.replace(
+        "Array size = 10000000 (elements), Offset = 0 (elements)",
+        "Total Aggregate Array size = 10000000 (elements)\nData is distributed across 8 MPI ranks\n"
+        "   Array size per MPI rank = 1250000 (elements)",
+    ).replace("Number of Threads counted = 4", "Number of Threads counted for rank 0 = 2")
+    found = one("stream", text, ranks_per_node=4)
+    assert found.cell == {"program": "stream", "nodes": 2, "ranks": 8, "tasks_per_node": 2}
+    assert figures(found, "best_bandwidth") == pytest.approx([8.0, 7.61905, 9.6, 10.0])
+    assert results(found)[0]["variant"]["elements"] == 1250000
+    assert results(found)[0]["original"]["value"] == 16000.0
+
+
+def test_stream_that_is_cut_edited_or_wrong() -> None:
+    assert "without Triad" in refused("stream", STREAM[: STREAM.index("Triad")])
+    assert "before its results were checked" in refused("stream", STREAM[: STREAM.index("Solution")])
+    assert "was it edited?" in refused("stream", STREAM.replace("16000.0 ", "26000.0 "))
+    wrong = STREAM.replace("Solution Validates: avg", "Failed Validation on array a[], AvgRelAbsErr > epsilon; avg")
+    assert not any(result["verified"] for result in results(one("stream", wrong)))
+    assert len(read("stream", STREAM + STREAM)) == 2
+
+
+CHAPEL_STREAM = """\
+$ ./stream -nl 16
+Number of Locales = 16
+Tasks per locale = 36
+Problem size = 6871947673
+Bytes per array = 54975581384
+Total memory required (GB) = 153.6
+Number of trials = 10
+
+Validation: SUCCESS
+Execution time:
+  tot = 0.81
+  avg = 0.081
+  min = 0.0794
+Performance (GB/s) = 2077.15
+"""
+CHAPEL_EP = """\
+$ ./stream-ep -nl 4
+Problem size = 4000000 (2**21.93)
+Bytes per array = 32000000
+Total memory required (GB) = 0.09
+Number of trials = 10
+
+Validation: SUCCESS
+Execution time:
+  max (seconds) = 0.0101
+  avg (seconds) = 0.0100
+  min (seconds) = 0.0099
+Performance (GB/s):
+  max = 2.4242
+  avg = 2.4
+  min = 2.3762
+"""
+
+
+def test_chapel_stream_is_per_node() -> None:
+    found = one("chapel-stream", CHAPEL_STREAM)
+    assert figures(found, "best_bandwidth") == [pytest.approx(2077.15 / 16)]
+    assert found.cell == {"program": "chapel-stream", "nodes": 16, "tasks_per_node": 36}
+    (result,) = results(found)
+    assert result["variant"]["scope"] == "global"
+    assert result["original"]["value"] == 2077.15
+    each = one("chapel-stream", CHAPEL_EP)
+    assert figures(each, "best_bandwidth") == [2.3762]
+    assert results(each)[0]["variant"] == {"scope": "ep", "kernel": "triad", "type": "double", "elements": 1000000}
+    assert "how many locales" in refused("chapel-stream", CHAPEL_EP.replace("$ ./stream-ep -nl 4\n", ""))
+    assert "did not reach its end" in refused("chapel-stream", CHAPEL_STREAM[: CHAPEL_STREAM.index("Performance")])
+
+
+ISX_SCREEN = """\
+ISx v1.1
+  Number of Keys per PE: 1000
+  Max Key Value: 268435456
+  Bucket Width: 134217728
+  Number of Iterations: 3
+  Number of PEs: 2
+  WEAK Scaling!
+Average total time (per PE): 0.250000 seconds
+Average all2all time (per PE): 0.060000 seconds
+"""
+ISX_LOG = (
+    "SHMEM\tNUM_PES 2\tMax_Key 268435456\tNum_Iters 3\tWeak Scaling: 1000 keys per PE\tRound Robin All2All\t\n"
+    "TOTAL (sec)\tATA_KEYS (sec)\tATA_KEYS_COUNTS\tLOCAL_SORT (sec)\t\n"
+    "0.100000\t0.010000\t500\t0.001000\t\n"
+    "0.200000\t0.020000\t500\t0.002000\t\n"
+    "0.300000\t0.030000\t500\t0.003000\t\n"
+    "0.200000\t0.100000\t500\t0.004000\t\n"
+    "0.300000\t0.100000\t500\t0.005000\t\n"
+    "0.400000\t0.100000\t500\t0.006000\t\n"
+)
+
+
+def test_isx_of_the_screen_has_the_means_and_of_the_log_our_definition_too() -> None:
+    found = one("isx", ISX_SCREEN)
+    assert figures(found, "total_seconds") == [0.25]
+    assert figures(found, "exchange_seconds") == [0.06]
+    assert "keys_per_second" not in results(found)[0]["metrics"]
+    both = one("isx", ISX_SCREEN + ISX_LOG)
+    assert both.cell == {"program": "isx", "transport": "shmem", "ranks": 2}
+    # Slowest PE of each iteration: 0.2, 0.3, 0.4; its median is 0.3.
+    assert figures(both, "keys_per_second") == [pytest.approx(2000 / 0.3)]
+    assert figures(both, "total_seconds") == [pytest.approx(0.25)]
+    assert figures(both, "exchange_seconds") == [pytest.approx(0.06)]
+    assert [s["seconds"]["max"] for s in results(both, "sample")] == [0.2, 0.3, 0.4]
+    (result,) = results(both)
+    assert result["variant"] == {
+        "keys": 1000, "exchange": "put", "scaling": "weak", "max_key": 268435456, "order": "round-robin",
+    }  # fmt: skip
+    assert result["phases"] == {"exchange": 0.1, "sort": 0.005}
+    mpi = one("isx", ISX_LOG.replace("SHMEM", "MPI"))
+    assert results(mpi)[0]["variant"]["exchange"] == "alltoallv"
+
+
+def test_isx_that_is_cut_or_wrong() -> None:
+    assert "5 lines of times where 2 PEs and 3 iterations give 6" in refused(
+        "isx", ISX_LOG.replace("0.400000\t0.100000\t500\t0.006000\t\n", "")
+    )
+    assert "Average total time" in refused("isx", ISX_SCREEN[: ISX_SCREEN.index("Average")])
+    assert "a second run" in refused("isx", ISX_SCREEN + ISX_SCREEN)
+    wrong = one("isx", ISX_SCREEN.replace("WEAK Scaling!", "WEAK Scaling!\nRank 1 Failed Verification!"))
+    assert results(wrong)[0]["verified"] is False
+
+
+CHAPEL_ISX = """\
+scaling mode = weakISO
+total keys = 8000
+keys per bucket = 1000
+maxKeyVal = 65536 (2**16)
+bucketWidth = 8192 (2**13)
+numTrials = 2
+numBuckets = 8
+
+Verification successful!
+
+averages across locales of min across trials (min..max):
+input = 0.001 (0.0009..0.0012)
+exchange = 0.02 (0.015..0.03)
+total = 0.05 (0.04..0.08)
+"""
+
+
+def test_chapel_isx() -> None:
+    found = one("chapel-isx", CHAPEL_ISX, ranks_per_node=4)
+    assert found.cell == {"program": "chapel-isx", "ranks": 8, "nodes": 2}
+    assert figures(found, "keys_per_second") == [pytest.approx(8000 / 0.08)]
+    assert figures(found, "total_seconds") == [0.05]
+    (result,) = results(found)
+    assert (result["variant"]["scaling"], result["verified"]) == ("weak-iso", True)
+    assert result["phases"] == {"make": 0.001, "exchange": 0.02}
+    assert "total" in refused("chapel-isx", CHAPEL_ISX[: CHAPEL_ISX.index("total = 0.05")])
+
+
+OSU = """\
+[node1:1234] SET UCX_NET_DEVICES=mlx5_0:1
+
+# OSU MPI Bandwidth Test v7.5
+# Datatype: MPI_CHAR.
+# Size      Bandwidth (MB/s)
+1                       1.47
+4194304             23012.88
+"""
+OSU_ALLREDUCE = """\
+# OSU MPI Allreduce Latency Test v7.3
+# Datatype: MPI_INT.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+4                      11.69              9.21             14.02        1000
+8                      12.00              9.50             15.00        1000
+"""
+OSU_OLD = "# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n0                       1.27\n8   1.30\n"
+OSU_BARRIER = "# OSU MPI Barrier Latency Test v7.1\n# Avg Latency(us)\n             4.91\n"
+
+
+def test_osu_has_a_row_per_size() -> None:
+    found = one("osu", OSU, ranks=2)
+    assert found.cell == {"program": "osu", "transport": "mpi", "ranks": 2}
+    assert figures(found, "bandwidth_MBps") == [1.47, 23012.88]
+    assert results(found)[1]["variant"] == {"test": "Bandwidth", "datatype": "MPI_CHAR", "bytes": 4194304}
+    reduce = one("osu", OSU_ALLREDUCE)
+    assert figures(reduce, "latency_us") == [11.69, 12.0]
+    assert figures(reduce, "max_latency_us") == [14.02, 15.0]
+    assert results(reduce)[0]["iterations"] == 1000
+    assert figures(one("osu", OSU_OLD), "latency_us") == [1.27, 1.3]
+    barrier = one("osu", OSU_BARRIER)
+    assert (figures(barrier, "latency_us"), results(barrier)[0]["variant"]) == ([4.91], {"test": "Barrier Latency"})
+    assert len(read("osu", OSU + OSU_ALLREDUCE)) == 2
+    assert "no line of figures" in refused("osu", OSU[: OSU.index("1  ")])
+    assert "3 numbers below 2 columns" in refused("osu", OSU.replace("1.47", "1.47 9.9"))
+
+
+IMB = """\
+#----------------------------------------------------------------
+#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part
+#----------------------------------------------------------------
+# Date                  : Mon Dec 11 07:00:24 2023
+# List of Benchmarks to run:
+# PingPong
+# Alltoall
+#---------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         1.66         0.00
+      4194304           10       350.00     11983.73
+
+#----------------------------------------------------------------
+# Benchmarking Alltoall
+# #processes = 2
+# ( 2 additional processes waiting in MPI_Barrier)
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.07         0.08         0.07
+            1         1000         0.65         6.07         3.36
+#----------------------------------------------------------------
+# Benchmarking Alltoall
+# #processes = 4
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            1         1000         0.95         7.07         4.36
+
+
+# All processes entering MPI_Finalize
+"""
+
+
+def test_imb_has_a_row_per_table_and_size() -> None:
+    found = one("imb", IMB)
+    assert figures(found, "latency_us") == [1.66, 350.0, 0.07, 3.36, 4.36]
+    assert found.cell == {"program": "imb", "transport": "mpi", "ranks": 4}
+    assert results(found)[1]["variant"] == {"test": "PingPong", "processes": 2, "bytes": 4194304}
+    assert results(found)[1]["metrics"]["bandwidth_MBps"]["value"] == 11983.73
+    assert results(found)[4]["variant"] == {"test": "Alltoall", "processes": 4, "bytes": 1}
+    assert results(found)[1]["repetitions"] == 10
+    cut = IMB[: IMB.index("# All processes")]
+    assert "--partial" in refused("imb", cut)
+    assert one("imb", cut, partial=True).partial is not None
+
+
+CARTEX = """\
+mpirun -n 1728 ./cartex --domain 64 64 64 --nrep 10000 --halo 1 --nfields 8 --MPICart 12 12 12
+mpi
+running on 1728 ranks
+repetitions       10000
+load (bytes)      1.00000000e+09
+elapsed (s)       2.00000000e+00
+mean (s)          2.10000000e-04
+stddev (s)        1.00000000e-05
+median (s)        2.00000000e-04
+5% centile (s)    1.90000000e-04
+25% centile (s)   1.95000000e-04
+75% centile (s)   2.05000000e-04
+95% centile (s)   2.20000000e-04
+min (s)           1.80000000e-04
+max (s)           3.00000000e-04
+tp. median (GB/s) 5.00000000e+03
+tp. 5% c. (GB/s)  4.54545455e+03
+tp. 25% c. (GB/s) 4.87804878e+03
+tp. 75% c. (GB/s) 5.12820513e+03
+tp. 95% c. (GB/s) 5.26315789e+03
+tp. min (GB/s)    3.33333333e+03
+tp. max (GB/s)    5.55555556e+03
+"""
+
+
+def test_cartex_has_our_exchange_bandwidth() -> None:
+    found = one("cartex", CARTEX, ranks_per_node=64)
+    assert found.cell == {"program": "cartex", "transport": "mpi", "ranks": 1728, "nodes": 27, "ranks_per_node": 64}
+    assert figures(found, "exchange_bandwidth") == [5000.0]
+    (result,) = results(found)
+    assert result["variant"] == {
+        "domain": [64, 64, 64], "halo": 1, "fields": 8, "grid": [12, 12, 12], "placement": "cart",
+    }  # fmt: skip
+    assert result["repetitions"] == 10000
+    assert "was it edited?" in refused("cartex", CARTEX.replace("5.00000000e+03", "6.00000000e+03"))
+    assert results(one("cartex", "check failed!!!!!!!!! expected 3 but found 4\n" + CARTEX))[0]["verified"] is False
+    assert "ends without 'tp. max (GB/s)'" in refused("cartex", CARTEX[: CARTEX.index("tp. max")])
+
+
+BALE_JSON = """\
+{
+"bale_version": "3.00",
+"date": "2032-05-05.12:00",
+"app": "./ig",
+"pes": "4",
+"num_requests_total": "4000000",
+"num_requests_per_pe": "1000000",
+"table_size_per_pe": "10000",
+"buf_cnt": "1024",
+"AGP": "0.800000",
+"Conveyor": "0.040000"
+}
+"""
+
+
+def test_bale_in_json_has_the_bandwidth_of_its_seconds() -> None:
+    found = one("bale", BALE_JSON, ranks_per_node=2)
+    assert figures(found, "injection_bandwidth") == [pytest.approx(16 * 1e6 * 2 / s / 1e9) for s in (0.8, 0.04)]
+    assert [r["variant"]["strategy"] for r in results(found)] == ["agp", "conveyor"]
+    assert found.cell["nodes"] == 2
+    assert "--ranks-per-node" in refused("bale", BALE_JSON)
+    assert "has no end" in refused("bale", BALE_JSON[: BALE_JSON.index("Conveyor")], ranks_per_node=2)
+    assert "'0'" in refused("bale", BALE_JSON.replace("0.800000", "0"), ranks_per_node=2)
+
+
+RATE = FigureChoice("rate", "GB/s", "higher", expression=r"^(?P<test>\w+): (?P<value>\S+) GB/s")
+
+
+def test_a_regular_expression_names_factors_and_the_figure() -> None:
+    text = "copy: 10.0 GB/s\nadd: 20 GB/s\ncopy: 14.0 GB/s\nnoise\ncopy: 12 GB/s\n"
+    found = one("regex", text, figure=RATE)
+    assert [(r["variant"], r["repetitions"]) for r in results(found)] == [({"test": "copy"}, 3), ({"test": "add"}, 1)]
+    assert figures(found, "rate") == [12.0, 20.0]
+    assert "nothing in the output matches" in refused("regex", "none\n", figure=RATE)
+    assert refused("regex", "copy: fast GB/s\n", figure=RATE).startswith("file.out:1: 'fast' is no number")
+
+
+def test_a_regular_expression_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("longshore_study.importers.regex.MOST_SECONDS", 0.3)
+    choice = FigureChoice("x", "s", "lower", expression=r"((?:a+)+)$")
+    assert "without an end" in refused("regex", "a" * 200 + "b", figure=choice)
+
+
+DOCUMENT = {
+    "machine": "m",
+    "results": [
+        {"name": "copy", "rate": 1.5, "unit": "GB/s"},
+        {"name": "add", "rate": "2.5", "unit": "GB/s"},
+    ],
+    "sizes": {"8": {"us": 1.0}, "16": {"us": 2.0}},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("results[*].rate", [({"name": "copy"}, 1.5), ({"name": "add"}, 2.5)]),
+        ("results[-1].rate", [({}, 2.5)]),
+        ("$.results.*.rate", [({"name": "copy"}, 1.5), ({"name": "add"}, 2.5)]),
+        ('sizes."16".us', [({}, 2.0)]),
+        ("sizes[*].us", [({"place": "8"}, 1.0), ({"place": "16"}, 2.0)]),
+    ],
+)
+def test_a_json_path_leads_to_figures(path: str, expected: list[tuple[dict[str, Any], float]]) -> None:
+    choice = FigureChoice("rate", "GB/s", "higher", path=path)
+    found = one("json", json.dumps(DOCUMENT), figure=choice)
+    assert list(zip([r["variant"] for r in results(found)], figures(found, "rate"), strict=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[" * 100_000, "nested 100000 deep"),
+        ('{"a": NaN}', "NaN is no number"),
+        ("{", "not JSON"),
+        ('{"a": true}', "no number"),
+        ('{"b": 1}', "nothing at path"),
+        ('{"a": 1e999}', "no number"),
+        ('{"a": ' + "9" * 5000 + "}", "not JSON"),
+    ],
+)
+def test_hostile_json_is_one_line(text: str, words: str) -> None:
+    assert words in refused("json", text, figure=FigureChoice("x", "s", "lower", path="a"))
+
+
+def test_any_output_is_imported_from_the_command_line(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "any.out"
+    file.write_text("copy: 10.0 GB/s\n")
+    store = tmp_path / "results"
+    common = ["--store", str(store), "import", "regex", str(file), "--tag", "t"]
+    assert main([*common, "--pattern", r"(\w+) (", "--figure", "rate", "--unit", "GB/s"]) == 64
+    assert "--pattern is no regular expression" in capsys.readouterr().err
+    assert main([*common, "--figure", "rate", "--unit", "GB/s"]) == 64
+    assert main([*common, "--pattern", RATE.expression or "", "--figure", "rate", "--unit", "GB/s"]) == 0
+    (launch,) = Store(store).launches()
+    assert launch.imported
+    assert launch.results[0]["metrics"]["rate"] == {"value": 10.0, "unit": "GB/s", "better": "higher"}
+    assert main(["--store", str(store), "show"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "whose"),
+    [(STREAM, "stream"), (OSU, "osu"), (IMB, "imb"), (ISX_SCREEN, "isx"), (CHAPEL_ISX, "chapel-isx"),
+     (CHAPEL_EP, "chapel-stream"), (CARTEX, "cartex"), (BALE_JSON, "bale")],
+)  # fmt: skip
+def test_a_file_of_another_program_is_known(text: str, whose: str) -> None:
+    message = refused("halobench", text)
+    assert f"use 'longshore import {whose} file.out ...'" in message
+
+
+@pytest.mark.parametrize("name", [n for n in importers.FORMATS if n not in importers.ANY])
+@pytest.mark.parametrize(
+    "junk", ["\x00\x01\x02", "a" * 1_000_000, "{" * 100_000, "<script>alert(1)</script>", "\x1b]0;x\x07"]
+)
+def test_junk_is_refused_in_one_line(name: str, junk: str) -> None:
+    assert "nothing in it looks like one" in refused(name, junk)
