@@ -31,6 +31,9 @@ STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 # The folder of transport/ that knows every transport: it chooses one at run time.
 CHOOSER = "launch"
 
+# Folders of transport/ that transports beside them stand on, and which these are.
+BASES = {"one_sided": ("shmem", "ucx")}
+
 # Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/mpi/, ...
 FOREIGN_HEADERS = (
     (re.compile(r"mpi\.h$|mpi-ext\.h$"), "mpi"),
@@ -38,6 +41,8 @@ FOREIGN_HEADERS = (
     (re.compile(r"uc[pstm]/"), "ucx"),
 )
 FOREIGN_FOLDER_PARENTS = ("transport", "halo", "bucket")
+# Whose processes are started by another library.
+STARTED_BY = {("transport", "ucx"): "mpi"}
 
 SOURCES = ("src/longshore", "bench", "bindings")
 SUFFIXES = (".hpp", ".cpp", ".h", ".c")
@@ -96,6 +101,8 @@ def violations_within_transport(path: str, here: Place, there: Place) -> Iterato
         return  # tests of what all transports share are run on each
     if here.folder == "" and there.folder != "":
         yield f"layer 'transport' includes 'transport/{there.folder}': what all transports share includes none of them"
+    elif here.folder in BASES.get(there.folder, ()):
+        return
     elif here.folder not in (there.folder, CHOOSER) and there.folder != "":
         yield f"layer 'transport/{here.folder}' includes 'transport/{there.folder}', a transport beside it"
 
@@ -103,6 +110,8 @@ def violations_within_transport(path: str, here: Place, there: Place) -> Iterato
 def may_include_foreign(path: str, here: Place, transport: str) -> bool:
     """True in <layer>/<transport>/, and in a test that is about that transport by its name."""
     if here.layer in FOREIGN_FOLDER_PARENTS and here.folder == transport:
+        return True
+    if STARTED_BY.get((here.layer, here.folder)) == transport:
         return True
     return is_test(path) and transport in words_of(path)
 
