@@ -107,8 +107,8 @@ def _print(found: Attribution, written: str | None, why_not: str | None) -> None
     word = comparison.verdict
     terminal.print_line(f"{comparison.new.name} against {comparison.reference.name}: {word}", word)
     if not found.rules:
-        changed = f"; {terminal.count(len(found.unexplained), 'row')} changed" if found.unexplained else ""
-        print(f"no change is associated with any factor{changed}")
+        besides = f"; {terminal.count(len(found.unexplained), 'row')} changed" if found.unexplained else ""
+        print(f"no change is associated with any factor{besides}")
     for number, rule in enumerate(found.rules, 1):
         rows = found.rows_of(rule)
         changed = sum(row.verdict in (verdict.REGRESSED, verdict.IMPROVED) for row in rows)
