@@ -70,6 +70,27 @@ def test_damage_and_unknown_names_are_said(results: Store, capsys: pytest.Captur
     assert len(table(captured.out)) == 2
 
 
+def test_options_that_contradict_each_other_are_refused(
+    results: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = ["--store", str(results.path)]
+    for arguments, said in (
+        (["export", "--margin", "nonsense"], "--compare REF NEW"),
+        (["report", "--margin", "nonsense"], "--compare REF NEW"),
+        (["export", "--samples", "--format", "reframe"], "no repetitions"),
+        (["stacks", "--search", str(tmp_path / "nope")], "there is no such folder"),
+    ):
+        capsys.readouterr()
+        assert main([*store, *arguments]) == 64
+        assert said in capsys.readouterr().err
+    assert main([*store, "export", "--json", "--format", "reframe", "-o", "o.json"]) == 0
+    assert json.loads(Path("o.json").read_text())["runs"]
+    assert main([*store, "export", "-o", "-"]) == 0
+    assert len(table(capsys.readouterr().out)) == 2
+    assert not Path("-").exists()
+
+
 def images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     import_published_images(tmp_path / "images")
     capsys.readouterr()
