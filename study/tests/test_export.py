@@ -173,6 +173,8 @@ def test_a_run_report_is_as_reframe_writes_it(tmp_path: Path, capsys: pytest.Cap
     assert key == "generic:mpi:process_bandwidth"
     assert values[0] == pytest.approx(381.8, abs=0.1)
     assert values[1:] == [0, None, None, "MiB/s", "pass"]
+    times = {case[name] for case in cases for name in ("job_completion_time", "job_completion_time_unix")}
+    assert times == {None}, "of what was imported no time is known"
 
 
 def test_the_checks_for_reframe_are_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
