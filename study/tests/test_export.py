@@ -70,6 +70,19 @@ def test_damage_and_unknown_names_are_said(results: Store, capsys: pytest.Captur
     assert len(table(captured.out)) == 2
 
 
+def test_damage_of_a_comparison_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for tag in ("old", "new"):
+        store_launch(results, tag, "a", [halo("waitall", 10.0)])
+    comparison = ["--store", str(results.path), "export", "--compare", "old", "new"]
+    assert main(comparison) == 0
+    assert not capsys.readouterr().err
+    store_launch(results, "new", "a", [halo("waitall", 10.0)], index=1, end=False)
+    assert main(comparison) == 3
+    captured = capsys.readouterr()
+    assert "truncated" in captured.err
+    assert len(table(captured.out)) == 1
+
+
 def test_options_that_contradict_each_other_are_refused(
     results: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

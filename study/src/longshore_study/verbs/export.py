@@ -80,9 +80,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         figures = [_figure(figure) for figure in measured.figures]
         _write(args, export_tables.table(figures, args.format, FIXED))
-    for problem in measured.problems:
+    return _told(measured.problems, damaged=bool(measured.damaged))
+
+
+def _told(problems: Iterable[str], *, damaged: bool) -> int:
+    for problem in problems:
         print(f"longshore: not exported: {problem}", file=sys.stderr)
-    return EXIT_INVALID if measured.damaged else EXIT_OK
+    return EXIT_INVALID if damaged else EXIT_OK
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -141,7 +145,7 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
              "low": low, "high": high, "verdict": row["verdict"]}
         )  # fmt: skip
     _write(args, export_tables.table(_telling(rows, args.format), args.format))
-    return EXIT_OK
+    return _told(found.problems, damaged=bool(found.damaged))
 
 
 def _summary(measured: Measured) -> list[dict[str, Any]]:
