@@ -37,6 +37,13 @@ def test_importing_twice_does_not_count_twice(tmp_path: Path, capsys: pytest.Cap
     assert len(list(Store(tmp_path).launches())) == 2
 
 
+@pytest.mark.parametrize("option", ["--session", "--study", "--tag"])
+def test_an_empty_name_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", option, "") == 64
+    assert "needs a name; it is empty" in capsys.readouterr().err
+    assert not list(Store(tmp_path).launches())
+
+
 def test_a_bad_file_among_good_ones_stores_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.out"
     bad.write_text(HALO.read_text()[:900])

@@ -29,9 +29,13 @@ from longshore_study.store import Store, folder_name
 from longshore_study.study_file import load
 
 
-def add_session_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tag", help="what is measured, as an image or a version (default: the study's name)")
-    parser.add_argument("--session", help="when it is measured, as a day or a job (default: the date)")
+def add_session_options(
+    parser: argparse.ArgumentParser,
+    tag: str = "what is measured, as an image or a version (default: the study's name)",
+    session: str = "when it is measured, as a day or a job (default: the date)",
+) -> None:
+    parser.add_argument("--tag", help=tag)
+    parser.add_argument("--session", help=session)
     parser.add_argument("--retry-failed", action="store_true", help="run failed launches once more")
     parser.add_argument(
         "--bench", metavar="PATH", help="the longshore-bench to run (default: LONGSHORE_BENCH, beside longshore, PATH)"

@@ -56,6 +56,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """All files are read before any is stored: a mistake in the last one leaves nothing half done."""
+    for option, given in (("--session", args.session), ("--study", args.study)):
+        if given is not None and not given.strip():
+            raise UsageError(f"{option} needs a name; it is empty")
     name = importers.format_name(args.format)
     for option, value in (("--ranks-per-node", args.ranks_per_node), ("--ranks", args.ranks)):
         if value is not None and value < 1:
