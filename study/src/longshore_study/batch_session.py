@@ -37,8 +37,13 @@ def submit_session(
         return _print_plan(args, plan, target, groups, starter)
     system = batch.SYSTEMS[choice.kind]
     for job in known_jobs(target):
-        state = batch.state_of(batch.SYSTEMS[job["system"]], job["id"])
-        if state not in (batch.ENDED, "unknown"):
+        state, why = batch.state_of(batch.SYSTEMS[job["system"]], job["id"])
+        if state == batch.UNKNOWN:
+            raise LongshoreError(
+                f"whether job {job['id']} of session {target.session} still runs is not known ({why}); try again "
+                f"later, or, if you know that it has ended, remove {job['noted_in']}"
+            )
+        if state != batch.ENDED:
             cancel = shlex.join(batch.SYSTEMS[job["system"]].cancellation(job["id"]))
             raise LongshoreError(
                 f"job {job['id']} of session {target.session} is {state}; wait for it ('longshore status' tells), or "
@@ -64,7 +69,7 @@ def submit_session(
 
 
 def known_jobs(target: Target) -> list[dict[str, Any]]:
-    """The jobs that were submitted for a session, in their order."""
+    """The jobs that were submitted for a session, in their order; `noted_in` is the file that says so."""
     found = []
     for path in sorted(target.folder.glob("job-*.json")):
         try:
@@ -72,7 +77,7 @@ def known_jobs(target: Target) -> list[dict[str, Any]]:
         except (OSError, ValueError):
             continue
         if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("system") in batch.SYSTEMS:
-            found.append(row)
+            found.append(row | {"noted_in": str(path)})
     return found
 
 
