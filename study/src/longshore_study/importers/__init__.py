@@ -78,6 +78,8 @@ class Options:
     ranks: int | None = None
     figure: FigureChoice | None = None
     """Where the figures are, for the formats that know no program."""
+    program: str | None = None
+    """What the program is called, for the formats that know none; as its figure, where nothing says."""
 
 
 @dataclass(frozen=True, slots=True)
