@@ -212,6 +212,18 @@ def test_a_job_that_left_no_output_is_said_to_have_left_none(place: Path) -> Non
     assert "which is not there" not in call(place, "status").stdout
 
 
+def test_a_job_of_fewer_nodes_than_its_launches_need_is_refused(place: Path) -> None:
+    text = STUDY.format(kind="slurm-batch").replace("nodes = 1 }", "nodes = [1, 2] }") + "nodes = 1\n"
+    (place / "study.toml").write_text(text, encoding="utf-8")
+    words = f"study.toml:{text.count(chr(10))}: [launcher] nodes = 1, and "
+    for verb in (("check", "study.toml"), ("run", "study.toml", "--dry-run"), ("run", "study.toml")):
+        done = call(place, *verb)
+        assert (done.returncode, words in done.stderr, "needs 2" in done.stderr) == (64, True, True), done.stderr
+    for enough in (text.replace("\nnodes = 1\n", "\nnodes = 2\n"), text + 'one_job_per = "nodes"\n'):
+        (place / "study.toml").write_text(enough, encoding="utf-8")
+        assert call(place, "check", "study.toml").returncode == 0
+
+
 def test_slurm_fills_nothing_into_the_name_of_the_output() -> None:
     argv = batch.Slurm().submission(request(output=Path("/img%3A1/j.out")))
     assert "--output=/img%%3A1/j.out" in argv

@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from longshore_study.batch import JobRequest
 from longshore_study.durations import clock
 from longshore_study.errors import EXIT_OK, LongshoreError
 from longshore_study.launchers import nodes_of
-from longshore_study.plan import Plan, PlannedLaunch
+from longshore_study.plan import Cell, Plan, PlannedLaunch
 from longshore_study.session_folder import Target, keep_study_file
 from longshore_study.starter import Starter
-from longshore_study.study import JobChoice, LauncherChoice
+from longshore_study.study import JobChoice, LauncherChoice, Study
+from longshore_study.study_file import StudyFileError
+from longshore_study.toml_positions import key_lines, line_of
 
 _LARGEST_RESERVE_SECONDS = 60
 
@@ -32,6 +35,7 @@ def submit_session(
     """Submits the jobs that the session lacks, or with --dry-run prints what would be submitted."""
     choice = plan.study.launcher
     assert choice.job is not None  # noqa: S101 - the caller has looked
+    refuse_too_few_nodes(plan.study, [launch.cell for launch in launches])
     groups = _groups(choice, launches)
     if args.dry_run:
         return _print_plan(args, plan, target, groups, starter)
@@ -66,6 +70,21 @@ def submit_session(
             submitted.append(row)
     _print_submitted(args, target, submitted)
     return EXIT_OK
+
+
+def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
+    """Raises StudyFileError when the job that the study file asks for has fewer nodes than a launch in it."""
+    choice = study.launcher
+    if choice.job is None or choice.job.nodes is None or choice.job.one_job_per == "nodes":
+        return
+    most, widest = max(((nodes_of(cell, choice) or 1, cell.label) for cell in cells), default=(1, ""))
+    if most > choice.job.nodes:
+        line = line_of(key_lines(study.text), ("launcher", "nodes"))
+        problem = (
+            f"{study.path}:{line}: [launcher] nodes = {choice.job.nodes}, and {widest} needs {most}; write "
+            f"nodes = {most}, or leave it out"
+        )
+        raise StudyFileError([problem])
 
 
 def known_jobs(target: Target) -> list[dict[str, Any]]:
