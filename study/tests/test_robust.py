@@ -12,6 +12,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -159,6 +160,35 @@ def test_a_session_of_another_machine_is_refused_while_it_gives_signs_of_life(fo
         mine.beat()
         assert mine.mark.stat().st_mtime_ns > before
     assert [path.name for path in folder.iterdir()] == [other.name]
+
+
+def test_a_job_waits_whether_a_mark_of_another_machine_is_alive(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(claim, "_DEAD_AFTER_SECONDS", 1.5)
+    monkeypatch.setattr(claim, "_LOOK_SECONDS", 0.1)
+    other = mark(folder, "node7-1", 4321)
+    with claim.claimed(folder, "a", wait=True) as mine:  # its node has died
+        assert mine.mark.exists()
+    assert capsys.readouterr().err.count("waiting whether it gives another") == 1
+    os.utime(other)
+    sign = threading.Timer(0.5, os.utime, (other,))
+    sign.start()
+    with pytest.raises(LongshoreError, match="process 4321 on node7-1"), claim.claimed(folder, "a", wait=True):
+        pass
+    sign.join()
+
+
+def test_a_session_that_cannot_be_marked_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_words: object, **_more: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with (
+        pytest.raises(LongshoreError, match=r"cannot write to .*session: Permission denied"),
+        claim.claimed(folder, "a"),
+    ):
+        pass
 
 
 def test_parts_of_a_session_may_run_at_once_and_a_whole_one_may_not_beside_them(folder: Path) -> None:

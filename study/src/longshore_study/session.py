@@ -116,7 +116,7 @@ def _run(
     """Runs `launches`; the exit status when the user, or the time given, stopped it, else None."""
     keep_study_file(plan, target)
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
-    with claimed(target.folder, target.session, part) as claim:
+    with claimed(target.folder, target.session, part, wait=args.in_job) as claim:
         forecast = Forecast(target.store.launches(target.study))
         _announce(plan, target, launches, summary, forecast)
         progress = make_progress(plan, launches, forecast)
@@ -139,6 +139,8 @@ def _run(
                 f"longshore: stopped by {why}; {len(summary.outcomes)} launches recorded, {left} left; {go_on}",
                 sys.stderr,
             )
+            if args.json:
+                _conclude(args, target, summary, stopped="time" if by_time else str(stop), left=left)
             return EXIT_STOPPED if isinstance(stop, OutOfTime) else stop.exit_status
         except LongshoreError as error:
             # A full disk, mostly. What was recorded stays; the launch at hand is run again.
@@ -171,7 +173,9 @@ def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary
         say(f"warning: load average {load.value}: {load.advice}", sys.stderr)
 
 
-def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> None:
+def _conclude(
+    args: argparse.Namespace, target: Target, summary: Summary, *, stopped: str | None = None, left: int = 0
+) -> None:
     ran = [outcome for outcome in summary.outcomes if not outcome.failure]
     skipped = [outcome for outcome in ran if outcome.skipped]
     folder = target.store.session_path(target.study, target.tag, target.session)
@@ -189,6 +193,8 @@ def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> Non
                 {"cell": o.launch.cell.factors, "launch": o.launch.launch_index, "why": o.failure}
                 for o in summary.failures
             ],
+            "stopped": stopped,
+            "left": left,
             "store": str(folder),
         }
         print(json.dumps(answer, indent=1))

@@ -51,6 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--path", metavar="PATH", help="of json: where the figures are, as results[*].rate")
     parser.add_argument("--figure", metavar="NAME", help="of regex and json: what the figure is called")
     parser.add_argument("--unit", help="of regex and json: its unit")
+    parser.add_argument(
+        "--name", metavar="PROGRAM", help="of regex and json: whose figure it is (default: --study, else --figure)"
+    )
     parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="of regex and json")
 
 
@@ -64,7 +67,11 @@ def run(args: argparse.Namespace) -> int:
         if value is not None and value < 1:
             raise UsageError(f"{option} must be at least 1, not {value}")
     options = importers.Options(
-        partial=args.partial, ranks_per_node=args.ranks_per_node, ranks=args.ranks, figure=_figure_choice(args, name)
+        partial=args.partial,
+        ranks_per_node=args.ranks_per_node,
+        ranks=args.ranks,
+        figure=_figure_choice(args, name),
+        program=args.name or args.study,
     )
     session = args.session or dt.datetime.now().astimezone().date().isoformat()
     study = args.study or name
