@@ -125,7 +125,7 @@ measured sample_result(const char* strategy, double rate, bool right = true) {
 TEST_F(RecordFile, holds_samples_and_results_as_documented) {
   record_file file(path_.string());
   recorder told("gather", file, false);
-  repetition seconds{.max = 3, .median = 2, .min = 1, .mean = 2, .phases = {{"exchange", 0.5}}};
+  repetition seconds{.max = 3, .median = 2, .min = 1, .mean = 2, .phases = {{"exchange", 0.5}}, .least_of_phases = {0.5}};
   told.sample(json{{"strategy", "agp"}}, 4, 7, seconds);
   told.result(sample_result("agp", 2));
   told.skipped({json{{"strategy", "auto"}}, "not yet"});

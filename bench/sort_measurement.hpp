@@ -72,7 +72,8 @@ class sort_measurement : public measurement {
 
   // The same keys again and again, as ISx does: made anew, so that making them is timed too.
   void reset() override {
-    end_batch();
+    batch_sort_seconds_ = batch_exchange_seconds_ = 0;
+    batch_runs_ = 0;
     const double start = team_.now();
     Item* const to = items().data();
     generate_keys<key>(pattern_, share_, max_key_, random_stream(seed_, static_cast<std::uint64_t>(team_.rank())),
@@ -118,8 +119,13 @@ class sort_measurement : public measurement {
   }
   [[nodiscard]] traffic moved() const override { return sorter_.moved(); }
 
+  // ISx's figures: of each rank by itself, with the making of keys in the total.
+  void timed(const repetition&, long) override {
+    total_seconds_.push_back(generate_seconds_ + batch_sort_seconds_ / static_cast<double>(batch_runs_));
+    exchange_seconds_.push_back(batch_exchange_seconds_ / static_cast<double>(batch_runs_));
+  }
+
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
-    end_batch();
     double exchange = 0;
     for (const auto& [phase, lasted] : seconds.phases)
       if (phase == "exchange" || (phase == "bucketize" && stores_directly())) exchange += lasted;
@@ -150,15 +156,6 @@ class sort_measurement : public measurement {
   // Whether items are put into bucket order in the memory of the rank that is to have them: then that is the exchange.
   [[nodiscard]] bool stores_directly() const noexcept { return sorter_.strategy() == exchange_strategy::direct; }
 
-  // ISx's figures: of each rank by itself, with the making of keys in the total.
-  void end_batch() {
-    if (batch_runs_ > 0) {
-      total_seconds_.push_back(generate_seconds_ + batch_sort_seconds_ / static_cast<double>(batch_runs_));
-      exchange_seconds_.push_back(batch_exchange_seconds_ / static_cast<double>(batch_runs_));
-    }
-    batch_sort_seconds_ = batch_exchange_seconds_ = 0;
-    batch_runs_ = 0;
-  }
   // Over ranks, of each rank's median over repetitions. (ISx takes the mean over repetitions, in which one disturbance counts
   // as much as all the rest.)
   double mean_over_ranks(std::vector<double> seconds) {

@@ -104,6 +104,25 @@ def test_the_published_images_lost_persistent(tmp_path: Path, capsys: pytest.Cap
     assert "cause of" not in text, "an association is no cause"
 
 
+def test_a_study_that_was_edited_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, confirm = str(tmp_path / "results"), tmp_path / "confirm.toml"
+    import_published_images(Path(store))
+    call = ["--store", store, "attribute", "reference", "new", "-o", str(confirm)]
+    assert main(call) == 0
+    written = confirm.read_text()
+    # With another margin another study is written over one that nobody touched.
+    assert main([*call, "--margin", "7%"]) == 0
+    assert confirm.read_text() != written
+    assert main(call) == 0
+    assert confirm.read_text() == written
+    for edited in (written.replace("launches = 5", "launches = 9").encode(), b"\xff\xfe[hypothesis]", b""):
+        confirm.write_bytes(edited)
+        capsys.readouterr()
+        assert main(call) == 64
+        assert "exists and is not as 'longshore attribute' wrote it" in capsys.readouterr().err
+        assert confirm.read_bytes() == edited
+
+
 def test_what_differs_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The library of the MPI cells alone differs, and they alone have changed."""
     store = Store(tmp_path / "results")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from longshore_study import batch
-from longshore_study.batch import ENDED, JobRequest
+from longshore_study.batch import ENDED, UNKNOWN, JobRequest
 from longshore_study.durations import clock, parse_duration
 from longshore_study.store import Store
 
@@ -69,7 +69,7 @@ def place(tmp_path: Path) -> Path:
     fake = Path(__file__).with_name("fake_bench.py")
     programs = {
         "qsub": QSUB.format(folder=quoted),
-        "qstat": "#!/bin/sh\nexit 153\n",
+        "qstat": "#!/bin/sh\necho qstat: Unknown Job Id 7.server >&2\nexit 153\n",
         "flux": FLUX.format(folder=quoted),
         "mpirun": MPIRUN,
         "longshore-bench": f'#!/bin/sh\nexec "{sys.executable}" -S "{fake}" "$@"\n',
@@ -162,15 +162,71 @@ def test_the_name_of_a_job_is_read_from_the_answer(kind: str, answer: str, expec
 
 
 @pytest.mark.parametrize(
-    ("kind", "answer", "status", "expected"),
+    ("kind", "answer", "expected"),
     [
-        ("slurm-batch", "RUNNING\n", 0, "running"), ("slurm-batch", "", 0, ENDED), ("slurm-batch", "x", 1, ENDED),
-        ("pbs-batch", "Job Id: 1\n    job_state = Q\n", 0, "pending"), ("pbs-batch", "    job_state = F\n", 0, ENDED),
-        ("pbs-batch", "", 153, ENDED), ("flux-batch", "SCHED\n", 0, "pending"), ("flux-batch", "INACTIVE\n", 0, ENDED),
+        ("slurm-batch", (0, "RUNNING\n", ""), "running"), ("slurm-batch", (0, "", ""), ENDED),
+        ("slurm-batch", (1, "", "slurm_load_jobs error: Invalid job id specified\n"), ENDED),
+        ("slurm-batch", (1, "", "slurm_load_jobs error: Socket timed out on send/recv operation\n"), UNKNOWN),
+        ("slurm-batch", (126, "", "timed out after 60 seconds"), UNKNOWN), ("slurm-batch", (1, "", ""), UNKNOWN),
+        ("pbs-batch", (0, "Job Id: 1\n    job_state = Q\n", ""), "pending"),
+        ("pbs-batch", (0, "    job_state = F\n", ""), ENDED), ("pbs-batch", (0, "a word\n", ""), UNKNOWN),
+        ("pbs-batch", (153, "", "qstat: Unknown Job Id 7.server\n"), ENDED),
+        ("pbs-batch", (35, "", "qstat: 7.server Job has finished, use -x or -H to obtain information\n"), ENDED),
+        ("pbs-batch", (111, "", "Connection refused\nqstat: cannot connect to server\n"), UNKNOWN),
+        ("flux-batch", (0, "SCHED\n", ""), "pending"), ("flux-batch", (0, "INACTIVE\n", ""), ENDED),
+        ("flux-batch", (127, "", "'flux' is not found on this machine"), UNKNOWN),
     ],
 )  # fmt: skip
-def test_the_state_of_a_job_is_read_from_the_answer(kind: str, answer: str, status: int, expected: str) -> None:
-    assert batch.SYSTEMS[kind].state(answer, status) == expected
+def test_the_state_of_a_job_is_read_from_the_answer(
+    monkeypatch: pytest.MonkeyPatch, kind: str, answer: tuple[int, str, str], expected: str
+) -> None:
+    monkeypatch.setattr(batch, "answer_of", lambda _argv: answer)
+    state, why = batch.state_of(batch.SYSTEMS[kind], "7")
+    assert (state, bool(why)) == (expected, expected == UNKNOWN)
+
+
+def test_no_second_job_is_submitted_while_nobody_knows_of_the_first(place: Path) -> None:
+    (place / "study.toml").write_text(STUDY.format(kind="pbs-batch"), encoding="utf-8")
+    (place / "bin" / "qsub").write_text("#!/bin/sh\necho x >> asked\necho 7.server\n", encoding="utf-8")
+    words = ("run", "study.toml", "--session", "s")
+    assert call(place, *words).returncode == 0
+    (place / "bin" / "qstat").write_text("#!/bin/sh\necho Socket timed out >&2\nexit 1\n", encoding="utf-8")
+    again = call(place, *words)
+    assert again.returncode == 3
+    assert "whether job 7.server of session s still runs is not known (Socket timed out)" in again.stderr
+    assert (place / "asked").read_text() == "x\n"
+    assert "unknown (Socket timed out)" in call(place, "status").stdout
+    (noted,) = place.glob("longshore-results/*/*/*/job-*.json")
+    assert str(noted.relative_to(place)) in again.stderr
+    noted.unlink()
+    assert call(place, *words).returncode == 0
+
+
+def test_a_job_that_left_no_output_is_said_to_have_left_none(place: Path) -> None:
+    (place / "study.toml").write_text(STUDY.format(kind="pbs-batch"), encoding="utf-8")
+    (place / "bin" / "qsub").write_text("#!/bin/sh\necho 7.server\n", encoding="utf-8")
+    assert call(place, "run", "study.toml", "--session", "s").returncode == 0
+    assert "which is not there" in call(place, "status").stdout
+    (noted,) = place.glob("longshore-results/*/*/*/job-*.json")
+    noted.with_suffix(".out").touch()
+    assert "which is not there" not in call(place, "status").stdout
+
+
+def test_a_job_of_fewer_nodes_than_its_launches_need_is_refused(place: Path) -> None:
+    text = STUDY.format(kind="slurm-batch").replace("nodes = 1 }", "nodes = [1, 2] }") + "nodes = 1\n"
+    (place / "study.toml").write_text(text, encoding="utf-8")
+    words = f"study.toml:{text.count(chr(10))}: [launcher] nodes = 1, and "
+    for verb in (("check", "study.toml"), ("run", "study.toml", "--dry-run"), ("run", "study.toml")):
+        done = call(place, *verb)
+        assert (done.returncode, words in done.stderr, "needs 2" in done.stderr) == (64, True, True), done.stderr
+    for enough in (text.replace("\nnodes = 1\n", "\nnodes = 2\n"), text + 'one_job_per = "nodes"\n'):
+        (place / "study.toml").write_text(enough, encoding="utf-8")
+        assert call(place, "check", "study.toml").returncode == 0
+
+
+def test_slurm_fills_nothing_into_the_name_of_the_output() -> None:
+    argv = batch.Slurm().submission(request(output=Path("/img%3A1/j.out")))
+    assert "--output=/img%%3A1/j.out" in argv
 
 
 def test_a_script_quotes_everything() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from longshore_study import child
 from longshore_study.child import ChildResult, Interrupted, Signals, members_of_session, run_child
 
 
@@ -49,6 +50,18 @@ def test_bytes_that_are_no_text_do_no_harm() -> None:
     assert len(result.output) == 2
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_output_that_is_too_much_is_refused_also_of_a_program_that_has_ended(
+    monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.setattr(child, "MOST_OUTPUT_BYTES", 2**20)
+    monkeypatch.setattr(child, "_TICK_SECONDS", 20.0)  # nobody looks before it has ended
+    result = run(f"import sys; sys.{stream}.write('x' * (2**20 + 1))")
+    assert result.exit_status == 125
+    assert "printed more than 1 MiB" in result.stderr_tail[-1]
+    assert run(f"import sys; sys.{stream}.write('x' * 2**20)").exit_status == 0
+
+
 def test_ranks_in_groups_of_their_own_are_ended_too(tmp_path: Path) -> None:
     log = tmp_path / "pids"
     code = (
@@ -64,10 +77,10 @@ def test_ranks_in_groups_of_their_own_are_ended_too(tmp_path: Path) -> None:
     result = run(code, timeout=1.0)
     assert result.timed_out
     assert time.monotonic() - started < 10.0
-    children = [int(line) for line in log.read_text(encoding="utf-8").split()]
-    assert len(children) == 3
-    for child in children:
-        stat = Path("/proc", str(child), "stat")
+    left = [int(line) for line in log.read_text(encoding="utf-8").split()]
+    assert len(left) == 3
+    for process in left:
+        stat = Path("/proc", str(process), "stat")
         assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 

@@ -123,3 +123,14 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 def test_nearest_knows_when_nothing_is_near() -> None:
     assert nearest("margn", ["margin", "metric"]) == "margin"
     assert nearest("xyz", ["margin", "metric"]) is None
+
+
+def test_a_place_that_cannot_be_used_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_arguments: object) -> int:
+        raise PermissionError(13, "Permission denied", "/else/where")
+
+    monkeypatch.setattr(cli, "dispatch", refuse)
+    assert cli.main(["show"]) == 3
+    assert capsys.readouterr().err == "longshore: /else/where: Permission denied\n"

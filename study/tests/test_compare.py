@@ -349,6 +349,8 @@ def test_factors_can_be_ignored(results: Store, capsys: pytest.CaptureFixture[st
         (("old", "new", "--where", "mode =="), "mode =="),
         (("old", "new", "--row", "mood"), "unknown factor 'mood'; did you mean 'mode'?"),
         (("old", "new", "--study", "t"), "unknown study 't'"),
+        (("old", "new", "--ignore", "mood"), "unknown factor 'mood'; did you mean 'mode'?"),
+        (("old", "new", "--metric", "bandwith"), "unknown metric 'bandwith'; did you mean '"),
     ],
 )
 def test_a_wrong_question_is_64(

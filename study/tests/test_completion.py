@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from longshore_study import stacks
 from longshore_study.cli import main
 from longshore_study.completion import SCRIPTS
 from longshore_study.store import Store
@@ -41,7 +42,27 @@ def test_verbs_options_formats_and_stored_names_are_offered(
     assert offered(capsys, "run", "") == [], "a file name is meant"
 
 
-def test_bash_completes(tmp_path: Path) -> None:
+def test_what_stands_before_the_word_is_understood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store_launch(Store(tmp_path / "results"), "image-1", "monday", [halo("waitall", 1.0)], study="halos")
+    at = ("--store", "results")
+    assert offered(capsys, *at, "compare", "im") == ["image-1"], "DIR is no verb"
+    assert offered(capsys, "--store=results", "compare", "im") == ["image-1"]
+    assert offered(capsys, "--store", "") == [], "a folder is meant"
+    assert offered(capsys, *at, "report", "--compare", "") == ["image-1", "halos"]
+    assert offered(capsys, *at, "report", "--compare", "image-1", "") == ["image-1", "halos"]
+    assert offered(capsys, *at, "report", "--margin", "5%", "") == ["halos"]
+    assert offered(capsys, *at, "run", "study.toml", "--tag=im") == ["--tag=image-1"]
+    assert offered(capsys, *at, "compare", "image-1", "image-1", "") == [], "two are compared"
+    monkeypatch.setattr(stacks, "find_stacks", lambda: [stacks.Stack("openmpi-4", stacks.MPI, "", "", "", "", "")])
+    assert offered(capsys, *at, "stacks", "build", "") == ["all", "openmpi-4"]
+    assert offered(capsys, *at, "stacks", "list", "") == []
+
+
+def bash_offers(tmp_path: Path, typed: str, words: list[str]) -> list[str]:
+    """What bash would insert for what is typed, which readline broke into these words."""
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("bash is not installed")
@@ -50,13 +71,36 @@ def test_bash_completes(tmp_path: Path) -> None:
     longshore.chmod(0o755)
     script = (
         'eval "$(longshore completion bash)"\n'
-        "COMP_WORDS=(longshore import chap); COMP_CWORD=2; _longshore; printf '%s\\n' \"${COMPREPLY[@]}\"\n"
+        'COMP_LINE=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_POINT=${#COMP_LINE}\n'
+        "_longshore; printf '%s\\n' \"${COMPREPLY[@]}\"\n"
     )
     path = f"{tmp_path}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "LONGSHORE_STORE": str(tmp_path / "results")}
     done = subprocess.run(
-        [bash, "--norc", "-c", script], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["chapel-ig", "chapel-stream", "chapel-isx"], done.stderr
+        [bash, "--norc", "-c", script, "bash", typed, *words],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert not done.stderr
+    return done.stdout.splitlines()
+
+
+def test_bash_completes(tmp_path: Path) -> None:
+    words = ["longshore", "import", "chap"]
+    assert bash_offers(tmp_path, " ".join(words), words) == ["chapel-ig", "chapel-stream", "chapel-isx"]
+    for tag in ("$(touch pwned)", "a b", "*", "img:1", "img:2"):
+        store_launch(Store(tmp_path / "results"), tag, "monday", [halo("waitall", 1.0)], study="s")
+    everything = bash_offers(tmp_path, "longshore guidelines ", ["longshore", "guidelines", ""])
+    assert set(everything) == {"\\$\\(touch\\ pwned\\)", "a\\ b", "\\*", "img:1", "img:2"}
+    assert bash_offers(tmp_path, "longshore guidelines a\\ ", ["longshore", "guidelines", "a\\ "]) == ["a\\ b"]
+    assert bash_offers(tmp_path, 'longshore guidelines "a ', ["longshore", "guidelines", '"a ']) == ["a b"]
+    # Readline inserts what follows the colon.
+    assert bash_offers(tmp_path, "longshore guidelines img:", ["longshore", "guidelines", "img", ":"]) == ["1", "2"]
+    assert bash_offers(tmp_path, "longshore guidelines img:2", ["longshore", "guidelines", "img", ":", "2"]) == ["2"]
+    after = bash_offers(tmp_path, "longshore compare img:1 i", ["longshore", "compare", "img", ":", "1", "i"])
+    assert after == ["img:1", "img:2"]
+    equals = bash_offers(tmp_path, "longshore show --study=", ["longshore", "show", "--study", "="])
+    assert equals == ["s"]
+    assert not (tmp_path / "pwned").exists()
 
 
 @pytest.mark.parametrize("shell", SCRIPTS)

@@ -70,6 +70,40 @@ def test_damage_and_unknown_names_are_said(results: Store, capsys: pytest.Captur
     assert len(table(captured.out)) == 2
 
 
+def test_damage_of_a_comparison_is_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for tag in ("old", "new"):
+        store_launch(results, tag, "a", [halo("waitall", 10.0)])
+    comparison = ["--store", str(results.path), "export", "--compare", "old", "new"]
+    assert main(comparison) == 0
+    assert not capsys.readouterr().err
+    store_launch(results, "new", "a", [halo("waitall", 10.0)], index=1, end=False)
+    assert main(comparison) == 3
+    captured = capsys.readouterr()
+    assert "truncated" in captured.err
+    assert len(table(captured.out)) == 1
+
+
+def test_options_that_contradict_each_other_are_refused(
+    results: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = ["--store", str(results.path)]
+    for arguments, said in (
+        (["export", "--margin", "nonsense"], "--compare REF NEW"),
+        (["report", "--margin", "nonsense"], "--compare REF NEW"),
+        (["export", "--samples", "--format", "reframe"], "no repetitions"),
+        (["stacks", "--search", str(tmp_path / "nope")], "there is no such folder"),
+    ):
+        capsys.readouterr()
+        assert main([*store, *arguments]) == 64
+        assert said in capsys.readouterr().err
+    assert main([*store, "export", "--json", "--format", "reframe", "-o", "o.json"]) == 0
+    assert json.loads(Path("o.json").read_text())["runs"]
+    assert main([*store, "export", "-o", "-"]) == 0
+    assert len(table(capsys.readouterr().out)) == 2
+    assert not Path("-").exists()
+
+
 def images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     import_published_images(tmp_path / "images")
     capsys.readouterr()
@@ -152,6 +186,8 @@ def test_a_run_report_is_as_reframe_writes_it(tmp_path: Path, capsys: pytest.Cap
     assert key == "generic:mpi:process_bandwidth"
     assert values[0] == pytest.approx(381.8, abs=0.1)
     assert values[1:] == [0, None, None, "MiB/s", "pass"]
+    times = {case[name] for case in cases for name in ("job_completion_time", "job_completion_time_unix")}
+    assert times == {None}, "of what was imported no time is known"
 
 
 def test_the_checks_for_reframe_are_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,6 +121,17 @@ def test_why_an_output_was_not_read_is_kept_with_the_launch(place: Place) -> Non
     assert "nothing in it looks like one" in done.stdout
 
 
+def test_an_output_with_broken_numbers_is_a_failed_launch_and_the_study_goes_on(place: Place) -> None:
+    text = "# OSU MPI Latency Test v7.3\\n# Size          Latency (us)\\n4   1.2.3\\n"
+    isx = ISX_LOG.replace("NUM_PES 2", "NUM_PES 0").replace("\n", "\\n").replace("\t", "\\t")
+    done = place.run(external("osu", ["printf", text], "osu") + external("isx", ["printf", isx], "isx"))
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    problems = {launch.cell["program"]: str(launch.problem) for launch in place.launches()}
+    assert "NUM_PES is 0" in problems["isx"]
+    assert "'1.2.3' below Latency (us) is no number" in problems["osu"]
+
+
 def test_no_argument_is_looked_at_by_a_shell_or_filled_twice(place: Place) -> None:
     figure = {"pattern": r"value=(?P<value>\d+) (?P<rest>.*)", "figure": "v", "unit": "1"}
     words = ["printf", "%s ", "value=1", "$HOME; touch broken", "{b}", "{ranks}", "{}", "{"]

@@ -125,6 +125,23 @@ def test_mistakes_in_events_are_told_with_their_line(tmp_path: Path, text: str, 
     assert message in str(caught.value)
 
 
+def test_misspelt_names_are_said(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    file = nightly.path / "events.toml"
+    file.write_text('[[event]]\ndate = 2026-03-01\ntext = "x"\nfactors = { mod = "persistent" }\n')
+    capsys.readouterr()
+    assert main(["--store", str(nightly.path), "history"]) == 0
+    said = "the event of 2026-03-01 touches nothing: no row has a factor 'mod'; did you mean 'mode'?"
+    assert f"warning: {said}" in capsys.readouterr().out
+    assert main(["--store", str(nightly.path), "history", "--json"]) == 0
+    assert json_of(capsys.readouterr().out)["problems"] == [said]
+    # What rows of other studies have is no mistake.
+    file.write_text('[[event]]\ndate = 2026-03-01\ntext = "x"\nfactors = { "buffer-items" = 64 }\n')
+    assert main(["--store", str(nightly.path), "history"]) == 0
+    assert "touches nothing" not in capsys.readouterr().out
+    assert main(["--store", str(nightly.path), "history", "--metric", "process_bandwith"]) == 64
+    assert "unknown metric 'process_bandwith'; did you mean 'process_bandwidth'?" in capsys.readouterr().err
+
+
 def test_nothing_to_show_is_said(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--store", str(nightly.path), "history", "--where", "mode == 'channel'"]) == 3
     assert "no figure to show a history of" in capsys.readouterr().err

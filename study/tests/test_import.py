@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
 
 import pytest
 
+from longshore_study import importers
 from longshore_study.cli import main
 from longshore_study.store import Store
+from longshore_study.study import FigureChoice
 from stored_launches import PUBLISHED, json_of
 
 HALO = PUBLISHED / "halobench" / "production-reference.out"
@@ -35,6 +39,13 @@ def test_importing_twice_does_not_count_twice(tmp_path: Path, capsys: pytest.Cap
     assert len(list(Store(tmp_path).launches())) == 1
     assert run(tmp_path, "halobench", str(HALO), "--tag", "another") == 0
     assert len(list(Store(tmp_path).launches())) == 2
+
+
+@pytest.mark.parametrize("option", ["--session", "--study", "--tag"])
+def test_an_empty_name_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", option, "") == 64
+    assert "needs a name; it is empty" in capsys.readouterr().err
+    assert not list(Store(tmp_path).launches())
 
 
 def test_a_bad_file_among_good_ones_stores_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,3 +100,33 @@ def test_mistakes_are_one_line_with_their_status(
     assert run(tmp_path / "store", *arguments) == status
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(("more", "program"), [((), "rate"), (("--study", "app"), "app"), (("--name", "ig"), "ig")])
+def test_a_program_is_named_after_no_file_and_so_two_tags_can_be_compared(
+    tmp_path: Path, more: tuple[str, ...], program: str
+) -> None:
+    for tag, figure in (("a", "5.0"), ("b", "6.0")):
+        for form, text in (("regex", f"rate: {figure}"), ("json", f'{{"rate": {figure}}}')):
+            path = tmp_path / tag / f"out.{form}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            where = ("--pattern", "rate: ([0-9.]+)") if form == "regex" else ("--path", "rate")
+            words = (form, str(path), "--tag", tag, *where, "--figure", "rate", "--unit", "GB/s", *more)
+            assert run(tmp_path / "store", *words) == 0
+    launches = list(Store(tmp_path / "store").launches())
+    assert {launch.cell["program"] for launch in launches} == {program}
+    assert {launch.results[0]["pattern"] for launch in launches} == {program}
+    assert {launch.envelope["imported_from"] for launch in launches} == {"out.regex", "out.json"}
+
+
+def test_many_figures_of_a_document_take_no_time_of_their_square(tmp_path: Path) -> None:
+    rows = [{"name": f"n{row}", "same": "x", "rate": 1.0} | ({"odd": "y"} if row else {}) for row in range(20_000)]
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps({"results": rows}), encoding="utf-8")
+    figure = FigureChoice("rate", "GB/s", "higher", path="results[*].rate")
+    begun = time.process_time()
+    (found,) = importers.read_file("json", path, importers.Options(figure=figure))
+    assert time.process_time() - begun < 20  # a set of all names for each name took minutes
+    first, second = (json.loads(line)["variant"] for line in found.lines[1:3])
+    assert (first, second) == ({"name": "n0"}, {"name": "n1", "odd": "y"})

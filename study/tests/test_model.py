@@ -213,6 +213,17 @@ def test_a_message_costs_what_the_slowest_rank_takes(tmp_path: Path) -> None:
         assert costs.messages["rma", NEAR].per_message == pytest.approx(10 * MICRO), "its barrier is in it"
 
 
+@pytest.mark.parametrize("factor", ["nodes", "stack"])
+def test_parameters_of_other_nodes_and_stacks_are_not_pooled(tmp_path: Path, factor: str) -> None:
+    levels: list[Any] = [1, 2] if factor == "nodes" else ["openmpi-4.1.4", "mpich-4.3.2"]
+    store = Store(tmp_path)
+    for level, microseconds in zip(levels, (1.0, 9.0), strict=True):
+        cell = {"program": "control", "ranks": 2, factor: level}
+        store_launch(store, "t", "day", [parameter("barrier", microseconds)], cell=cell)
+    barriers = [costs.barrier for costs in costs_of(store.launches()).values()]
+    assert sorted(barriers, key=lambda one: one or 0.0) == pytest.approx([1 * MICRO, 9 * MICRO])
+
+
 def test_show_prints_measured_and_predicted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(Store(tmp_path), [*sort_with_model("put", 2 * BY_HAND_SECONDS), sort("sendrecv", 1.0)])
     assert main(["--store", str(tmp_path), "show", "t", "--model"]) == 0

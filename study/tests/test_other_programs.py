@@ -273,7 +273,45 @@ def test_osu_has_a_row_per_size() -> None:
     assert (figures(barrier, "latency_us"), results(barrier)[0]["variant"]) == ([4.91], {"test": "Barrier Latency"})
     assert len(read("osu", OSU + OSU_ALLREDUCE)) == 2
     assert "no line of figures" in refused("osu", OSU[: OSU.index("1  ")])
-    assert "3 numbers below 2 columns" in refused("osu", OSU.replace("1.47", "1.47 9.9"))
+    assert "3 values below 2 columns" in refused("osu", OSU.replace("1.47", "1.47 9.9"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("1.47", "nan", "file.out:6: 'nan' below Bandwidth (MB/s) is no number"),
+        ("23012.88", "inf", "file.out:7: 'inf' below"),
+        ("1.47", "1.2.3", "'1.2.3' below"),
+        ("1.47", "-", "'-' below"),
+        ("4194304 ", "4.5 ", "'4.5' below Size is no whole number"),
+        ("4194304 ", "4" * 5000 + " ", "below Size is no whole number"),
+    ],
+)
+def test_a_line_of_a_table_is_a_figure_or_an_error(old: str, new: str, words: str) -> None:
+    assert words in refused("osu", OSU.replace(old, new))
+
+
+def test_osu_says_itself_whether_its_results_were_right() -> None:
+    text = OSU.replace("Bandwidth (MB/s)\n", "Bandwidth (MB/s)    Validation\n").replace("1.47", "1.47   Pass")
+    found = one("osu", text.replace("23012.88", "23012.88   Fail"))
+    assert [result["verified"] for result in results(found)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("stream", STREAM.replace("16000.0 ", "1.2.3 "), "not an output of STREAM that can be read"),
+        ("isx", ISX_LOG.replace("NUM_PES 2", "NUM_PES 0"), "NUM_PES is 0"),
+        ("isx", ISX_LOG.replace("Num_Iters 3", "Num_Iters 0"), "Num_Iters is 0"),
+        ("isx", ISX_LOG.replace("0.200000", "0.000000").replace("0.100000\t0.01", "0.000000\t0.01"), "TOTAL is 0"),
+        ("isx", ISX_LOG.replace("0.001000", "0.0.1"), "that can be read"),
+        ("isx", ISX_SCREEN.replace("0.250000", "1.2.3"), "that can be read"),
+        ("isx", ISX_SCREEN.replace("0.250000", "0.000000"), "Average total time is 0"),
+        ("chapel-stream", CHAPEL_STREAM.replace("Locales = 16", "Locales = 0"), "0 locales"),
+    ],
+)
+def test_figures_that_cannot_be_are_one_line(name: str, text: str, words: str) -> None:
+    assert words in refused(name, text)
 
 
 IMB = """\
@@ -349,6 +387,15 @@ tp. 95% c. (GB/s) 5.26315789e+03
 tp. min (GB/s)    3.33333333e+03
 tp. max (GB/s)    5.55555556e+03
 """
+
+
+def test_a_line_of_imb_is_a_figure_or_an_error() -> None:
+    assert "'nan' below t[usec] is no number" in refused("imb", IMB.replace("1.66", "nan "))
+    assert "'.' below t[usec] is no number" in refused("imb", IMB.replace("1.66", ".   "))
+    late = IMB.replace(
+        "      4194304           10       350.00     11983.73", "      4194304 time-out.; Time limit is over"
+    )
+    assert len(results(one("imb", late))) == len(results(one("imb", IMB))) - 1
 
 
 def test_cartex_has_our_exchange_bandwidth() -> None:

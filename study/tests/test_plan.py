@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,21 @@ def test_what_rows_share_is_told_from_what_is_their_own() -> None:
     assert together.shared == pytest.approx(1.0)
     apart = spread_of([*row("a", 0.0, 0.1, 0.3), *row("b", 0.3, 0.1, 0.0), *row("c", 0.0, 0.2, 0.0)])
     assert apart.shared == 0.0
+
+
+def test_what_tags_differ_by_is_no_noise_of_sessions() -> None:
+    def of_tag(tag: str, row: str, *sessions: float) -> list[Launch]:
+        each = [launch for s, log in enumerate(sessions) for launch in stored(row, str(s), [math.exp(log)] * 2)]
+        return [replace(launch, tag=tag) for launch in each]
+
+    # The new tag is slower by 0.5 in both rows; its sessions differ as those of the old one, each row by its own.
+    old = [*of_tag("old", "a", 0.0, 0.1), *of_tag("old", "b", 0.1, 0.0)]
+    new = [*of_tag("new", "a", 0.5, 0.6), *of_tag("new", "b", 0.6, 0.5)]
+    both = spread_of([*old, *new])
+    assert both.sessions == pytest.approx(0.1 / math.sqrt(2))
+    assert both.shared == 0.0
+    alone = spread_of([*of_tag("old", "a", 0.0), *of_tag("new", "a", 0.5)])
+    assert alone.sessions == ASSUMED_SESSION_SPREAD, "two tags of a session each tell nothing of sessions"
 
 
 def test_more_sessions_find_smaller_differences() -> None:

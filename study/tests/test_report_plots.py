@@ -288,6 +288,15 @@ def test_labels_of_logarithmic_axes_never_touch(low: float, high: float) -> None
             assert a + half_a < b - half_b
 
 
+@pytest.mark.parametrize("values", [(1e308, 1e-5), (1.79e308, 1.7e308), (1.79e308, 5e-324), (5e-324, 1e-320)])
+def test_any_figures_that_a_double_holds_have_axes(values: tuple[float, float]) -> None:
+    for scale in (log_around(values), for_figures(values)):
+        assert 0 <= scale.low < scale.high < math.inf
+        ticks = scale.ticks()
+        assert ticks
+        assert all(0 <= tick.fraction <= 1 and tick.label for tick in ticks)
+
+
 def test_labels_of_crowded_sizes_are_thinned_and_the_roundest_kept() -> None:
     scale = Scale(900, 70_000, logarithmic=True)
     ticks = scale.ticks_at([1000, 1024, 1100, 2000, 4000, 8000, 10_000, 16_000, 32_000, 64_000], lambda v: f"{v:.0f}")

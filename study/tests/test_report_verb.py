@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from longshore_study.cli import main
+from longshore_study.store import Store
 from report_data import write_failure, write_study
 from report_tree import parse
+from stored_launches import halo, store_launch
 
 PUBLISHED = Path(__file__).parent / "data" / "published" / "halobench"
 
@@ -109,3 +111,11 @@ def test_nothing_stored_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["report", "--store", str(tmp_path / "none"), "-o", str(tmp_path / "r.html")]) == 3
     assert "nothing is stored" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
+
+
+def test_where_nothing_was_chosen_nothing_is_said_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = halo("waitall", 10.0) | {"variant": {}}
+    store_launch(Store(tmp_path / "store"), "t", "a", [result], cell={"program": "halo"})
+    assert main(["report", "-o", str(tmp_path / "one.html"), "--store", str(tmp_path / "store")]) == 0
+    said = capsys.readouterr().out
+    assert "10.0 MiB/s. Memory copy was not measured with them." in said

@@ -12,6 +12,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -161,6 +162,35 @@ def test_a_session_of_another_machine_is_refused_while_it_gives_signs_of_life(fo
     assert [path.name for path in folder.iterdir()] == [other.name]
 
 
+def test_a_job_waits_whether_a_mark_of_another_machine_is_alive(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(claim, "_DEAD_AFTER_SECONDS", 1.5)
+    monkeypatch.setattr(claim, "_LOOK_SECONDS", 0.1)
+    other = mark(folder, "node7-1", 4321)
+    with claim.claimed(folder, "a", wait=True) as mine:  # its node has died
+        assert mine.mark.exists()
+    assert capsys.readouterr().err.count("waiting whether it gives another") == 1
+    os.utime(other)
+    sign = threading.Timer(0.5, os.utime, (other,))
+    sign.start()
+    with pytest.raises(LongshoreError, match="process 4321 on node7-1"), claim.claimed(folder, "a", wait=True):
+        pass
+    sign.join()
+
+
+def test_a_session_that_cannot_be_marked_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_words: object, **_more: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with (
+        pytest.raises(LongshoreError, match=r"cannot write to .*session: Permission denied"),
+        claim.claimed(folder, "a"),
+    ):
+        pass
+
+
 def test_parts_of_a_session_may_run_at_once_and_a_whole_one_may_not_beside_them(folder: Path) -> None:
     mark(folder, "node7-1", 4321, part="4 nodes")
     with claim.claimed(folder, "a", "16 nodes"):
@@ -215,14 +245,15 @@ def test_of_many_that_start_at_once_one_runs_at_a_time(folder: Path) -> None:
 STUDY = """
 [study]
 name = "small"
-launches = 10
+launches = 25
 repetitions = 2
 
 [[pattern]]
 program = "sort"
 between = { transport = "threads", ranks = [1, 2] }
 """
-PLANNED = 40
+PLANNED = 100
+KILLS = 9
 
 
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> None:
@@ -234,21 +265,23 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -
     bench.chmod(0o755)
     words = [sys.executable, "-m", "longshore_study", "run", "study.toml", "--session", "s", "--bench", str(bench)]
     generator = random.Random(6)
-    kills, recorded = 0, 0
-    while kills < 100:
+    store = Store(tmp_path / "longshore-results")
+    recorded = 0
+    for kill in range(KILLS):
+        early = kill % 3 == 0  # at any time from its start on; the others when they have recorded something
         with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            try:
-                process.wait(timeout=generator.uniform(0.1, 2.0))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                kills += 1
-        launches = list(Store(tmp_path / "longshore-results").launches())
+            while not early and process.poll() is None and len(list(store.launches())) == recorded:
+                time.sleep(0.005)
+            time.sleep(generator.uniform(0, 0.4 if early else 0.1))
+            process.kill()
+        assert process.returncode == -signal.SIGKILL, "it was to be killed before its end"
+        launches = list(store.launches())
         assert len(launches) >= recorded, "nothing that was recorded is lost"
         recorded = len(launches)
         assert [launch.problem for launch in launches if launch.problem] == []
-        if process.returncode == 0:
-            break
-    assert kills > 2
+    assert KILLS / 3 < recorded < PLANNED
+    subprocess.run(words, cwd=tmp_path, stdout=subprocess.DEVNULL, check=True)
+    launches = list(store.launches())
     keys = [(launch.cell_id, launch.launch_index) for launch in launches]
     assert len(keys) == len(set(keys)) == PLANNED
     assert not list(tmp_path.glob("longshore-results/*/*/*/.*"))

@@ -452,13 +452,16 @@ def test_what_cannot_run_is_one_line(place: Place) -> None:
 def test_a_run_that_is_given_a_time_stops_within_it_and_goes_on_later(place: Place) -> None:
     assert place.run("--stop-after", "soon").returncode == 64
     begun = time.monotonic()
-    stopped = place.run("--stop-after", "6s", FAKE_BENCH_SECONDS="0.8", FAKE_BENCH="stream@2=hang")
+    stopped = place.run("--json", "--stop-after", "6s", FAKE_BENCH_SECONDS="0.8", FAKE_BENCH="stream@2=hang")
     assert stopped.returncode == 75, stopped.stderr
     assert time.monotonic() - begun < 20
     recorded = len(place.launches())
     assert 0 < recorded < PLANNED
     assert all(launch.problem is None for launch in place.launches()), "what was ended is not recorded"
     assert f"{recorded} launches recorded, {PLANNED - recorded} left" in stopped.stderr.splitlines()[-1]
+    answer = json.loads(stopped.stdout)
+    assert (answer["stopped"], answer["recorded"], answer["left"]) == ("time", recorded, PLANNED - recorded)
+    assert " 75 " in place.call("run", "--help").stdout
     assert not processes_naming(str(place.folder))
     assert place.run("--stop-after", "5m").returncode == 0
     assert len(place.launches()) == PLANNED

@@ -88,8 +88,8 @@ class Place:
     def run(self, *words: str, before: tuple[str, ...] = (), **more: str) -> subprocess.CompletedProcess[str]:
         return self.call("run", "study.toml", "--session", "s", *words, before=before, **more)
 
-    def recorded(self) -> list[Any]:
-        return list(Store(self.folder / "longshore-results").launches("small", "small", "s"))
+    def recorded(self, tag: str = "small") -> list[Any]:
+        return list(Store(self.folder / "longshore-results").launches("small", tag, "s"))
 
     def job_output(self) -> str:
         return "\n".join(path.read_text() for path in sorted(self.folder.glob("longshore-results/*/*/*/job-*.out")))
@@ -132,25 +132,26 @@ def test_srun_starts_every_launch_as_a_step_of_the_allocation(place: Place) -> N
 
 
 def test_a_job_runs_the_whole_session(place: Place) -> None:
+    tag = ("--tag", "img:1")  # its folder has a % in its name, which means something to Slurm
     place.write(BATCH.format(limit="5m"))
-    dry = place.run("--dry-run")
+    dry = place.run("--dry-run", *tag)
     assert dry.returncode == 0, dry.stderr
     assert "sbatch --parsable --job-name=ls-small --nodes=2 --time=00:05:00 --exclusive" in dry.stdout
     assert "srun -N 2 -n 4" in dry.stdout
-    assert not place.recorded()
-    submitted = place.run("--json")
+    assert not place.recorded("img:1")
+    submitted = place.run("--json", *tag)
     assert submitted.returncode == 0, submitted.stderr
     (job,) = json.loads(submitted.stdout)["jobs"]
-    again = place.run()
+    again = place.run(*tag)
     assert (again.returncode, f"job {job['id']} of session s is" in again.stderr) == (3, True), again.stderr
     status = place.call("status", "--json")
     assert json.loads(status.stdout)["sessions"][0]["jobs"][0]["id"] == job["id"]
     place.wait_for_jobs()
-    launches = place.recorded()
+    launches = place.recorded("img:1")
     assert len(launches) == PLANNED, place.job_output()
     assert all(launch.problem is None for launch in launches)
     assert f"{PLANNED} launches recorded" in place.job_output()
-    assert "nothing to do" in place.run().stdout
+    assert "nothing to do" in place.run(*tag).stdout
     assert "ended" in place.call("status").stdout
 
 

@@ -175,6 +175,23 @@ def test_a_program_that_was_built_is_tried_before_it_counts(
     assert stack_builds.builds() == []
 
 
+def test_builds_that_can_be_written_nowhere_are_one_line(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installation(elsewhere / "mpi", "HYDRA build details: Version: 4.3.2", (4, 1))
+    (elsewhere / "CMakeLists.txt").write_text("project(longshore)")
+    program(elsewhere / "bin" / "cmake", "true")
+    (elsewhere / "a-file").touch()
+    monkeypatch.setenv("LONGSHORE_STACKS", str(elsewhere / "a-file" / "stacks"))
+    monkeypatch.setenv("PATH", f"{elsewhere / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun",))
+    arguments = ["stacks", "build", "mpich-4.3.2", "--search", str(elsewhere / "mpi"), "--source", str(elsewhere)]
+    assert main(arguments) == 3
+    error = capsys.readouterr().err
+    assert "Not a directory; LONGSHORE_STACKS names another place" in error
+    assert len(error.splitlines()) == 1
+
+
 STUDY = """
 [study]
 name = "stacks"

@@ -270,3 +270,23 @@ one_job_per = "node"
     batch = "[study]\nname = 'x'\n[[pattern]]\nprogram = 'sort'\nbetween = { ranks = 2 }\n[launcher]\njobs = 2\n"
     with pytest.raises(StudyFileError, match=r"s\.toml:7: 'jobs' is for batch systems"):
         loads(batch, "s.toml")
+
+
+def test_names_that_would_hide_ours_are_refused() -> None:
+    external = """
+[[external]]
+name = "{name}"
+command = ["a"]
+format = "regex"
+pattern = '(?P<{group}>\\d+) (?P<value>.*)'
+figure = "f"
+unit = "s"
+between = {{ mode = ["x", "y"] }}
+"""
+    good = "[study]\nname = 'x'\n" + external.format(name="app", group="phase")
+    assert loads(good, "s.toml").externals[0].name == "app"
+    with pytest.raises(StudyFileError, match=r"s\.toml:5: 'halo' is a pattern of ours"):
+        loads(good.replace('"app"', '"halo"'), "s.toml")
+    for taken in ("ranks", "mode"):
+        with pytest.raises(StudyFileError, match=rf"s\.toml:8: 'pattern' has a group named {taken}"):
+            loads(good.replace("phase", taken), "s.toml")

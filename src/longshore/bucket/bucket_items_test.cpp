@@ -71,6 +71,29 @@ TEST(BucketItems, floating_keys_in_the_total_order_of_ieee_754) {
   });
 }
 
+// What comes to one rank is more than a part of the local sort, and keys crowd in it: it is split again, from where it came to.
+TEST(BucketItems, crowded_keys_of_records_that_fill_a_quarter_of_a_line) {
+  struct wide_record {
+    std::uint64_t key, origin;
+  };
+  spmd([](team& team) {
+    const std::size_t count = 80'000 / static_cast<std::size_t>(team.size());
+    random_stream random(3, static_cast<std::uint64_t>(team.rank()));
+    std::vector<wide_record> records(count);
+    for (const std::uint64_t others : {0, 1 << 20})  // all keys are equal, or nearly all lie in a corner of their range
+      for (const auto exchange : {exchange_strategy::put, exchange_strategy::rma, exchange_strategy::channel}) {
+        if (why_not(exchange, exchange_order::round_robin, exchange_layout_of(team))) continue;
+        for (std::size_t i = 0; i < count; ++i)
+          records[i] = {others == 0 ? 7 : i == 0 ? std::uint64_t{1} << 40 : random.below(others), i};
+        const auto payload_of = [](const wide_record& one) { return one.origin; };
+        const auto before = content_of<wide_record>(records, &wide_record::key, payload_of);
+        const auto mine = bucket_sort(team, records, {.exchange = exchange}, &wide_record::key);
+        const auto faults = check_sorted<wide_record>(team, before, mine, &wide_record::key, payload_of);
+        EXPECT_TRUE(faults.none()) << name_of(exchange) << ": " << faults.text;
+      }
+  });
+}
+
 struct record {
   std::int16_t key;
   char filling[6];

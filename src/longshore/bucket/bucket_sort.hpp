@@ -31,7 +31,7 @@ namespace longshore {
 /// Cost: as make_exchange says, and before it an alltoall of 8 bytes per pair and an allreduce of 24 bytes (16 more where the range
 /// is to be found; splitters: as choose_splitters). Memory per rank, in items: the largest number received by any rank (with exchanges
 /// put, put-scan, direct, rma; what this rank receives, with the others), exactly counted and 1/64 more when it grows, and the larger of
-/// given and received; per task some 300 KiB and 100 bytes per rank.
+/// given and received; per task some 300 KiB and 100 bytes per rank, for items that do not fill lines (12 bytes) or are larger than a line more.
 template <class Item, class Projection = std::identity>
 requires bucket_item<Item, Projection>
 class bucket_sorter {
@@ -43,17 +43,10 @@ class bucket_sorter {
   /// Collective. Options are the same on all ranks. Throws, on all ranks, errc::unsupported for what why_not refuses and for a stable sort
   /// by an exchange that is not deterministic, errc::usage for a max_key beyond the type.
   explicit bucket_sorter(longshore::team& team, const bucket_options& options = {}, Projection projection = {})
-      : driver_(team, options, sizeof(Item)),
+      : driver_(team, checked(options), sizeof(Item)),
         image_of_{projection},
         bucketizer_(driver_.workers(), static_cast<std::size_t>(team.size()), image_of_),
-        radix_(driver_.workers(), image_of_) {
-    if (options.max_key == 0) return;
-    if constexpr (std::is_floating_point_v<key>)
-      fail(errc::usage, "bucket sort: max_key {} is for integer keys: leave it out, and the range is found", options.max_key);
-    else if (options.max_key - 1 > static_cast<std::uint64_t>(std::numeric_limits<key>::max()))
-      fail(errc::usage, "bucket sort: max_key {} is more than the keys' type holds: at most {}", options.max_key,
-           static_cast<std::uint64_t>(std::numeric_limits<key>::max()));
-  }
+        radix_(driver_.workers(), image_of_) {}
 
   bucket_sorter(const bucket_sorter&) = delete;
   bucket_sorter& operator=(const bucket_sorter&) = delete;
@@ -61,7 +54,8 @@ class bucket_sorter {
   /// Collective. Sorts `items` (any number, different on each rank) over the ranks: returns this rank's part, ascending; no key
   /// of a rank is above one of a later rank. The result lies in the sorter and is valid until its next use or its end; `items`
   /// stay as they are. Throws errc::usage for a key outside [0, max_key) (errc::peer_failed on the other ranks; the sorter can
-  /// be used again), and errc::out_of_memory when there is no room for what a rank receives.
+  /// be used again), and errc::out_of_memory when there is no room for what a rank receives: on all ranks where memory that they reach is
+  /// short, on one where its own is; then the team can only be left.
   std::span<const Item> sort(std::span<const Item> items) {
     bring(items, true);
     const std::span<const Item> sorted = radix_.sort(received().data(), scratch());
@@ -90,6 +84,17 @@ class bucket_sorter {
   [[nodiscard]] exchange_strategy strategy() const noexcept { return driver_.strategy(); }
 
  private:
+  // Before anything is made together.
+  static const bucket_options& checked(const bucket_options& options) {
+    if (options.max_key == 0) return options;
+    if constexpr (std::is_floating_point_v<key>)
+      fail(errc::usage, "bucket sort: max_key {} is for integer keys: leave it out, and the range is found", options.max_key);
+    else if (options.max_key - 1 > static_cast<std::uint64_t>(std::numeric_limits<key>::max()))
+      fail(errc::usage, "bucket sort: max_key {} is more than the keys' type holds: at most {}", options.max_key,
+           static_cast<std::uint64_t>(std::numeric_limits<key>::max()));
+    return options;
+  }
+
   using cut = bucketing::bucket_cut<image>;
   using cuts = std::vector<bucketing::cut_stretch<image>>;
 
@@ -127,7 +132,7 @@ class bucket_sorter {
   const std::byte* bucketize(std::span<const Item> items, const cuts& where) {
     const auto places = driver_.way().places();
     if (team().size() == 1) {  // they are in bucket order as they are
-      if (!places.empty() && !items.empty()) std::memcpy(static_cast<void*>(places[0]), items.data(), items.size_bytes());
+      if (!places.empty()) copy_by_tasks(reinterpret_cast<Item*>(places[0]), items);
       return reinterpret_cast<const std::byte*>(items.data());
     }
     std::vector<Item*> to;
@@ -137,6 +142,15 @@ class bucket_sorter {
     }
     bucketizer_.scatter(items, where, to);
     return scratch_.data();
+  }
+
+  void copy_by_tasks(Item* to, std::span<const Item> items) {
+    tasks& workers = driver_.workers();
+    workers.run([&](int task) {
+      const index_range share = static_share(items.size(), task, workers.count());
+      if (share.size() > 0)
+        std::memcpy(static_cast<void*>(to + share.begin), items.data() + share.begin, share.size() * sizeof(Item));
+    });
   }
 
   // Where the buckets end for the items of this rank; mine_ becomes the range of what comes here.
@@ -161,13 +175,24 @@ class bucket_sorter {
   }
 
   // Collective. Of all ranks' keys, in one reduction: the largest ~x belongs to the smallest x.
-  [[nodiscard]] typename cut::range extremes(std::span<const Item> items) const {
+  [[nodiscard]] typename cut::range extremes(std::span<const Item> items) {
     constexpr image none = 0, most = static_cast<image>(~image{0});
+    tasks& workers = driver_.workers();
+    std::vector<std::array<image, 2>> of_task(static_cast<std::size_t>(workers.count()), {none, none});
+    workers.run([&, image_of = image_of_](int task) {
+      const index_range share = static_share(items.size(), task, workers.count());
+      image high = none, inverse_low = none;
+      for (const Item& item : items.subspan(share.begin, share.size())) {
+        const image here = image_of(item);
+        high = std::max(high, here);
+        inverse_low = std::max(inverse_low, static_cast<image>(most - here));
+      }
+      of_task[static_cast<std::size_t>(task)] = {high, inverse_low};
+    });
     image highest = none, inverse_lowest = none;
-    for (const Item& item : items) {
-      const image here = image_of_(item);
-      highest = std::max(highest, here);
-      inverse_lowest = std::max(inverse_lowest, static_cast<image>(most - here));
+    for (const auto& [high, inverse_low] : of_task) {
+      highest = std::max(highest, high);
+      inverse_lowest = std::max(inverse_lowest, inverse_low);
     }
     constexpr std::uint64_t sign = std::uint64_t{1} << 63;  // the reduction is of signed numbers
     std::array<std::int64_t, 2> ends{static_cast<std::int64_t>(std::uint64_t{highest} ^ sign),
@@ -219,12 +244,16 @@ template <class Item, class Projection = std::identity>
 }
 
 /// Collective. Sorts values[i] with keys[i] as its key, in place: afterwards the two vectors hold this rank's part, of whatever length.
-/// Throws errc::usage, on the rank where they differ in length.
+/// Throws errc::usage where they differ in length, errc::peer_failed on the other ranks.
 template <bucket_key Key, trivially_copyable Value>
 void bucket_sort_by_key(team& team, std::vector<Key>& keys, std::vector<Value>& values, const bucket_options& options = {}) {
+  const int differ = team.allreduce_value(keys.size() != values.size() ? team.rank() + 1 : 0, reduction::max);
   if (keys.size() != values.size())
     fail(errc::usage, "bucket sort on rank {}: {} keys, but {} values: each key needs one", team.rank(), keys.size(),
          values.size());
+  if (differ > 0)
+    fail(errc::peer_failed, "bucket sort on rank {} was given up: rank {} has not as many values as keys", team.rank(),
+         differ - 1);
   std::vector<keyed<Key, Value>> items(keys.size());
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = {keys[i], values[i]};
   items = bucket_sort(team, items, options, &keyed<Key, Value>::key);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace longshore::bucketing {
@@ -16,7 +17,9 @@ constexpr std::size_t most_bytes_of_rank = std::size_t{16} << 20;
 constexpr int warmups = 1, turns = 3;
 
 struct kept_choices {
-  std::map<std::pair<int, bool>, exchange_strategy> of_class;  // by the bits of block_bytes, and whether deterministic
+  std::map<std::pair<int, bool>, exchange_strategy>
+      of_class;             // by the bits of what block_bytes is rounded to, and whether deterministic
+  std::optional<bool> off;  // as rank 0 was told: launchers do not hand on all of the environment
 };
 
 // Seconds of the slowest rank, at best: with the storing of the blocks, which direct has instead of an exchange.
@@ -50,9 +53,11 @@ double time_of(team& team, exchange_strategy strategy, std::size_t block_bytes, 
 
 exchange_strategy choose_exchange(team& team, std::size_t block_bytes, bool deterministic) {
   const auto layout = exchange_layout_of(team);
-  if (layout.nodes == 1 || environment_text("LONGSHORE_PROFILE") == "off") return exchange_strategy::direct;
-  const int size_class = static_cast<int>(std::bit_width(block_bytes));
-  auto& kept = team.kept<kept_choices>().of_class;
+  if (layout.nodes == 1) return exchange_strategy::direct;
+  auto& [kept, off] = team.kept<kept_choices>();
+  if (!off) off = team.broadcast_value(environment_text("LONGSHORE_PROFILE") == "off");
+  if (*off) return exchange_strategy::direct;
+  const int size_class = static_cast<int>(std::bit_width(std::bit_ceil(std::max<std::size_t>(block_bytes, 1))));
   if (const auto known = kept.find({size_class, deterministic}); known != kept.end()) return known->second;
 
   const std::size_t bytes =

@@ -94,7 +94,7 @@ struct exchange_options {
 /// P ranks, n bytes per rank in blocks for P - 1 others; messages per rank, without the counts that all send before:
 ///
 ///               messages                          bytes on the wire       memory per rank beside what is received
-///   put         2 (P - 1): a fetch_add says       n + 8 (P - 1)           8 bytes
+///   put         2 (P - 1): a fetch_add says       n + 8 (P - 1)           16 bytes
 ///               where a block goes, then a put
 ///               (ISx over SHMEM)
 ///   put-scan    2 (P - 1): places are told by     n + 8 (P - 1)           8 P
@@ -110,7 +110,7 @@ struct exchange_options {
 ///               come
 ///   alltoallv   P - 1 blocks in one collective    n                       as the library takes
 ///               call (ISx over MPI)
-///   rma         2 (P - 1): MPI_Fetch_and_op,      n + 8 (P - 1)           8 bytes; two windows
+///   rma         2 (P - 1): MPI_Fetch_and_op,      n + 8 (P - 1)           16 bytes; two windows
 ///               MPI_Put, one flush
 ///   two-hop     L - 1 within the node of L        n, and n (L-1)/L        what it passes on: about n; slots as sendrecv, for
 ///               ranks, then one to each other     within the node         L - 1 + N - 1 peers

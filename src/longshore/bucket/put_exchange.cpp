@@ -13,7 +13,7 @@ std::byte* claimed_put::make_room(std::size_t, std::size_t most_bytes) { return 
 void claimed_put::agree(const block_counts&) {
   if (claimed_last_ > 0) claimed_->fetch_add(team_.rank(), counter(), -static_cast<std::int64_t>(claimed_last_));
   ++runs_;
-  claimed_last_ = in_.back();
+  claimed_last_ = 0;
 }
 
 // Reserves room at a target; returns where it begins.
@@ -23,6 +23,7 @@ std::size_t claimed_put::claim(int target, std::size_t bytes) {
 
 void claimed_put::move(const std::byte* outgoing, const arrival&) {
   const int me = team_.rank();
+  claimed_last_ = in_.back();  // from here on others may claim
   if (bytes_to(me) > 0) {
     const std::size_t place = claim(me, bytes_to(me));
     std::memcpy(incoming_ + place, outgoing + out_[me], bytes_to(me));

@@ -112,6 +112,11 @@ class radix_sorter {
   Item* sort_all(Item* items, Item* scratch, const range& what, bool counted) {
     if (what.split_bits == 0) return tasks_[0].sorter.sort(items, scratch, what.items, image_of_, what.lowest, what.bits);
     if (!counted) count_shares(items, what);
+    if (all_in_one_part(what)) {  // nothing to split
+      range inner{what.items, what.lowest, what.rest()};
+      inner.split_bits = choose_split(inner.items, inner.bits);
+      return sort_all(items, scratch, inner, false);
+    }
     const std::vector<std::size_t> starts = split(items, scratch, what);
     // All parts shall end on the same side, where an average one does.
     Item* const result = radix_passes(what.rest()) % 2 == 0 ? scratch : items;
@@ -134,6 +139,15 @@ class radix_sorter {
       const index_range share = static_share(what.items, task, workers_.count());
       count_into(tasks_[static_cast<std::size_t>(task)].counts, items + share.begin, share.size(), what);
     });
+  }
+
+  [[nodiscard]] bool all_in_one_part(const range& what) const {
+    for (std::size_t part = 0; part < what.parts(); ++part) {
+      std::size_t here = 0;
+      for (const auto& task : tasks_) here += task.counts[part];
+      if (here > 0) return here == what.items;
+    }
+    return true;
   }
 
   // scratch = the items ordered by part. Returns where the parts begin.

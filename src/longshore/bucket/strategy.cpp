@@ -50,10 +50,10 @@ exchange_layout exchange_layout_of(const team& team) {
 
 std::optional<std::string> why_not(exchange_strategy exchange, exchange_order order, const exchange_layout& layout) {
   if (const char* reason = why_no_order(exchange); reason != nullptr && order != exchange_order::round_robin)
-    return fmt::format("order {} is without effect on exchange {}, which {}: it runs as round-robin", name_of(order),
-                       name_of(exchange), reason);
+    return fmt::format("order {} is without effect on exchange {}, which {}: use round-robin", name_of(order), name_of(exchange),
+                       reason);
   if (order == exchange_order::node_aware && layout.nodes == 1)
-    return "order node-aware serves other nodes first, and there is one node: it runs as round-robin";
+    return "order node-aware serves other nodes first, and there is one node: use round-robin";
   if (exchange == exchange_strategy::rma && !layout.mpi)
     return "exchange rma is a sequence of MPI calls: it needs the transport mpi; put is the same on any transport";
   if (exchange == exchange_strategy::two_hop && (layout.nodes == 1 || layout.largest_node == 1))

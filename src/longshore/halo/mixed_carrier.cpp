@@ -129,6 +129,7 @@ bool any_left(team& ranks, const std::vector<halo_round>& rounds) {
   return ranks.allreduce_value<int>(left, reduction::max) != 0;
 }
 
+#ifdef LONGSHORE_HAVE_MPI
 // The messages of a round between ranks of one node; they are taken out of it.
 halo_round take_near(const team& ranks, halo_round& round) {
   halo_round near = round;
@@ -142,6 +143,7 @@ halo_round take_near(const team& ranks, halo_round& round) {
   }
   return near;
 }
+#endif
 
 }  // namespace
 

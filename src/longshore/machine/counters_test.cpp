@@ -28,7 +28,7 @@ constexpr std::array<counted_event, 2> software{{
     {"task_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
 }};
 constexpr counted_event nonsense{"nonsense", PERF_TYPE_HARDWARE, 12345};
-constexpr std::size_t page_count = 300;
+constexpr std::size_t page_count = 3000;  // far more than the start of a thread touches, also under a sanitizer
 
 void touch_fresh_pages() {
   const pages memory(page_count * page_bytes());

@@ -8,30 +8,31 @@
 namespace longshore {
 namespace {
 
-constexpr unsigned yields_per_look_at_the_clock = 16;
+constexpr unsigned yields_per_nap = 16;
 constexpr double seconds_until_sleep = 0.02;
 constexpr long sleep_nanoseconds = 50'000;
 
 }  // namespace
 
-void waiter::begin() noexcept { began_ = monotonic_seconds(); }
+void waiter::look_at_clock() noexcept {
+  last_ = monotonic_seconds();
+  if (began_ < 0) began_ = last_;
+}
 
-void waiter::end() noexcept { team_.waited_seconds_ += monotonic_seconds() - began_; }
+void waiter::tell() noexcept { team_.waited_seconds_ += last_ - began_; }
 
 void waiter::give_way() {
   team_.attend();
-  if (yields_++ % yields_per_look_at_the_clock == 0) {
-    const double now = monotonic_seconds();
-    if (began_ < 0) began_ = now;
-    const double timeout = team_.waiting().timeout_seconds;
-    if (timeout > 0 && now - began_ > timeout) give_up(now - began_);
-    if (now - began_ > seconds_until_sleep) {
-      const timespec nap{0, sleep_nanoseconds};
-      nanosleep(&nap, nullptr);
-      return;
-    }
+  look_at_clock();
+  const double timeout = team_.waiting().timeout_seconds, waited = last_ - began_;
+  if (timeout > 0 && waited > timeout) give_up(waited);
+  if (yields_++ % yields_per_nap == 0 && waited > seconds_until_sleep) {
+    const timespec nap{0, sleep_nanoseconds};
+    nanosleep(&nap, nullptr);
+  } else {
+    sched_yield();
   }
-  sched_yield();
+  look_at_clock();
 }
 
 void waiter::give_up(double waited_seconds) const {

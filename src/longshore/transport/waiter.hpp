@@ -14,14 +14,14 @@ class waiter {
   waiter(team& team, const char* operation, int peer = -1) noexcept
       : team_(team), operation_(operation), peer_(peer), spins_left_(team.waiting().spin ? most_spins : 0) {}
   ~waiter() {
-    if (began_ >= 0) end();
+    if (began_ >= 0) tell();
   }
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
 
   void pause() {
     if (spins_left_ > 0) {
-      if (--spins_left_ == spins_before_clock) begin();
+      if (--spins_left_ < spins_before_clock) look_at_clock();
 #if defined(__x86_64__) || defined(__i386__)
       __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -36,8 +36,8 @@ class waiter {
   static constexpr int most_spins = 2000;  // some 50 microseconds: longer than a message, shorter than a time slice
   // Waits of less than these spins, some two microseconds, are over before it would pay to look at the clock: they are not counted.
   static constexpr int spins_before_clock = most_spins - 80;
-  void begin() noexcept;
-  void end() noexcept;  // tells the team how long this wait was
+  void look_at_clock() noexcept;
+  void tell() noexcept;  // the team, how long this wait was: until the last pause, since what follows may be work
   void give_way();
   [[noreturn]] void give_up(double waited_seconds) const;
 
@@ -46,7 +46,7 @@ class waiter {
   int peer_;
   int spins_left_;
   unsigned yields_ = 0;
-  double began_ = -1;
+  double began_ = -1, last_ = -1;
 };
 
 }  // namespace longshore

@@ -16,6 +16,10 @@ from longshore_study.errors import LongshoreError
 _ANSWER_SECONDS = 60
 ENDED = "ended"
 """The state of a job that the system knows no more."""
+UNKNOWN = "unknown"
+"""The state of a job that the system could not be asked for: it may well run."""
+_GONE = re.compile(r"invalid job ?id|unknown job ?id|job has finished|jobid \S+ unknown", re.IGNORECASE)
+"""What squeue, qstat and flux say of a job that is over and forgotten; whatever else they complain of is about them."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,9 @@ class Slurm:
     def submission(self, job: JobRequest) -> list[str]:
         after = [f"--dependency=afterany:{job.after}"] if job.after else []
         asked = [f"--job-name={job.name}", f"--nodes={job.nodes}", f"--time={clock(job.seconds)}", "--exclusive"]
-        return ["sbatch", "--parsable", *asked, f"--output={job.output}", *after, *job.options, str(job.script)]
+        # Slurm fills in what follows a % in the name of a file, and folders of the store have some in theirs (img%3A1).
+        output = str(job.output).replace("%", "%%")
+        return ["sbatch", "--parsable", *asked, f"--output={output}", *after, *job.options, str(job.script)]
 
     def job_id(self, answer: str) -> str | None:
         found = re.search(r"^(\d+)(?:;.*)?$", answer, re.MULTILINE)
@@ -47,8 +53,8 @@ class Slurm:
     def question(self, job_id: str) -> list[str]:
         return ["squeue", "--noheader", "--format=%T", f"--jobs={job_id}"]
 
-    def state(self, answer: str, exit_status: int) -> str:
-        return answer.split(maxsplit=1)[0].lower() if answer.split() and not exit_status else ENDED
+    def state(self, answer: str) -> str:
+        return answer.split(maxsplit=1)[0].lower()
 
     def cancellation(self, job_id: str) -> list[str]:
         return ["scancel", job_id]
@@ -72,9 +78,11 @@ class Pbs:
     def question(self, job_id: str) -> list[str]:
         return ["qstat", "-f", job_id]
 
-    def state(self, answer: str, exit_status: int) -> str:
+    def state(self, answer: str) -> str:
         found = re.search(r"job_state\s*=\s*(\w)", answer)
-        if exit_status or found is None or found[1] in "FCX":
+        if found is None:
+            return UNKNOWN
+        if found[1] in "FCX":
             return ENDED
         return {"Q": "pending", "W": "pending", "H": "pending", "R": "running", "E": "ending"}.get(found[1], found[1])
 
@@ -97,9 +105,9 @@ class Flux:
     def question(self, job_id: str) -> list[str]:
         return ["flux", "jobs", "--no-header", "--format={state}", job_id]
 
-    def state(self, answer: str, exit_status: int) -> str:
-        word = answer.split(maxsplit=1)[0].lower() if answer.split() else ""
-        if exit_status or word in ("", "inactive"):
+    def state(self, answer: str) -> str:
+        word = answer.split(maxsplit=1)[0].lower()
+        if word == "inactive":
             return ENDED
         return {"run": "running", "depend": "pending", "priority": "pending", "sched": "pending"}.get(word, word)
 
@@ -124,12 +132,15 @@ def submit(system: BatchSystem, job: JobRequest) -> str:
     return job_id
 
 
-def state_of(system: BatchSystem, job_id: str) -> str:
-    """pending, running, ended or what else the system says; 'unknown' when it cannot be asked."""
-    status, out, err = answer_of(system.question(job_id))
-    if status == 127 or (status and "onnect" in err):  # not installed here, or its server is away
-        return "unknown"
-    return system.state(out, status)
+def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
+    """pending, running, ended or what else the system says; UNKNOWN, with the reason, when it cannot be asked."""
+    argv = system.question(job_id)
+    status, out, err = answer_of(argv)
+    if status and not _GONE.search(err):
+        why = (err or out).strip().splitlines()
+        return UNKNOWN, why[-1].strip() if why else f"{argv[0]}: exit status {status}"
+    state = ENDED if status or not out.strip() else system.state(out)
+    return state, f"{argv[0]} does not tell its state" if state == UNKNOWN else ""
 
 
 def answer_of(argv: Sequence[str]) -> tuple[int, str, str]:

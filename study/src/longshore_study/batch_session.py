@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from longshore_study.batch import JobRequest
 from longshore_study.durations import clock
 from longshore_study.errors import EXIT_OK, LongshoreError
 from longshore_study.launchers import nodes_of
-from longshore_study.plan import Plan, PlannedLaunch
+from longshore_study.plan import Cell, Plan, PlannedLaunch
 from longshore_study.session_folder import Target, keep_study_file
 from longshore_study.starter import Starter
-from longshore_study.study import JobChoice, LauncherChoice
+from longshore_study.study import JobChoice, LauncherChoice, Study
+from longshore_study.study_file import StudyFileError
+from longshore_study.toml_positions import key_lines, line_of
 
 _LARGEST_RESERVE_SECONDS = 60
 
@@ -32,13 +35,19 @@ def submit_session(
     """Submits the jobs that the session lacks, or with --dry-run prints what would be submitted."""
     choice = plan.study.launcher
     assert choice.job is not None  # noqa: S101 - the caller has looked
+    refuse_too_few_nodes(plan.study, [launch.cell for launch in launches])
     groups = _groups(choice, launches)
     if args.dry_run:
         return _print_plan(args, plan, target, groups, starter)
     system = batch.SYSTEMS[choice.kind]
     for job in known_jobs(target):
-        state = batch.state_of(batch.SYSTEMS[job["system"]], job["id"])
-        if state not in (batch.ENDED, "unknown"):
+        state, why = batch.state_of(batch.SYSTEMS[job["system"]], job["id"])
+        if state == batch.UNKNOWN:
+            raise LongshoreError(
+                f"whether job {job['id']} of session {target.session} still runs is not known ({why}); try again "
+                f"later, or, if you know that it has ended, remove {job['noted_in']}"
+            )
+        if state != batch.ENDED:
             cancel = shlex.join(batch.SYSTEMS[job["system"]].cancellation(job["id"]))
             raise LongshoreError(
                 f"job {job['id']} of session {target.session} is {state}; wait for it ('longshore status' tells), or "
@@ -63,8 +72,23 @@ def submit_session(
     return EXIT_OK
 
 
+def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
+    """Raises StudyFileError when the job that the study file asks for has fewer nodes than a launch in it."""
+    choice = study.launcher
+    if choice.job is None or choice.job.nodes is None or choice.job.one_job_per == "nodes":
+        return
+    most, widest = max(((nodes_of(cell, choice) or 1, cell.label) for cell in cells), default=(1, ""))
+    if most > choice.job.nodes:
+        line = line_of(key_lines(study.text), ("launcher", "nodes"))
+        problem = (
+            f"{study.path}:{line}: [launcher] nodes = {choice.job.nodes}, and {widest} needs {most}; write "
+            f"nodes = {most}, or leave it out"
+        )
+        raise StudyFileError([problem])
+
+
 def known_jobs(target: Target) -> list[dict[str, Any]]:
-    """The jobs that were submitted for a session, in their order."""
+    """The jobs that were submitted for a session, in their order; `noted_in` is the file that says so."""
     found = []
     for path in sorted(target.folder.glob("job-*.json")):
         try:
@@ -72,7 +96,7 @@ def known_jobs(target: Target) -> list[dict[str, Any]]:
         except (OSError, ValueError):
             continue
         if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("system") in batch.SYSTEMS:
-            found.append(row)
+            found.append(row | {"noted_in": str(path)})
     return found
 
 

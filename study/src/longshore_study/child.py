@@ -126,8 +126,8 @@ def run_child(
         try:
             while process.poll() is None:
                 signals.check()
-                if max(os.fstat(output.fileno()).st_size, os.fstat(errors.fileno()).st_size) > MOST_OUTPUT_BYTES:
-                    too_much = True
+                too_much = _too_much(output, errors)
+                if too_much:
                     break
                 left = timeout_seconds - (time.monotonic() - started)
                 if left <= 0:
@@ -138,6 +138,8 @@ def run_child(
         finally:
             seconds = time.monotonic() - started
             end_session(process)
+        # It may have printed most of it, and ended, since we looked last; what is cut short is no output.
+        too_much = too_much or (not timed_out and _too_much(output, errors))
         result = ChildResult(process.returncode, seconds, _text(output), _tail(errors), _text(errors))
         return _explained(result, limit_seconds=timeout_seconds if timed_out else None, too_much=too_much)
 
@@ -149,7 +151,7 @@ def _explained(result: ChildResult, *, limit_seconds: float | None, too_much: bo
         said = f"longshore: ended after {limit_seconds:g} s (timeout_seconds)"
         return replace(result, exit_status=124, stderr_tail=[*tail, said], timed_out=True)
     if too_much:
-        said = f"longshore: ended because it printed more than {MOST_OUTPUT_BYTES >> 20} MiB"
+        said = f"longshore: given up because it printed more than {MOST_OUTPUT_BYTES >> 20} MiB"
         return replace(result, exit_status=125, stderr_tail=[*tail, said])
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
@@ -220,6 +222,10 @@ def _end_with(parent: int) -> Callable[[], None] | None:
             os._exit(125)
 
     return prepare
+
+
+def _too_much(*files: IO[bytes]) -> bool:
+    return any(os.fstat(file.fileno()).st_size > MOST_OUTPUT_BYTES for file in files)
 
 
 def _text(file: IO[bytes]) -> str:

@@ -12,6 +12,7 @@ import glob
 import json
 import os
 import random
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ from longshore_study.store import whereabouts
 
 _BEAT_SECONDS = 20.0
 _DEAD_AFTER_SECONDS = 120.0
+_LOOK_SECONDS = 5.0
 _TRIES = 4
 
 
@@ -41,15 +43,63 @@ class Claim:
                 os.utime(self.mark)
 
 
+class _SilentMarkError(LongshoreError):
+    """A mark of another machine that may be dead: it has given no sign of life since it was first seen."""
+
+    def __init__(self, message: str, mark: Path, sign: float, left_seconds: float) -> None:
+        super().__init__(message)
+        self.mark = mark
+        self.sign = sign
+        self.left_seconds = left_seconds
+
+
 @contextmanager
-def claimed(folder: Path, session: str, part: str = "") -> Iterator[Claim]:
+def claimed(folder: Path, session: str, part: str = "", *, wait: bool = False) -> Iterator[Claim]:
     """Marks a session as being worked on while entered; raises LongshoreError when somebody else works on it.
 
     Different parts of a session (launches on 4 nodes, launches on 16) may be worked on at once. What an earlier run
-    left behind when it was ended by kill -9 is removed.
+    left behind when it was ended by kill -9 is removed. With `wait`, a mark of another machine is given the time to
+    prove that it lives: a job that begins again at once, after its node has died, finds a mark that is not yet old.
     """
+    try:
+        if wait:
+            _wait_for_signs_of_life(folder, session, part)
+        mark = _take(folder, session, part)
+    except OSError as error:
+        raise LongshoreError(
+            f"cannot write to {folder}: {error.strerror}; may you write there? else choose another --store"
+        ) from None
+    try:
+        yield Claim(mark, time.monotonic())
+    finally:
+        with suppress(OSError):
+            mark.unlink(missing_ok=True)
+
+
+def _wait_for_signs_of_life(folder: Path, session: str, part: str) -> None:
+    """Returns when no mark of another machine counts any more; raises LongshoreError when one gives a sign of life."""
+    mine = _mark(folder)
+    signs: dict[Path, float] = {}
+    while True:
+        try:
+            _refuse_others(folder, mine, session, part)
+            return
+        except _SilentMarkError as busy:
+            if signs.get(busy.mark, busy.sign) != busy.sign:
+                raise
+            if not signs:
+                print(f"longshore: {busy}; waiting whether it gives another", file=sys.stderr, flush=True)
+            signs[busy.mark] = busy.sign
+            time.sleep(min(_LOOK_SECONDS, max(0.1, busy.left_seconds)))
+
+
+def _mark(folder: Path) -> Path:
+    return folder / f".running.{whereabouts()}.{os.getpid()}.tmp"
+
+
+def _take(folder: Path, session: str, part: str) -> Path:
     _clean(folder)
-    mark = folder / f".running.{whereabouts()}.{os.getpid()}.tmp"
+    mark = _mark(folder)
     for left in reversed(range(_TRIES)):
         _refuse_others(folder, mark, session, part)
         mark.write_text(json.dumps({"host": os.uname().nodename, "pid": os.getpid(), "part": part}), encoding="utf-8")
@@ -62,11 +112,7 @@ def claimed(folder: Path, session: str, part: str = "") -> Iterator[Claim]:
             if not left:
                 raise
             time.sleep(random.uniform(0.02, 0.3))  # noqa: S311 - to fall out of step
-    try:
-        yield Claim(mark, time.monotonic())
-    finally:
-        with suppress(OSError):
-            mark.unlink(missing_ok=True)
+    return mark
 
 
 def _clean(folder: Path) -> None:
@@ -82,7 +128,8 @@ def _refuse_others(folder: Path, mine: Path, session: str, part: str) -> None:
             continue
         try:
             told = json.loads(path.read_text(encoding="utf-8") or "{}")
-            age = _now(folder) - path.stat().st_mtime
+            sign = path.stat().st_mtime
+            age = _now(folder) - sign
         except (OSError, ValueError):
             continue  # it has gone, or is being written; the second look finds it
         told = told if isinstance(told, dict) else {}
@@ -92,9 +139,14 @@ def _refuse_others(folder: Path, mine: Path, session: str, part: str) -> None:
             continue
         where = "" if same_machine else f" on {told.get('host', 'another machine')}"
         life = "" if same_machine else f" (sign of life {max(0, round(age))} s ago; it counts for 2 min)"
-        raise LongshoreError(
+        message = (
             f"session {session} is being run by process {told.get('pid', path.name.split('.')[-2])}{where}{life}; "
             "wait for it, or name another --session"
+        )
+        raise (
+            LongshoreError(message)
+            if same_machine
+            else _SilentMarkError(message, path, sign, _DEAD_AFTER_SECONDS - age)
         )
 
 

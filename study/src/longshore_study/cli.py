@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from longshore_study import __version__
-from longshore_study.errors import EXIT_INTERRUPTED, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
 from longshore_study.readable import readable_streams
 
 VERBS = {
@@ -165,11 +165,15 @@ def _main(arguments: Sequence[str] | None) -> int:
         line = str(error).replace("\n", "\\n")
         print(f"longshore: {line}", file=sys.stderr)
         return error.exit_status
-    except KeyboardInterrupt:
-        print("longshore: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of a pipe (`| head`) has gone; Python would complain once more while closing stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"longshore: {place}{error.strerror or error}".replace("\n", "\\n"), file=sys.stderr)
+        return EXIT_INVALID
+    except KeyboardInterrupt:
+        print("longshore: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
     return status

@@ -14,7 +14,7 @@ from longshore_study.common_shift import CommonShift, find_shift
 from longshore_study.differences import differences
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
 from longshore_study.expression import Expression
-from longshore_study.figures import CONTROL, CONTROL_METRICS, measure, pattern_rank
+from longshore_study.figures import CONTROL, CONTROL_METRICS, measure, pattern_rank, require_metrics
 from longshore_study.pairing import Row, design_of, failed_without_row, pair, sessions_in_turns, set_apart
 from longshore_study.row_document import row_document
 from longshore_study.selection import Side
@@ -78,6 +78,7 @@ class Comparison:
 def compare(reference: Side, new: Side, options: Options | None = None) -> Comparison:
     """Judges `new` against `reference`. Raises LongshoreError when there is nothing to judge."""
     options = options or Options()
+    require_metrics(options.metrics, [*reference.launches, *new.launches])
     by_study = reference.is_tag and new.is_tag
     sides = [measure(side.launches, metrics=options.metrics, with_study=by_study) for side in (reference, new)]
     margin = options.margin if options.margin is not None else _margin_of((reference, new))

@@ -9,10 +9,37 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from longshore_study.errors import LongshoreError, UsageError
+
+# Readline breaks words at `:` and `=`, as in a tag img:1; the pieces that stood together are joined, and of an answer
+# only what follows the earlier ones is inserted. Names come from files: they are quoted, or a shell would run them.
 _BASH = """\
 _longshore() {
-    local IFS=$'\\n'
-    COMPREPLY=($(longshore __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    local piece before rest="$COMP_LINE" whole="" cut="" name k
+    local -a words=() found=()
+    for ((k = 0; k <= COMP_CWORD; k++)); do
+        piece="${COMP_WORDS[k]}"
+        before="${rest%%"$piece"*}"
+        rest="${rest#*"$piece"}"
+        if [[ -z "$before" && ( "$piece" == [:=]* || "$whole" == *[:=] ) ]] &&
+            [[ -n "$piece" || "$rest" != [[:space:]]* ]]
+        then cut="$whole" whole="$whole$piece"
+        else cut="" whole="$piece" words+=("")
+        fi
+        words[-1]="${whole//[\\\\\\"\\']/}"
+    done
+    [[ "$piece" == +([:=]) ]] && cut="$whole"
+    cut="${cut//[\\\\\\"\\']/}"
+    mapfile -t found < <(longshore __complete "${words[@]:1}" 2>/dev/null)
+    COMPREPLY=()
+    for name in "${found[@]}"; do
+        [[ -n "$name" ]] || continue
+        name="${name#"$cut"}"
+        case "$piece" in
+            [\\"\\']*) [[ "$name" == *[\\\\\\"\\'\\$\\`]* ]] || COMPREPLY+=("$name") ;;
+            *) COMPREPLY+=("$(printf %q "$name")") ;;
+        esac
+    done
     if [ ${#COMPREPLY[@]} -eq 0 ]; then compopt -o default 2>/dev/null; fi
 }
 complete -F _longshore longshore
@@ -39,29 +66,57 @@ def candidates(
     words: Sequence[str], verbs: Iterable[str], parser_of: Callable[[str], argparse.ArgumentParser]
 ) -> list[str]:
     """What the last of `words` may become; nothing where a file name is meant."""
+    from longshore_study.cli import split_arguments  # noqa: PLC0415 - it calls this module
+
     typed = words[-1] if words else ""
-    before = [word for word in words[:-1] if not word.startswith("--store=")]
-    verb = next((word for word in before if not word.startswith("-")), None)
+    try:
+        verb, before = split_arguments(words[:-1])
+    except UsageError:
+        return []
     if verb is None:
         return _beginning([*verbs, "--help", "--version"], typed)
     if verb not in set(verbs):
         return []
     parser = parser_of(verb)
-    last = before[-1]
-    option = parser._option_string_actions.get(last)  # noqa: SLF001 - argparse offers no other way to ask
-    if option is not None and option.nargs != 0:
-        return _beginning(_values(option, words), typed)
-    if typed.startswith("-"):
-        return _beginning(sorted(o for o in parser._option_string_actions if o.startswith("--")), typed)  # noqa: SLF001
-    positional = [action for action in parser._actions if not action.option_strings]  # noqa: SLF001
-    place = sum(not word.startswith("-") for word in before) - 1
-    if not positional:
-        return []
-    action = positional[min(place, len(positional) - 1)]
-    return _beginning(_values(action, words), typed)
+    option, before, actions = _place(parser, before)
+    store = _store_of(words)
+    if option is None and typed.startswith("-"):
+        name, equals, _ = typed.partition("=")
+        known = parser._option_string_actions  # noqa: SLF001 - argparse offers no other way to ask
+        if equals and name in known:
+            return _beginning((f"{name}={value}" for value in _values(verb, known[name], before, store)), typed)
+        return _beginning(sorted(o for o in known if o.startswith("--")), typed)
+    action = option or _positional(actions, len(before))
+    return _beginning(_values(verb, action, before, store), typed) if action else []
 
 
-def _values(action: argparse.Action, words: Sequence[str]) -> list[str]:
+def _place(
+    parser: argparse.ArgumentParser, words: Sequence[str]
+) -> tuple[argparse.Action | None, list[str], list[argparse.Action]]:
+    """The option that waits for a value, the words that belong to no option, and the arguments that these are."""
+    known = parser._option_string_actions  # noqa: SLF001
+    option, waits = None, 0
+    positional = []
+    for word in words:
+        if waits:
+            waits -= 1
+        elif word.startswith("-"):
+            option = known.get(word)
+            takes = 0 if option is None else option.nargs
+            waits = takes if isinstance(takes, int) else 1
+        else:
+            positional.append(word)
+    actions = [action for action in parser._actions if not action.option_strings]  # noqa: SLF001
+    return (option if waits else None), positional, actions
+
+
+def _positional(actions: Sequence[argparse.Action], place: int) -> argparse.Action | None:
+    if place < len(actions):
+        return actions[place]
+    return actions[-1] if actions and actions[-1].nargs in ("*", "+") else None
+
+
+def _values(verb: str, action: argparse.Action, positional: Sequence[str], store: Path) -> list[str]:
     if action.choices is not None:
         return [str(choice) for choice in action.choices]
     what = action.dest
@@ -69,23 +124,34 @@ def _values(action: argparse.Action, words: Sequence[str]) -> list[str]:
         return list(importlib.import_module("longshore_study.importers").FORMATS)
     if str(action.metavar).endswith(".toml"):
         return []  # a file, which the shell completes
-    if what in ("tag", "reference", "new", "names", "study", "session"):
-        return _stored(what, words)
+    if verb == "stacks":
+        return _stacks() if what == "names" and positional[:1] == ["build"] else []
+    if what in ("tag", "reference", "new", "names", "compare", "study", "studies", "session"):
+        return _stored(what, store)
     return []
 
 
-def _stored(what: str, words: Sequence[str]) -> list[str]:
+def _stacks() -> list[str]:
+    from longshore_study.stacks import MPI, find_stacks  # noqa: PLC0415 - it asks programs for their versions
+
+    return ["all", *(stack.name for stack in find_stacks() if stack.what == MPI)]
+
+
+def _store_of(words: Sequence[str]) -> Path:
+    given = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--store"]
+    given += [word.partition("=")[2] for word in words if word.startswith("--store=")]
+    return Path((given or [os.environ.get("LONGSHORE_STORE") or "longshore-results"])[-1]).expanduser()
+
+
+def _stored(what: str, path: Path) -> list[str]:
     """Names in the store; an unreadable one is no reason to disturb somebody who types."""
-    from longshore_study.errors import LongshoreError  # noqa: PLC0415
     from longshore_study.store import Store  # noqa: PLC0415
 
-    given = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--store"]
-    path = Path((given or [os.environ.get("LONGSHORE_STORE") or "longshore-results"])[-1])
     try:
         triples = Store(path).names()
-    except LongshoreError:
+    except (LongshoreError, OSError):
         return []
-    chosen = {"study": (0,), "session": (2,), "tag": (1,)}.get(what, (1, 0))
+    chosen = {"study": (0,), "studies": (0,), "session": (2,), "tag": (1,)}.get(what, (1, 0))
     return list(dict.fromkeys(triple[place] for place in chosen for triple in triples))
 
 

@@ -12,7 +12,7 @@ from longshore_study.figures import CONTROL, canonical
 from longshore_study.model import Costs, Gap
 from longshore_study.store import Launch
 
-LAYOUT = ("transport", "ranks", "ranks_per_node", "environment")
+LAYOUT = ("transport", "stack", "nodes", "ranks", "ranks_per_node", "environment")
 """The factors between launches in which a prediction and what it is made from must agree."""
 FIGURES = {"shift": "shift_us", "barrier": "barrier_us", "fetch-add": "fetch_add_us"}
 UNTIL_MET = "until_met_us"

@@ -53,6 +53,12 @@ def load(path: Path) -> list[Event]:
     return sorted(events, key=lambda event: event.date)
 
 
+def of_store(store: Path, given: Path | None = None) -> list[Event]:
+    """Of the file that is given, else of the one in the store, where there is one."""
+    kept = given or store / FILE
+    return load(kept) if given or kept.exists() else []
+
+
 def _event(values: Values, table: Mapping[str, Any], where: KeyPath) -> Event:
     values.known_keys(table, where, ("date", "text", "factors"), "key in [[event]]")
     date = _date(table.get("date"))

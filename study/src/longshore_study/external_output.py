@@ -17,7 +17,10 @@ def imported_lines(
 ) -> tuple[list[str], str | None]:
     """The records of one launch of `program`, or none and why there are none."""
     options = importers.Options(
-        ranks_per_node=_ranks_per_node(external, between), ranks=_integer(between.get("ranks")), figure=external.figure
+        ranks_per_node=_ranks_per_node(external, between),
+        ranks=_integer(between.get("ranks")),
+        figure=external.figure,
+        program=external.name,
     )
     try:
         told = _file_text(written) if external.writes_file else ""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from longshore_study.factors import BETWEEN
 from longshore_study.importers.json_path import parse_path
 from longshore_study.study import FigureChoice
 from longshore_study.toml_positions import Path as KeyPath
@@ -21,9 +22,14 @@ from longshore_study.toml_values import Values
 FIGURE_KEYS = ("pattern", "path", "figure", "unit", "better")
 _NEEDED = {"regex": ("pattern", "figure", "unit"), "json": ("path", "figure", "unit")}
 _LONGEST_EXPRESSION = 2000
+_TAKEN = ("program", "environment", *BETWEEN)
+"""What a launch says of itself."""
 
 
-def read_figure(reader: Values, block: Mapping[str, Any], where: KeyPath, wanted: str) -> FigureChoice | None:
+def read_figure(
+    reader: Values, block: Mapping[str, Any], where: KeyPath, wanted: str, between: Iterable[str] = ()
+) -> FigureChoice | None:
+    """`between`: the factors that the study file gives to the program, which none of its output may be called."""
     needed = _NEEDED.get(wanted)
     allowed = (*needed, "better") if needed else ()
     for key in (key for key in FIGURE_KEYS if key in block and key not in allowed):
@@ -38,7 +44,7 @@ def read_figure(reader: Values, block: Mapping[str, Any], where: KeyPath, wanted
     expression = reader.text(block, where, "pattern", "") if wanted == "regex" else None
     path = reader.text(block, where, "path", "") if wanted == "json" else None
     if expression:
-        _check_expression(reader, expression, (*where, "pattern"))
+        _check_expression(reader, expression, (*where, "pattern"), {*_TAKEN, *between})
     if path:
         try:
             parse_path(path)
@@ -54,7 +60,7 @@ def read_figure(reader: Values, block: Mapping[str, Any], where: KeyPath, wanted
     )
 
 
-def _check_expression(reader: Values, expression: str, where: KeyPath) -> None:
+def _check_expression(reader: Values, expression: str, where: KeyPath, taken: Collection[str]) -> None:
     if len(expression) > _LONGEST_EXPRESSION:
         reader.problem(where, f"'pattern' has {len(expression)} characters; at most {_LONGEST_EXPRESSION} are allowed")
         return
@@ -65,6 +71,10 @@ def _check_expression(reader: Values, expression: str, where: KeyPath) -> None:
     except (re.error, Warning, OverflowError, RecursionError) as error:
         reader.problem(where, f"'pattern' is no regular expression: {error}")
         return
+    for name in (name for name in compiled.groupindex if name in taken):
+        reader.problem(
+            where, f"'pattern' has a group named {name}, which would hide the factor {name} of the launch; rename it"
+        )
     if not compiled.groups:
         reader.problem(
             where, "'pattern' has no group; the figure is the group named value, else the first: '([0-9.]+)'"

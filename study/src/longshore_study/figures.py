@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from longshore_study import speed_of_light
+from longshore_study.errors import UsageError, suggestion
 from longshore_study.records import Record
 from longshore_study.speed_of_light import Bounds
 from longshore_study.store import Launch
@@ -127,6 +128,16 @@ def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_stu
                 key, reason = figure_or_reason
                 measured.absent[key] = reason
     return measured
+
+
+def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
+    """Raises UsageError for one that no launch has, and that would show nothing without a word."""
+    asked = set(wanted) - {"all"}
+    if not asked:
+        return
+    known = {name for launch in launches for result in launch.results for name in result.get("metrics") or {}}
+    for name in sorted(asked - known) if known else ():
+        raise UsageError(f"unknown metric '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
 
 
 def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:

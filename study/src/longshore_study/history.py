@@ -11,12 +11,14 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from longshore_study.errors import suggestion
 from longshore_study.events import Event
 from longshore_study.expression import Expression
-from longshore_study.figures import CONTROL, Figure, Key, Measured, measure, pattern_rank
+from longshore_study.factors import BETWEEN, FACTORS
+from longshore_study.figures import Figure, Key, Measured, measure, pattern_rank, require_metrics
 from longshore_study.pairing import known_factors
 from longshore_study.statistics import change_points
 from longshore_study.statistics.change_points import Change, History
@@ -84,6 +86,8 @@ class Table:
     rows: list[Row]
     margin: float
     measured: Measured
+    warnings: list[str] = field(default_factory=list)
+    """Of events that name what no row has."""
 
 
 def build(
@@ -102,11 +106,14 @@ def build(
     if margin is None:
         margins = {float(m) for launch in launches if (m := launch.envelope.get("margin"))}
         margin = margins.pop() if len(margins) == 1 else DEFAULT_MARGIN
-    measured = measure(launches, metrics=metrics)
+    wanted = tuple(metrics)
+    require_metrics(wanted, launches)
+    measured = measure(launches, metrics=wanted)
     times = _times(launches)
     groups: dict[Key, list[Figure]] = defaultdict(list)
     for figure in measured.figures:
         groups[figure.key].append(figure)
+    warnings = _unknown_factors(events, groups)
     if where is not None:
         where.check_names({name for key in groups for name in known_factors(key)} or where.names)
         groups = defaultdict(list, {k: f for k, f in groups.items() if where.matches(known_factors(k))})
@@ -118,7 +125,19 @@ def build(
     found = change_points.find_changes([row.logs for row in rows], margin, [list(row.events) for row in rows])
     for row, history in zip(rows, found, strict=True):
         row.found = history
-    return Table(rows, margin, measured)
+    return Table(rows, margin, measured, warnings)
+
+
+def _unknown_factors(events: Iterable[Event], keys: Iterable[Key]) -> list[str]:
+    """A warning and no error: an event may speak of other studies than those that are shown."""
+    known = {name for key in keys for name in key.factors}
+    ours = {name.replace("-", "_") for of_pattern in (*FACTORS.values(), BETWEEN) for name in of_pattern}
+    return [
+        f"the event of {event.date} touches nothing: no row has a factor '{name}'{suggestion(name, known | ours)}"
+        for event in events
+        for name in event.factors
+        if known and name not in known | ours
+    ]
 
 
 def _times(launches: Iterable[Launch]) -> dict[tuple[str, str, str], str]:
@@ -168,7 +187,7 @@ def document(table: Table, events: Sequence[Event]) -> dict[str, Any]:
         "margin": table.margin,
         "events": [{"date": e.date, "text": e.text, "factors": dict(e.factors)} for e in events],
         "rows": [_row_document(row) for row in table.rows],
-        "problems": table.measured.problems,
+        "problems": [*table.warnings, *table.measured.problems],
     }
 
 
@@ -198,7 +217,3 @@ def change_document(row: Row, change: Change) -> dict[str, Any]:
         "known": change.known,
         "events": row.told_events(change),
     }
-
-
-def without_controls(table: Table) -> Table:
-    return replace(table, rows=[row for row in table.rows if row.key.pattern != CONTROL])

@@ -13,6 +13,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from longshore_study.errors import UsageError, suggestion
 from longshore_study.expression import Expression
 from longshore_study.figures import CONTROL, Figure, Key, Measured, canonical
 from longshore_study.selection import Side
@@ -40,6 +41,7 @@ class Row:
 
 def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Collection[str] = ()) -> list[Row]:
     """All that either side measured, failed to measure or skipped; what both skipped is agreed on, and no row."""
+    _require_factors(ignore, sides)
     rows: dict[Key, Row] = {}
     for side, measured in enumerate(sides):
         for figure in measured.figures:
@@ -60,6 +62,16 @@ def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Col
             problem = cells.get(row.key.cell_text)
             row.absent[side] = row.absent[side] or (f"failed: {problem}" if problem else None)
     return [row for row in rows.values() if row.reference or row.new or not _skipped(row)]
+
+
+def _require_factors(ignore: Collection[str], sides: Sequence[Measured]) -> None:
+    if not ignore:
+        return
+    keys = {key for measured in sides for key in (*(figure.key for figure in measured.figures), *measured.absent)}
+    known = {name for key in keys for name in known_factors(key) if name not in ("pattern", "metric")}
+    for name in ignore if known else ():
+        if name not in known:
+            raise UsageError(f"unknown factor '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
 
 
 def failed_without_row(sides: Sequence[Measured], rows: Iterable[Row], ignore: Collection[str] = ()) -> list[Launch]:

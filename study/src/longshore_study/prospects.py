@@ -49,8 +49,9 @@ def spread_of(stored: Iterable[Launch]) -> Spread:
                 row = rows.setdefault((launch.cell_id, str(sorted(result["variant"].items()))), {})
                 row.setdefault((launch.tag, launch.session), []).append(math.log(median))
     within = [statistics.stdev(logs) for row in rows.values() for logs in row.values() if len(logs) > 1]
-    centres = [{session: statistics.median(logs) for session, logs in row.items()} for row in rows.values()]
-    between = [statistics.stdev(row.values()) for row in centres if len(row) > 1]
+    medians = [{session: statistics.median(logs) for session, logs in row.items()} for row in rows.values()]
+    centred = [kept for row in medians if (kept := _about_tags(row))]
+    between = [math.sqrt(_variance(row)) for row in centred]
     if not within:
         return Spread(ASSUMED_LAUNCH_SPREAD, ASSUMED_SESSION_SPREAD, "assumed, nothing is stored yet")
     launches = statistics.median(within)
@@ -59,18 +60,36 @@ def spread_of(stored: Iterable[Launch]) -> Spread:
     # The spread of session medians holds a share of the launches' own; what is left is the sessions'.
     counts = [len(logs) for row in rows.values() for logs in row.values()]
     left = max(0.0, statistics.median(between) ** 2 - launches**2 / statistics.median(counts))
-    return Spread(launches, math.sqrt(left), f"from {len(within)} stored rows", _shared_part(centres))
+    return Spread(launches, math.sqrt(left), f"from {len(within)} stored rows", _shared_part(centred))
 
 
-def _shared_part(centres: list[dict[tuple[str, str], float]]) -> float:
+Sessions = dict[tuple[str, str], float]
+"""By tag and session."""
+
+
+def _about_tags(row: Sessions) -> Sessions:
+    """What sessions differ from the mean of their tag: what tags differ by is what a study asks for, and no noise. A
+    session without another of its tag says nothing."""
+    tags: dict[str, list[float]] = {}
+    for (tag, _), value in row.items():
+        tags.setdefault(tag, []).append(value)
+    return {name: value - statistics.fmean(tags[name[0]]) for name, value in row.items() if len(tags[name[0]]) > 1}
+
+
+def _variance(centred: Sessions) -> float:
+    """Pooled over the tags: each has cost a degree of freedom."""
+    return math.fsum(value**2 for value in centred.values()) / (len(centred) - len({tag for tag, _ in centred}))
+
+
+def _shared_part(centred: list[Sessions]) -> float:
     """Of rows measured in the same sessions, how much of their variance between sessions is common to them: the mean
     over R rows has variance shared + own / R, a row shared + own."""
-    sessions = max((frozenset(row) for row in centres), key=len)
-    rows = [row for row in centres if row.keys() == sessions]
-    if len(rows) < 2 or len(sessions) < 2:
+    sessions = max((frozenset(row) for row in centred), key=len)
+    rows = [row for row in centred if row.keys() == sessions]
+    if len(rows) < 2:
         return 0.0
-    total = statistics.fmean(statistics.variance(row.values()) for row in rows)
-    mean = statistics.variance([statistics.fmean(row[name] for row in rows) for name in sessions])
+    total = statistics.fmean(_variance(row) for row in rows)
+    mean = _variance({name: statistics.fmean(row[name] for row in rows) for name in sessions})
     if total == 0.0:
         return 0.0
     return min(1.0, max(0.0, (len(rows) * mean - total) / (len(rows) - 1) / total))

@@ -30,6 +30,7 @@ def run_report(launches: Sequence[Launch], measured: Measured) -> dict[str, Any]
         sessions.setdefault((row.study, row.tag, row.session or ""), []).append(row)
     identity = str(uuid.uuid5(_NAMESPACE, canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})))
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
+    # Of imported figures no time is known: null, but the schema wants numbers of a session.
     begin, end = (min(times), max(times)) if times else (0.0, 0.0)
     failures = len(measured.failed)
     runs = [
@@ -42,8 +43,8 @@ def run_report(launches: Sequence[Launch], measured: Measured) -> dict[str, Any]
             "hostname": _host(launches), "cmdline": "longshore export --format reframe", "config_files": [],
             "log_files": [], "prefix_output": "", "prefix_stage": "", "user": "", "workdir": os.path.curdir,
             "num_cases": sum(run["num_cases"] for run in runs), "num_failures": failures, "num_aborted": 0,
-            "num_skipped": len(measured.absent), "time_start": _text(begin), "time_start_unix": begin,
-            "time_end": _text(end), "time_end_unix": end, "time_elapsed": end - begin,
+            "num_skipped": len(measured.absent), "time_start": _text(begin) if times else "", "time_start_unix": begin,
+            "time_end": _text(end) if times else "", "time_end_unix": end, "time_elapsed": end - begin,
         },
         "runs": runs,
         "restored_cases": [],
@@ -63,7 +64,7 @@ def _case(number: int, place: int, row: Row, launches: Sequence[Launch], identit
     parameters = {**row.cell, **row.variant}
     digest = hashlib.sha256(canonical({"pattern": row.pattern, **parameters}).encode()).hexdigest()[:8]
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
-    done = max(times, default=0.0)
+    done = max(times, default=None)
     doubt = "; ".join(row.doubts) or None
     words = " ".join(f"%{name}={terminal.factor(value)}" for name, value in sorted(parameters.items()))
     return {
@@ -73,7 +74,7 @@ def _case(number: int, place: int, row: Row, launches: Sequence[Launch], identit
         "scheduler": "local", "result": "fail" if doubt else "pass", "fail_phase": "performance" if doubt else None,
         "fail_reason": doubt, "fail_severe": False, "fail_info": None, "build_jobid": None, "build_stderr": None,
         "build_stdout": None, "job_stderr": None, "job_stdout": None, "dependencies_actual": [],
-        "dependencies_conceptual": [], "outputdir": None, "job_completion_time": _text(done),
+        "dependencies_conceptual": [], "outputdir": None, "job_completion_time": None if done is None else _text(done),
         "job_completion_time_unix": done, "time_compile": None, "time_performance": None, "time_run": None,
         "time_sanity": None, "time_setup": None, "time_total": _total(launches), "run_index": number,
         "session_uuid": identity, "uuid": f"{identity}:{number}:{place}",

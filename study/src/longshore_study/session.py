@@ -29,9 +29,13 @@ from longshore_study.store import Store, folder_name
 from longshore_study.study_file import load
 
 
-def add_session_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tag", help="what is measured, as an image or a version (default: the study's name)")
-    parser.add_argument("--session", help="when it is measured, as a day or a job (default: the date)")
+def add_session_options(
+    parser: argparse.ArgumentParser,
+    tag: str = "what is measured, as an image or a version (default: the study's name)",
+    session: str = "when it is measured, as a day or a job (default: the date)",
+) -> None:
+    parser.add_argument("--tag", help=tag)
+    parser.add_argument("--session", help=session)
     parser.add_argument("--retry-failed", action="store_true", help="run failed launches once more")
     parser.add_argument(
         "--bench", metavar="PATH", help="the longshore-bench to run (default: LONGSHORE_BENCH, beside longshore, PATH)"
@@ -112,7 +116,7 @@ def _run(
     """Runs `launches`; the exit status when the user, or the time given, stopped it, else None."""
     keep_study_file(plan, target)
     part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
-    with claimed(target.folder, target.session, part) as claim:
+    with claimed(target.folder, target.session, part, wait=args.in_job) as claim:
         forecast = Forecast(target.store.launches(target.study))
         _announce(plan, target, launches, summary, forecast)
         progress = make_progress(plan, launches, forecast)
@@ -135,6 +139,8 @@ def _run(
                 f"longshore: stopped by {why}; {len(summary.outcomes)} launches recorded, {left} left; {go_on}",
                 sys.stderr,
             )
+            if args.json:
+                _conclude(args, target, summary, stopped="time" if by_time else str(stop), left=left)
             return EXIT_STOPPED if isinstance(stop, OutOfTime) else stop.exit_status
         except LongshoreError as error:
             # A full disk, mostly. What was recorded stays; the launch at hand is run again.
@@ -167,7 +173,9 @@ def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary
         say(f"warning: load average {load.value}: {load.advice}", sys.stderr)
 
 
-def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> None:
+def _conclude(
+    args: argparse.Namespace, target: Target, summary: Summary, *, stopped: str | None = None, left: int = 0
+) -> None:
     ran = [outcome for outcome in summary.outcomes if not outcome.failure]
     skipped = [outcome for outcome in ran if outcome.skipped]
     folder = target.store.session_path(target.study, target.tag, target.session)
@@ -185,6 +193,8 @@ def _conclude(args: argparse.Namespace, target: Target, summary: Summary) -> Non
                 {"cell": o.launch.cell.factors, "launch": o.launch.launch_index, "why": o.failure}
                 for o in summary.failures
             ],
+            "stopped": stopped,
+            "left": left,
             "store": str(folder),
         }
         print(json.dumps(answer, indent=1))

@@ -109,6 +109,16 @@ def _is_source(folder: Path) -> bool:
 
 def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False) -> Build:
     """Configures and builds longshore-bench with the stack's compiler wrapper, tries it, and notes it down."""
+    try:
+        return _build_stack(stack, source, jobs=jobs, verbose=verbose)
+    except OSError as error:
+        place = error.filename or stacks_home()
+        raise LongshoreError(
+            f"cannot write {place}: {error.strerror}; LONGSHORE_STACKS names another place for the builds of stacks"
+        ) from None
+
+
+def _build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool) -> Build:
     if stack.compiler is None:
         raise LongshoreError(
             f"stack '{stack.name}' has no mpicxx beside {stack.launcher}; install its development files"

@@ -111,6 +111,10 @@ class StudyReader(Values):
         if launch and "ranks" not in between:
             self.problem(where, "launch = true needs the number of ranks; write between = { ranks = [2] }")
         wanted = self.word(block, where, "format", _import_formats()) or ""
+        if block.get("name") in PROGRAMS:
+            self.problem(
+                (*where, "name"), f"'{block['name']}' is a pattern of ours; give the external program another name"
+            )
         return External(
             name=self.name(block, where, "external program"),
             command=tuple(command),
@@ -119,7 +123,7 @@ class StudyReader(Values):
             exclude=self.exclude(block, where, between, BETWEEN),
             amounts=self.amounts(block, where, general),
             launch=launch,
-            figure=read_figure(self, block, where, wanted),
+            figure=read_figure(self, block, where, wanted, between),
             ranks_per_node=self.optional_integer(block, where, "ranks_per_node", most=LARGEST_RANKS),
         )
 

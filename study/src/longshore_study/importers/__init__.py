@@ -78,6 +78,8 @@ class Options:
     ranks: int | None = None
     figure: FigureChoice | None = None
     """Where the figures are, for the formats that know no program."""
+    program: str | None = None
+    """What the program is called, for the formats that know none; as its figure, where nothing says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +142,11 @@ def read_text(name: str, source_name: str, text: str, options: Options | None = 
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if name not in ANY:
         _refuse_wrong_program(name, source_name, text)
-    found = importlib.import_module(FORMATS[name]).read(Source(source_name, text), options or Options())
-    return list(found)
+    try:
+        return list(importlib.import_module(FORMATS[name]).read(Source(source_name, text), options or Options()))
+    except (ValueError, ArithmeticError, LookupError) as error:  # `1.2.3`, no PE at all, a column that is not there
+        whose = next((whose for known, _, whose in SIGNATURES if known == name), name)
+        raise LongshoreError(f"{source_name}: not an output of {whose} that can be read ({error})") from None
 
 
 def whole_records(header: Record, results: list[Record]) -> list[str]:

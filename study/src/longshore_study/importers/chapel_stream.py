@@ -45,6 +45,8 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
             offset, "nothing says how many locales ran: keep the command line with -nl N in the file, or the line "
             "'Number of Locales'"
         )  # fmt: skip
+    if locales < 1:
+        raise source.error(offset, f"{locales} locales ran nothing; was the line 'Number of Locales' edited?")
     problem = integer(r"Problem size = (\d+)", text)
     variant: dict[str, Any] = {"scope": "global" if total is not None else "ep", "kernel": "triad", "type": "double"}
     if problem:

@@ -15,7 +15,7 @@ from typing import Any
 
 from longshore_study import records
 from longshore_study.importers import Imported, Options, Source, whole_records
-from longshore_study.importers.run_texts import integer, runs_of
+from longshore_study.importers.run_texts import figure, integer, runs_of, starts_with_number, whole
 from longshore_study.records import Record
 
 _BEGIN = re.compile(r"Intel ?\(R\) MPI Benchmark(?:s| Suite)\s*V?([\d.]+)?[^\n]*", re.IGNORECASE)
@@ -72,29 +72,28 @@ def _table(source: Source, name: str, text: str, offset: int) -> list[Record]:
         words = line.split()
         if words and words[0] in ("#bytes", "#repetitions"):
             columns = words
-            mode = mode or None
-        elif columns and words and re.fullmatch(r"[\d.\s]+", line):
+        elif re.search(r"out-of-mem|time-out", line, re.IGNORECASE):
+            columns = []  # IMB's own word for the sizes that it left out; the rest of the line explains it
+        elif columns and starts_with_number(line):
             found.append(
                 _record(source, place, columns, words, {**factors, **({"mode": mode[1].lower()} if mode else {})})
             )
-        elif "out-of-mem" in line.lower():
-            columns = []
         place += len(line)
     return found
 
 
 def _record(source: Source, place: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
     if len(values) != len(columns):
-        raise source.error(place, f"{len(values)} numbers below {len(columns)} columns ({' '.join(columns)})")
+        raise source.error(place, f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
     metrics: dict[str, Any] = {}
     repetitions = 1
     for column, value in zip(columns, values, strict=True):
         if column == "#bytes":
-            factors["bytes"] = int(value)
+            factors["bytes"] = whole(source, place, column, value)
         elif column == "#repetitions":
-            repetitions = int(value)
+            repetitions = whole(source, place, column, value)
         elif (known := _COLUMNS.get(column.lower())) is not None:
             # The latency first: it is what a table without bandwidth has too.
-            metrics[known[0]] = records.metric(float(value), known[1], known[2])
+            metrics[known[0]] = records.metric(figure(source, place, column, value), known[1], known[2])
     ordered = {name: metrics[name] for name in sorted(metrics, key=lambda name: name != "latency_us")}
     return records.result_record("imb", factors, ordered, aggregate=True, repetitions=repetitions)

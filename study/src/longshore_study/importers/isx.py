@@ -70,7 +70,21 @@ def read(source: Source, options: Options) -> list[Imported]:
         _read_log(run, source, logs[0])
     if run.total is None and not run.times:
         raise source.error(len(source.text.rstrip()), "the output ends without 'Average total time (per PE)'")
+    _refuse_nothing(run, source)
     return [_imported(source, options, run)]
+
+
+def _refuse_nothing(run: _Run, source: Source) -> None:
+    """Raises LongshoreError where no PE, no iteration or no time is told of: nothing was measured."""
+    least = {
+        "NUM_PES": run.ranks,
+        "Num_Iters": run.iterations,
+        "Average total time": run.total,
+        "TOTAL": min(_per_iteration(run, "TOTAL")) if run.times else None,
+    }
+    for name, value in least.items():
+        if value is not None and value <= 0:
+            raise source.error(0, f"{name} is {value:g}; a run that measured something has more than 0")
 
 
 def _read_screen(run: _Run, text: str) -> None:
@@ -90,6 +104,7 @@ def _read_screen(run: _Run, text: str) -> None:
 def _read_log(run: _Run, source: Source, head: re.Match[str]) -> None:
     run.transport = head[1].lower()
     run.ranks, run.max_key, run.iterations = int(head[2]), int(head[3]), int(head[4])
+    _refuse_nothing(run, source)
     told = head[5]
     run.order = next((order for word, order in _ORDERS if word in told), run.order)
     if found := re.search(r"Strong Scaling: (\d+) total keys", told):
@@ -160,13 +175,15 @@ def _records(run: _Run, variant: dict[str, Any]) -> list[Record]:
             for k, value in enumerate(slowest)
         ]
     else:
-        metrics["total_seconds"] = records.metric(run.total or 0.0, "s", "lower")
+        assert run.total is not None  # noqa: S101 - read() has looked
+        metrics["total_seconds"] = records.metric(run.total, "s", "lower")
         if run.exchange is not None:
             metrics["exchange_seconds"] = records.metric(run.exchange, "s", "lower")
+    total = run.total if run.total is not None else fmean(run.times["TOTAL"])
     result = records.result_record(
         "sort", variant, metrics, verified=not run.failed, aggregate=True, repetitions=run.iterations or 1,
         seconds=seconds or None, phases=phases or None,
-        original={"name": "Average total time (per PE)", "value": run.total or fmean(run.times["TOTAL"]), "unit": "s"},
+        original={"name": "Average total time (per PE)", "value": total, "unit": "s"},
     )  # fmt: skip
     return [*samples, result]
 

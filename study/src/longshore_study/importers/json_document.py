@@ -27,7 +27,7 @@ def read(source: Source, options: Options) -> list[Imported]:
         raise LongshoreError(f"{source.name}: more than {MOST_FIGURES} figures at path '{choice.path}'")
     figures = [_number(source, choice.path, one.value) for one in found]
     metrics = list(zip(_factors(found, str(parse_path(choice.path)[-1])), figures, strict=True))
-    return [figures_as_run(source, choice, metrics, options.ranks)]
+    return [figures_as_run(choice, metrics, options)]
 
 
 def parsed(source: Source, text: str) -> Any:
@@ -55,12 +55,13 @@ def _refuse(name: str) -> NoReturn:
 
 def _factors(found: list[Found], own: str) -> list[dict[str, Any]]:
     """What tells each from the others; a figure that is written as a text (`own`) does not."""
-    differing = {
-        name
-        for one in found
-        for name in one.beside.keys() - {own}
-        if len({other.beside.get(name) for other in found}) > 1
-    }
+    texts: dict[str, set[str]] = {}
+    having: dict[str, int] = {}
+    for one in found:
+        for name, text in one.beside.items():
+            texts.setdefault(name, set()).add(text)
+            having[name] = having.get(name, 0) + 1
+    differing = {name for name in texts if name != own and (len(texts[name]) > 1 or having[name] < len(found))}
     told = [{name: text for name, text in one.beside.items() if name in differing} for one in found]
     if len({str(sorted(factors.items())) for factors in told}) == len(found):
         return list(told)

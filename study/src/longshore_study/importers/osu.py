@@ -15,7 +15,7 @@ from typing import Any
 
 from longshore_study import records
 from longshore_study.importers import Imported, Options, Source, whole_records
-from longshore_study.importers.run_texts import integer, runs_of
+from longshore_study.importers.run_texts import figure, integer, runs_of, starts_with_number, whole
 from longshore_study.records import Record
 
 _BEGIN = re.compile(
@@ -92,24 +92,30 @@ def _line(
             return named, None
         return columns, None
     values = text.split()
-    if columns is None or not values or not re.fullmatch(r"[\d.\s]+", text):
+    if columns is None or not starts_with_number(text):
         return columns, None
+    return columns, _record(source, place, columns, values, factors)
+
+
+def _record(source: Source, place: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
     if len(values) != len(columns):
-        raise source.error(place, f"{len(values)} numbers below {len(columns)} columns ({', '.join(columns)})")
+        raise source.error(place, f"{len(values)} values below {len(columns)} columns ({', '.join(columns)})")
     told = dict(factors)
     metrics: dict[str, Any] = {}
     more: dict[str, Any] = {"repetitions": 1}
     for column, value in zip(columns, values, strict=True):
         if column == "Size":
-            told["bytes"] = int(value)
+            told["bytes"] = whole(source, place, column, value)
         elif column == "Iterations":
-            more["iterations"] = int(value)
+            more["iterations"] = whole(source, place, column, value)
+        elif column == "Validation":
+            more["verified"] = value.lower() == "pass"
         elif (known := _metric(column)) is not None:
             name, unit, better = known
-            metrics[name] = records.metric(float(value), unit, better)
+            metrics[name] = records.metric(figure(source, place, column, value), unit, better)
     if not metrics:
         raise source.error(place, f"no known column among {', '.join(columns)}")
-    return columns, records.result_record("osu", told, metrics, aggregate=True, **more)
+    return records.result_record("osu", told, metrics, aggregate=True, **more)
 
 
 def _metric(column: str) -> tuple[str, str, str] | None:

@@ -39,13 +39,13 @@ def read(source: Source, options: Options) -> list[Imported]:
             metrics.append((_factors(match), _figure(source, match, group)))
     if not metrics:
         raise LongshoreError(f"{source.name}: nothing in the output matches pattern '{choice.expression}'")
-    return [figures_as_run(source, choice, metrics, options.ranks)]
+    return [figures_as_run(choice, metrics, options)]
 
 
-def figures_as_run(
-    source: Source, choice: FigureChoice, metrics: list[tuple[dict[str, Any], float]], ranks: int | None
-) -> Imported:
+def figures_as_run(choice: FigureChoice, metrics: list[tuple[dict[str, Any], float]], options: Options) -> Imported:
     """One run; figures of the same factors are repetitions of one thing, and their median counts."""
+    # Not after the file: the outputs of two days have two names, and are one program.
+    program, ranks = options.program or choice.name, options.ranks
     groups: dict[str, tuple[dict[str, Any], list[float]]] = {}
     for factors, figure in metrics:
         groups.setdefault(str(sorted(factors.items())), (factors, []))[1].append(figure)
@@ -55,9 +55,9 @@ def figures_as_run(
         middle = len(ordered) // 2
         median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
         one = {choice.name: records.metric(median, choice.unit, choice.better)}
-        results.append(records.result_record(source.name, factors, one, aggregate=True, repetitions=len(figures)))
-    header = {"program": {"name": source.name}, "ranks": ranks}
-    return Imported({"program": source.name, **({"ranks": ranks} if ranks else {})}, whole_records(header, results))
+        results.append(records.result_record(program, factors, one, aggregate=True, repetitions=len(figures)))
+    header = {"program": {"name": program}, "ranks": ranks}
+    return Imported({"program": program, **({"ranks": ranks} if ranks else {})}, whole_records(header, results))
 
 
 def _factors(match: re.Match[str]) -> dict[str, Any]:

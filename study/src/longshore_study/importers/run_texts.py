@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from longshore_study.importers import Source
+
+_NUMBER_FIRST = re.compile(r"\s*(?:[-+]?\.?\d[\d.]*(?:e[-+]?\d+)?|[-+]?(?:nan|inf))(?=\s|$)", re.IGNORECASE)
+_LARGEST_COUNT = 10**18
 
 
 def runs_of(source: Source, begin: re.Pattern[str], what: str) -> list[tuple[str, int]]:
@@ -24,3 +28,26 @@ def integer(pattern: str, text: str) -> int | None:
 def number(pattern: str, text: str) -> float | None:
     match = re.search(pattern, text)
     return float(match[1]) if match else None
+
+
+def starts_with_number(line: str) -> bool:
+    """Whether a line stands in a table of figures; nan and inf are what a program prints for a figure that it lacks."""
+    return _NUMBER_FIRST.match(line) is not None
+
+
+def figure(source: Source, place: int, column: str, word: str) -> float:
+    """The number in a column of a table; raises LongshoreError for what is none."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise source.error(place, f"'{word[:40]}' below {column} is no number")
+    return value
+
+
+def whole(source: Source, place: int, column: str, word: str) -> int:
+    """As figure, for sizes and counts."""
+    if not re.fullmatch(r"\d{1,19}", word) or int(word) > _LARGEST_COUNT:
+        raise source.error(place, f"'{word[:40]}' below {column} is no whole number from 0 to 10^18")
+    return int(word)

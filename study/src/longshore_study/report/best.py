@@ -42,8 +42,7 @@ def solo_sentence(facts: Facts) -> str:
     shared = sorted((w for w in best if w.best.share is not None), key=lambda w: w.best.share or 0.0)
     if not shared:
         told = "; ".join(
-            f"{pattern_title(w.best.pattern).lower()} {figure(w.best.value, w.best.unit)} with {_choice(w)}"
-            for w in best
+            f"{pattern_title(w.best.pattern).lower()} {figure(w.best.value, w.best.unit)}{_with(w)}" for w in best
         )
         return f"The fastest: {told}. Memory copy was not measured with them."
     low, high = (
@@ -53,10 +52,11 @@ def solo_sentence(facts: Facts) -> str:
     return f"The fastest choices {reach} of the speed of memory copy."
 
 
-def _choice(winner: Winner) -> str:
+def _with(winner: Winner) -> str:
+    """Nothing where nothing was chosen."""
     if winner.name and winner.problem:
-        return f"{winner.name} ({winner.problem})"
-    return winner.name or winner.problem
+        return f" with {winner.name} ({winner.problem})"
+    return f" with {winner.name or winner.problem}" if winner.name or winner.problem else ""
 
 
 def _table(facts: Facts, best: list[Winner]) -> Element:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -131,7 +132,7 @@ def _significant(value: float) -> str:
 
 
 def _scientific(value: float) -> str:
-    exponent = math.floor(math.log10(abs(value)) + 1e-12)
+    exponent = max(sys.float_info.min_10_exp, math.floor(math.log10(abs(value)) + 1e-12))
     mantissa = f"{value / 10.0**exponent:.3g}"
     if mantissa == "10":
         mantissa, exponent = "1", exponent + 1

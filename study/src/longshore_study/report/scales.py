@@ -7,6 +7,7 @@ on a phone; the style sheet hides the others there.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -17,8 +18,8 @@ NARROW_PIXELS = 250.0
 WIDE_PIXELS = 560.0
 DIGIT_PIXELS = 7.0
 GAP_PIXELS = 10.0
-# Labels nearer than this to an end of the axis stay inside the plot by their anchor.
-MARGIN_FRACTION = 0.04
+# An axis ends within what a double holds with full precision, however much air it is given.
+_SMALLEST, _LARGEST = sys.float_info.min, sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Scale:
             return (value - self.low) / (self.high - self.low)
         if value <= 0:
             return -math.inf
-        return math.log(value / self.low) / math.log(self.high / self.low)
+        return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
 
     def clipped(self, value: float) -> float:
         return min(1.0, max(0.0, self.fraction(value)))
@@ -52,7 +53,7 @@ class Scale:
         return self.ticks_at(self.tick_values(count), label)
 
     def tick_values(self, count: int = 6) -> list[float]:
-        if self.logarithmic and self.high / self.low >= 4:
+        if self.logarithmic and self.low <= self.high / 4:
             return _log_values(self.low, self.high)
         # A short logarithmic axis is read like a linear one, but its ticks crowd towards the end: more of them.
         return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
@@ -82,24 +83,24 @@ def linear_from_zero(values: Iterable[float]) -> Scale:
 
 def log_around(values: Iterable[float], padding: float = 1.12) -> Scale:
     """Covers the positive values with some air; at least a factor of `padding` squared wide."""
-    positive = [v for v in values if v > 0 and math.isfinite(v)]
+    positive = [v for v in values if _SMALLEST <= v <= _LARGEST]
     low, high = (min(positive), max(positive)) if positive else (1.0, 10.0)
-    return Scale(low / padding, high * padding, logarithmic=True)
+    return Scale(max(_SMALLEST, low / padding), min(_LARGEST, high * padding), logarithmic=True)
 
 
 def for_figures(values: Sequence[float]) -> Scale:
     """Linear from zero while the small values stay readable on it, else logarithmic."""
     positive = [v for v in values if v > 0 and math.isfinite(v)]
-    if positive and max(positive) / min(positive) > 12:
+    if positive and max(positive) / 12 > min(positive):
         return log_around(positive, 1.25)
     return linear_from_zero(positive)
 
 
 def _log_values(low: float, high: float) -> list[float]:
-    decades = math.log10(high / low)
+    decades = math.log10(high) - math.log10(low)
     steps = (1, 2, 5) if decades < 4 else (1,)
     stride = max(1, math.ceil(decades / 8))
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    first, last = math.floor(math.log10(low)), min(sys.float_info.max_10_exp, math.ceil(math.log10(high)))
     powers = [p for p in range(first, last + 1) if p % stride == 0]
     return [m * 10.0**p for p in powers for m in steps if low <= m * 10.0**p <= high]
 
@@ -115,7 +116,7 @@ def _linear_values(low: float, high: float, count: int) -> list[float]:
 
 def _nice_above(top: float) -> float:
     # An axis that ends a little above the data; its last tick need not be its end.
-    return top * 1.08
+    return min(_LARGEST, max(_SMALLEST, top * 1.08))
 
 
 def _roundness(value: float) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -33,6 +34,7 @@ with --confirm: 0 confirmed, 1 refuted, 2 undecided, 3 missing data, 64 usage
 """
 
 _VALUES_SHOWN = 70  # characters of a property
+_MARK = b"# 'longshore attribute' replaces this file while it is as it was written: "
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -83,13 +85,21 @@ def _write_study(found: Attribution, sides: Sequence[Side], path: Path) -> tuple
         text = confirming_study(found, found.rules[0], name).text
     except LongshoreError as error:
         return None, str(error)
+    content = _signed(text.encode())
     try:
-        if path.exists() and path.read_text(encoding="utf-8") != text and "[hypothesis]" not in path.read_text():
-            raise UsageError(f"{path} exists and is no study of a hypothesis; choose another place with -o")
-        path.write_text(text, encoding="utf-8")
+        if path.exists() and (there := path.read_bytes()) != content and there != _signed(there.rpartition(_MARK)[0]):
+            raise UsageError(
+                f"{path} exists and is not as 'longshore attribute' wrote it; rename it, or name another with -o"
+            )
+        path.write_bytes(content)
     except OSError as error:
         raise LongshoreError(f"{path}: cannot be written ({error.strerror}); choose another place with -o") from None
     return str(path), None
+
+
+def _signed(text: bytes) -> bytes:
+    """With a last line that tells whether somebody has edited what is above it."""
+    return text + _MARK + hashlib.sha256(text).hexdigest()[:16].encode() + b"\n"
 
 
 def _print(found: Attribution, written: str | None, why_not: str | None) -> None:
@@ -97,8 +107,8 @@ def _print(found: Attribution, written: str | None, why_not: str | None) -> None
     word = comparison.verdict
     terminal.print_line(f"{comparison.new.name} against {comparison.reference.name}: {word}", word)
     if not found.rules:
-        changed = len(found.unexplained)
-        print("no change is associated with any factor" + (f"; {changed} rows changed" if changed else ""))
+        besides = f"; {terminal.count(len(found.unexplained), 'row')} changed" if found.unexplained else ""
+        print(f"no change is associated with any factor{besides}")
     for number, rule in enumerate(found.rules, 1):
         rows = found.rows_of(rule)
         changed = sum(row.verdict in (verdict.REGRESSED, verdict.IMPROVED) for row in rows)

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import Any
 
+from longshore_study.batch_session import refuse_too_few_nodes
 from longshore_study.errors import EXIT_OK, EXIT_USAGE, LongshoreError
 from longshore_study.plan import make_plan
 from longshore_study.starter import make_starter
@@ -43,6 +44,7 @@ def _check(path: str) -> dict[str, Any]:
     answer: dict[str, Any] = {"file": path, "problems": [], "remarks": [], "cells": 0, "launches": 0}
     try:
         plan = make_plan(load(path))
+        refuse_too_few_nodes(plan.study, plan.cells)
     except StudyFileError as error:
         return {**answer, "problems": error.problems}
     except LongshoreError as error:

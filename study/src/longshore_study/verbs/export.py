@@ -43,13 +43,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="the rows of this comparison instead")
     parser.add_argument("--margin", metavar="M", help="of the comparison: 5%% or 0.05")
     parser.add_argument("--samples", action="store_true", help="repetitions instead of figures")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there (default: stdout)")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there (default, and -: stdout)")
 
 
 def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
-    if args.json:
-        args.format = "jsonl"
+    _check_options(args)
     if args.compare:
         return _export_comparison(args, store)
     stored = selection.stored_names(store)
@@ -81,9 +80,24 @@ def run(args: argparse.Namespace) -> int:
     else:
         figures = [_figure(figure) for figure in measured.figures]
         _write(args, export_tables.table(figures, args.format, FIXED))
-    for problem in measured.problems:
+    return _told(measured.problems, damaged=bool(measured.damaged))
+
+
+def _told(problems: Iterable[str], *, damaged: bool) -> int:
+    for problem in problems:
         print(f"longshore: not exported: {problem}", file=sys.stderr)
-    return EXIT_INVALID if measured.damaged else EXIT_OK
+    return EXIT_INVALID if damaged else EXIT_OK
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    if args.json and args.format != "reframe":
+        args.format = "jsonl"
+    if args.output == Path("-"):
+        args.output = None
+    if args.margin is not None and not args.compare:
+        raise UsageError("--margin is of a comparison: --compare REF NEW")
+    if args.samples and args.format == "reframe":
+        raise UsageError("a run report of ReFrame has figures and no repetitions; --samples goes with another format")
 
 
 def _write(args: argparse.Namespace, content: bytes) -> None:
@@ -131,7 +145,7 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
              "low": low, "high": high, "verdict": row["verdict"]}
         )  # fmt: skip
     _write(args, export_tables.table(_telling(rows, args.format), args.format))
-    return EXIT_OK
+    return _told(found.problems, damaged=bool(found.damaged))
 
 
 def _summary(measured: Measured) -> list[dict[str, Any]]:

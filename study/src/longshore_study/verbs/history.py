@@ -11,7 +11,6 @@ from pathlib import Path
 
 from longshore_study import compare, events, expression, history, selection, terminal
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.events import Event
 from longshore_study.history import Row, Table
 from longshore_study.statistics.change_points import DRIFT, FEWEST, Change
 from longshore_study.store import Launch, Store
@@ -51,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
-    known = known_events(store, args.events)
+    known = events.of_store(store.path, args.events)
     table = history.build(
         chosen(store, args.names),
         known,
@@ -85,13 +84,6 @@ def chosen(store: Store, names: Sequence[str]) -> list[Launch]:
     ]
 
 
-def known_events(store: Store, given: Path | None) -> list[Event]:
-    if given is not None:
-        return events.load(given)
-    kept = store.path / events.FILE
-    return events.load(kept) if kept.exists() else []
-
-
 def _print(table: Table, *, everything: bool) -> None:
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in table.rows:
@@ -120,6 +112,8 @@ def _print(table: Table, *, everything: bool) -> None:
         print(
             "warning: imported sessions tell no time: their tags stand in the order of the command line, else by name"
         )
+    for warning in table.warnings:
+        print(f"warning: {warning}")
     for problem in table.measured.problems:
         print(f"warning: not in the tables: {problem}")
 

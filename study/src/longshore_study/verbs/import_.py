@@ -51,17 +51,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--path", metavar="PATH", help="of json: where the figures are, as results[*].rate")
     parser.add_argument("--figure", metavar="NAME", help="of regex and json: what the figure is called")
     parser.add_argument("--unit", help="of regex and json: its unit")
+    parser.add_argument(
+        "--name", metavar="PROGRAM", help="of regex and json: whose figure it is (default: --study, else --figure)"
+    )
     parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="of regex and json")
 
 
 def run(args: argparse.Namespace) -> int:
     """All files are read before any is stored: a mistake in the last one leaves nothing half done."""
+    for option, given in (("--session", args.session), ("--study", args.study)):
+        if given is not None and not given.strip():
+            raise UsageError(f"{option} needs a name; it is empty")
     name = importers.format_name(args.format)
     for option, value in (("--ranks-per-node", args.ranks_per_node), ("--ranks", args.ranks)):
         if value is not None and value < 1:
             raise UsageError(f"{option} must be at least 1, not {value}")
     options = importers.Options(
-        partial=args.partial, ranks_per_node=args.ranks_per_node, ranks=args.ranks, figure=_figure_choice(args, name)
+        partial=args.partial,
+        ranks_per_node=args.ranks_per_node,
+        ranks=args.ranks,
+        figure=_figure_choice(args, name),
+        program=args.name or args.study,
     )
     session = args.session or dt.datetime.now().astimezone().date().isoformat()
     study = args.study or name

@@ -45,6 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
+    if args.margin is not None and not args.compare:
+        raise UsageError("--margin is of a comparison: --compare REF NEW")
     if args.compare:
         facts = _compared(store, args.compare, args.studies, args.margin)
     else:
@@ -129,8 +131,7 @@ def _described(store: Store, studies: list[str]) -> Facts:
 
 
 def _history(store: Store, sides: list[Side], margin: float | None) -> history.Table:
-    kept = store.path / events.FILE
-    known = events.load(kept) if kept.exists() else []
+    known = events.of_store(store.path)
     launches = {str(launch.path): launch for side in sides for launch in side.launches}
     return history.build(list(launches.values()), known, tags=[side.name for side in sides], margin=margin)
 

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "study", metavar="STUDY.toml", nargs="?", help="the study file; default: the copy kept in the store"
     )
-    add_session_options(parser)
+    add_session_options(parser, "only sessions of this tag (default: of any)", "only this session (default: any)")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ EXAMPLES = """examples:
   longshore run study.toml --dry-run                     only print the commands, in their order
 
 exit status: 0 all recorded, 1 a launch failed (it is recorded as failed), 3 cannot run,
-             64 usage or study file, 130 Ctrl-C"""
+             64 usage or study file, 75 the time of --stop-after is used up and launches are left, 130 Ctrl-C"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

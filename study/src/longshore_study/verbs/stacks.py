@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from longshore_study import stack_builds, terminal
@@ -36,6 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    for folder in args.search:
+        if not Path(folder).is_dir():
+            raise UsageError(f"--search {folder}: there is no such folder; name an installation, as /opt/mpi/5.0")
     found = find_stacks(args.search)
     if args.action == "build":
         return _build(args, found)

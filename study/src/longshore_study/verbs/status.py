@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from longshore_study import batch
@@ -92,8 +93,10 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
 
 def _job(row: dict[str, Any]) -> dict[str, Any]:
     """A job of this session, and what has become of it."""
-    state = batch.state_of(batch.SYSTEMS[row["system"]], row["id"])
-    return {key: row.get(key) for key in ("id", "system", "nodes", "submitted", "output")} | {"state": state}
+    state, why = batch.state_of(batch.SYSTEMS[row["system"]], row["id"])
+    told = {key: row.get(key) for key in ("id", "system", "nodes", "submitted", "output")}
+    there = isinstance(row.get("output"), str) and Path(row["output"]).exists()
+    return told | {"state": state, "why_unknown": why or None, "output_exists": there}
 
 
 def nothing_could_run(launch: Launch) -> bool:
@@ -128,7 +131,13 @@ def _print(session: dict[str, Any], *, verbose: bool) -> None:
         parts.append(f"{session['not_in_the_study_file']} that the study file no longer asks for")
     print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
     for job in session["jobs"]:
-        print(f"  job {job['id']} ({job['nodes']} nodes): {job['state']}; its output: {job['output']}")
+        state = job["state"] + (f" ({job['why_unknown']})" if job["why_unknown"] else "")
+        lost = (
+            ""
+            if job["output_exists"] or job["state"] != batch.ENDED
+            else ", which is not there: it never began, or could not write"
+        )
+        print(f"  job {job['id']} ({job['nodes']} nodes): {state}; its output: {job['output']}{lost}")
     for failure in session["failed"]:
         print(f"  failed: {failure['problem']}")
     if verbose:
