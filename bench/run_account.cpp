@@ -30,6 +30,14 @@ process_name this_process() {
 
 }  // namespace
 
+traffic over_all_ranks(team& ranks, const traffic& mine) {
+  std::array<std::int64_t, 4> sums{static_cast<std::int64_t>(mine.messages), static_cast<std::int64_t>(mine.payload_bytes),
+                                   static_cast<std::int64_t>(mine.wire_bytes), static_cast<std::int64_t>(mine.offnode_bytes)};
+  ranks.allreduce(sums, reduction::sum);
+  return {static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1]), static_cast<std::uint64_t>(sums[2]),
+          static_cast<std::uint64_t>(sums[3])};
+}
+
 run_counters::run_counters(team& ranks, std::span<const counted_event> events) : team_(ranks), events_(events) {
   const process_name mine = this_process();
   const auto all = ranks.allgather_value(mine);
@@ -132,14 +140,11 @@ json run_counters::phases_account(const counted_runs& mine) const {
   const double each = 1.0 / static_cast<double>(mine.repetitions);
   json phases = json::object();
   for (const auto& phase : mine.phases) {
-    std::array<std::int64_t, 3> moved{static_cast<std::int64_t>(phase.moved.messages),
-                                      static_cast<std::int64_t>(phase.moved.wire_bytes),
-                                      static_cast<std::int64_t>(phase.moved.offnode_bytes)};
-    team_.allreduce(moved, reduction::sum);
+    const traffic moved = over_all_ranks(team_, phase.moved);
     phases[phase.name] = {{"waited_seconds", over_ranks(phase.waited_seconds, each)},
-                          {"messages", each * static_cast<double>(moved[0])},
-                          {"wire_bytes", each * static_cast<double>(moved[1])},
-                          {"offnode_bytes", each * static_cast<double>(moved[2])}};
+                          {"messages", each * static_cast<double>(moved.messages)},
+                          {"wire_bytes", each * static_cast<double>(moved.wire_bytes)},
+                          {"offnode_bytes", each * static_cast<double>(moved.offnode_bytes)}};
   }
   return phases;
 }

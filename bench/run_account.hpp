@@ -13,6 +13,9 @@
 
 namespace longshore::bench {
 
+/// Collective. The sum of what the ranks moved.
+[[nodiscard]] traffic over_all_ranks(team& ranks, const traffic& mine);
+
 /// What one rank counted in some timed operations.
 struct counted_runs {
   long repetitions = 0, operations = 0;

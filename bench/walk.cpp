@@ -168,12 +168,7 @@ class walker {
                  .seconds = over_repetitions(at.repetitions),
                  .least_of_phases = least_of_phases(at.repetitions)};
     if (setting_.how.verify) all.verified = at.right;
-    const traffic mine = at.ready->moved();
-    std::int64_t sums[] = {static_cast<std::int64_t>(mine.messages), static_cast<std::int64_t>(mine.payload_bytes),
-                           static_cast<std::int64_t>(mine.wire_bytes), static_cast<std::int64_t>(mine.offnode_bytes)};
-    team_.allreduce(sums, reduction::sum);
-    all.moved = {static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1]), static_cast<std::uint64_t>(sums[2]),
-                 static_cast<std::uint64_t>(sums[3])};
+    all.moved = over_all_ranks(team_, at.ready->moved());
     all.metrics = at.ready->metrics(all.seconds);
     all.facts = at.ready->facts();
     all.facts["counters"] = counters_.account(at.counted);

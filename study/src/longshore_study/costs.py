@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from longshore_study.figures import CONTROL, canonical
+from longshore_study.json_number import number_in
 from longshore_study.model import Costs, Gap
 from longshore_study.store import Launch
 
@@ -43,16 +44,13 @@ def costs_of(launches: Iterable[Launch]) -> dict[Place, Costs]:
 def _measured(result: Mapping[str, Any]) -> Iterator[tuple[What, float]]:
     variant = result["variant"]
     kernel = str(variant.get("kernel"))
-    size = variant.get("bytes", 0)
-    if result["pattern"] != CONTROL or kernel not in FIGURES or result.get("verified") is False:
-        return
-    if not isinstance(size, int | float) or isinstance(size, bool):
+    size = number_in(variant.get("bytes", 0))
+    if result["pattern"] != CONTROL or kernel not in FIGURES or result.get("verified") is False or size is None:
         return
     for figure in (FIGURES[kernel], UNTIL_MET):
-        metric = (result.get("metrics") or {}).get(figure)
-        value = metric.get("value") if isinstance(metric, dict) else None
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
-            yield (figure, str(variant.get("over", "")), str(variant.get("pair", "")), float(size)), 1e-6 * value
+        value = number_in(result, "metrics", figure, "value")
+        if value is not None and value >= 0:
+            yield (figure, str(variant.get("over", "")), str(variant.get("pair", "")), size), 1e-6 * value
 
 
 def _costs(seconds: Mapping[What, float]) -> Costs:

@@ -47,15 +47,17 @@ def render(accounts: Sequence[Account]) -> None:
     for account in accounts:
         groups.setdefault((account.study, account.tag, account.pattern), []).append(account)
     for (study, tag, pattern), members in groups.items():
-        where = (study if study == tag else f"{study}, tag {tag}") + f": {pattern}"
+        where = f"{terminal.side(study, tag)}: {pattern}"
         shared, names = terminal.varying([account.factors for account in members])
-        told = terminal.factors({name: value for name, value in shared.items() if value not in ({}, "", None)})
         counted = [name for name in (*COUNTED, *HARDWARE) if any(name in account.numbers for account in members)]
         columns = [f"{name} ms" if name in _SECONDS else name.replace("_", " ") for name in counted]
         terminal.print_table(
-            f"{where}, of one operation, all ranks together" + (f" ({told})" if told else ""),
-            [*(name.replace("_", "-") for name in names), *columns],
-            [[*_levels(account, names), *(_number(account, name) for name in counted)] for account in members],
+            f"{where}, of one operation, all ranks together" + terminal.shared_factors(shared),
+            [*terminal.options(names), *columns],
+            [
+                [*terminal.levels(account.factors, names), *(_number(account, name) for name in counted)]
+                for account in members
+            ],
             right=columns,
         )
         for reason, events in _reasons(members).items():
@@ -67,7 +69,7 @@ def render(accounts: Sequence[Account]) -> None:
 def _print_phases(where: str, names: Sequence[str], members: Sequence[Account]) -> None:
     body = [
         [
-            *_levels(account, names),
+            *terminal.levels(account.factors, names),
             phase.name,
             terminal.number(None if phase.waited is None else 1e3 * phase.waited),
             terminal.number(phase.messages),
@@ -78,7 +80,7 @@ def _print_phases(where: str, names: Sequence[str], members: Sequence[Account]) 
     ]
     if body:
         right = ("waited ms", "messages", "wire MB")
-        columns = [*(name.replace("_", "-") for name in names), "phase", *right]
+        columns = [*terminal.options(names), "phase", *right]
         terminal.print_table(f"{where}, by phase", columns, body, right=right)
         print()
 
@@ -90,10 +92,6 @@ def _reasons(members: Sequence[Account]) -> dict[str, list[str]]:
             if event not in reasons.setdefault(reason, []):
                 reasons[reason].append(event)
     return reasons
-
-
-def _levels(account: Account, names: Sequence[str]) -> list[str]:
-    return [terminal.factor(account.factors[name]) if name in account.factors else "" for name in names]
 
 
 def _number(account: Account, name: str) -> str:

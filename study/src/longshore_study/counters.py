@@ -3,15 +3,15 @@ over its launches. What a machine does not count is missing, with its reason, an
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
-from longshore_study.figures import canonical, pattern_rank
+from longshore_study.figures import pattern_rank
 from longshore_study.overview import reading_order
+from longshore_study.records import Record
 from longshore_study.store import Launch
+from longshore_study.variant_results import Names, by_variant, middle
 
 COUNTED: dict[str, tuple[str, ...]] = {
     "minor faults": ("page_faults", "minor"),
@@ -49,26 +49,18 @@ class Account:
 
 
 def accounts_of(launches: Iterable[Launch]) -> list[Account]:
-    found: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    factors: dict[tuple[str, str, str, str], dict[str, Any]] = {}
-    for launch in launches:
-        if launch.problem is not None:
-            continue
-        for result in launch.results:
-            if isinstance(result.get("counters"), dict):
-                told = {name: level for name, level in launch.cell.items() if name != "program"} | result["variant"]
-                key = (launch.study, launch.tag, str(result["pattern"]), canonical(told))
-                factors.setdefault(key, told)
-                found[key].append(result["counters"])
-    accounts = [_account(key, factors[key], members) for key, members in found.items()]
+    accounts = [_account(*one) for one in by_variant(launches, _counters)]
     return sorted(accounts, key=lambda a: (pattern_rank(a.pattern), a.study, a.tag, reading_order(a.factors)))
 
 
-def _account(
-    key: tuple[str, str, str, str], factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]
-) -> Account:
+def _counters(result: Record) -> Mapping[str, Any] | None:
+    counters = result.get("counters")
+    return counters if isinstance(counters, dict) else None
+
+
+def _account(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> Account:
     places = {**COUNTED, **{name: ("hardware", name) for name in HARDWARE}}
-    numbers = {name: value for name, path in places.items() if (value := _middle(members, *path)) is not None}
+    numbers = {name: value for name, path in places.items() if (value := middle(members, *path)) is not None}
     reasons: dict[str, str] = {}
     for one in members:
         refused = one.get("hardware_why_not")
@@ -76,25 +68,14 @@ def _account(
             if name not in numbers:
                 reasons.setdefault(str(name), str(reason))
     told = [phases for one in members if isinstance(phases := one.get("phases"), dict)]
-    names = dict.fromkeys(name for one in told for name in one)
+    named = dict.fromkeys(name for one in told for name in one)
     phases = tuple(
         Phase(
             str(name),
-            _middle(members, "phases", name, "waited_seconds", "mean"),
-            _middle(members, "phases", name, "messages"),
-            _middle(members, "phases", name, "wire_bytes"),
+            middle(members, "phases", name, "waited_seconds", "mean"),
+            middle(members, "phases", name, "messages"),
+            middle(members, "phases", name, "wire_bytes"),
         )
-        for name in names
+        for name in named
     )
-    return Account(*key[:3], factors, len(members), numbers, reasons, phases)
-
-
-def _middle(members: Sequence[Mapping[str, Any]], *path: str) -> float | None:
-    values = []
-    for one in members:
-        value: object = one
-        for name in path:
-            value = value.get(name) if isinstance(value, Mapping) else None
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            values.append(float(value))
-    return median(values) if values else None
+    return Account(*names, factors, len(members), numbers, reasons, phases)

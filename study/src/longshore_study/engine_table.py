@@ -46,27 +46,22 @@ def render(accounts: Sequence[Account]) -> None:
         groups.setdefault((account.study, account.tag, account.pattern), []).append(account)
     for (study, tag, pattern), members in groups.items():
         shared, names = terminal.varying([account.factors for account in members])
-        told = terminal.factors({name: value for name, value in shared.items() if value not in ({}, "", None)})
-        where = (study if study == tag else f"{study}, tag {tag}") + f": {pattern}" + (f" ({told})" if told else "")
-        named = [name.replace("_", "-") for name in names]
+        where = f"{terminal.side(study, tag)}: {pattern}" + terminal.shared_factors(shared)
+        named = terminal.options(names)
         terminal.print_table(
             f"{where}, messages of one operation, all ranks together",
             [*named, "direction", "hop", *HOP_COLUMNS],
-            [[*_levels(account, names), *_hop(hop)] for account in members for hop in account.hops],
+            [[*terminal.levels(account.factors, names), *_hop(hop)] for account in members for hop in account.hops],
             right=("hop", *HOP_COLUMNS),
         )
         print()
         terminal.print_table(
             f"{where}, time of one operation (mean over ranks), and of items on their way",
             [*named, *TIME_COLUMNS, "direction", *(f"{name} us" for name in PERCENTILES)],
-            [row for account in members for row in _times(account, _levels(account, names))],
+            [row for account in members for row in _times(account, terminal.levels(account.factors, names))],
             right=(*TIME_COLUMNS, *(f"{name} us" for name in PERCENTILES)),
         )
         print()
-
-
-def _levels(account: Account, names: Sequence[str]) -> list[str]:
-    return [terminal.factor(account.factors[name]) if name in account.factors else "" for name in names]
 
 
 def _hop(hop: Hop) -> list[str]:

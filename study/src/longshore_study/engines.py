@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
-from longshore_study.figures import canonical, pattern_rank
+from longshore_study.figures import pattern_rank
 from longshore_study.json_number import number_in
+from longshore_study.records import Record
 from longshore_study.store import Launch
+from longshore_study.variant_results import Names, by_variant, middle
 
 PERCENTILES = ("p50", "p90", "p99")
 NUMBERS = ("messages", "partial", "items", "payload_bytes", "wire_bytes", "offnode_bytes", "refusals")
@@ -68,35 +69,23 @@ class Account:
 
 def accounts_of(launches: Iterable[Launch]) -> list[Account]:
     """Of all sound launches whose results tell of engines, in the order of patterns and of their first record."""
-    found: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
-    factors: dict[tuple[str, str, str, str], dict[str, Any]] = {}
-    for launch in launches:
-        if launch.problem is not None:
-            continue
-        for result in launch.results:
-            engine = result.get("engine")
-            if not isinstance(engine, dict) or number_in(engine.get("seconds")) is None:
-                continue
-            told = {name: level for name, level in launch.cell.items() if name != "program"} | dict(result["variant"])
-            key = (launch.study, launch.tag, str(result["pattern"]), canonical(told))
-            factors.setdefault(key, told)
-            found.setdefault(key, []).append(engine)
-    accounts = [_account(key[:3], factors[key], engines) for key, engines in found.items()]
+    accounts = [_account(*one) for one in by_variant(launches, _engine)]
     return sorted(accounts, key=lambda account: pattern_rank(account.pattern))
 
 
-def _account(names: tuple[str, str, str], factors: Mapping[str, Any], engines: Sequence[Mapping[str, Any]]) -> Account:
-    def middle(*path: str) -> float:
-        values = [value for engine in engines if (value := number_in(_at(engine, *path))) is not None]
-        return median(values) if values else 0.0
+def _engine(result: Record) -> Mapping[str, Any] | None:
+    engine = result.get("engine")
+    return engine if isinstance(engine, dict) and number_in(engine, "seconds") is not None else None
 
+
+def _account(names: Names, factors: Mapping[str, Any], engines: Sequence[Mapping[str, Any]]) -> Account:
     return Account(
         *names,
         factors=factors,
         launches=len(engines),
-        seconds=middle("seconds"),
-        slot=middle("waited_seconds", "slot", "mean"),
-        arrival=middle("waited_seconds", "arrival", "mean"),
+        seconds=middle(engines, "seconds") or 0.0,
+        slot=middle(engines, "waited_seconds", "slot", "mean") or 0.0,
+        arrival=middle(engines, "waited_seconds", "arrival", "mean") or 0.0,
         hops=_hops(engines),
         latency=_latency(engines),
     )
@@ -111,13 +100,7 @@ def _hops(engines: Sequence[Mapping[str, Any]]) -> tuple[Hop, ...]:
                 places.setdefault((hop["direction"], hop["hop"]), []).append(hop)
     hops = []
     for (direction, number), members in places.items():
-        numbers = {
-            name: median(values)
-            for name in NUMBERS
-            if (values := [value for hop in members if (value := number_in(hop.get(name))) is not None])
-        }
-        fills = [fill for hop in members if (fill := number_in(hop.get("fill"))) is not None]
-        hops.append(Hop(direction, number, numbers, median(fills) if fills else None))
+        hops.append(Hop(direction, number, _middles(members, NUMBERS), middle(members, "fill")))
     return tuple(hops)
 
 
@@ -131,17 +114,11 @@ def _latency(engines: Sequence[Mapping[str, Any]]) -> dict[str, Latency]:
     return {
         direction: Latency(
             samples=sum(number_in(one.get("samples")) or 0.0 for one in members),
-            seconds={
-                name: median(values)
-                for name in PERCENTILES
-                if (values := [value for one in members if (value := number_in(one.get(name))) is not None])
-            },
+            seconds=_middles(members, PERCENTILES),
         )
         for direction, members in by_direction.items()
     }
 
 
-def _at(value: object, *path: str) -> object:
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
+def _middles(members: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, float]:
+    return {name: value for name in names if (value := middle(members, name)) is not None}

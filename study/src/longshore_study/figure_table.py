@@ -73,7 +73,7 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
     bests = ["best" if row.best else "" if row.of_best is None else f"{100 * row.of_best:.0f} %" for row in rows]
     columns = [name for name in names if name not in implied] + [unit, "launches"]
     body = [
-        [*(terminal.factor(factors[name]) if name in factors else "" for name in columns[:-2]),
+        [*terminal.levels(factors, columns[:-2]),
          terminal.number(row.value), str(row.launches)]
         for row, factors in zip(rows, described, strict=True)
     ]  # fmt: skip

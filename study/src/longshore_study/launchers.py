@@ -80,11 +80,9 @@ class LocalLauncher:
         return Command(argv, {**mpi.environment(used), **cell.environment}, f"default of {used.kind}")
 
 
-class SrunLauncher:
-    """Ranks that Slurm starts, as steps of the allocation that longshore runs in. Programs of threads are steps too:
-    the node where longshore runs may be a login node."""
-
-    name = "srun"
+class _JobLauncher:
+    """Ranks that a batch system starts, in the allocation that longshore runs in. Programs of threads are started by it
+    too: the node where longshore runs may be a login node."""
 
     def __init__(self, path: str, choice: LauncherChoice) -> None:
         self.path = path
@@ -93,38 +91,45 @@ class SrunLauncher:
     def command(self, cell: Cell, program: list[str]) -> Command:
         if cell.external is not None and not cell.external.launch:
             return Command(program, cell.environment, "as the command says")
-        arguments = list(self.choice.arguments)
+        flags, binding = self._flags(cell, program)
+        return Command([self.path, *flags, *self.choice.arguments, *program], cell.environment, binding)
+
+    def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
+        """What stands behind the launcher's name, and who decides where ranks run."""
+        raise NotImplementedError
+
+
+class SrunLauncher(_JobLauncher):
+    """By Slurm, as steps of a job."""
+
+    name = "srun"
+
+    def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
         if not needs_launcher(cell):
-            flags = ["-N", "1", "-n", "1", "-c", str(cell.ranks)]
-            return Command([self.path, *flags, *arguments, *program], cell.environment, "the program's own")
+            return ["-N", "1", "-n", "1", "-c", str(cell.ranks)], "the program's own"
         flags = ["-n", str(cell.ranks)]
         nodes = nodes_of(cell, self.choice)
         if nodes is not None:
             flags = ["-N", str(nodes), *flags, "--ntasks-per-node", str(-(-cell.ranks // nodes))]
-        if not any(word.startswith("--mpi") for word in arguments) and (flavour := _pmi_of(self.path, program[0])):
+        told = any(word.startswith("--mpi") for word in self.choice.arguments)
+        if not told and (flavour := _pmi_of(self.path, program[0])):
             flags.append(f"--mpi={flavour}")
-        return Command([self.path, *flags, *arguments, *program], cell.environment, "default of srun")
+        return flags, "default of srun"
 
 
-class FluxLauncher:
-    """Ranks that Flux starts, in the instance that longshore runs in."""
+class FluxLauncher(_JobLauncher):
+    """By Flux, in an instance of it."""
 
     name = "flux"
 
-    def __init__(self, path: str, choice: LauncherChoice) -> None:
-        self.path = path
-        self.choice = choice
-
-    def command(self, cell: Cell, program: list[str]) -> Command:
-        if cell.external is not None and not cell.external.launch:
-            return Command(program, cell.environment, "as the command says")
+    def _flags(self, cell: Cell, program: list[str]) -> tuple[list[str], str]:
+        del program
         if needs_launcher(cell):
             nodes = nodes_of(cell, self.choice)
             flags = [*(["-N", str(nodes)] if nodes is not None else []), "-n", str(cell.ranks)]
         else:
             flags = ["-n", "1", "-c", str(cell.ranks)]
-        argv = [self.path, "run", *flags, *self.choice.arguments, *program]
-        return Command(argv, cell.environment, "default of flux")
+        return ["run", *flags], "default of flux"
 
 
 def make_launcher(

@@ -42,13 +42,11 @@ def render(rows: Sequence[Mean]) -> None:
         groups.setdefault((row.study, row.tag, row.pattern, row.metric, row.unit), []).append(row)
     for (study, tag, pattern, metric, unit), members in groups.items():
         shared, names = terminal.varying([row.factors for row in members])
-        told = terminal.factors({name: value for name, value in shared.items() if value not in ({}, "", None)})
-        where = study if study == tag else f"{study}, tag {tag}"
-        title = f"{where}: {pattern} {metric}, {unit}" + (f" ({told})" if told else "")
-        columns = [*(name.replace("_", "-") for name in names), "launches", "mean", "min", "max", "middle, 95 %"]
+        title = f"{terminal.side(study, tag)}: {pattern} {metric}, {unit}" + terminal.shared_factors(shared)
+        columns = [*terminal.options(names), "launches", "mean", "min", "max", "middle, 95 %"]
         body = [
             [
-                *(terminal.factor(row.factors[name]) if name in row.factors else "" for name in names),
+                *terminal.levels(row.factors, names),
                 str(len(row.values)),
                 *(terminal.number(value) for value in (row.mean, row.smallest, row.largest)),
                 _interval(row),

@@ -60,7 +60,7 @@ def render(rows: Sequence[Prediction]) -> None:
 
 
 def heading(study: str, tag: str, session: str) -> str:
-    return (study if study == tag else f"{study}, tag {tag}") + f", session {session}"
+    return terminal.side(study, tag) + f", session {session}"
 
 
 def close_sentence(rows: Sequence[Prediction]) -> str:
@@ -75,12 +75,11 @@ def close_sentence(rows: Sequence[Prediction]) -> str:
 
 def _print_predicted(title: str, rows: Sequence[Prediction]) -> None:
     shared, names = terminal.varying([row.factors for row in rows])
-    told = terminal.factors({name: value for name, value in shared.items() if value not in ({}, "", None)})
     parts = list(dict.fromkeys(part for row in rows for part in row.parts))
-    columns = [*(name.replace("_", "-") for name in names), *COLUMNS, "close", *(f"{part} ms" for part in parts)]
+    columns = [*terminal.options(names), *COLUMNS, "close", *(f"{part} ms" for part in parts)]
     body = [
         [
-            *(terminal.factor(row.factors[name]) if name in row.factors else "" for name in names),
+            *terminal.levels(row.factors, names),
             _milliseconds(row.measured),
             _milliseconds(row.begun),
             _milliseconds(row.predicted),
@@ -91,7 +90,7 @@ def _print_predicted(title: str, rows: Sequence[Prediction]) -> None:
         for row in rows
     ]
     right = (*COLUMNS, *(f"{part} ms" for part in parts))
-    terminal.print_table(f"{title} ({told})" if told else title, columns, body, right=right)
+    terminal.print_table(title + terminal.shared_factors(shared), columns, body, right=right)
 
 
 def _milliseconds(seconds: float | None) -> str:

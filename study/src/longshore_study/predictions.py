@@ -12,10 +12,12 @@ from typing import Any
 from longshore_study import model
 from longshore_study.costs import Place, costs_of, place_of
 from longshore_study.figures import canonical, pattern_rank
+from longshore_study.json_number import number_in
 from longshore_study.model import Costs, Exchange, NotModelledError
 from longshore_study.overview import reading_order
 from longshore_study.records import Record
 from longshore_study.store import Launch
+from longshore_study.variant_results import factors_of
 
 CLOSE = 0.25
 """A prediction is called close within this share of the measured time."""
@@ -66,9 +68,7 @@ def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
         for result in launch.results:
             pattern = str(result["pattern"])
             if pattern in EXCHANGES_OF and not result.get("skipped") and result.get("verified") is not False:
-                told = {name: level for name, level in launch.cell.items() if name != "program"}
-                factors = canonical(told | dict(result["variant"]))
-                groups[place_of(launch), pattern, factors].append((launch, result))
+                groups[place_of(launch), pattern, canonical(factors_of(launch, result))].append((launch, result))
     rows = [
         row
         for (place, pattern, _), members in groups.items()
@@ -85,14 +85,13 @@ def _prediction(
     place: Place, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
 ) -> Prediction | None:
     phase, exchange_of = EXCHANGES_OF[pattern]
-    seconds = [value for _, result in members if (value := _number(_at(result, "phases", phase)))]
+    seconds = [value for _, result in members if (value := _positive(result, "phases", phase))]
     if not seconds:
         return None
     launch, result = members[0]
-    told = {name: level for name, level in launch.cell.items() if name != "program"} | dict(result["variant"])
-    begun = [value for _, result in members if (value := _number(_at(result, "phases_least", phase)))]
+    begun = [value for _, result in members if (value := _positive(result, "phases_least", phase))]
     since = median(begun) if begun else None
-    row = Prediction(*place[:3], pattern, told, phase, median(seconds), len(seconds), since)
+    row = Prediction(*place[:3], pattern, factors_of(launch, result), phase, median(seconds), len(seconds), since)
     try:
         if costs is None:
             raise NotModelledError("the kernels shift, barrier and fetch-add were not measured in this layout")
@@ -109,7 +108,7 @@ def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
         raise NotModelledError("one rank exchanges nothing")
     if variant.get("key_pattern", "uniform") != "uniform" and variant.get("splitters") != "sampled":
         raise NotModelledError(f"keys are {variant['key_pattern']}: the model has blocks of equal size only")
-    payload = _number(_at(result, "traffic", "payload_bytes"))
+    payload = _positive(result, "traffic", "payload_bytes")
     if not payload:
         raise NotModelledError("the record does not say how many bytes were exchanged")
     return Exchange(
@@ -140,11 +139,6 @@ def _layout(launch: Launch) -> tuple[int, int]:
     return ranks, per_node if isinstance(per_node, int) and 1 <= per_node <= ranks else ranks
 
 
-def _at(value: object, *path: str) -> object:
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
+def _positive(result: Record, *path: str) -> float | None:
+    value = number_in(result, *path)
+    return value if value is not None and value > 0 else None

@@ -53,18 +53,12 @@ def render(curves: Sequence[Curve]) -> None:
         shared, names = terminal.varying([curve.factors for curve in members])
         places = sorted({point.at for curve in members for point in curve.points})
         places_named = [terminal.count(at, axis.removesuffix("s")) for at in places]
-        columns = [*(name.replace("_", "-") for name in names), *places_named]
+        columns = [*terminal.options(names), *places_named]
         rows = [
-            [
-                *(terminal.factor(curve.factors[name]) if name in curve.factors else "" for name in names),
-                *(_place_text(curve, at) for at in places),
-            ]
-            for curve in members
+            [*terminal.levels(curve.factors, names), *(_place_text(curve, at) for at in places)] for curve in members
         ]
-        told = terminal.factors({name: value for name, value in shared.items() if value not in ({}, "", None)})
-        where = study if study == tag else f"{study}, tag {tag}"
-        title = f"{where}: {pattern}, {unit} per node and efficiency" + (f" ({told})" if told else "")
-        terminal.print_table(title, columns, rows, right=places_named)
+        title = f"{terminal.side(study, tag)}: {pattern}, {unit} per node and efficiency"
+        terminal.print_table(title + terminal.shared_factors(shared), columns, rows, right=places_named)
         print(f"efficiency: {DEFINITIONS[axis]}; in parentheses its 95 % interval from launches\n")
 
 

@@ -183,9 +183,8 @@ def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, l
     gains = [overall(table, place) for place in places]
     if any(gains):
         rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
-    told = terminal.factors({name: shared[name] for name in column_order(shared) if shared[name] not in ({}, "", None)})
-    where = f"{table.study}, tag {table.tag}" if table.tag != table.study else table.study
-    title = f"{where}: {table.pattern} {table.metric}, {table.unit}" + (f" ({told})" if told else "")
+    told = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
+    title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {table.unit}{told}"
     return title, heads[0], rows
 
 

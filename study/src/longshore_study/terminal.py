@@ -90,6 +90,27 @@ def varying(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str
     return shared, [name for name in names if name not in shared]
 
 
+def side(study: str, tag: str) -> str:
+    """Whose figures these are; a tag that is called like its study is not said twice."""
+    return study if study == tag else f"{study}, tag {tag}"
+
+
+def shared_factors(shared: Mapping[str, Any]) -> str:
+    """What all rows share, in parentheses, for the end of their title: without what was not chosen."""
+    told = factors({name: value for name, value in shared.items() if value not in ({}, "", None)})
+    return f" ({told})" if told else ""
+
+
+def options(names: Iterable[str]) -> list[str]:
+    """Factors as they are typed."""
+    return [name.replace("_", "-") for name in names]
+
+
+def levels(values: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """Of these factors, in a row of a table; empty where the row has none."""
+    return [factor(values[name]) if name in values else "" for name in names]
+
+
 def wants_color(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 

@@ -11,6 +11,7 @@ from longshore_study.report.facts import Absent, Facts, Figure, by_key, frozen
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted
+from longshore_study.report.tables import folded
 from longshore_study.store import Launch
 
 ROWS_SHOWN = 30
@@ -40,16 +41,14 @@ def coverage_section(facts: Facts) -> Element:
         "section",
         element("h2", "What is there, and what is missing"),
         _sessions(facts),
-        _table(lines[:ROWS_SHOWN], several=len(facts.sides) > 1)
+        folded(
+            lines,
+            ROWS_SHOWN,
+            lambda more: counted(more, "more line"),
+            lambda some: _table(some, several=len(facts.sides) > 1),
+        )
         if lines
         else element("p", "Nothing failed, was skipped or is missing on one side."),
-        element(
-            "details",
-            element("summary", counted(len(lines) - ROWS_SHOWN, "more line")),
-            _table(lines[ROWS_SHOWN:], several=len(facts.sides) > 1),
-        )
-        if len(lines) > ROWS_SHOWN
-        else None,
         id="missing",
     )
 

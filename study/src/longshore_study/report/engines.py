@@ -10,6 +10,7 @@ from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import legend
 from longshore_study.report.markup import Child, Element, element, percent
 from longshore_study.report.numbers import figure, ratio, seconds, share
+from longshore_study.report.tables import column_heads
 
 SHOWN_OPEN = 12
 """More variants than this, and the table of hops waits to be opened."""
@@ -69,7 +70,7 @@ def _times(accounts: Sequence[Account], names: Naming) -> Element:
     ]
     return element(
         "table",
-        element("thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])),
+        column_heads(heads),
         element("tbody", [_time_row(account, names) for account in accounts]),
         class_="strips",
     )

@@ -10,6 +10,7 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted, figure, share
+from longshore_study.report.tables import folded
 from longshore_study.winners import Entry, entries
 
 ROWS_SHOWN = 20
@@ -99,14 +100,7 @@ def fastest_section(facts: Facts) -> Element | None:
             "apart: a launch of the runner-up was as good as one of the winner’s.",
             class_="note",
         ),
-        _table(facts, found[:ROWS_SHOWN]),
-        element(
-            "details",
-            element("summary", counted(len(found) - ROWS_SHOWN, "more line")),
-            _table(facts, found[ROWS_SHOWN:]),
-        )
-        if len(found) > ROWS_SHOWN
-        else None,
+        folded(found, ROWS_SHOWN, lambda more: counted(more, "more line"), lambda some: _table(facts, some)),
         id="fastest",
     )
 

@@ -9,6 +9,7 @@ from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, level_text, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted, figure, quantity
+from longshore_study.report.tables import folded
 
 ROWS_SHOWN = 40
 # From here on a ratio is said in times, below it in percent.
@@ -48,14 +49,12 @@ def _tag(tag: str, rows: Sequence[Mapping[str, Any]], *, titled: bool) -> Child:
         element("h3", tag) if titled else None,
         element("p", summary),
         element("p", f"All: {names.constant_text}.", class_="note") if names.constant else None,
-        _table(tag, ordered[:ROWS_SHOWN], names),
-        element(
-            "details",
-            element("summary", counted(len(rows) - ROWS_SHOWN, "more guideline")),
-            _table(tag, ordered[ROWS_SHOWN:], names),
-        )
-        if len(rows) > ROWS_SHOWN
-        else None,
+        *folded(
+            ordered,
+            ROWS_SHOWN,
+            lambda more: counted(more, "more guideline"),
+            lambda some: _table(tag, some, names),
+        ),
     ]
 
 

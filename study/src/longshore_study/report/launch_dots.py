@@ -12,6 +12,7 @@ from longshore_study.report.marks import grid, legend, line, mark, strip, strip_
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.scales import Scale, for_figures
+from longshore_study.report.tables import folded
 
 ROWS_SHOWN = 40
 # Fewer launches have no 95 % interval of the median.
@@ -41,14 +42,12 @@ def launch_dots(facts: Facts, figures: Sequence[Figure]) -> Element | None:
         element("h4", "Launches as dots"),
         element("p", _explanation(figures, names, bounds, near), class_="note"),
         _legend(facts, figures) if len(facts.sides) > 1 else None,
-        _table(facts, groups[:ROWS_SHOWN], names, scale, near),
-        element(
-            "details",
-            element("summary", f"{counted(len(groups) - ROWS_SHOWN, 'slower variant')}"),
-            _table(facts, groups[ROWS_SHOWN:], names, scale, near),
-        )
-        if len(groups) > ROWS_SHOWN
-        else None,
+        folded(
+            groups,
+            ROWS_SHOWN,
+            lambda more: counted(more, "slower variant"),
+            lambda some: _table(facts, some, names, scale, near),
+        ),
         class_="group",
     )
 

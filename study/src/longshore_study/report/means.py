@@ -11,6 +11,7 @@ from longshore_study.report.marks import grid, interval, legend, line, mark, str
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import Quantity, counted, plain_number, quantity
 from longshore_study.report.scales import Scale, Tick, log_around
+from longshore_study.report.tables import column_heads, folded
 
 ROWS_SHOWN = 40
 
@@ -46,14 +47,7 @@ def _block(title: str, rows: Sequence[Mean]) -> Element:
         element("h3", title),
         element("p", told, class_="note"),
         legend([("diamond", "s2 open", "mean"), ("circle", "s1", "geometric mean")]),
-        _table(rows[:ROWS_SHOWN], names),
-        element(
-            "details",
-            element("summary", counted(len(rows) - ROWS_SHOWN, "more variant")),
-            _table(rows[ROWS_SHOWN:], names),
-        )
-        if len(rows) > ROWS_SHOWN
-        else None,
+        folded(rows, ROWS_SHOWN, lambda more: counted(more, "more variant"), lambda some: _table(some, names)),
         class_="pattern",
     )
 
@@ -73,7 +67,7 @@ def _table(rows: Sequence[Mean], names: Naming) -> Element:
     ]
     return element(
         "table",
-        element("thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])),
+        column_heads(heads),
         element("tbody", [_row(row, names, scale, ticks, shown_as) for row in rows]),
         class_="strips",
     )

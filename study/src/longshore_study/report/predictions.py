@@ -12,6 +12,7 @@ from longshore_study.report.marks import band, grid, mark, strip, strip_axis, ve
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import plain_number, ratio, seconds, share
 from longshore_study.report.scales import Scale, Tick, log_around
+from longshore_study.report.tables import column_heads, folded
 
 ROWS_SHOWN = 40
 INTRODUCTION = (
@@ -46,13 +47,8 @@ def _block(title: str, rows: Sequence[Prediction]) -> Element:
         "div",
         element("h3", title),
         element("p", told, class_="note") if told else None,
-        _table(predicted[:ROWS_SHOWN], names) if predicted else None,
-        element(
-            "details",
-            element("summary", f"{len(predicted) - ROWS_SHOWN} more"),
-            _table(predicted[ROWS_SHOWN:], names),
-        )
-        if len(predicted) > ROWS_SHOWN
+        folded(predicted, ROWS_SHOWN, lambda more: f"{more} more", lambda some: _table(some, names))
+        if predicted
         else None,
         element("ul", [element("li", f"Not predicted: {reason}") for reason in reasons], class_="reasons")
         if reasons
@@ -78,7 +74,7 @@ def _table(rows: Sequence[Prediction], names: Naming) -> Element:
     ]
     return element(
         "table",
-        element("thead", element("tr", [element("th", text, class_=f"c-{kind}", scope="col") for kind, text in heads])),
+        column_heads(heads),
         element("tbody", [_row(row, names, scale, ticks) for row in rows]),
         class_="strips",
     )

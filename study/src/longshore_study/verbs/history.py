@@ -94,7 +94,7 @@ def _print(table: Table, *, everything: bool) -> None:
         shown = {name: value for name, value in shared.items() if value not in ("", {})}
         body = [
             [
-                *(terminal.factor(factors.get(name)) if name in factors else "" for name in names),
+                *terminal.levels(factors, names),
                 str(len(row.points)), terminal.number(row.levels()[0][2]), terminal.number(row.levels()[-1][2]),
                 _noise(row), spark(row), _changes(row),
             ]
