@@ -11,13 +11,6 @@ namespace {
 // Started operations need no word of their own end: quiet() waits for all.
 const ucp_request_param_t started{};
 
-void forget_request(ucs_status_ptr_t request, const char* operation, int peer) {
-  if (request == nullptr) return;
-  if (UCS_PTR_IS_ERR(request))
-    fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(UCS_PTR_STATUS(request)));
-  ucp_request_free(request);
-}
-
 }  // namespace
 
 mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number)
@@ -105,9 +98,8 @@ std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t
   reply.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
   reply.datatype = ucp_dt_make_contig(sizeof amount);
   reply.reply_buffer = &before;
-  library_.complete(
-      ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1, there.address + offset, there.key, &reply), peer,
-      "a fetch-and-add");
+  library_.complete(ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1, there.address + offset, there.key, &reply),
+                    peer, "a fetch-and-add");
   return before;
 }
 
@@ -127,8 +119,7 @@ void mapped_region::put_with_signal(int peer, std::size_t offset, const void* fr
     delete static_cast<std::uint64_t*>(data);
     ucp_request_free(request);
   };
-  const auto request =
-      ucp_put_nbx(there.endpoint, word, sizeof *word, there.address + signal_offset, there.key, &kept);
+  const auto request = ucp_put_nbx(there.endpoint, word, sizeof *word, there.address + signal_offset, there.key, &kept);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
   delete word;
   forget_request(request, "a signal", peer);
