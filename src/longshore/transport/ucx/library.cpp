@@ -161,7 +161,10 @@ void library::complete(ucs_status_ptr_t request, int peer, const char* operation
 }
 
 void library::progress() {
-  if (ucp_worker_progress(worker_) == 0) messages_->idle();
+  if (ucp_worker_progress(worker_) != 0) return;
+  messages_->idle();
+  // What comes over TCP is brought by the kernel, which needs a core for it: in a rank that spins it may wait for a time slice.
+  if (over_tcp_) sched_yield();
 }
 
 // UCX 1.13 does not say by which networks an endpoint goes, but prints it: a line "lane[0]: 1:tcp/eth0.0 ..." each.
@@ -179,7 +182,9 @@ bool library::prefers_messages(int peer) {
     over_tcp += lines.substr(at, lines.find('\n', at) - at).find(":tcp/") != std::string_view::npos ? 1 : 0;
   }
   std::free(text);
-  return lanes > 0 && lanes == over_tcp;
+  const bool all = lanes > 0 && lanes == over_tcp;
+  over_tcp_ = over_tcp_ || all;
+  return all;
 }
 
 std::unique_ptr<one_sided::message_channel_sender> library::make_sender(channel_end end, one_sided::slot_memory memory) {
