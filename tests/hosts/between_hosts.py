@@ -35,7 +35,7 @@ def needs_transport(name: str) -> Any:
 TRANSPORTS = [needs_transport(name) for name in ("mpi", "shmem", "ucx")]
 
 
-def environment(transport: str, timeout_seconds: float = 60) -> dict[str, str]:
+def environment(transport: str, timeout_seconds: float = 15) -> dict[str, str]:
     """What a run between these hosts is told: TCP is all there is between them."""
     settings = {"LONGSHORE_TIMEOUT": str(timeout_seconds), "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
     if transport == "shmem":

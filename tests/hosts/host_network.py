@@ -37,6 +37,11 @@ OPEN_MPI = {
     "OMPI_MCA_oob_tcp_if_include": "eth0",
     "OMPI_MCA_btl_tcp_if_include": "eth0",
     "OMPI_MCA_mpi_yield_when_idle": "1",
+    # One-sided calls between hosts: without these Open MPI 4.1 has none over TCP (MPI_Win_create fails).
+    "OMPI_MCA_osc": "ucx,sm",
+    "OMPI_MCA_opal_common_ucx_tls": "any",
+    "OMPI_MCA_opal_common_ucx_devices": "any",
+    "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_oob_tcp_keepalive_time": "2",

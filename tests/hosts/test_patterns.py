@@ -13,7 +13,7 @@ from host_network import HostNetwork, hosts, wait_for
 
 pytestmark = needs_hosts
 RANKS_PER_HOST = 2
-FAR_TOO_LONG_SECONDS = 120
+FAR_TOO_LONG_SECONDS = 40
 Record = dict[str, Any]
 
 PATTERNS = {
@@ -67,9 +67,6 @@ def test_every_way_of_a_pattern_is_right_between_hosts(network: HostNetwork, pat
     ran = [result for result in results if "skipped" not in result]
     assert len(ran) >= LEAST_RUN[pattern]
     assert [result["variant"] for result in ran if result["verified"] is not True] == []
-    for result in results:
-        if "skipped" in result and transport != "mpi" and pattern in ("halo", "sort"):
-            assert "mpi" in result["skipped"].lower() or "virtual" in result["skipped"], result
     for result in ran:
         traffic = result["traffic"]
         assert traffic["offnode_bytes"] <= traffic["wire_bytes"]
