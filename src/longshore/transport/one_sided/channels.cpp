@@ -148,7 +148,7 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
     const auto theirs = join(own, true, named_from[from[i].peer]++);
     if (own.number == 0) {
       far_receivers_.push_back(
-          std::make_unique<signal_receiver>(from[i], slots, team_.lib(), *memory_, own.offset, theirs.offset));
+          std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.untold(), *memory_, own.offset, theirs.offset));
       continue;
     }
     (*receiver)->connect(static_cast<std::uint32_t>(theirs.number));
