@@ -99,7 +99,7 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
   std::size_t offset = round_up(first + (to.size() + from.size()) * sizeof(directory_entry), interference_bytes);
   const auto place = [&](const channel_end& end, const auto& make) {
     const signal_layout layout(end.slot_bytes, slots);
-    std::byte* const begin = memory_->local() + offset + layout.first_slot + signal_layout::length_bytes;
+    std::byte* const begin = memory_->local() + offset + layout.first_slot + signal_layout::head_bytes;
     std::uint64_t number = 0;
     if (team_.lib().prefers_messages(end.peer)) number = make(slot_memory{slots, begin, layout.slot_stride});
     mine.push_back({end.peer, end.slot_bytes, static_cast<std::uint64_t>(slots), offset, number});
