@@ -60,6 +60,10 @@ std::vector<factor> factors() {
        .defaults = {"equal-width"},
        .help = "where buckets end: sampled gives each rank as many keys, whatever they are"},
       {.name = "stable", .allowed = {"no", "yes"}, .defaults = {"no"}, .help = "whether items of one key stay in order"},
+      {.name = "meet",
+       .allowed = {"no", "yes"},
+       .defaults = {"no"},
+       .help = "yes: all ranks meet before the exchange, whose time then has no waiting for late ones"},
       {.name = "tasks",
        .allowed = task_layer_names(),
        .defaults = {"serial"},
@@ -114,6 +118,7 @@ pattern sort_pattern() {
           },
           .settle =
               [](variant& what) {
+                if (what.at("meet") == "no") what.erase("meet");  // nothing of the sort, and of its record, is changed
                 if (what.at("scaling") == "weak-iso")
                   what.erase("max_key");
                 else

@@ -49,6 +49,7 @@ bucket_options bucket_options_of(const variant& what, const launch_facts& facts,
           .seed = facts.seed,
           .stable = what.at("stable") == "yes",
           .splitters = what.at("splitters") == "sampled" ? bucket_splitters::sampled : bucket_splitters::equal_width,
+          .meet = what.contains("meet"),
           .workers = &workers};
 }
 

@@ -107,6 +107,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "payload": _count(0, 4096),
         "splitters": _words("equal-width sampled"),
         "stable": _words("no yes"),
+        "meet": _words("no yes"),
         **_TASKS,
     },
     "control": {
