@@ -197,8 +197,9 @@ void settle_kernel(variant& what) {
   const std::string kernel = what.at("kernel");
   const bool has_bytes = kernel == "copy" || kernel == "pingpong" || kernel == "shift" || kernel == "put";
   if (!has_bytes) what.erase("bytes");
-  // A ping-pong is over channels, and said to be over raw calls where it is not.
-  if (kernel != "shift" && kernel != "loggp" && kernel != "put" && (kernel != "pingpong" || what.at("over") != "raw"))
+  // A ping-pong is over channels; that is said where it is asked for beside raw calls.
+  if (kernel != "shift" && kernel != "loggp" && kernel != "put" &&
+      (kernel != "pingpong" || (what.at("over") != "raw" && what.at("over") != "channel")))
     what.erase("over");
   if ((kernel != "shift" && kernel != "loggp" && kernel != "fetch-add" && kernel != "put") ||
       (kernel == "shift" && what.at("over") == "copy"))

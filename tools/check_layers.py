@@ -50,7 +50,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
-LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "openshmem", "ucp"), "transport")
+LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx"), "transport")
+LAYER_OF_TARGET |= dict.fromkeys(("openshmem", "ucp"), "transport")
 
 
 @dataclass(frozen=True)
