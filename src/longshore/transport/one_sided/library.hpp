@@ -3,6 +3,7 @@
 // all such libraries, and stands beside this file.
 #pragma once
 
+#include <longshore/transport/channel.hpp>
 #include <longshore/transport/raw_calls.hpp>
 
 #include <cstddef>
@@ -49,6 +50,31 @@ class region {
   std::byte* local_;
 };
 
+/// Ends of channels that a library carries by messages of its own. Each has a number, by which the other end is told of it.
+class message_channel_sender : public channel_sender {
+ public:
+  [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
+  virtual void connect(std::uint32_t receiver) noexcept = 0;
+
+ protected:
+  using channel_sender::channel_sender;
+};
+class message_channel_receiver : public channel_receiver {
+ public:
+  [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
+  virtual void connect(std::uint32_t sender) noexcept = 0;
+
+ protected:
+  using channel_receiver::channel_receiver;
+};
+
+/// Memory of the slots of one end, which outlives it: slot i begins i * stride_bytes behind `begin`.
+struct slot_memory {
+  int slots;
+  std::byte* begin;
+  std::size_t stride_bytes;
+};
+
 /// A started library, as one rank sees it.
 class library {
  public:
@@ -72,6 +98,17 @@ class library {
   [[nodiscard]] virtual std::string room() const = 0;
   /// Collective; waits for the others without a deadline. One number of each rank. For the start only.
   [[nodiscard]] virtual std::vector<std::uint64_t> gather(std::uint64_t mine) = 0;
+
+  /// Whether channels with `peer` are better carried by messages of the library than by puts: where puts need the peer's CPU. Both ends say
+  /// the same.
+  [[nodiscard]] virtual bool prefers_messages(int /*peer*/) { return false; }
+  /// Local. REQUIRES: prefers_messages(end.peer).
+  [[nodiscard]] virtual std::unique_ptr<message_channel_sender> make_sender(channel_end /*end*/, slot_memory /*memory*/) {
+    return nullptr;
+  }
+  [[nodiscard]] virtual std::unique_ptr<message_channel_receiver> make_receiver(channel_end /*end*/, slot_memory /*memory*/) {
+    return nullptr;
+  }
 
   /// Returns when all that this rank has started, on any region, is complete, also at its targets.
   virtual void quiet() = 0;

@@ -11,13 +11,6 @@ namespace {
 // Started operations need no word of their own end: quiet() waits for all.
 const ucp_request_param_t started{};
 
-void forget_request(ucs_status_ptr_t request, const char* operation, int peer) {
-  if (request == nullptr) return;
-  if (UCS_PTR_IS_ERR(request))
-    fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(UCS_PTR_STATUS(request)));
-  ucp_request_free(request);
-}
-
 }  // namespace
 
 mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number)
