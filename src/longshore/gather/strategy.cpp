@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/gather/strategy.hpp>
+
+#include <longshore/core/error.hpp>
 
 namespace longshore {
 

@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/halo/algorithm.hpp>
+
+#include <longshore/core/error.hpp>
 #include <longshore/halo/hybrid.hpp>
 #include <longshore/halo/sequenced.hpp>
 #include <longshore/halo/staged.hpp>

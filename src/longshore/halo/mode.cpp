@@ -1,6 +1,7 @@
+#include <longshore/halo/mode.hpp>
+
 #include <longshore/core/error.hpp>
 #include <longshore/halo/mixed_carrier.hpp>
-#include <longshore/halo/mode.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/mpi/carriers.hpp>
 #endif
