@@ -98,6 +98,17 @@ void settle(variant& what) {
   for (const auto& factor : factors_of_levels()) what.erase(factor.name);
 }
 
+// Slots of the channels: what leaves through all sides and what comes, in two slots at each end.
+std::size_t needed_symmetric_bytes(const variant& what, int) {
+  constexpr std::size_t ways = 2, slots = 2, sides = 6;
+  if (what.contains("contiguous")) return ways * slots * sides * what.at("contiguous").get<std::size_t>() * sizeof(double);
+  const auto domain = what.at("domain").get<std::vector<std::size_t>>();
+  const auto width = what.at("halo").get<std::size_t>();
+  std::size_t cells = 1, with_halo = 1;
+  for (const std::size_t along : domain) cells *= along, with_halo *= along + 2 * width;
+  return ways * slots * (with_halo - cells) * what.at("fields").get<std::size_t>() * sizeof(double);
+}
+
 }  // namespace
 
 pattern halo_pattern() {
@@ -110,6 +121,7 @@ pattern halo_pattern() {
           .why_not = why_not_here,
           .make = measure_halo,
           .settle = settle,
+          .symmetric_bytes = needed_symmetric_bytes,
           .check = check_levels};
 }
 

@@ -91,6 +91,14 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
                  {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
 }
 
+// What comes to a rank, twice over: skewed keys come to few ranks.
+std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
+  constexpr std::size_t largest_key_bytes = 8;
+  const auto keys = what.at("keys").get<std::size_t>(), peers = static_cast<std::size_t>(ranks);
+  const std::size_t to_one = what.at("key_pattern") == "uniform" ? 2 * keys : keys * peers;
+  return to_one / (what.at("scaling") == "strong" ? peers : 1) * (largest_key_bytes + what.at("payload").get<std::size_t>());
+}
+
 }  // namespace
 
 pattern sort_pattern() {
@@ -110,7 +118,8 @@ pattern sort_pattern() {
                   what.erase("max_key");
                 else
                   what["max_key"] = std::min(what.at("max_key").get<std::uint64_t>(), largest_max_key(what.at("key_type")));
-              }};
+              },
+          .symmetric_bytes = needed_symmetric_bytes};
 }
 
 }  // namespace longshore::bench

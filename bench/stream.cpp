@@ -269,7 +269,11 @@ pattern stream_pattern() {
               [](team& ranks, const variant& what, const launch_facts&) {
                 return what.at("type") == "float" ? make<float>(ranks, what) : make<double>(ranks, what);
               },
-          .settle = settle};
+          .settle = settle,
+          .symmetric_bytes = [](const variant& what, int) -> std::size_t {
+            constexpr std::size_t arrays = 3;
+            return what.at("scope") == "global" ? arrays * sizeof(double) * what.at("elements").get<std::size_t>() : 0;
+          }};
 }
 
 }  // namespace longshore::bench

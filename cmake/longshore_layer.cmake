@@ -94,7 +94,9 @@ endfunction()
 
 # In which layouts a test is run: sets OUT to a list of RANKS.PER_NODE (0: the real nodes).
 #
-# The conformance suite (label transport) sees every number of ranks on every kind of nodes, on each transport. What stands on it need not: on
+# The conformance suite (label transport) sees every number of ranks on every kind of nodes on threads and mpi. The transports on one-sided
+# libraries share all but the calls of their library: one number of ranks on each kind of virtual nodes shows the rest, and what stands above
+# them runs on the suite (tests/test_one_sided.py tries each pattern whole). What stands on it need not be seen in every layout either: on
 # threads it is run at each number of ranks, and on virtual nodes at one number that divides into them and at one that does not; over a
 # launcher, where a start costs more than most tests, at one rank, at an odd number and once on each kind of virtual nodes. CALLS_MPI:
 # the code under test has MPI calls of its own, and is tried with them at each number of ranks.
@@ -117,7 +119,7 @@ function(longshore_test_layouts out transport ranks per_nodes labels calls_mpi)
           list(REMOVE_ITEM chosen 1)
         endif()
       endif()
-    elseif("transport" IN_LIST labels)
+    elseif("transport" IN_LIST labels AND (NOT per_node OR NOT transport IN_LIST LONGSHORE_ONE_SIDED))
       set(most ".")
     elseif(per_node EQUAL 1)
       set(most "^4$")
@@ -139,15 +141,6 @@ function(longshore_test_layouts out transport ranks per_nodes labels calls_mpi)
     endforeach()
   endforeach()
   set(${out} ${layouts} PARENT_SCOPE)
-endfunction()
-
-# The programs that start processes on each transport of this build, before the number of ranks.
-function(longshore_test_launcher out transport)
-  if(transport STREQUAL "shmem")
-    set(${out} ${LONGSHORE_OSHRUN} -n PARENT_SCOPE)
-  else()
-    set(${out} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} PARENT_SCOPE)
-  endif()
 endfunction()
 
 # longshore_add_test(FILE [THREADED] [CALLS_MPI] LINKS targets... [RANKS n...] [RANKS_PER_NODE k...] [LABELS l...])
@@ -179,12 +172,13 @@ function(longshore_add_test file)
   endif()
   target_link_libraries(${name} PRIVATE longshore_spmd_test_main)
   set(transports threads)
-  foreach(transport mpi shmem ucx)
-    string(TOUPPER ${transport} option)
-    if(LONGSHORE_${option} AND (transport STREQUAL "mpi" OR "transport" IN_LIST ARG_LABELS))
-      list(APPEND transports ${transport})
-    endif()
-  endforeach()
+  if(LONGSHORE_MPI)
+    list(APPEND transports mpi)
+    set(LONGSHORE_mpi_RUN ${MPIEXEC_EXECUTABLE})
+  endif()
+  if("transport" IN_LIST ARG_LABELS AND NOT LONGSHORE_SANITIZE)
+    list(APPEND transports ${LONGSHORE_ONE_SIDED})
+  endif()
   foreach(transport IN LISTS transports)
     longshore_test_layouts(layouts ${transport} "${ARG_RANKS}" "${ARG_RANKS_PER_NODE}" "${ARG_LABELS}" "${ARG_CALLS_MPI}")
     foreach(layout IN LISTS layouts)
@@ -199,8 +193,7 @@ function(longshore_add_test file)
       if(transport STREQUAL "threads")
         add_test(NAME ${test} COMMAND ${program} --ranks ${ranks})
       else()
-        longshore_test_launcher(launcher ${transport})
-        add_test(NAME ${test} COMMAND ${launcher} ${ranks} ${LONGSHORE_MPIEXEC_FLAGS} ${program})
+        add_test(NAME ${test} COMMAND ${LONGSHORE_${transport}_RUN} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${LONGSHORE_MPIEXEC_FLAGS} ${program})
       endif()
       set(cores 2)
       if(ranks EQUAL 1)

@@ -53,9 +53,8 @@ HEADER_LIST = re.compile(r"\b(?:HEADERS|\w+_headers)\s+((?:[\w./${}]+\.hpp\s*|\$
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
-LAYER_OF_TARGET |= dict.fromkeys(
-    (CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "openshmem", "ucp"), "transport"
-)
+LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx"), "transport")
+LAYER_OF_TARGET |= dict.fromkeys(("openshmem", "ucp"), "transport")
 
 
 @dataclass(frozen=True)

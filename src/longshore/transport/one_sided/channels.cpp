@@ -118,7 +118,7 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
   for (std::size_t i = 0; i < to.size(); ++i)
     far_senders_.emplace_back(to[i], slots, team_.lib(), *memory_, mine[i].offset, join(to[i], false, named_to[to[i].peer]++));
   for (std::size_t i = 0; i < from.size(); ++i)
-    far_receivers_.emplace_back(from[i], slots, team_.lib(), *memory_, mine[to.size() + i].offset,
+    far_receivers_.emplace_back(from[i], slots, team_.lib(), team_.untold(), *memory_, mine[to.size() + i].offset,
                                 join(from[i], true, named_from[from[i].peer]++));
 }
 

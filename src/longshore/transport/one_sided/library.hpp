@@ -3,6 +3,8 @@
 // all such libraries, and stands beside this file.
 #pragma once
 
+#include <longshore/transport/raw_calls.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,10 +36,10 @@ class region {
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
 
-  /// As put_start, and when all of it is there the 8 bytes at `signal_offset` become `signal`: who sees them sees the data, and what this
-  /// rank has put there before. `from` must lie in a region. `bytes` may be 0.
+  /// As put_start, and when all of it is there the 8 bytes at `signal_offset` become what `signal` has: who sees them sees the data, and
+  /// what this rank has put there before. Both sources must lie in regions, and stay as they are. `bytes` may be 0.
   virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                               std::uint64_t signal) = 0;
+                               const std::uint64_t* signal) = 0;
 
  protected:
   explicit region(std::byte* local) : local_(local) {}
@@ -77,6 +79,8 @@ class library {
   virtual void progress() = 0;
   /// Ends all processes.
   virtual void end_all(int status) = 0;
+  /// The library's own calls on a region of at least 128 bytes more than the largest message, which must outlive them.
+  [[nodiscard]] virtual std::unique_ptr<raw_calls> make_raw_calls(region& memory) = 0;
 };
 
 }  // namespace longshore::one_sided

@@ -116,9 +116,13 @@ team::~team() {
 control_block& team::control_of(int rank) const { return block_in(*control_, rank); }
 control_block& team::mine() const { return *reinterpret_cast<control_block*>(control_->local()); }
 
-void team::attend() { library_.progress(); }
+void team::attend() {
+  untold_.tell();
+  library_.progress();
+}
 
 void team::meet(const char* operation) {
+  untold_.tell();
   const auto between_nodes = [&] {
     if (nodes().node_count() > 1) barrier_between_nodes(operation);
   };
@@ -130,12 +134,13 @@ void team::meet(const char* operation) {
 void team::barrier_between_nodes(const char* operation) {
   const auto leaders = nodes().leaders();
   const int node_count = nodes().node_count(), my_node = nodes().my_node();
-  ++meetings_;
+  mine().meetings = ++meetings_;
   for (int distance = 1, round = 0; distance < node_count; distance *= 2, ++round) {
     const int to = leaders[static_cast<std::size_t>((my_node + distance) % node_count)];
     const int from = leaders[static_cast<std::size_t>((my_node - distance + node_count) % node_count)];
     const auto index = static_cast<std::size_t>(round);
-    control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t), meetings_);
+    control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t),
+                              &mine().meetings);
     for (waiter wait(*this, operation, from); mine().heard[index].load(std::memory_order_acquire) < meetings_; wait.pause())
       library_.progress();
   }
@@ -163,6 +168,7 @@ void team::give_back(std::unique_ptr<region> memory, bool unwinding) {
     return;
   }
   try {
+    untold_.tell();
     library_.quiet();
     meet("the freeing of memory");
   } catch (const error& e) {
@@ -172,6 +178,7 @@ void team::give_back(std::unique_ptr<region> memory, bool unwinding) {
 
 void team::close_kept() {
   if (kept_.empty()) return;
+  untold_.tell();
   library_.quiet();
   meet("the freeing of memory");
   kept_.clear();

@@ -5,6 +5,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/node_barrier.hpp>
 #include <longshore/transport/one_sided/library.hpp>
+#include <longshore/transport/one_sided/signal_channels.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -42,6 +43,7 @@ class team final : public longshore::team {
   // For the other files of this folder.
 
   [[nodiscard]] library& lib() noexcept { return library_; }
+  [[nodiscard]] untold_credits& untold() noexcept { return untold_; }
   /// A barrier whose timeout names `operation` (a literal).
   void meet(const char* operation);
   /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all ranks when one has no room.
@@ -69,6 +71,7 @@ class team final : public longshore::team {
   std::optional<node_barrier> barrier_;
   int ranks_on_host_;
   std::uint64_t meetings_ = 0;  // of nodes
+  untold_credits untold_;
   std::vector<std::unique_ptr<region>> kept_;
   int unwinding_;
 };

@@ -39,15 +39,15 @@ class heap_region final : public one_sided::region {
     return shmem_long_atomic_fetch_add(reinterpret_cast<long*>(local() + offset), amount, peer);
   }
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                       std::uint64_t signal) override {
+                       const std::uint64_t* signal) override {
     auto* const word = reinterpret_cast<std::uint64_t*>(local() + signal_offset);
 #if SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5)
     shmem_fence();  // what went before is there before the signal, too
-    shmem_putmem_signal_nbi(local() + offset, from, bytes, word, signal, SHMEM_SIGNAL_SET, peer);
+    shmem_putmem_signal_nbi(local() + offset, from, bytes, word, *signal, SHMEM_SIGNAL_SET, peer);
 #else
     if (bytes > 0) shmem_putmem_nbi(local() + offset, from, bytes, peer);
     shmem_fence();
-    shmem_ulong_atomic_set(word, signal, peer);
+    shmem_uint64_p(word, *signal, peer);  // an atomic set may be a swap, there and back
 #endif
   }
 };
@@ -74,8 +74,9 @@ std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
 }
 
 std::string library::room() const {
-  return fmt::format("the symmetric heap has {} in all: start with a larger SHMEM_SYMMETRIC_SIZE, or use smaller arrays",
-                     environment_text("SHMEM_SYMMETRIC_SIZE").value_or("the library's own size"));
+  return fmt::format(
+      "the symmetric heap of a rank has {} bytes in all: start with a larger SHMEM_SYMMETRIC_SIZE, or use smaller arrays",
+      environment_text("SHMEM_SYMMETRIC_SIZE").value_or("the library's own number of"));
 }
 
 std::vector<std::uint64_t> library::gather(std::uint64_t mine) {

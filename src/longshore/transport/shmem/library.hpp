@@ -18,6 +18,7 @@ class library final : public one_sided::library {
   void quiet() override;
   void progress() override;
   void end_all(int status) override;
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory) override;
 };
 
 }  // namespace longshore::shmem

@@ -31,6 +31,7 @@ class library final : public one_sided::library {
   void quiet() override;
   void progress() override { ucp_worker_progress(worker_); }
   void end_all(int status) override { group_.end_all(status); }
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory) override;
 
   // For regions.
 
