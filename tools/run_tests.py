@@ -68,7 +68,9 @@ STAGES = (
     Stage("headers", build("release", "all_verify_interface_header_sets")),
     Stage("library", (ctest("release"),), CTEST_CLOSING),
     Stage("study", (("python", "-m", "pytest", "--numprocesses", CORES, "study/tests"),), PYTEST_CLOSING),
-    Stage("system", (("python", "-m", "pytest", "tests"),), PYTEST_CLOSING),
+    Stage(
+        "system", (("python", "-m", "pytest", "--numprocesses", CORES, "--dist", "loadgroup", "tests"),), PYTEST_CLOSING
+    ),
     Stage("asan-build", build("asan")),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING),
     Stage("tsan-build", build("tsan")),
