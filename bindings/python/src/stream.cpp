@@ -1,0 +1,4 @@
+#include "stream.hpp"
+namespace longshore::python {
+void bind_stream(nanobind::module_&) {}
+}
