@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
 #include <string>
+#include <type_traits>
 
 namespace longshore::python {
 namespace {
 
 [[noreturn]] void type_error(const std::string& message) { throw nb::type_error(message.c_str()); }
 
-std::string type_name(nb::handle object) { return nb::cast<std::string>(nb::str(object.type().attr("__name__"))); }
+std::string type_name_of(nb::handle object) { return nb::cast<std::string>(nb::str(object.type().attr("__name__"))); }
 
 std::optional<element> element_named(std::string_view name) {
   for (std::size_t i = 0; i < element_names.size(); ++i)
@@ -31,7 +33,7 @@ array_memory<Byte> look_at(nb::handle given, const char* what) {
     nb::ndarray<nb::ro> readable;
     if (nb::try_cast(given, readable)) throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
     const bool has_type = nb::hasattr(given, "dtype");
-    type_error(fmt::format("{}: a NumPy array of {} is needed, got {}{}", what, fmt::join(element_names, ", "), type_name(given),
+    type_error(fmt::format("{}: a NumPy array of {} is needed, got {}{}", what, fmt::join(element_names, ", "), type_name_of(given),
                            has_type ? " of " + nb::cast<std::string>(nb::str(given.attr("dtype"))) : " (numpy.asarray makes one)"));
   }
   const auto type = element_of(array.dtype());

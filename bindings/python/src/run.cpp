@@ -108,7 +108,7 @@ rank_team joined(std::shared_ptr<team> ranks) {
 
 // mpi4py.MPI._addressof says where the communicator lies; nothing of mpi4py is needed to build this.
 std::uintptr_t address_of(nb::handle comm) {
-  const nb::object type = comm.type();
+  const nb::handle type = comm.type();
   const auto module = nb::cast<std::string>(type.attr("__module__"));
   if (module != "mpi4py.MPI")
     throw nb::type_error(fmt::format("Team(comm): a communicator of mpi4py is needed, got {}.{}", module,

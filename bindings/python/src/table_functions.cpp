@@ -114,7 +114,7 @@ void histogram(rank_table& self, nb::handle indices, nb::handle amount, std::str
   team& ranks = self.array.members().ranks();
   const auto wanted = contiguous_for_reading(indices, "indices");
   const auto where = indices_in(wanted);
-  const bool common = !nb::hasattr(amount, "shape") || nb::len(amount.attr("shape")) == 0;
+  const bool common = !nb::hasattr(amount, "shape") || nb::len(nb::object(amount.attr("shape"))) == 0;
   const auto from = common ? one_of_type(amount, self.type) : contiguous_for_reading(amount, "amount");
   require_type(from.type, self.type, "amount");
   if (!common && from.items != where.size())
