@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nanobind/stl/string.h>
 
 #include <optional>
 #include <string>
@@ -34,7 +35,7 @@ array_memory<Byte> look_at(nb::handle given, const char* what) {
     if (nb::try_cast(given, readable)) throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
     const bool has_type = nb::hasattr(given, "dtype");
     type_error(fmt::format("{}: a NumPy array of {} is needed, got {}{}", what, fmt::join(element_names, ", "), type_name_of(given),
-                           has_type ? " of " + nb::cast<std::string>(nb::str(given.attr("dtype"))) : " (numpy.asarray makes one)"));
+                           has_type ? " of " + nb::cast<std::string>(nb::str(nb::object(given.attr("dtype")))) : " (numpy.asarray makes one)"));
   }
   const auto type = element_of(array.dtype());
   if (!type || array.device_type() != nb::device::cpu::value)

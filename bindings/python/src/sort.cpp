@@ -160,7 +160,8 @@ bucket_options options_from(element type, std::string_view exchange, std::string
   if (!max_key) return options;
   if (is_floating(type)) fail(errc::usage, "max_key {} is for integer keys: leave it out, and the range is found", *max_key);
   const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * bytes_of(type) + (is_signed(type) ? 1 : 0));
-  if (*max_key < 1 || *max_key - 1 > most) fail(errc::usage, "max_key {}: 1 to {} for keys of {}", *max_key, most, name_of(type));
+  if (*max_key < 1 || *max_key - 1 > most) 
+    fail(errc::usage, "max_key {}: 1 to {} for keys of {}", *max_key, most + (most < ~std::uint64_t{0} ? 1 : 0), name_of(type));
   options.max_key = *max_key;
   return options;
 }

@@ -7,6 +7,7 @@
 #include <longshore/stream/stream.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
