@@ -1,13 +1,12 @@
-"""Numbers that no rank sees all of, sorted over the ranks, each with where it came from: python distributed_sort.py [NUMBERS]."""
+"""Numbers that no rank sees all of, sorted, each with where it came from: python distributed_sort.py [NUMBERS]."""
 
 import sys
 
+import longshore
 import numpy as np
 
-import longshore
 
-
-def main(team, numbers):
+def main(team: longshore.Team, numbers: int) -> None:
     keys = np.random.default_rng(team.rank).normal(size=numbers)
     came_from = np.full(numbers, team.rank)
     mine, ranks = longshore.sort(team, keys, came_from)
@@ -17,7 +16,8 @@ def main(team, numbers):
     right = team.allreduce(int(in_order), "min")
     own = team.allreduce(int((ranks == team.rank).sum()))
     if team.rank == 0:
-        print(f"{team.size * numbers} numbers on {team.size} ranks: {'sorted' if right else 'NOT sorted'}, {own} stayed where they were")
+        verdict = "sorted" if right else "NOT sorted"
+        print(f"{team.size * numbers} numbers on {team.size} ranks: {verdict}, {own} stayed where they were")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,11 @@
 import sys
 from pathlib import Path
 
+import longshore
 import numpy as np
 
-import longshore
 
-
-def main(team, path):
+def main(team: longshore.Team, path: str) -> None:
     pairs = np.memmap(path, dtype="uint16", mode="r", shape=Path(path).stat().st_size // 2)
     first, last = (len(pairs) * r // team.size for r in (team.rank, team.rank + 1))
     counts = longshore.Table(team, 1 << 16, "int64", "cyclic")

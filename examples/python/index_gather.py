@@ -2,12 +2,11 @@
 
 import sys
 
+import longshore
 import numpy as np
 
-import longshore
 
-
-def main(team, requests):
+def main(team: longshore.Team, requests: int) -> None:
     table = longshore.Table(team, 10_000 * team.size, "int64", "cyclic")
     table.local[:] = 7 * table.indices
     indices = np.random.default_rng(team.rank).integers(0, len(table), requests)
@@ -19,8 +18,9 @@ def main(team, requests):
         longshore.gather(table, indices, out, strategy=strategy)
         seconds = team.allreduce(team.now() - began, "max")
         right = team.allreduce(int(np.array_equal(out, 7 * indices)), "min")
+        rate = team.size * requests / seconds / 1e6
         if team.rank == 0:
-            print(f"{strategy:9} {team.size * requests / seconds / 1e6:8.1f} million elements per second, {'right' if right else 'WRONG'}")
+            print(f"{strategy:9} {rate:8.1f} million elements per second, {'right' if right else 'WRONG'}")
 
 
 if __name__ == "__main__":

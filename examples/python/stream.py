@@ -5,7 +5,7 @@ import sys
 import longshore
 
 
-def main(team, elements):
+def main(team: longshore.Team, elements: int) -> None:
     for kernel in ("copy", "scale", "add", "triad"):
         result = longshore.stream(team, kernel, elements)
         if team.rank == 0:

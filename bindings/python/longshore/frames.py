@@ -1,7 +1,8 @@
-"""What studies have measured, as data frames: over `longshore export` of the study tool, which is a package of its own."""
+"""What studies have measured, as data frames: over `longshore export` of the study tool, a package of its own."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import subprocess
@@ -17,22 +18,19 @@ def results(
     samples: bool = False,
     frame: Literal["pandas", "polars"] | None = None,
 ) -> Any:
-    """The figures of studies or tags, or of all that is stored, as a data frame: a row for each launch, variant and metric.
+    """The figures of studies or tags, or of all that is stored, as a data frame: a row per launch, variant and metric.
 
-    store: the folder of results (default: ./longshore-results, or what LONGSHORE_STORE says). samples: a row for each repetition and
-    variant instead, in seconds. frame: 'pandas' or 'polars'; without it the one that is installed.
+    store: the folder of results (default: ./longshore-results, or what LONGSHORE_STORE says). samples: a row for each
+    repetition and variant instead, in seconds. frame: 'pandas' or 'polars'; without it the one that is installed.
     """
     if importlib.util.find_spec("longshore_study") is None:
-        raise ImportError("results() needs the study tool: pip install longshore-study, or pip install study/ of the sources")
+        raise ImportError(
+            "results() needs the study tool: pip install longshore-study, or pip install study/ of the sources"
+        )
     library = _frame_library(frame)
     rows = _exported(names, store, samples=samples)
-    if library == "pandas":
-        import pandas as pd  # noqa: PLC0415 - large, and for this function alone
-
-        return pd.DataFrame(rows)
-    import polars as pl  # noqa: PLC0415
-
-    return pl.DataFrame(rows, infer_schema_length=None, strict=False)
+    data_frame = importlib.import_module(library).DataFrame
+    return data_frame(rows) if library == "pandas" else data_frame(rows, infer_schema_length=None, strict=False)
 
 
 def _frame_library(asked: str | None) -> str:

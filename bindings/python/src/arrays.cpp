@@ -34,13 +34,15 @@ array_memory<Byte> look_at(nb::handle given, const char* what) {
     nb::ndarray<nb::ro> readable;
     if (nb::try_cast(given, readable)) throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
     const bool has_type = nb::hasattr(given, "dtype");
-    type_error(fmt::format("{}: a NumPy array of {} is needed, got {}{}", what, fmt::join(element_names, ", "), type_name_of(given),
-                           has_type ? " of " + nb::cast<std::string>(nb::str(nb::object(given.attr("dtype")))) : " (numpy.asarray makes one)"));
+    type_error(fmt::format(
+        "{}: a NumPy array of {} is needed, got {}{}", what, fmt::join(element_names, ", "), type_name_of(given),
+        has_type ? " of " + nb::cast<std::string>(nb::str(nb::object(given.attr("dtype")))) : " (numpy.asarray makes one)"));
   }
   const auto type = element_of(array.dtype());
   if (!type || array.device_type() != nb::device::cpu::value)
     type_error(fmt::format("{}: elements of type {}: allowed are {}", what,
-                           nb::cast<std::string>(nb::str(nb::getattr(given, "dtype", nb::none()))), fmt::join(element_names, ", ")));
+                           nb::cast<std::string>(nb::str(nb::getattr(given, "dtype", nb::none()))),
+                           fmt::join(element_names, ", ")));
   array_memory<Byte> memory;
   memory.data = static_cast<Byte*>(static_cast<std::conditional_t<std::is_const_v<Byte>, const void*, void*>>(array.data()));
   memory.type = *type;
@@ -63,7 +65,8 @@ array_memory<Byte> look_at(nb::handle given, const char* what) {
 template <class Memory>
 Memory require_contiguous(Memory memory, const char* what) {
   if (!memory.contiguous)
-    throw nb::value_error(fmt::format("{}: the array must be contiguous; numpy.ascontiguousarray makes a copy that is", what).c_str());
+    throw nb::value_error(
+        fmt::format("{}: the array must be contiguous; numpy.ascontiguousarray makes a copy that is", what).c_str());
   return memory;
 }
 
@@ -75,7 +78,8 @@ element element_of(nb::handle dtype) {
     type = nb::module_::import_("numpy").attr("dtype")(dtype);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;
-    type_error(fmt::format("dtype: {} is none; allowed are {}", nb::cast<std::string>(nb::repr(dtype)), fmt::join(element_names, ", ")));
+    type_error(
+        fmt::format("dtype: {} is none; allowed are {}", nb::cast<std::string>(nb::repr(dtype)), fmt::join(element_names, ", ")));
   }
   const auto name = nb::cast<std::string>(nb::str(type));  // says >f8 where bytes are swapped
   if (const auto found = element_named(name)) return *found;
@@ -121,9 +125,11 @@ nb::object array_over(void* data, const std::vector<std::size_t>& shape, element
                       const std::vector<std::ptrdiff_t>& strides_bytes) {
   std::vector<std::int64_t> strides;
   for (const std::ptrdiff_t stride : strides_bytes) strides.push_back(stride / static_cast<std::ptrdiff_t>(bytes_of(type)));
-  return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, strides.empty() ? nullptr : strides.data(),
-                                         dlpack_of(type)),
-                  nb::rv_policy::reference);
+  nb::object array = nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner,
+                                                     strides.empty() ? nullptr : strides.data(), dlpack_of(type)),
+                              nb::rv_policy::reference);
+  // Integers of 64 bits come as long long, which NumPy tells from its int64 when it prints.
+  return type == element::int64 || type == element::uint64 ? array.attr("view")(dtype_of(type)) : array;
 }
 
 }  // namespace longshore::python

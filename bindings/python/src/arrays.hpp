@@ -16,7 +16,7 @@ namespace nb = nanobind;
 
 /// Types of elements, in the order of their names.
 enum class element { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64 };
-inline constexpr std::array<std::string_view, 10> element_names = {"int8",  "int16",  "int32",  "int64",   "uint8",
+inline constexpr std::array<std::string_view, 10> element_names = {"int8",   "int16",  "int32",  "int64",   "uint8",
                                                                    "uint16", "uint32", "uint64", "float32", "float64"};
 [[nodiscard]] constexpr std::string_view name_of(element type) noexcept { return element_names[static_cast<std::size_t>(type)]; }
 [[nodiscard]] constexpr std::size_t bytes_of(element type) noexcept {

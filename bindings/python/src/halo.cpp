@@ -57,15 +57,18 @@ void read_widths(rank_halo& halo, nb::handle width) {
   std::vector<nb::object> sides(dimensions, nb::borrow(width));
   if (is_sequence(width)) {
     if (nb::len(width) != dimensions)
-      fail(errc::usage, "width: {} values for {} dimensions; one for all, one for each, or (low, high) for each", nb::len(width), dimensions);
+      fail(errc::usage, "width: {} values for {} dimensions; one for all, one for each, or (low, high) for each", nb::len(width),
+           dimensions);
     for (std::size_t d = 0; d < dimensions; ++d) sides[d] = width[d];
   }
   for (const nb::object& side : sides) {
     const bool pair = is_sequence(side);
-    if (pair && nb::len(side) != 2) fail(errc::usage, "width: {} values for the sides of a dimension: (low, high)", nb::len(side));
+    if (pair && nb::len(side) != 2)
+      fail(errc::usage, "width: {} values for the sides of a dimension: (low, high)", nb::len(side));
     halo.low.push_back(nb::cast<int>(pair ? nb::object(side[0]) : side));
     halo.high.push_back(nb::cast<int>(pair ? nb::object(side[1]) : side));
-    if (halo.low.back() < 0 || halo.high.back() < 0) fail(errc::usage, "width {}, {}: 0 or more", halo.low.back(), halo.high.back());
+    if (halo.low.back() < 0 || halo.high.back() < 0)
+      fail(errc::usage, "width {}, {}: 0 or more", halo.low.back(), halo.high.back());
   }
 }
 
@@ -128,7 +131,8 @@ nb::object field_of_user(const rank_halo& halo, nb::handle array, std::vector<fi
 }
 
 std::vector<element> types_of(nb::handle dtype, std::size_t count) {
-  if (!nb::isinstance<nb::list>(dtype) && !nb::isinstance<nb::tuple>(dtype)) return std::vector<element>(count, element_of(dtype));
+  if (!nb::isinstance<nb::list>(dtype) && !nb::isinstance<nb::tuple>(dtype))
+    return std::vector<element>(count, element_of(dtype));
   if (nb::len(dtype) != count) fail(errc::usage, "dtype: {} types for {} fields", nb::len(dtype), count);
   std::vector<element> types;
   for (const nb::handle one : dtype) types.push_back(element_of(one));
@@ -202,8 +206,16 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
     plans->use(std::move(memory), std::move(keep));
   }
   mine.members->keep(plans);
-  new (self) rank_halo{{mine.members, std::move(plans)}, std::move(halo.fields), halo.cells, halo.local_cells, halo.offset, halo.grid,
-                       halo.coordinates, halo.low, halo.high, halo.types};
+  new (self) rank_halo{{mine.members, std::move(plans)},
+                       std::move(halo.fields),
+                       halo.cells,
+                       halo.local_cells,
+                       halo.offset,
+                       halo.grid,
+                       halo.coordinates,
+                       halo.low,
+                       halo.high,
+                       halo.types};
 }
 
 // Fields by what they are, not by what they look like: u is u.
@@ -234,8 +246,7 @@ void start(const rank_halo& self, const nb::args& fields) {
 
 nb::tuple box(const shape_list& begin, const shape_list& end) {
   nb::list slices;
-  for (std::size_t d = 0; d < begin.size(); ++d)
-    slices.append(nb::slice(nb::int_(begin[d]), nb::int_(end[d]), nb::none()));
+  for (std::size_t d = 0; d < begin.size(); ++d) slices.append(nb::slice(nb::int_(begin[d]), nb::int_(end[d]), nb::none()));
   return nb::tuple(slices);
 }
 
@@ -303,7 +314,8 @@ std::string text_of(const rank_halo& self) {
 }  // namespace
 
 void bind_halo(nb::module_& module) {
-  nb::class_<rank_halo>(module, "Halo", R"(Fields on a grid of cells that is spread over the ranks, and the exchange of their halos.
+  nb::class_<rank_halo>(module, "Halo",
+                        R"(Fields on a grid of cells that is spread over the ranks, and the exchange of their halos.
 
 Collective. ``cells`` is the whole grid in the order of arrays, 1 to 3 dimensions; each rank has a block of it. ``fields``: how many
 fields to make (in memory that neighbours on a node read directly), or arrays of your own, each a block with its halo. ``width``: one for
@@ -319,73 +331,87 @@ array([4., 1., 2., 3., 4., 1.])
       .def("__init__", &make_halo, "team"_a.none(), "cells"_a, "width"_a = 1, "fields"_a = 1, "dtype"_a = "float64",
            "periodic"_a = true, nb::kw_only(), "ranks"_a = nb::none(), "algorithm"_a = "standard", "mode"_a = "direct",
            "reach"_a = "corners", "placement"_a = "linear",
-           nb::sig("def __init__(self, team: Team | None, cells: int | collections.abc.Sequence[int], "
-                   "width: int | collections.abc.Sequence[int | tuple[int, int]] = 1, "
-                   "fields: int | numpy.ndarray | collections.abc.Sequence[numpy.ndarray] = 1, "
-                   "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', "
-                   "periodic: bool | collections.abc.Sequence[bool] = True, *, ranks: collections.abc.Sequence[int] | None = None, "
-                   "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', placement: str = 'linear') -> None"),
+           nb::sig(
+               "def __init__(self, team: Team | None, cells: int | collections.abc.Sequence[int], "
+               "width: int | collections.abc.Sequence[int | tuple[int, int]] = 1, "
+               "fields: int | numpy.ndarray | collections.abc.Sequence[numpy.ndarray] = 1, "
+               "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', "
+               "periodic: bool | collections.abc.Sequence[bool] = True, *, ranks: collections.abc.Sequence[int] | None = None, "
+               "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', placement: str = 'linear') -> None"),
            "ranks: along each dimension, 0 where it is to be found. The rest as in docs/halo.md.")
-      .def("exchange",
-           [](const rank_halo& self) {
-             halo_plans& plans = plans_of(self);
-             const nb::gil_scoped_release unlocked;
-             plans.start(halo_plans::all);
-             plans.wait();
-           },
-           nb::sig("def exchange(self) -> None"))
-      .def("exchange",
-           [](const rank_halo& self, const nb::args& fields) {
-             halo_plans& plans = plans_of(self);
-             const std::uint64_t named = fields_named(self, fields);
-             const nb::gil_scoped_release unlocked;
-             plans.start(named);
-             plans.wait();
-           },
-           nb::sig("def exchange(self, *fields: numpy.ndarray) -> None"),
-           "Fills the halos of these fields of the plan, or of all: start() and wait(). The same fields on all ranks.")
-      .def("start", &start, nb::sig("def start(self, *fields: numpy.ndarray) -> None"),
-           R"(Begins an exchange of these fields, or of all. Until it is complete neither the cells that leave (within a width of a face) may
+      .def(
+          "exchange",
+          [](const rank_halo& self) {
+            halo_plans& plans = plans_of(self);
+            const nb::gil_scoped_release unlocked;
+            plans.start(halo_plans::all);
+            plans.wait();
+          },
+          nb::sig("def exchange(self) -> None"), "Fills the halos of all fields.")
+      .def(
+          "exchange",
+          [](const rank_halo& self, const nb::args& fields) {
+            halo_plans& plans = plans_of(self);
+            const std::uint64_t named = fields_named(self, fields);
+            const nb::gil_scoped_release unlocked;
+            plans.start(named);
+            plans.wait();
+          },
+          nb::sig("def exchange(self, *fields: numpy.ndarray) -> None"),
+          "Fills the halos of these fields of the plan, or of all: start() and wait(). The same fields on all ranks.")
+      .def(
+          "start", &start, nb::sig("def start(self, *fields: numpy.ndarray) -> None"),
+          R"(Begins an exchange of these fields, or of all. Until it is complete neither the cells that leave (within a width of a face) may
 be written nor the halo read. What may be computed meanwhile is ``inner``.)")
-      .def("test",
-           [](const rank_halo& self) {
-             halo_plans& plans = plans_of(self);
-             const nb::gil_scoped_release unlocked;
-             return plans.test();
-           },
-           "Goes on with the exchange; True when it is complete.")
-      .def("wait",
-           [](const rank_halo& self) {
-             halo_plans& plans = plans_of(self);
-             const nb::gil_scoped_release unlocked;
-             plans.wait();
-           },
-           "Returns when the halo of this rank is filled.")
-      .def_prop_ro("fields", [](const rank_halo& self) { return self.fields; },
-                   nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"), "The arrays, with their halos.")
-      .def_prop_ro("cells", [](const rank_halo& self) { return tuple_of(self.cells); }, nb::sig("def cells(self) -> tuple[int, ...]"),
-                   "The whole grid.")
-      .def_prop_ro("local_cells", [](const rank_halo& self) { return tuple_of(self.local_cells); },
-                   nb::sig("def local_cells(self) -> tuple[int, ...]"), "The block of this rank, without halo.")
+      .def(
+          "test",
+          [](const rank_halo& self) {
+            halo_plans& plans = plans_of(self);
+            const nb::gil_scoped_release unlocked;
+            return plans.test();
+          },
+          "Goes on with the exchange; True when it is complete.")
+      .def(
+          "wait",
+          [](const rank_halo& self) {
+            halo_plans& plans = plans_of(self);
+            const nb::gil_scoped_release unlocked;
+            plans.wait();
+          },
+          "Returns when the halo of this rank is filled.")
+      .def_prop_ro(
+          "fields", [](const rank_halo& self) { return self.fields; }, nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"),
+          "The arrays, with their halos.")
+      .def_prop_ro(
+          "cells", [](const rank_halo& self) { return tuple_of(self.cells); }, nb::sig("def cells(self) -> tuple[int, ...]"),
+          "The whole grid.")
+      .def_prop_ro(
+          "local_cells", [](const rank_halo& self) { return tuple_of(self.local_cells); },
+          nb::sig("def local_cells(self) -> tuple[int, ...]"), "The block of this rank, without halo.")
       .def_prop_ro("owned", &owned, nb::sig("def owned(self) -> tuple[slice, ...]"),
                    "Where the block of this rank lies in the whole grid.")
-      .def_prop_ro("interior", [](const rank_halo& self) { return box(interior_begin(self), interior_end(self)); },
-                   nb::sig("def interior(self) -> tuple[slice, ...]"), "Where the block lies in a field with its halo.")
-      .def_prop_ro("inner",
-                   [](const rank_halo& self) {
-                     const auto [begin, end] = inner_box(self);
-                     return box(begin, end);
-                   },
-                   nb::sig("def inner(self) -> tuple[slice, ...]"),
-                   "Of the interior, what needs no halo: to be computed while an exchange is under way.")
+      .def_prop_ro(
+          "interior", [](const rank_halo& self) { return box(interior_begin(self), interior_end(self)); },
+          nb::sig("def interior(self) -> tuple[slice, ...]"), "Where the block lies in a field with its halo.")
+      .def_prop_ro(
+          "inner",
+          [](const rank_halo& self) {
+            const auto [begin, end] = inner_box(self);
+            return box(begin, end);
+          },
+          nb::sig("def inner(self) -> tuple[slice, ...]"),
+          "Of the interior, what needs no halo: to be computed while an exchange is under way.")
       .def_prop_ro("shell", &shell, nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
                    "The rest of the interior, in boxes that do not overlap: to be computed after it.")
-      .def_prop_ro("grid", [](const rank_halo& self) { return tuple_of(self.grid); }, nb::sig("def grid(self) -> tuple[int, ...]"),
-                   "Ranks along each dimension.")
-      .def_prop_ro("coordinates", [](const rank_halo& self) { return tuple_of(self.coordinates); },
-                   nb::sig("def coordinates(self) -> tuple[int, ...]"), "Where this rank sits in the grid.")
-      .def_prop_ro("algorithm", [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },
-                   "The algorithm: what auto has become.")
+      .def_prop_ro(
+          "grid", [](const rank_halo& self) { return tuple_of(self.grid); }, nb::sig("def grid(self) -> tuple[int, ...]"),
+          "Ranks along each dimension.")
+      .def_prop_ro(
+          "coordinates", [](const rank_halo& self) { return tuple_of(self.coordinates); },
+          nb::sig("def coordinates(self) -> tuple[int, ...]"), "Where this rank sits in the grid.")
+      .def_prop_ro(
+          "algorithm", [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },
+          "The algorithm: what auto has become.")
       .def("__repr__", &text_of);
 }
 

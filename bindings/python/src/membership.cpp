@@ -18,7 +18,8 @@ membership::~membership() {
 }
 
 void membership::refuse() const {
-  if (team_ == nullptr) fail(errc::usage, "the team of {} ranks has ended: what it made can be read, but no longer used together", size_);
+  if (team_ == nullptr)
+    fail(errc::usage, "the team of {} ranks has ended: what it made can be read, but no longer used together", size_);
   fail(errc::usage, "the team of rank {} was used in another thread: only the thread that runs the rank may", rank_);
 }
 

@@ -21,7 +21,7 @@ using namespace nb::literals;
 
 // What a process has once; with Python's lock.
 struct process_state {
-  std::shared_ptr<launcher> started;                  // keeps MPI until the interpreter ends
+  std::shared_ptr<launcher> started;                // keeps MPI until the interpreter ends
   std::vector<std::shared_ptr<membership>> joined;  // teams that were joined, to be ended before MPI is
   std::shared_ptr<membership> world;                // of processes
 };
@@ -178,15 +178,16 @@ rank_team team_or_world(nb::handle team) {
   if (team.is_none()) return world();
   rank_team mine;
   if (nb::try_cast(team, mine)) return mine;
-  throw nb::type_error(
-      fmt::format("team: a Team is needed, as main gets from run(), or world() gives; got {}", nb::cast<std::string>(nb::str(team.type().attr("__name__"))))
-          .c_str());
+  throw nb::type_error(fmt::format("team: a Team is needed, as main gets from run(), or world() gives; got {}",
+                                   nb::cast<std::string>(nb::str(team.type().attr("__name__"))))
+                           .c_str());
 }
 
 void bind_run(nb::module_& module) {
   module.def("run", &run_ranks, "main"_a, "ranks"_a = nb::none(), nb::kw_only(), "args"_a = nb::make_tuple(),
              "transport"_a = nb::none(), "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
-             nb::sig("def run(main: collections.abc.Callable[..., T], ranks: int | None = None, *, args: tuple[typing.Any, ...] = (), "
+             nb::sig("def run(main: collections.abc.Callable[typing.Concatenate[Team, ...], T], ranks: int | None = None, *, "
+                     "args: tuple[typing.Any, ...] = (), "
                      "transport: str | None = None, ranks_per_node: int | None = None, timeout: float | None = None) -> T"),
              R"(Run ``main(team, *args)`` once on every rank, and return when all have ended.
 

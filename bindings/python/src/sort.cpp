@@ -37,7 +37,8 @@ struct key_bits {
     return static_cast<Bits>(key ^ ((set & negative) | sign));
   }
   [[nodiscard]] Bits key_of(Bits image) const noexcept {
-    const auto clear = static_cast<Bits>((image >> (8 * sizeof(Bits) - 1)) - 1);  // the key's sign was set where the image's is not
+    const auto clear =
+        static_cast<Bits>((image >> (8 * sizeof(Bits) - 1)) - 1);  // the key's sign was set where the image's is not
     return static_cast<Bits>(image ^ ((clear & negative) | sign));
   }
 };
@@ -75,7 +76,8 @@ void narrow(const Bits* from, std::size_t items, std::byte* to, std::size_t byte
 
 /// Collective. Calls take(span of this rank's sorted items) before the sorter ends.
 template <class Item, class Projection, class Take>
-void sort_items(team& ranks, std::span<const Item> items, const bucket_options& options, const Projection& projection, const Take& take) {
+void sort_items(team& ranks, std::span<const Item> items, const bucket_options& options, const Projection& projection,
+                const Take& take) {
   bucket_sorter<Item, Projection> sorter(ranks, options, projection);
   take(sorter.sort(items));
   ranks.barrier();  // others may still read what lies in this sorter
@@ -160,14 +162,15 @@ bucket_options options_from(element type, std::string_view exchange, std::string
   if (!max_key) return options;
   if (is_floating(type)) fail(errc::usage, "max_key {} is for integer keys: leave it out, and the range is found", *max_key);
   const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * bytes_of(type) + (is_signed(type) ? 1 : 0));
-  if (*max_key < 1 || *max_key - 1 > most) 
+  if (*max_key < 1 || *max_key - 1 > most)
     fail(errc::usage, "max_key {}: 1 to {} for keys of {}", *max_key, most + (most < ~std::uint64_t{0} ? 1 : 0), name_of(type));
   options.max_key = *max_key;
   return options;
 }
 
-nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_given, std::optional<std::uint64_t> max_key, bool stable,
-                bool together, std::string_view splitters, std::string_view exchange, std::string_view order, int task_count) {
+nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_given, std::optional<std::uint64_t> max_key,
+                bool stable, bool together, std::string_view splitters, std::string_view exchange, std::string_view order,
+                int task_count) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
   const auto keys = contiguous_for_reading(keys_given, "keys");
@@ -179,10 +182,14 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
     workers.emplace(task_options{.layer = "threads", .count = task_count, .cpus = ranks.cpus(), .spin = ranks.waiting().spin});
     options.workers = &*workers;
   }
-  if (values_given.is_none()) return bytes_of(keys.type) <= 4 ? sort_keys<std::uint32_t>(ranks, keys, options) : sort_keys<std::uint64_t>(ranks, keys, options);
+  if (values_given.is_none())
+    return bytes_of(keys.type) <= 4 ? sort_keys<std::uint32_t>(ranks, keys, options)
+                                    : sort_keys<std::uint64_t>(ranks, keys, options);
   const auto values = contiguous_for_reading(values_given, "values");
   if (values.shape.size() != 1 || values.items != keys.items)
-    throw nb::value_error(fmt::format("values: {} in {} dimensions, but {} keys: each key needs one", values.items, values.shape.size(), keys.items).c_str());
+    throw nb::value_error(
+        fmt::format("values: {} in {} dimensions, but {} keys: each key needs one", values.items, values.shape.size(), keys.items)
+            .c_str());
   const auto sorted = sort_pairs(ranks, keys, values, options);
   return nb::make_tuple(sorted.keys, sorted.values);
 }
@@ -191,8 +198,8 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
 
 void bind_sort(nb::module_& module) {
   module.def("sort", &sort, "team"_a.none(), "keys"_a, "values"_a = nb::none(), nb::kw_only(), "max_key"_a = nb::none(),
-             "stable"_a = false, "together"_a = false, "splitters"_a = "sampled", "exchange"_a = "auto", "order"_a = "round-robin",
-             "tasks"_a = 1,
+             "stable"_a = false, "together"_a = false, "splitters"_a = "sampled", "exchange"_a = "auto",
+             "order"_a = "round-robin", "tasks"_a = 1,
              nb::sig("def sort(team: Team | None, keys: numpy.ndarray, values: numpy.ndarray | None = None, *, "
                      "max_key: int | None = None, stable: bool = False, together: bool = False, splitters: str = 'sampled', "
                      "exchange: str = 'auto', order: str = 'round-robin', tasks: int = 1) -> typing.Any"),

@@ -40,7 +40,8 @@ class table : public shared_thing {
   virtual gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices, std::byte* out) = 0;
   virtual gather_strategy scatter(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values) = 0;
   /// `values`: one for each index, or (common) one for all.
-  virtual gather_strategy add(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values, bool common) = 0;
+  virtual gather_strategy add(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values,
+                              bool common) = 0;
 };
 
 /// Collective, as dist_array. Elements of 1 and 2 bytes; of 4 and 8 bytes.

@@ -90,8 +90,8 @@ nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::str
   return out;
 }
 
-void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy, std::int64_t buffer_items, int hops,
-             bool combine, bool barrier) {
+void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy, std::int64_t buffer_items,
+             int hops, bool combine, bool barrier) {
   team& ranks = self.array.members().ranks();
   const auto wanted = contiguous_for_reading(indices, "indices");
   const auto where = indices_in(wanted);
@@ -157,32 +157,39 @@ array([27,  0,  3])
       .def("__init__", &make_table, "team"_a.none(), "size"_a, "dtype"_a = "float64", "distribution"_a = "block",
            nb::sig("def __init__(self, team: Team | None, size: int, dtype: numpy.typing.DTypeLike = 'float64', "
                    "distribution: str = 'block') -> None"))
-      .def_prop_ro("local",
-                   [](nb::object self) {
-                     rank_table& mine = nb::cast<rank_table&>(self);
-                     const auto memory = mine.array->local();
-                     return array_over(memory.data(), {memory.size() / bytes_of(mine.type)}, mine.type, self);
-                   },
-                   nb::sig("def local(self) -> numpy.ndarray"), "The elements of this rank: no copy.")
+      .def_prop_ro(
+          "local",
+          [](nb::object self) {
+            rank_table& mine = nb::cast<rank_table&>(self);
+            const auto memory = mine.array->local();
+            return array_over(memory.data(), {memory.size() / bytes_of(mine.type)}, mine.type, self);
+          },
+          nb::sig("def local(self) -> numpy.ndarray"), "The elements of this rank: no copy.")
       .def_prop_ro("indices", &indices_of, nb::sig("def indices(self) -> numpy.ndarray"),
                    "Global indices of the elements of this rank: a new array of int64.")
-      .def_prop_ro("size", [](const rank_table& self) { return self.array->size(); }, "Elements in all.")
-      .def_prop_ro("dtype", [](const rank_table& self) { return dtype_of(self.type); }, nb::sig("def dtype(self) -> numpy.dtype"),
-                   "Type of the elements.")
-      .def_prop_ro("distribution", [](const rank_table& self) { return self.distribution; }, "'block' or 'cyclic'.")
-      .def_prop_ro("strategy", [](const rank_table& self) { return self.last_strategy; },
-                   "The strategy that the last operation used: what auto has become. '' before the first.")
-      .def("owner",
-           [](const rank_table& self, std::int64_t index) {
-             if (index < 0 || static_cast<std::size_t>(index) >= self.array->size())
-               throw nb::index_error(fmt::format("element {} of a table of {}", index, self.array->size()).c_str());
-             return self.array->owner_of(static_cast<std::size_t>(index));
-           },
-           "index"_a, "The rank that has an element.")
+      .def_prop_ro(
+          "size", [](const rank_table& self) { return self.array->size(); }, "Elements in all.")
+      .def_prop_ro(
+          "dtype", [](const rank_table& self) { return dtype_of(self.type); }, nb::sig("def dtype(self) -> numpy.dtype"),
+          "Type of the elements.")
+      .def_prop_ro(
+          "distribution", [](const rank_table& self) { return self.distribution; }, "'block' or 'cyclic'.")
+      .def_prop_ro(
+          "strategy", [](const rank_table& self) { return self.last_strategy; },
+          "The strategy that the last operation used: what auto has become. '' before the first.")
+      .def(
+          "owner",
+          [](const rank_table& self, std::int64_t index) {
+            if (index < 0 || static_cast<std::size_t>(index) >= self.array->size())
+              throw nb::index_error(fmt::format("element {} of a table of {}", index, self.array->size()).c_str());
+            return self.array->owner_of(static_cast<std::size_t>(index));
+          },
+          "index"_a, "The rank that has an element.")
       .def("__len__", [](const rank_table& self) { return self.array->size(); })
       .def("__repr__", &text_of);
 
-  static const std::string gather_text = fmt::format(R"(Collective. The elements of the table at these global indices, as a new array or in ``out``.
+  static const std::string gather_text =
+      fmt::format(R"(Collective. The elements of the table at these global indices, as a new array or in ``out``.
 
 indices: int64, of any shape, any number of them, different on each rank. Nothing is copied on the way in or out.
 {}
@@ -192,26 +199,31 @@ indices: int64, of any shape, any number of them, different on each rank. Nothin
 >>> longshore.gather(table, np.array([[3, 3], [0, 1]]))
 array([[1.5, 1.5],
        [0. , 0.5]])
-)", options_text);
-  module.def("gather", &gather, "table"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(), "strategy"_a = "auto",
-             "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
-             nb::sig("def gather(table: Table, indices: numpy.ndarray, out: numpy.ndarray | None = None, *, strategy: str = 'auto', "
-                     "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> numpy.ndarray"),
-             gather_text.c_str());
-  static const std::string scatter_text = fmt::format(R"(Collective. Stores values[i] at the global index indices[i]. Of two values for one element one wins, whole.
+)",
+                  options_text);
+  module.def(
+      "gather", &gather, "table"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(), "strategy"_a = "auto",
+      "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
+      nb::sig("def gather(table: Table, indices: numpy.ndarray, out: numpy.ndarray | None = None, *, strategy: str = 'auto', "
+              "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> numpy.ndarray"),
+      gather_text.c_str());
+  static const std::string scatter_text =
+      fmt::format(R"(Collective. Stores values[i] at the global index indices[i]. Of two values for one element one wins, whole.
 {}
 
 >>> table = longshore.Table(None, 3, "int32")
 >>> longshore.scatter(table, np.array([2, 0]), np.array([7, 8], "int32"))
 >>> table.local
 array([8, 0, 7], dtype=int32)
-)", options_text);
-  module.def("scatter", &scatter, "table"_a, "indices"_a, "values"_a, nb::kw_only(), "strategy"_a = "auto", "buffer_items"_a = 1024,
-             "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
+)",
+                  options_text);
+  module.def("scatter", &scatter, "table"_a, "indices"_a, "values"_a, nb::kw_only(), "strategy"_a = "auto",
+             "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
              nb::sig("def scatter(table: Table, indices: numpy.ndarray, values: numpy.ndarray, *, strategy: str = 'auto', "
                      "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
              scatter_text.c_str());
-  static const std::string histogram_text = fmt::format(R"(Collective. Adds ``amount`` to the element at each index: one number for all, or an array with one for each index.
+  static const std::string histogram_text = fmt::format(
+      R"(Collective. Adds ``amount`` to the element at each index: one number for all, or an array with one for each index.
 Nothing is lost however many ranks meet at one element. Elements of 4 and 8 bytes.
 {}
 
@@ -219,11 +231,13 @@ Nothing is lost however many ranks meet at one element. Elements of 4 and 8 byte
 >>> longshore.histogram(table, np.array([2, 0, 2, 2]))
 >>> table.local
 array([1, 0, 3])
-)", options_text);
+)",
+      options_text);
   module.def("histogram", &histogram, "table"_a, "indices"_a, "amount"_a = 1, nb::kw_only(), "strategy"_a = "auto",
              "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
              nb::sig("def histogram(table: Table, indices: numpy.ndarray, amount: int | float | numpy.ndarray = 1, *, "
-                     "strategy: str = 'auto', buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
+                     "strategy: str = 'auto', buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = "
+                     "True) -> None"),
              histogram_text.c_str());
 }
 

@@ -34,7 +34,10 @@ template <class Bits>
 class table_of final : public table {
  public:
   table_of(team& ranks, std::size_t size, element type, table_distribution distribution)
-      : array_(std::make_unique<dist_array<Bits, table_distribution>>(ranks, size, distribution)), map_(array_->map()), local_(array_->local()), type_(type) {}
+      : array_(std::make_unique<dist_array<Bits, table_distribution>>(ranks, size, distribution)),
+        map_(array_->map()),
+        local_(array_->local()),
+        type_(type) {}
 
   std::size_t size() const override { return map_.size(); }
   std::span<std::byte> local() override { return std::as_writable_bytes(local_); }
@@ -54,8 +57,7 @@ class table_of final : public table {
     plan(indices, {reinterpret_cast<const Bits*>(values), indices.size()});
     return plan.strategy();
   }
-  gather_strategy add(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values,
-                      bool common) override {
+  gather_strategy add(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values, bool common) override {
     if constexpr (has_updates) {
       if (is_floating(type_)) return run(plan_of(additions_of_floats_, key), indices, values, common);
       return run(plan_of(additions_, key), indices, values, common);
@@ -81,10 +83,9 @@ class table_of final : public table {
     auto& plan = made[key];
     if (!plan) {
       try {
-        plan = std::make_unique<Plan>(*array_, gather_options{.strategy = key.strategy,
-                                                              .buffer_items = key.buffer_items,
-                                                              .hops = key.hops,
-                                                              .combine = key.combine});
+        plan = std::make_unique<Plan>(
+            *array_,
+            gather_options{.strategy = key.strategy, .buffer_items = key.buffer_items, .hops = key.hops, .combine = key.combine});
       } catch (...) {
         made.erase(key);
         throw;

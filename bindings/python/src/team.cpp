@@ -112,49 +112,62 @@ raises DeadlineError, which names the rank, the peer and the operation.
 >>> longshore.run(lambda team: (team.rank, team.size), ranks=3)
 (0, 3)
 )")
-      .def("__init__",
-           [](rank_team* self, nb::object comm, std::optional<int> ranks_per_node, std::optional<double> timeout) {
-             new (self) rank_team(nb::cast<rank_team>(
-                 nb::module_::import_("longshore._core").attr("_join")(comm, ranks_per_node, timeout)));
-           },
-           "comm"_a, nb::kw_only(), "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
-           nb::sig("def __init__(self, comm: typing.Any, *, ranks_per_node: int | None = None, timeout: float | None = None) -> None"),
-           "Collective over a communicator of mpi4py. It ends with close(), or with the program.")
-      .def_prop_ro("rank", [](const rank_team& self) { return self.members->rank(); }, "This rank, from 0.")
-      .def_prop_ro("size", [](const rank_team& self) { return self.members->size(); }, "How many ranks there are.")
-      .def_prop_ro("transport", [](const rank_team& self) { return std::string(self.ranks().transport_name()); },
-                   "How bytes travel: 'threads', 'mpi', ...")
-      .def_prop_ro("library", [](const rank_team& self) { return self.ranks().library_version(); },
-                   "The library underneath with its version; '' when there is none.")
-      .def_prop_ro("node", [](const rank_team& self) { return self.ranks().nodes().my_node(); }, "The node of this rank, from 0.")
-      .def_prop_ro("node_count", [](const rank_team& self) { return self.ranks().nodes().node_count(); }, "How many nodes.")
-      .def_prop_ro("node_ranks",
-                   [](const rank_team& self) {
-                     const auto ranks = self.ranks().nodes().my_ranks();
-                     return std::vector<int>(ranks.begin(), ranks.end());
-                   },
-                   "The ranks of this rank's node, ascending.")
-      .def("node_of",
-           [](const rank_team& self, int rank) {
-             const team& ranks = self.ranks();
-             if (rank < 0 || rank >= ranks.size()) fail(errc::usage, "rank {}: ranks are 0 to {}", rank, ranks.size() - 1);
-             return ranks.nodes().node_of(rank);
-           },
-           "rank"_a, "The node of a rank.")
-      .def_prop_ro("cpus",
-                   [](const rank_team& self) {
-                     const auto cpus = self.ranks().cpus();
-                     return std::vector<int>(cpus.begin(), cpus.end());
-                   },
-                   "The CPUs that are this rank's to use.")
-      .def_prop_ro("waited_seconds", [](const rank_team& self) { return self.ranks().waited_seconds(); },
-                   "Seconds that this rank has waited for others so far.")
-      .def("now", [](const rank_team& self) { return self.ranks().now(); },
-           "Seconds on the transport's clock; differences mean something on one rank only.")
-      .def("barrier", [](const rank_team& self) { self.ranks().barrier(); }, unlocked(),
-           "Collective. Returns when every rank has called it, and what they stored before is visible.")
-      .def("allreduce", &allreduce, "value"_a, "op"_a = "sum",
-           nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
+      .def(
+          "__init__",
+          [](rank_team* self, nb::object comm, std::optional<int> ranks_per_node, std::optional<double> timeout) {
+            new (self) rank_team(
+                nb::cast<rank_team>(nb::module_::import_("longshore._core").attr("_join")(comm, ranks_per_node, timeout)));
+          },
+          "comm"_a, nb::kw_only(), "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
+          nb::sig(
+              "def __init__(self, comm: typing.Any, *, ranks_per_node: int | None = None, timeout: float | None = None) -> None"),
+          "Collective over a communicator of mpi4py. It ends with close(), or with the program.")
+      .def_prop_ro(
+          "rank", [](const rank_team& self) { return self.members->rank(); }, "This rank, from 0.")
+      .def_prop_ro(
+          "size", [](const rank_team& self) { return self.members->size(); }, "How many ranks there are.")
+      .def_prop_ro(
+          "transport", [](const rank_team& self) { return std::string(self.ranks().transport_name()); },
+          "How bytes travel: 'threads', 'mpi', ...")
+      .def_prop_ro(
+          "library", [](const rank_team& self) { return self.ranks().library_version(); },
+          "The library underneath with its version; '' when there is none.")
+      .def_prop_ro(
+          "node", [](const rank_team& self) { return self.ranks().nodes().my_node(); }, "The node of this rank, from 0.")
+      .def_prop_ro(
+          "node_count", [](const rank_team& self) { return self.ranks().nodes().node_count(); }, "How many nodes.")
+      .def_prop_ro(
+          "node_ranks",
+          [](const rank_team& self) {
+            const auto ranks = self.ranks().nodes().my_ranks();
+            return std::vector<int>(ranks.begin(), ranks.end());
+          },
+          "The ranks of this rank's node, ascending.")
+      .def(
+          "node_of",
+          [](const rank_team& self, int rank) {
+            const team& ranks = self.ranks();
+            if (rank < 0 || rank >= ranks.size()) fail(errc::usage, "rank {}: ranks are 0 to {}", rank, ranks.size() - 1);
+            return ranks.nodes().node_of(rank);
+          },
+          "rank"_a, "The node of a rank.")
+      .def_prop_ro(
+          "cpus",
+          [](const rank_team& self) {
+            const auto cpus = self.ranks().cpus();
+            return std::vector<int>(cpus.begin(), cpus.end());
+          },
+          "The CPUs that are this rank's to use.")
+      .def_prop_ro(
+          "waited_seconds", [](const rank_team& self) { return self.ranks().waited_seconds(); },
+          "Seconds that this rank has waited for others so far.")
+      .def(
+          "now", [](const rank_team& self) { return self.ranks().now(); },
+          "Seconds on the transport's clock; differences mean something on one rank only.")
+      .def(
+          "barrier", [](const rank_team& self) { self.ranks().barrier(); }, unlocked(),
+          "Collective. Returns when every rank has called it, and what they stored before is visible.")
+      .def("allreduce", &allreduce, "value"_a, "op"_a = "sum", nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
            R"(Collective. The sum, min or max over the ranks: of an int or a float, or element by element of an array of
 int64 or float64, in place.
 
@@ -163,20 +176,22 @@ int64 or float64, in place.
 )")
       .def("broadcast", &broadcast, "array"_a, "root"_a = 0, nb::sig("def broadcast(self, array: V, root: int = 0) -> V"),
            "Collective. Copies the array of rank root into the arrays of all, of the same type and shape.")
-      .def("allgather", &allgather, "array"_a,
-           nb::sig("def allgather(self, array: numpy.ndarray) -> numpy.ndarray"),
+      .def("allgather", &allgather, "array"_a, nb::sig("def allgather(self, array: numpy.ndarray) -> numpy.ndarray"),
            "Collective. A new array whose element r along its first dimension is the array of rank r; equal shapes on all ranks.")
       .def("alltoall", &alltoall, "array"_a, nb::sig("def alltoall(self, array: numpy.ndarray) -> numpy.ndarray"),
            "Collective. Block r along the first dimension goes to rank r; a new array with the blocks that came.")
       .def("close", &close,
-           "Collective. Ends a team that was made of a communicator, and frees what it made; else that is done when the program ends.")
-      .def("__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> Team"))
-      .def("__exit__",
-           [](const rank_team& self, nb::handle type, nb::handle, nb::handle) {
-             if (type.is_none()) close(self);
-           },
-           "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
-           nb::sig("def __exit__(self, type: object, value: object, traceback: object) -> None"))
+           "Collective. Ends a team that was made of a communicator, and frees what it made; else that is done when the program "
+           "ends.")
+      .def(
+          "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> Team"))
+      .def(
+          "__exit__",
+          [](const rank_team& self, nb::handle type, nb::handle, nb::handle) {
+            if (type.is_none()) close(self);
+          },
+          "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
+          nb::sig("def __exit__(self, type: object, value: object, traceback: object) -> None"))
       .def("__repr__", &text_of);
 }
 

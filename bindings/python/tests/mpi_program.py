@@ -3,9 +3,8 @@
 import sys
 from typing import Any
 
-import numpy as np
-
 import longshore
+import numpy as np
 
 
 def check_everything(team: longshore.Team) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+import longshore
 import numpy as np
 import pytest
-
-import longshore
 
 RANKS = [1, 2, 3, 4, 7]
 
@@ -27,7 +26,9 @@ def expected_block(halo: longshore.Halo, grid: Any, low: list[int], high: list[i
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize(("cells", "width"), [((23,), 1), ((14, 15), 2), ((9, 8, 15), 1), ((16, 15, 14), ((1, 0), (0, 2), (2, 1)))])
+@pytest.mark.parametrize(
+    ("cells", "width"), [((23,), 1), ((14, 15), 2), ((9, 8, 15), 1), ((16, 15, 14), ((1, 0), (0, 2), (2, 1)))]
+)
 def test_a_halo_has_the_cells_of_the_neighbours(ranks: int, cells: tuple[int, ...], width: Any) -> None:
     def main(team: longshore.Team) -> None:
         halo = longshore.Halo(team, cells, width, fields=2, dtype=["float64", "int16"])
@@ -165,4 +166,7 @@ def test_wrong_halos_say_what_is_allowed() -> None:
     with pytest.raises(ValueError, match=r"wait\(\) ends it"):
         halo.start()
     halo.wait()
-    assert repr(halo) == "<longshore.Halo: 4 cells on 1 ranks, 4 with halo 1 on rank 0, fields float64, algorithm standard>"
+    assert (
+        repr(halo)
+        == "<longshore.Halo: 4 cells on 1 ranks, 4 with halo 1 on rank 0, fields float64, algorithm standard>"
+    )

@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from test_examples import MPI_RANKS, ROOT, mpirun
 
 PROGRAM = Path(__file__).parent / "mpi_program.py"
@@ -16,7 +15,9 @@ PROGRAM = Path(__file__).parent / "mpi_program.py"
 
 def start(case: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "LONGSHORE_TRANSPORT"} | ROOT
-    return subprocess.run(mpirun(PROGRAM, case), env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        mpirun(PROGRAM, case), env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 @pytest.mark.parametrize("case", ["run", "world", "communicator"])

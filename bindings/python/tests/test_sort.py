@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import longshore
 import numpy as np
 import pytest
-
-import longshore
 
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 import time
 
+import longshore
 import numpy as np
 import pytest
-
-import longshore
 
 RANKS = [1, 2, 3, 4, 7]
 

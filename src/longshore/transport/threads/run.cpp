@@ -86,7 +86,8 @@ std::shared_ptr<longshore::team> alone(const run_options& options) {
     fail(errc::usage, "{} ranks as threads outside of run(): one, or give run() what they are to do", options.ranks);
   struct member {
     explicit member(const run_options& options)
-        : mine(everybody, 0, node_map(std::array{0}, 0, options.ranks_per_node), {options.timeout_seconds, true}, allowed_cpus()) {}
+        : mine(everybody, 0, node_map(std::array{0}, 0, options.ranks_per_node), {options.timeout_seconds, true},
+               allowed_cpus()) {}
     world everybody{1};
     team mine;
   };
