@@ -407,8 +407,8 @@ static int all_of_it(longshore_team* team, void* context) {
 }
 
 static int refuses(longshore_team* team, void* context) {
-  (void)context;
-  return longshore_team_rank(team) == longshore_team_size(team) - 1 ? 7 : longshore_barrier(team);
+  if (longshore_team_rank(team) < longshore_team_size(team) - 1) return longshore_barrier(team);
+  return context == NULL ? 7 : longshore_fail(LONGSHORE_ERROR_UNSUPPORTED, "what the program says itself");
 }
 
 int main(int argc, char** argv) {
@@ -416,6 +416,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "--refuse") == 0) { /* a rank that cannot go on ends the run, with its reason */
     const int code = longshore_run(argc, argv, refuses, NULL);
     if (code == LONGSHORE_ERROR_PROGRAM) puts(longshore_error_message());
+    if (longshore_run(argc, argv, refuses, &fault) == LONGSHORE_ERROR_UNSUPPORTED) puts(longshore_error_message());
     return 1;
   }
   if (strcmp(longshore_error_message(), "") != 0 || strcmp(longshore_error_name(4), "timeout") != 0) return 2;

@@ -79,6 +79,9 @@ typedef struct longshore_stream longshore_stream;
 const char* longshore_version(void);
 /* Of the last call of this thread that failed; "" when there was none. */
 const char* longshore_error_message(void);
+/* Keeps a message for this thread as if a call had failed, and returns the code: for functions that longshore_run calls, and for faces of
+ * other languages. */
+int longshore_fail(int code, const char* message);
 /* "usage", "timeout", ...; "unknown" for what is no code. */
 const char* longshore_error_name(int code);
 /* Bytes of an element; 0 for LONGSHORE_BYTES and for what is no type. */

@@ -24,7 +24,8 @@ RANKS = [
         "rank": str(rank),
         "colons": ",".join([":"] * rank),
         "first": ",".join(["1"] * rank),
-        "second": "; ".join(
+        # Where the second cell along each dimension is.
+        "second": "\n    ".join(
             f"if (size(u, {d + 1}) > 1) there({d + 1}) = address_of_<type>(u({','.join('2' if e == d else '1' for e in range(rank))}))"
             for d in range(rank)
         ),
@@ -33,10 +34,12 @@ RANKS = [
     }
     for rank in (1, 2, 3)
 ]
-VALUES = [{key.replace("type", "value").replace("decl", "vdecl"): text for key, text in one.items()} for one in TYPES]
+VALUES = [{"value": one["type"], "vdecl": one["decl"]} for one in TYPES]
 PLANS = [{"plan": name} for name in ("gather", "scatter", "histogram")]
 MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # fields of one call beside the first
 LOOPS = {"type": TYPES, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE}
+
+LONGEST_LINE = 132  # of Fortran 2008
 
 C_VALUES = {"int": "integer(c_int)", "int64_t": "integer(c_int64_t)", "size_t": "integer(c_size_t)", "double": "real(c_double)"}
 ZERO = {"int": "0", "int64_t": "0", "size_t": "0", "double": "0"}
@@ -108,13 +111,23 @@ def expand(lines: list[str]) -> list[str]:
         while depth > 0:
             depth += lines[end].strip().startswith("!:for ") - (lines[end].strip() == "!:end")
             end += 1
+        inner = expand(lines[at + 1 : end - 1])
         for values in LOOPS[loop[1]]:
-            body = lines[at + 1 : end - 1]
+            body = inner
             for name, text in values.items():
                 body = [line.replace(f"<{name}>", text) for line in body]
-            out += expand(body)
+            out += body
         at = end
     return out
+
+
+def folded(line: str) -> str:
+    """A line that is too long, continued after a comma."""
+    if len(line) <= LONGEST_LINE or line.lstrip().startswith("!"):
+        return line
+    at = line.rfind(", ", 0, LONGEST_LINE - 2) + 1
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return line[:at] + " &\n" + folded(indent + line[at:].lstrip())
 
 
 def main(header: str, template: str, output: str) -> None:
@@ -124,6 +137,7 @@ def main(header: str, template: str, output: str) -> None:
     if left := re.search(r"<[a-z]\w*>|!:(?!header)\w+", text):
         sys.exit(f"generate_module.py: nothing replaces {left[0]}")
     text = text.replace("!:header", header_text(Path(header).read_text(encoding="utf-8")).lstrip())
+    text = "\n".join(folded(line) for line in text.splitlines()) + "\n"
     if not Path(output).exists() or Path(output).read_text(encoding="utf-8") != text:
         Path(output).write_text(text, encoding="utf-8")
 
