@@ -50,7 +50,7 @@ class copy_measurement final : public measurement {
       std::memcpy(from_.data() + i, &value, sizeof(value));
     }
     std::memset(to_.data(), 0, bytes);
-    const int sharing = ranks_of_machine(ranks);
+    const int sharing = ranks.nodes().ranks_of_machine();
     if (stores_for(2 * bytes * static_cast<std::size_t>(sharing), sharing) == store_kind::streaming)
       streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly < best_seconds([&] { copy_streaming(); }));
   }
@@ -78,11 +78,8 @@ class copy_measurement final : public measurement {
  private:
   static constexpr double clearly = 1.15;
 
-  static int ranks_of_machine(const team& ranks) {
-    return ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count();
-  }
   static std::size_t checked(team& ranks, std::size_t bytes) {
-    const auto sharing = static_cast<std::size_t>(ranks_of_machine(ranks));
+    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
     const auto available = static_cast<std::size_t>(ranks.allreduce_value(
         static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
     if (bytes > available / (2 * sharing))

@@ -19,7 +19,7 @@ namespace {
 // Memory is taken when it is first touched, rank by rank: only together can ranks see that it does not suffice for all of them.
 // Throws errc::out_of_memory on all ranks alike.
 void check_memory(team& team, double bytes_per_rank) {
-  const int sharing = team.nodes().is_virtual() ? team.size() : team.nodes().my_rank_count();
+  const int sharing = team.nodes().ranks_of_machine();
   const auto available = static_cast<double>(available_memory_bytes());
   const double share = team.allreduce_value(bytes_per_rank * sharing / available, reduction::max);
   if (share > 1)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md, never up or sideways.
+"""Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md, never up or sideways,
+and that what installed headers include is installed.
 
 Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status 1 if there is any,
 or if no sources were found. Needs nothing but Python.
@@ -47,6 +48,8 @@ STARTED_BY = {("transport", "ucx"): "mpi"}
 SOURCES = ("src/longshore", "bench", "bindings")
 SUFFIXES = (".hpp", ".cpp", ".h", ".c")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+# Public headers of a layer, which are installed: lists named HEADERS, or *_headers, in its CMakeLists.txt.
+HEADER_LIST = re.compile(r"\b(?:HEADERS|\w+_headers)\s+((?:[\w./${}]+\.hpp\s*|\$\{\w+\}\s*)+)")
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
@@ -156,6 +159,30 @@ def files_to_check(root: Path) -> list[Path]:
     return sorted(f for f in files if f.is_file() and (f.suffix in SUFFIXES or f.name == "CMakeLists.txt"))
 
 
+def public_headers(root: Path) -> set[str]:
+    """Of all layers, relative to src/."""
+    listed: set[str] = set()
+    for file in (root / "src" / "longshore").rglob("CMakeLists.txt"):
+        folder = file.parent.relative_to(root / "src").as_posix()
+        for names in HEADER_LIST.findall(file.read_text(encoding="utf-8")):
+            listed |= {f"{folder}/{name}" for name in names.split() if name.endswith(".hpp")}
+    return listed
+
+
+def violations_of_publicity(root: Path) -> Iterator[str]:
+    """Installed headers that include one that is not installed: they compile here, and nowhere else."""
+    listed = public_headers(root)
+    for header in sorted(listed):
+        file = root / "src" / header
+        if not file.is_file():
+            continue  # CMake says so
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            match = INCLUDE.match(line)
+            included = match and resolved(f"src/{header}", match[2], quoted=match[1] == '"')
+            if included and included.startswith("src/longshore/") and included[4:] not in listed:
+                yield f"src/{header}:{number}: is installed and includes {included}, which no list of HEADERS names"
+
+
 def check_file(root: Path, file: Path) -> Iterator[str]:
     path = file.relative_to(root).as_posix()
     here = Place.of(path)
@@ -183,6 +210,7 @@ def main(arguments: list[str]) -> int:
         print(f"{root}: found no C++ sources under {', '.join(SOURCES)}", file=sys.stderr)
         return 1
     violations = [text for file in files for text in check_file(root, file)]
+    violations += violations_of_publicity(root)
     for text in violations:
         print(text, file=sys.stderr)
     if violations:

@@ -12,6 +12,7 @@ import pytest
 
 from longshore_study import records, store
 from longshore_study.errors import LongshoreError, UsageError
+from longshore_study.figures import measure
 from longshore_study.store import Store
 from stored_launches import halo, store_launch
 
@@ -79,6 +80,21 @@ def test_reading_a_store_holds_one_launch_at_a_time(results: Store) -> None:
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.5 * peaks[0]
+
+
+def test_a_result_takes_little_memory_where_all_are_compared(results: Store) -> None:
+    """What docs/study.md promises: some kilobytes each, whatever else the launches hold."""
+    measured_peaks = []
+    for launches, first in ((10, 0), (40, 10)):
+        for index in range(first, launches):
+            store_launch(
+                results, "t", "s", [SAMPLE] * 200 + [halo(f"m{mode}", 100.0) for mode in range(50)], index=index
+            )
+        tracemalloc.start()
+        assert len(measure(list(results.launches())).figures) == 50 * launches
+        measured_peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert measured_peaks[1] - measured_peaks[0] < 4096 * 50 * 30
 
 
 @pytest.mark.parametrize(
