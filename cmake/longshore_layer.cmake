@@ -170,7 +170,7 @@ function(longshore_add_test file)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
     if(ARG_THREADED)  # tasks of OpenMP that wait give their core to other tests
-      set_tests_properties(${name} PROPERTIES PROCESSORS 2 ENVIRONMENT OMP_WAIT_POLICY=passive)
+      set_tests_properties(${name} PROPERTIES PROCESSORS 2 COST 10 ENVIRONMENT OMP_WAIT_POLICY=passive)
     endif()
     return()
   endif()
@@ -199,11 +199,11 @@ function(longshore_add_test file)
       else()
         add_test(NAME ${test} COMMAND ${LONGSHORE_${transport}_RUN} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${LONGSHORE_MPIEXEC_FLAGS} ${program})
       endif()
-      set(cores 2)
+      set(cores 2) # the longest first (COST), and in the end those that go side by side
       if(ranks EQUAL 1)
         set(cores 1)
       endif()
-      set_tests_properties(${test} PROPERTIES LABELS "${transport};${ARG_LABELS}" TIMEOUT 300 PROCESSORS ${cores}
+      set_tests_properties(${test} PROPERTIES LABELS "${transport};${ARG_LABELS}" TIMEOUT 300 PROCESSORS ${cores} COST ${ranks}
                                               ENVIRONMENT "${LONGSHORE_TEST_ENVIRONMENT}")
     endforeach()
   endforeach()

@@ -25,7 +25,8 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("aggregate",),
     ("stream", "gather", "halo", "bucket"),
     ("longshore.hpp",),
-    ("bench", "bindings"),
+    ("bindings",),
+    ("bench",),
 )
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
@@ -53,8 +54,8 @@ HEADER_LIST = re.compile(r"\b(?:HEADERS|\w+_headers)\s+((?:[\w./${}]+\.hpp\s*|\$
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
-LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx"), "transport")
-LAYER_OF_TARGET |= dict.fromkeys(("openshmem", "ucp"), "transport")
+LAYER_OF_TARGET |= dict.fromkeys(("c", "fortran"), "bindings")
+LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "openshmem", "ucp"), "transport")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def violations_of_include(path: str, here: Place, included: str, *, quoted: bool
         yield f"layer '{here.layer}' includes '{there.layer}', a layer above it"
     elif STEP_OF[there.layer] == STEP_OF[here.layer]:
         yield f"layer '{here.layer}' includes '{there.layer}', a layer beside it"
-    elif there.layer == "transport" and there.folder not in ("", CHOOSER, here.folder):
+    elif there.layer == "transport" and there.folder not in ("", CHOOSER, here.folder, *transports_in_name(path, here)):
         yield (
             f"layer '{here.layer}' includes '{there.layer}/{there.folder}', one of the transports: above them only "
             f"transport/*.hpp and transport/{CHOOSER}/ are included"
@@ -115,9 +116,14 @@ def may_include_foreign(path: str, here: Place, transport: str) -> bool:
     """True in <layer>/<transport>/, and in a test that is about that transport by its name."""
     if here.layer in FOREIGN_FOLDER_PARENTS and here.folder == transport:
         return True
-    if STARTED_BY.get((here.layer, here.folder)) == transport:
+    if STARTED_BY.get((here.layer, here.folder)) == transport or transport in transports_in_name(path, here):
         return True
     return is_test(path) and transport in words_of(path)
+
+
+def transports_in_name(path: str, here: Place) -> list[str]:
+    """What a file of the bindings is about by its name: longshore_mpi.h takes a communicator."""
+    return words_of(path) if here.layer == "bindings" else []
 
 
 def is_test(path: str) -> bool:

@@ -186,7 +186,10 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
   const struct longshore_halo_options options = {.algorithm = algorithm, .mode = mode, .low = width_low, .high = width_high};
   longshore_halo* plan = NULL;
   CHECK_OK(longshore_halo_create(grid, &options, fields, 2, &plan));
-  CHECK(strcmp(longshore_halo_algorithm(plan), algorithm) == 0 && longshore_halo_payload_bytes(plan) > 0);
+  CHECK(strcmp(longshore_halo_algorithm(plan), algorithm) == 0 && longshore_halo_rounds(plan) >= 0);
+  struct longshore_traffic moved = {0};
+  longshore_halo_moved(plan, &moved);
+  CHECK(moved.payload_bytes > 0 && moved.messages >= 0 && moved.offnode_bytes <= moved.wire_bytes);
   CHECK_REFUSED(longshore_grid_free(grid), LONGSHORE_ERROR_USAGE, "the grid is still used by 1");
   if (in_shared_memory) CHECK_REFUSED(longshore_memory_free(memory), LONGSHORE_ERROR_USAGE, "the memory is still used by 1");
 

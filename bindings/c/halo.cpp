@@ -226,7 +226,11 @@ int longshore_halo_exchange(longshore_halo* plan) {
 
 const char* longshore_halo_algorithm(const longshore_halo* plan) { return name_of(plan->plan->algorithm()).data(); }
 
-int64_t longshore_halo_payload_bytes(const longshore_halo* plan) { return static_cast<int64_t>(plan->plan->moved().payload_bytes); }
+int longshore_halo_rounds(const longshore_halo* plan) { return static_cast<int>(plan->plan->rounds()); }
 
-int64_t longshore_halo_messages(const longshore_halo* plan) { return static_cast<int64_t>(plan->plan->moved().messages); }
+void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved) {
+  const traffic all = plan->plan->moved();
+  *moved = {static_cast<int64_t>(all.messages), static_cast<int64_t>(all.payload_bytes), static_cast<int64_t>(all.wire_bytes),
+            static_cast<int64_t>(all.offnode_bytes)};
+}
 }

@@ -253,9 +253,17 @@ int longshore_halo_wait(longshore_halo* plan);
 int longshore_halo_exchange(longshore_halo* plan);
 /* The algorithm; what was chosen where "auto" was asked for. */
 const char* longshore_halo_algorithm(const longshore_halo* plan);
-/* What this rank moves in one exchange. */
-int64_t longshore_halo_payload_bytes(const longshore_halo* plan);
-int64_t longshore_halo_messages(const longshore_halo* plan);
+/* Rounds of an exchange that depend on each other and move something between ranks. */
+int longshore_halo_rounds(const longshore_halo* plan);
+
+/* What one rank moves in one exchange; the kinds of bytes are never mixed. */
+struct longshore_traffic {
+  int64_t messages;      /* to other ranks; what is copied by loads and stores is no message */
+  int64_t payload_bytes; /* what is to be moved, also to itself */
+  int64_t wire_bytes;    /* what the messages carry */
+  int64_t offnode_bytes; /* of these, to other nodes */
+};
+void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved);
 
 /* ---- sorting ---- */
 

@@ -1,6 +1,7 @@
 // Runs, teams and their collectives.
 #include "handles.hpp"
 #include "longshore.h"
+#include "longshore_cxx.hpp"
 
 #include <longshore/transport/launch/run.hpp>
 
@@ -90,6 +91,19 @@ tasks tasks_named(const team& ranks, const char* layer, int count) {
 }
 
 }  // namespace longshore::bindings
+
+namespace longshore {
+
+void end_c_team::operator()(longshore_team* handle) const { delete handle; }
+
+c_team make_c_team(team& ranks) { return c_team(new longshore_team(ranks)); }
+
+void check_c(int code) {
+  if (code == LONGSHORE_OK) return;
+  throw error(code <= LONGSHORE_ERROR_TRANSPORT ? static_cast<errc>(code) : errc::usage, longshore_error_message());
+}
+
+}  // namespace longshore
 
 void longshore_team::free(longshore::bindings::owned* thing) {
   if (thing == nullptr) return;

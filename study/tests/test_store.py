@@ -70,10 +70,10 @@ def test_samples_cost_no_parsing(results: Store, monkeypatch: pytest.MonkeyPatch
 
 def test_reading_a_store_holds_one_launch_at_a_time(results: Store) -> None:
     """Memory is bounded by the largest launch, not by their number, also where samples are asked for."""
-    for index in range(60):
+    for index in range(24):
         store_launch(results, "t", "s", [SAMPLE] * 1000, index=index)
     peaks = []
-    for few in (5, 60):
+    for few in (4, 24):
         tracemalloc.start()
         launches = results.launches(samples=True)
         assert sum(len(launch.samples) for launch, _ in zip(launches, range(few), strict=False)) == few * 1000
