@@ -123,6 +123,7 @@ class walker {
       return;
     }
     at.ready->reset();
+    team_.barrier();  // nobody writes to a rank that still wipes
     at.ready->run();
     verify(at);
     const long asked = setting_.how.iterations;

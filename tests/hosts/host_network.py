@@ -121,16 +121,25 @@ class HostNetwork:
         )
 
     def processes(self, host: Host) -> list[str]:
-        """Names of what runs on a host, besides the sleeper that keeps it."""
-        names = []
+        """Names of what runs on a host (the kernel keeps 15 letters), besides the sleeper that keeps it."""
+        return [name for _, name in self._running(host)]
+
+    def signal(self, host: Host, name: str, number: signal.Signals) -> None:
+        """Sends a signal to the processes of a program on a host."""
+        for pid, found in self._running(host):
+            if found == name[:15]:
+                os.kill(pid, number)
+
+    def _running(self, host: Host) -> list[tuple[int, str]]:
+        found = []
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
                 if not entry.name.isdigit() or (entry / "ns/pid").readlink() != self._processes_of[host.name]:
                     continue
                 name, rest = (entry / "stat").read_text(encoding="utf-8").split("(", 1)[1].rsplit(")", 1)
                 if rest.split()[0] != "Z" and int(entry.name) != host.pid:
-                    names.append(name)
-        return names
+                    found.append((int(entry.name), name))
+        return found
 
     def kill(self, host: Host) -> None:
         """The host is gone, with its processes and its link."""
