@@ -50,7 +50,7 @@ class copy_measurement final : public measurement {
       std::memcpy(from_.data() + i, &value, sizeof(value));
     }
     std::memset(to_.data(), 0, bytes);
-    const int sharing = ranks_of_machine(ranks);
+    const int sharing = ranks.nodes().ranks_of_machine();
     if (stores_for(2 * bytes * static_cast<std::size_t>(sharing), sharing) == store_kind::streaming)
       streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly < best_seconds([&] { copy_streaming(); }));
   }
@@ -78,11 +78,8 @@ class copy_measurement final : public measurement {
  private:
   static constexpr double clearly = 1.15;
 
-  static int ranks_of_machine(const team& ranks) {
-    return ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count();
-  }
   static std::size_t checked(team& ranks, std::size_t bytes) {
-    const auto sharing = static_cast<std::size_t>(ranks_of_machine(ranks));
+    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
     const auto available = static_cast<std::size_t>(ranks.allreduce_value(
         static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
     if (bytes > available / (2 * sharing))
@@ -197,8 +194,9 @@ void settle_kernel(variant& what) {
   const std::string kernel = what.at("kernel");
   const bool has_bytes = kernel == "copy" || kernel == "pingpong" || kernel == "shift" || kernel == "put";
   if (!has_bytes) what.erase("bytes");
-  // A ping-pong is over channels, and said to be over raw calls where it is not.
-  if (kernel != "shift" && kernel != "loggp" && kernel != "put" && (kernel != "pingpong" || what.at("over") != "raw"))
+  // A ping-pong is over channels; that is said where it is asked for beside raw calls.
+  if (kernel != "shift" && kernel != "loggp" && kernel != "put" &&
+      (kernel != "pingpong" || (what.at("over") != "raw" && what.at("over") != "channel")))
     what.erase("over");
   if ((kernel != "shift" && kernel != "loggp" && kernel != "fetch-add" && kernel != "put") ||
       (kernel == "shift" && what.at("over") == "copy"))

@@ -13,10 +13,30 @@ if(LONGSHORE_SANITIZE)
   endif()
 endif()
 
+# Which of the HEADERS is the first include of a source of the same name: that one is compiled alone whenever the source is.
+function(longshore_split_headers alone first_of_a_source headers sources)
+  foreach(header IN LISTS headers)
+    string(REGEX REPLACE "hpp$" "cpp" source ${header})
+    set(first)
+    if(source IN_LIST sources)
+      file(STRINGS ${source} first REGEX "^ *# *include" LIMIT_COUNT 1)
+    endif()
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/src" OUTPUT_VARIABLE folder)
+    if(first STREQUAL "#include <${folder}/${header}>")
+      list(APPEND with_source ${header})
+    else()
+      list(APPEND without ${header})
+    endif()
+  endforeach()
+  set(${alone} ${without} PARENT_SCOPE)
+  set(${first_of_a_source} ${with_source} PARENT_SCOPE)
+endfunction()
+
 # longshore_add_layer(NAME HEADERS a.hpp... [SOURCES a.cpp...] [PUBLIC targets...] [PRIVATE targets...])
 #
 # Makes target longshore_NAME, alias longshore::NAME, from files of the current folder. HEADERS are the public ones: installed
-# under include/longshore/<folder>, each verified to compile alone. A layer without sources is an interface library.
+# under include/longshore/<folder>, each verified to compile alone: by its own source, whose first include it is, or else by one that CMake
+# makes. A layer without sources is an interface library.
 function(longshore_add_layer name)
   cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
@@ -40,8 +60,20 @@ function(longshore_add_layer name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${ARG_PUBLIC})
-  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src" FILES ${ARG_HEADERS})
-  install(TARGETS ${target} EXPORT longshore FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  longshore_split_headers(alone first_of_a_source "${ARG_HEADERS}" "${ARG_SOURCES}")
+  set(installed)
+  foreach(set alone first_of_a_source)
+    if(${set})
+      target_sources(${target} ${scope} FILE_SET ${set} TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src" FILES ${${set}})
+      list(APPEND installed FILE_SET ${set} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    endif()
+  endforeach()
+  if(alone)
+    set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY alone)
+  else()
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
+  endif()
+  install(TARGETS ${target} EXPORT longshore ${installed})
 endfunction()
 
 # Tests instantiate loops by the hundred, over little data: they are to be right, not fast, and compiling them is what takes time (with
@@ -62,7 +94,9 @@ endfunction()
 
 # In which layouts a test is run: sets OUT to a list of RANKS.PER_NODE (0: the real nodes).
 #
-# The conformance suite (label transport) sees every number of ranks on every kind of nodes, on each transport. What stands on it need not: on
+# The conformance suite (label transport) sees every number of ranks on every kind of nodes on threads and mpi. The transports on one-sided
+# libraries share all but the calls of their library: one number of ranks on each kind of virtual nodes shows the rest, and what stands above
+# them runs on the suite (tests/test_one_sided.py tries each pattern whole). What stands on it need not be seen in every layout either: on
 # threads it is run at each number of ranks, and on virtual nodes at one number that divides into them and at one that does not; over a
 # launcher, where a start costs more than most tests, at one rank, at an odd number and once on each kind of virtual nodes. CALLS_MPI:
 # the code under test has MPI calls of its own, and is tried with them at each number of ranks.
@@ -89,11 +123,8 @@ function(longshore_test_layouts out transport ranks per_nodes labels calls_mpi)
       endif()
     elseif(LONGSHORE_TEST_ALL_LAYOUTS)
       set(most ".")
-    elseif("transport" IN_LIST labels)
+    elseif("transport" IN_LIST labels AND (NOT per_node OR NOT transport IN_LIST LONGSHORE_ONE_SIDED))
       set(most ".")
-      if(per_node AND transport IN_LIST LONGSHORE_ONE_SIDED)
-        set(most "^[47]$")
-      endif()
     elseif(per_node EQUAL 1)
       set(most "^4$")
     elseif(per_node GREATER 1)
@@ -114,15 +145,6 @@ function(longshore_test_layouts out transport ranks per_nodes labels calls_mpi)
     endforeach()
   endforeach()
   set(${out} ${layouts} PARENT_SCOPE)
-endfunction()
-
-# What starts processes on a transport, before the number of ranks.
-function(longshore_test_launcher out transport)
-  if(transport IN_LIST LONGSHORE_ONE_SIDED)
-    set(${out} ${LONGSHORE_${transport}_RUN} ${MPIEXEC_NUMPROC_FLAG} PARENT_SCOPE)
-  else()
-    set(${out} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} PARENT_SCOPE)
-  endif()
 endfunction()
 
 # longshore_add_test(FILE [THREADED] [CALLS_MPI] LINKS targets... [RANKS n...] [RANKS_PER_NODE k...] [LABELS l...])
@@ -148,7 +170,7 @@ function(longshore_add_test file)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
     if(ARG_THREADED)  # tasks of OpenMP that wait give their core to other tests
-      set_tests_properties(${name} PROPERTIES PROCESSORS 2 ENVIRONMENT OMP_WAIT_POLICY=passive)
+      set_tests_properties(${name} PROPERTIES PROCESSORS 2 COST 10 ENVIRONMENT OMP_WAIT_POLICY=passive)
     endif()
     return()
   endif()
@@ -156,6 +178,7 @@ function(longshore_add_test file)
   set(transports threads)
   if(LONGSHORE_MPI)
     list(APPEND transports mpi)
+    set(LONGSHORE_mpi_RUN ${MPIEXEC_EXECUTABLE})
   endif()
   if(("transport" IN_LIST ARG_LABELS OR LONGSHORE_TEST_ALL_LAYOUTS) AND NOT LONGSHORE_SANITIZE)
     list(APPEND transports ${LONGSHORE_ONE_SIDED})
@@ -174,14 +197,13 @@ function(longshore_add_test file)
       if(transport STREQUAL "threads")
         add_test(NAME ${test} COMMAND ${program} --ranks ${ranks})
       else()
-        longshore_test_launcher(launcher ${transport})
-        add_test(NAME ${test} COMMAND ${launcher} ${ranks} ${LONGSHORE_MPIEXEC_FLAGS} ${program})
+        add_test(NAME ${test} COMMAND ${LONGSHORE_${transport}_RUN} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${LONGSHORE_MPIEXEC_FLAGS} ${program})
       endif()
-      set(cores 2)
+      set(cores 2) # the longest first (COST), and in the end those that go side by side
       if(ranks EQUAL 1)
         set(cores 1)
       endif()
-      set_tests_properties(${test} PROPERTIES LABELS "${transport};${ARG_LABELS}" TIMEOUT 300 PROCESSORS ${cores}
+      set_tests_properties(${test} PROPERTIES LABELS "${transport};${ARG_LABELS}" TIMEOUT 300 PROCESSORS ${cores} COST ${ranks}
                                               ENVIRONMENT "${LONGSHORE_TEST_ENVIRONMENT}")
     endforeach()
   endforeach()

@@ -51,6 +51,17 @@ def ctest(preset: str, *options: str) -> tuple[str, ...]:
     return ("ctest", "--preset", preset, "--no-tests=error", "--parallel", CORES, *options)
 
 
+def install_python_package() -> tuple[tuple[str, ...], ...]:
+    """Into .venv, over the library as the stage build has built it: only the bindings are compiled."""
+    prefix = REPOSITORY / "build" / "python" / "longshore"
+    pip = ("python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--force-reinstall")
+    defines = ("LONGSHORE_PYTHON_INSTALLED=ON", f"CMAKE_PREFIX_PATH={prefix}", "LONGSHORE_WERROR=ON")
+    return (
+        ("cmake", "--install", "build/release", "--prefix", str(prefix)),
+        (*pip, *(f"--config-settings=cmake.define.{define}" for define in defines), "."),
+    )
+
+
 def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
     """The command as ThreadSanitizer of gcc 12 needs it: where the kernel randomises 32 bits, it finds no room.
 
@@ -68,7 +79,12 @@ STAGES = (
     Stage("headers", build("release", "all_verify_interface_header_sets")),
     Stage("library", (ctest("release"),), CTEST_CLOSING),
     Stage("study", (("python", "-m", "pytest", "--numprocesses", CORES, "study/tests"),), PYTEST_CLOSING),
-    Stage("system", (("python", "-m", "pytest", "tests", "--ignore", "tests/hosts"),), PYTEST_CLOSING),
+    Stage("python", (*install_python_package(), ("python", "-m", "pytest", "bindings/python/tests")), PYTEST_CLOSING),
+    Stage(
+        "system",
+        (("python", "-m", "pytest", "--numprocesses", CORES, "--dist", "loadgroup", "--ignore", "tests/hosts", "tests"),),
+        PYTEST_CLOSING,
+    ),
     Stage("hosts", (("python", "-m", "pytest", "tests/hosts"),), PYTEST_CLOSING),
     Stage("asan-build", build("asan")),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING),

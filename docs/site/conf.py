@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -33,6 +34,14 @@ version = release = _version()
 root_doc = "docs/site/index"
 include_patterns = ["*.md", "docs/*.md", "docs/*/*.md"]
 extensions = ["myst_parser", "breathe"]
+# Interfaces in Python say what they are when they are imported.
+if importlib.util.find_spec("longshore") is not None:
+    extensions.append("sphinx.ext.autodoc")
+    autodoc_member_order = "bysource"
+else:
+    print("site: the Python package is not installed (pip install .): its interface is left out")
+    exclude_patterns = ["docs/api/python.md"]
+    suppress_warnings = ["toc.excluded"]
 source_suffix = {".md": "markdown"}
 
 myst_enable_extensions = ["colon_fence"]

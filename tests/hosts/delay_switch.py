@@ -31,7 +31,18 @@ def open_port(number: int, pid: int) -> int:
             raise OSError(ctypes.get_errno(), f"the network of process {pid} cannot be entered")
     port = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(port, TUNSETIFF, struct.pack("16sH22x", b"eth0", TAP_WITHOUT_HEADER))
-    link = ["ip", "link", "set", "eth0", "address", f"02:00:00:00:00:{number:02x}", "mtu", "9000", "txqueuelen", "10000"]
+    link = [
+        "ip",
+        "link",
+        "set",
+        "eth0",
+        "address",
+        f"02:00:00:00:00:{number:02x}",
+        "mtu",
+        "9000",
+        "txqueuelen",
+        "10000",
+    ]
     subprocess.run([*link, "up"], check=True)
     return port
 

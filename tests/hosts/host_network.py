@@ -59,7 +59,13 @@ def why_not() -> str | None:
         if shutil.which(program) is None:
             return f"hosts of network namespaces need the program {program}"
     tried = subprocess.run(
-        [*UNSHARE, *OWN_PROCESSES, "sh", "-c", "hostname x && ip link add name a type veth peer name b && mount -t tmpfs x /dev/shm"],
+        [
+            *UNSHARE,
+            *OWN_PROCESSES,
+            "sh",
+            "-c",
+            "hostname x && ip link add name a type veth peer name b && mount -t tmpfs x /dev/shm",
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -105,7 +111,9 @@ class HostNetwork:
         )
         settings = OPEN_MPI | dict(environment or {}) | {"OMPI_MCA_plm_rsh_agent": str(self.folder / "agent")}
         kept = {name: value for name, value in os.environ.items() if not name.startswith(PASSED_ON)}
-        named = [word for name in settings if name.startswith(("LONGSHORE_", "UCX_", "SHMEM_")) for word in ("-x", name)]
+        named = [
+            word for name in settings if name.startswith(("LONGSHORE_", "UCX_", "SHMEM_")) for word in ("-x", name)
+        ]
         ranks = ranks_per_host * len(self.hosts)
         return subprocess.Popen(
             self.command(
@@ -179,7 +187,9 @@ def wait_for(process: subprocess.Popen[str], seconds: float) -> subprocess.Compl
 def _start(name: str, number: int, folder: Path) -> Host:
     own = OWN_PROCESSES if number not in (0, HEAD_NUMBER) else ()
     memory = "mount -t tmpfs memory /dev/shm && " if own else ""
-    script = f"hostname {name} && mount --bind {folder / 'names'} /etc/hosts && {memory}echo ready && exec sleep infinity"
+    script = (
+        f"hostname {name} && mount --bind {folder / 'names'} /etc/hosts && {memory}echo ready && exec sleep infinity"
+    )
     holder = subprocess.Popen(
         [*UNSHARE, *own, "sh", "-c", script],
         stdin=subprocess.DEVNULL,
@@ -240,7 +250,15 @@ def _join_by_delay(network: HostNetwork, seconds: float) -> subprocess.Popen[str
     program = Path(__file__).with_name("delay_switch.py")
     hosts = (*network.hosts, network.head)
     switch = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "KILL", sys.executable, str(program), str(seconds), *(str(host.pid) for host in hosts)],
+        [
+            "setpriv",
+            "--pdeathsig",
+            "KILL",
+            sys.executable,
+            str(program),
+            str(seconds),
+            *(str(host.pid) for host in hosts),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -27,7 +27,18 @@ def measure(network: HostNetwork, transport: str, *options: str) -> dict[str, fl
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_the_bandwidth_between_hosts_is_that_of_their_network(transport: str, tmp_path: Path) -> None:
     with hosts(2, tmp_path, rate=LIMIT) as network:
-        options = ["--kernel", "shift", "--over", "channel", "--bytes", "4000000", "--pair", "remote", "--repetitions", "3"]
+        options = [
+            "--kernel",
+            "shift",
+            "--over",
+            "channel",
+            "--bytes",
+            "4000000",
+            "--pair",
+            "remote",
+            "--repetitions",
+            "3",
+        ]
         measured = measure(network, transport, *options)["rank_bandwidth"] * 1e9
     assert 0.5 < measured / LIMIT_BYTES_PER_SECOND < 1.1
 

@@ -111,8 +111,8 @@ FACTORS: dict[str, dict[str, Factor]] = {
         **_TASKS,
     },
     "control": {
-        "kernel": _words("copy pingpong loggp shift barrier fetch-add"),
-        "over": _words("put channel alltoallv rma copy"),
+        "kernel": _words("copy pingpong put loggp shift barrier fetch-add"),
+        "over": _words("put channel alltoallv rma copy raw"),
         "pair": _words("near far remote self"),
         "bytes": _count(8, 2**48),
     },

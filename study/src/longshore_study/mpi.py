@@ -76,8 +76,8 @@ def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
 
 
 def environment(mpi: Mpi, transport: str = "mpi") -> dict[str, str]:
-    """Open MPI starts as root only when it is told twice, and its OpenSHMEM 4.1 crashes at its end unless UCX leaves the
-    memory allocator alone (the program sets that too where nobody has: here the record of the launch shows it)."""
+    """What Open MPI must be told. It starts as root only when told twice, and its OpenSHMEM 4.1 crashes at its end
+    unless UCX leaves the memory allocator alone (the program sees to that too; here the launch's record shows it)."""
     if mpi.kind != OPEN_MPI:
         return {}
     told = {"OMPI_MCA_opal_common_ucx_opal_mem_hooks": "0"} if transport == "shmem" else {}

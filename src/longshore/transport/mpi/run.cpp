@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 namespace longshore::mpi {
 
@@ -62,6 +63,27 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   } catch (...) {
     end(mine.get(), error(errc::transport, "the program threw what is no std::exception"));
   }
+}
+
+std::shared_ptr<longshore::team> join(const void* communicator, const run_options& options) {
+  struct member {
+    std::optional<environment> mpi;  // not where the program has started MPI: it knows when it ends
+    std::unique_ptr<team> mine;
+  };
+  const auto joined = std::make_shared<member>();
+  MPI_Comm ranks = MPI_COMM_WORLD;
+  if (communicator == nullptr) {
+    joined->mpi.emplace();
+  } else {
+    int initialised = 0, finalised = 0;
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+    if (initialised == 0 || finalised != 0)
+      fail(errc::usage, "a team of an MPI communicator: MPI {}", initialised == 0 ? "has not been started" : "has ended");
+    ranks = *static_cast<const MPI_Comm*>(communicator);
+  }
+  joined->mine = team::make(ranks, options.ranks_per_node, options.timeout_seconds, options.pin && options.compact);
+  return {joined, joined->mine.get()};
 }
 
 }  // namespace longshore::mpi

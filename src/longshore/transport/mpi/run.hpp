@@ -5,6 +5,7 @@
 #include <longshore/transport/team.hpp>
 
 #include <functional>
+#include <memory>
 
 namespace longshore::mpi {
 
@@ -26,5 +27,9 @@ class environment {
 /// Collective over MPI_COMM_WORLD. Runs `body` with the team of this process. An exception ends all processes with exit status 3 and
 /// one message per host; it does not return.
 void run(const run_options& options, const std::function<void(longshore::team&)>& body);
+
+/// Collective over the communicator that `communicator` (an MPI_Comm*) points to; null: over MPI_COMM_WORLD, and MPI is started unless
+/// it was, and ended with the team if it was started here. Errors are thrown, and end no other process. See launch/join.hpp.
+[[nodiscard]] std::shared_ptr<longshore::team> join(const void* communicator, const run_options& options);
 
 }  // namespace longshore::mpi

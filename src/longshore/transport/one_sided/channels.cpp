@@ -1,5 +1,6 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/one_sided/channels.hpp>
+#include <longshore/transport/split_ends.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -10,16 +11,6 @@ namespace longshore::one_sided {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 62;  // what sizes that would wrap are said to need
-
-struct split_ends {
-  std::vector<channel_end> near, far;
-};
-
-split_ends split(const longshore::team& team, std::span<const channel_end> ends) {
-  split_ends parts;
-  for (const auto& end : ends) (team.nodes().is_local(end.peer) ? parts.near : parts.far).push_back(end);
-  return parts;
-}
 
 // What a rank writes into its part, so that its peers find their ends: where the ends are, those it sends with first.
 struct directory_entry {
@@ -64,7 +55,7 @@ struct directory {
 
 channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
-  const split_ends outgoing = split(team, to), incoming = split(team, from);
+  const split_ends outgoing = split(team.nodes(), to), incoming = split(team.nodes(), from);
   const std::size_t ring_bytes = ring_channels::needed_bytes(outgoing.near, slots);
   const std::size_t first = interference_bytes;
   memory_ = team.make_region(std::min(
@@ -79,16 +70,12 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
     team.give_back(std::move(memory_), true);
     throw;
   }
-  // Back into the caller's order.
-  auto near_sender = rings_->senders.begin();
-  auto far_sender = far_senders_.begin();
-  for (const auto& end : to)
-    senders_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_sender*>(&*near_sender++) : (far_sender++)->get());
-  auto near_receiver = rings_->receivers.begin();
-  auto far_receiver = far_receivers_.begin();
-  for (const auto& end : from)
-    receivers_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_receiver*>(&*near_receiver++)
-                                                         : (far_receiver++)->get());
+  senders_ = in_order<channel_sender>(
+      team.nodes(), to, [next = rings_->senders.begin()]() mutable { return &*next++; },
+      [next = far_senders_.begin()]() mutable { return (next++)->get(); });
+  receivers_ = in_order<channel_receiver>(
+      team.nodes(), from, [next = rings_->receivers.begin()]() mutable { return &*next++; },
+      [next = far_receivers_.begin()]() mutable { return (next++)->get(); });
 }
 
 void channels::open_far(std::span<const channel_end> to, std::span<const channel_end> from, int slots, std::size_t first) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <longshore/core/error.hpp>
+#include <longshore/transport/kept_resources.hpp>
 #include <longshore/transport/node_barrier.hpp>
 #include <longshore/transport/one_sided/library.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>
@@ -61,6 +62,7 @@ class team final : public longshore::team {
   [[nodiscard]] control_block& mine() const;
   void barrier_between_nodes(const char* operation);
   void close_kept();
+  void meet_to_free();
   template <class T>
   void allreduce_values(std::span<T> values, reduction operation);
   /// Copies from what `peer` shows on its board: complete after library::quiet().
@@ -72,7 +74,7 @@ class team final : public longshore::team {
   int ranks_on_host_;
   std::uint64_t meetings_ = 0;  // of nodes
   untold_credits untold_;
-  std::vector<std::unique_ptr<region>> kept_;
+  kept_resources<region> kept_;
   int unwinding_;
 };
 

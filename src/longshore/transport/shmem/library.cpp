@@ -74,6 +74,10 @@ std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
   if (memory == nullptr) return nullptr;
   std::memset(memory, 0, bytes);
   shmem_barrier_all();  // nobody writes into a part that its owner still clears
+  if (!asked_who_is_near_)
+    for (int peer = 0; peer < size() && !over_network_; ++peer)
+      over_network_ = peer != rank() && shmem_ptr(memory, peer) == nullptr;
+  asked_who_is_near_ = true;
   return std::make_unique<heap_region>(memory);
 }
 
@@ -100,9 +104,10 @@ std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
 void library::quiet() { shmem_quiet(); }
 
 // A test is what drives a library that needs a CPU for what others do to this rank's memory. That of Open MPI 4.1 only reads, and over TCP
-// nothing would arrive. What comes so is brought by the kernel, which needs the core for it.
+// nothing would arrive. What comes so is brought by the kernel, which needs the core for it. Where all ranks share memory nothing needs either,
+// and a message would wait for the system call.
 void library::progress() {
-  if (&opal_progress != nullptr) {
+  if (over_network_ && &opal_progress != nullptr) {
     if (opal_progress() == 0) sched_yield();
     return;
   }

@@ -19,7 +19,8 @@ namespace longshore::shmem {
 namespace {
 
 constexpr std::size_t default_heap_bytes = std::size_t{1} << 30;
-constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";
+constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";                   // the standard's
+constexpr const char* heap_variable_of_open_mpi = "SHMEM_SYMMETRIC_HEAP_SIZE";  // of Open MPI 4.1, which does not know the other
 constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks";
 
 // Twice what is needed, since allocators round up, some to powers of two; at most what the host has for each of its ranks, where the launcher
@@ -41,7 +42,9 @@ bool is_open_mpi() {
 }  // namespace
 
 environment::environment(std::size_t symmetric_bytes) {
-  if (!environment_text(heap_variable)) setenv(heap_variable, std::to_string(heap_bytes(symmetric_bytes)).c_str(), 1);
+  const auto said = environment_text(heap_variable_of_open_mpi);
+  const std::string size = environment_text(heap_variable).value_or(said.value_or(std::to_string(heap_bytes(symmetric_bytes))));
+  for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
   // Open MPI 4.1: a hook into the memory allocator, set for UCX, outlives the library that it calls, and a program that ends runs into it.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);

@@ -5,6 +5,7 @@
 #include <longshore/transport/threads/run.hpp>
 #include <longshore/transport/threads/team.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -78,6 +79,20 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   if (static_cast<int>(others.size()) == ranks - 1) run_rank(0);
   others.clear();  // joins
   world.rethrow();
+}
+
+std::shared_ptr<longshore::team> alone(const run_options& options) {
+  if (options.ranks > 1)
+    fail(errc::usage, "{} ranks as threads outside of run(): one, or give run() what they are to do", options.ranks);
+  struct member {
+    explicit member(const run_options& options)
+        : mine(everybody, 0, node_map(std::array{0}, 0, options.ranks_per_node), {options.timeout_seconds, true},
+               allowed_cpus()) {}
+    world everybody{1};
+    team mine;
+  };
+  const auto member_of_one = std::make_shared<member>(options);
+  return {member_of_one, &member_of_one->mine};
 }
 
 }  // namespace longshore::threads

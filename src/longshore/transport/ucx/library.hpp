@@ -64,7 +64,7 @@ class library final : public one_sided::library {
   std::vector<ucp_ep_h> endpoints_;  // by rank; null before first use
   std::unique_ptr<mapped_region> directory_;
   std::unique_ptr<message_board> messages_;
-  bool over_tcp_ = false;  // some channels go so
+  bool over_tcp_ = false;      // some channels go so
   std::vector<bool> numbers_;  // of regions: which are in use
   int unwinding_;
 };

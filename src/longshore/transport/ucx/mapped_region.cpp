@@ -76,7 +76,8 @@ void mapped_region::get_start(int peer, std::size_t offset, void* into, std::siz
 
 void mapped_region::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   auto& there = to(peer);
-  library_.complete(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), peer, "a put");
+  const auto request = ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started);
+  if (request != nullptr) library_.complete(request, peer, "a put");
 }
 
 void mapped_region::get(int peer, std::size_t offset, void* into, std::size_t bytes) {

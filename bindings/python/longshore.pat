@@ -1,0 +1,4 @@
+_core.__prefix__:
+    \from typing import TypeVar
+    T = TypeVar("T")
+    V = TypeVar("V")

@@ -1,0 +1,135 @@
+#include "arrays.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace longshore::python {
+namespace {
+
+[[noreturn]] void type_error(const std::string& message) { throw nb::type_error(message.c_str()); }
+
+std::string type_name_of(nb::handle object) { return nb::cast<std::string>(nb::str(object.type().attr("__name__"))); }
+
+std::optional<element> element_named(std::string_view name) {
+  for (std::size_t i = 0; i < element_names.size(); ++i)
+    if (element_names[i] == name) return static_cast<element>(i);
+  return std::nullopt;
+}
+
+std::optional<element> element_of(const nb::dlpack::dtype& type) {
+  for (std::size_t i = 0; i < element_names.size(); ++i)
+    if (dlpack_of(static_cast<element>(i)) == type) return static_cast<element>(i);
+  return std::nullopt;
+}
+
+template <class Byte, class Array>
+array_memory<Byte> look_at(nb::handle given, const char* what) {
+  Array array;
+  if (!nb::try_cast(given, array)) {
+    nb::ndarray<nb::ro> readable;
+    if (nb::try_cast(given, readable)) throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
+    const bool has_type = nb::hasattr(given, "dtype");
+    type_error(fmt::format(
+        "{}: a NumPy array of {} is needed, got {}{}", what, fmt::join(element_names, ", "), type_name_of(given),
+        has_type ? " of " + nb::cast<std::string>(nb::str(nb::object(given.attr("dtype")))) : " (numpy.asarray makes one)"));
+  }
+  const auto type = element_of(array.dtype());
+  if (!type || array.device_type() != nb::device::cpu::value)
+    type_error(fmt::format("{}: elements of type {}: allowed are {}", what,
+                           nb::cast<std::string>(nb::str(nb::getattr(given, "dtype", nb::none()))),
+                           fmt::join(element_names, ", ")));
+  array_memory<Byte> memory;
+  memory.data = static_cast<Byte*>(static_cast<std::conditional_t<std::is_const_v<Byte>, const void*, void*>>(array.data()));
+  memory.type = *type;
+  memory.items = 1;
+  const auto item_bytes = static_cast<std::ptrdiff_t>(bytes_of(*type));
+  for (std::size_t d = 0; d < array.ndim(); ++d) {
+    memory.shape.push_back(array.shape(d));
+    memory.strides_bytes.push_back(static_cast<std::ptrdiff_t>(array.stride(d)) * item_bytes);
+    memory.items *= array.shape(d);
+  }
+  std::ptrdiff_t expected = item_bytes;
+  for (std::size_t d = array.ndim(); d-- > 0;) {
+    if (memory.shape[d] != 1 && memory.strides_bytes[d] != expected) memory.contiguous = memory.items == 0;
+    expected *= static_cast<std::ptrdiff_t>(memory.shape[d]);
+  }
+  memory.owner = nb::borrow(given);
+  return memory;
+}
+
+template <class Memory>
+Memory require_contiguous(Memory memory, const char* what) {
+  if (!memory.contiguous)
+    throw nb::value_error(
+        fmt::format("{}: the array must be contiguous; numpy.ascontiguousarray makes a copy that is", what).c_str());
+  return memory;
+}
+
+}  // namespace
+
+element element_of(nb::handle dtype) {
+  nb::object type;
+  try {
+    type = nb::module_::import_("numpy").attr("dtype")(dtype);
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError)) throw;
+    type_error(
+        fmt::format("dtype: {} is none; allowed are {}", nb::cast<std::string>(nb::repr(dtype)), fmt::join(element_names, ", ")));
+  }
+  const auto name = nb::cast<std::string>(nb::str(type));  // says >f8 where bytes are swapped
+  if (const auto found = element_named(name)) return *found;
+  type_error(fmt::format("dtype {}: allowed are {}", name, fmt::join(element_names, ", ")));
+}
+
+nb::dlpack::dtype dlpack_of(element type) noexcept {
+  const auto code = is_floating(type) ? nb::dlpack::dtype_code::Float
+                    : is_signed(type) ? nb::dlpack::dtype_code::Int
+                                      : nb::dlpack::dtype_code::UInt;
+  return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * bytes_of(type)), 1};
+}
+
+nb::object dtype_of(element type) {
+  const std::string_view name = name_of(type);
+  return nb::module_::import_("numpy").attr("dtype")(nb::str(name.data(), name.size()));
+}
+
+array_to_read array_for_reading(nb::handle array, const char* what) {
+  return look_at<const std::byte, nb::ndarray<nb::ro>>(array, what);
+}
+array_to_write array_for_writing(nb::handle array, const char* what) { return look_at<std::byte, nb::ndarray<>>(array, what); }
+array_to_read contiguous_for_reading(nb::handle array, const char* what) {
+  return require_contiguous(array_for_reading(array, what), what);
+}
+array_to_write contiguous_for_writing(nb::handle array, const char* what) {
+  return require_contiguous(array_for_writing(array, what), what);
+}
+
+void require_type(element given, element wanted, const char* what) {
+  if (given != wanted)
+    type_error(fmt::format("{}: elements of {} are needed, got {}; array.astype('{}') makes them", what, name_of(wanted),
+                           name_of(given), name_of(wanted)));
+}
+
+nb::object new_array(const std::vector<std::size_t>& shape, element type) {
+  nb::list sizes;
+  for (const std::size_t size : shape) sizes.append(size);
+  return nb::module_::import_("numpy").attr("empty")(nb::tuple(sizes), dtype_of(type));
+}
+
+nb::object array_over(void* data, const std::vector<std::size_t>& shape, element type, nb::handle owner,
+                      const std::vector<std::ptrdiff_t>& strides_bytes) {
+  std::vector<std::int64_t> strides;
+  for (const std::ptrdiff_t stride : strides_bytes) strides.push_back(stride / static_cast<std::ptrdiff_t>(bytes_of(type)));
+  nb::object array = nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner,
+                                                     strides.empty() ? nullptr : strides.data(), dlpack_of(type)),
+                              nb::rv_policy::reference);
+  // Integers of 64 bits come as long long, which NumPy tells from its int64 when it prints.
+  return type == element::int64 || type == element::uint64 ? array.attr("view")(dtype_of(type)) : array;
+}
+
+}  // namespace longshore::python

@@ -1,0 +1,418 @@
+#include "halo.hpp"
+
+#include "arrays.hpp"
+#include "halo_plans.hpp"
+#include "rank_team.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+
+namespace longshore::python {
+namespace {
+
+using namespace nb::literals;
+using shape_list = std::vector<std::size_t>;
+
+/// The class Halo. Shapes are in the order of arrays, the contiguous dimension last; the library's order is the reverse.
+struct rank_halo {
+  held<halo_plans> plans;
+  nb::tuple fields;  // arrays, in the order of the plans' fields
+  shape_list cells, local_cells, offset;
+  std::vector<int> grid, coordinates;
+  std::vector<int> low, high;
+  std::vector<std::string> types;
+};
+
+bool is_sequence(nb::handle value) { return PySequence_Check(value.ptr()) != 0 && PyUnicode_Check(value.ptr()) == 0; }
+
+shape_list shape_of(nb::handle cells) {
+  const auto shape = is_sequence(cells) ? nb::cast<std::vector<std::int64_t>>(cells) : std::vector{nb::cast<std::int64_t>(cells)};
+  if (shape.empty() || shape.size() > 3) fail(errc::usage, "cells in {} dimensions: 1, 2 or 3", shape.size());
+  for (const auto extent : shape)
+    if (extent < 1) fail(errc::usage, "cells ({}): each at least 1", fmt::join(shape, ", "));
+  return {shape.begin(), shape.end()};
+}
+
+// A value for all dimensions, or one for each.
+template <class Value>
+std::vector<Value> per_dimension(nb::handle given, std::size_t dimensions, const char* what) {
+  if (!is_sequence(given)) return std::vector<Value>(dimensions, nb::cast<Value>(given));
+  if (nb::len(given) != dimensions) fail(errc::usage, "{}: {} values for {} dimensions", what, nb::len(given), dimensions);
+  std::vector<Value> values;
+  for (const nb::handle one : given) values.push_back(nb::cast<Value>(one));
+  return values;
+}
+
+void read_widths(rank_halo& halo, nb::handle width) {
+  const std::size_t dimensions = halo.cells.size();
+  std::vector<nb::object> sides(dimensions, nb::borrow(width));
+  if (is_sequence(width)) {
+    if (nb::len(width) != dimensions)
+      fail(errc::usage, "width: {} values for {} dimensions; one for all, one for each, or (low, high) for each", nb::len(width),
+           dimensions);
+    for (std::size_t d = 0; d < dimensions; ++d) sides[d] = width[d];
+  }
+  for (const nb::object& side : sides) {
+    const bool pair = is_sequence(side);
+    if (pair && nb::len(side) != 2)
+      fail(errc::usage, "width: {} values for the sides of a dimension: (low, high)", nb::len(side));
+    halo.low.push_back(nb::cast<int>(pair ? nb::object(side[0]) : side));
+    halo.high.push_back(nb::cast<int>(pair ? nb::object(side[1]) : side));
+    if (halo.low.back() < 0 || halo.high.back() < 0)
+      fail(errc::usage, "width {}, {}: 0 or more", halo.low.back(), halo.high.back());
+  }
+}
+
+shape_list shape_with_halo(const rank_halo& halo) {
+  shape_list shape;
+  for (std::size_t d = 0; d < halo.cells.size(); ++d)
+    shape.push_back(halo.local_cells[d] + static_cast<std::size_t>(halo.low[d] + halo.high[d]));
+  return shape;
+}
+
+field_memory field_in(const rank_halo& halo, std::byte* data, element type, const std::vector<std::ptrdiff_t>& strides) {
+  field_memory field;
+  field.first = data;
+  field.element_bytes = bytes_of(type);
+  field.extents = {1, 1, 1};
+  field.strides_bytes.fill(static_cast<std::ptrdiff_t>(field.element_bytes));
+  const std::size_t dimensions = halo.cells.size();
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const std::size_t axis = dimensions - 1 - d;
+    field.extents[axis] = halo.local_cells[d];
+    field.strides_bytes[axis] = strides[d];
+    field.widths.low[axis] = halo.low[d];
+    field.widths.high[axis] = halo.high[d];
+    field.first += halo.low[d] * strides[d];
+  }
+  return field;
+}
+
+// A field of our own, in memory that neighbours on the node can read.
+nb::object new_field(const rank_halo& halo, const team& ranks, element type, std::vector<field_memory>& fields) {
+  const shape_list shape = shape_with_halo(halo);
+  std::size_t items = 1;
+  for (const std::size_t extent : shape)
+    if (__builtin_mul_overflow(items, extent, &items) || items > PTRDIFF_MAX / bytes_of(type))
+      fail(errc::out_of_memory, "a field of {} cells with its halo is more than any memory holds", fmt::join(shape, " x "));
+  auto memory = std::make_unique<readable_memory>(ranks, items * bytes_of(type));
+  std::vector<std::ptrdiff_t> strides(shape.size());
+  auto stride = static_cast<std::ptrdiff_t>(bytes_of(type));
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= static_cast<std::ptrdiff_t>(shape[d]);
+  }
+  field_memory field = field_in(halo, memory->data(), type, strides);
+  field.memory = memory->ticket();
+  fields.push_back(field);
+  std::byte* const data = memory->data();
+  const nb::capsule owner(memory.release(), [](void* mine) noexcept { delete static_cast<readable_memory*>(mine); });
+  return array_over(data, shape, type, owner);
+}
+
+nb::object field_of_user(const rank_halo& halo, nb::handle array, std::vector<field_memory>& fields, std::string& type) {
+  const auto memory = array_for_writing(array, "fields");
+  const shape_list shape = shape_with_halo(halo);
+  if (memory.shape != shape)
+    fail(errc::usage, "fields: an array of shape ({}); with its halo the block of rank {} is ({})", fmt::join(memory.shape, ", "),
+         halo.plans.members().rank(), fmt::join(shape, ", "));
+  type = name_of(memory.type);
+  fields.push_back(field_in(halo, memory.data, memory.type, memory.strides_bytes));
+  return nb::borrow(array);
+}
+
+std::vector<element> types_of(nb::handle dtype, std::size_t count) {
+  if (!nb::isinstance<nb::list>(dtype) && !nb::isinstance<nb::tuple>(dtype))
+    return std::vector<element>(count, element_of(dtype));
+  if (nb::len(dtype) != count) fail(errc::usage, "dtype: {} types for {} fields", nb::len(dtype), count);
+  std::vector<element> types;
+  for (const nb::handle one : dtype) types.push_back(element_of(one));
+  return types;
+}
+
+void read_fields(rank_halo& halo, nb::handle given, nb::handle dtype, const team& ranks, std::vector<field_memory>& fields) {
+  nb::list arrays;
+  if (PyLong_Check(given.ptr())) {
+    const auto count = nb::cast<std::int64_t>(given);
+    if (count < 1 || count > halo_plans::most_fields) fail(errc::usage, "{} fields: 1 to {}", count, halo_plans::most_fields);
+    for (const element type : types_of(dtype, static_cast<std::size_t>(count))) {
+      arrays.append(new_field(halo, ranks, type, fields));
+      halo.types.emplace_back(name_of(type));
+    }
+  } else {
+    const bool several = nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given);
+    const nb::object list = several ? nb::borrow(given) : nb::object(nb::make_tuple(given));
+    if (nb::len(list) < 1 || nb::len(list) > halo_plans::most_fields)
+      fail(errc::usage, "{} fields: 1 to {}", nb::len(list), halo_plans::most_fields);
+    for (const nb::handle array : list) arrays.append(field_of_user(halo, array, fields, halo.types.emplace_back()));
+  }
+  halo.fields = nb::tuple(arrays);
+}
+
+void place(rank_halo& halo, const rank_grid& grid) {
+  const std::size_t dimensions = halo.cells.size();
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const std::size_t axis = dimensions - 1 - d;
+    halo.grid.push_back(grid.shape()[axis]);
+    halo.coordinates.push_back(grid.coordinates()[axis]);
+    const index_range mine = static_share(halo.cells[d], halo.coordinates[d], halo.grid[d]);
+    halo.local_cells.push_back(mine.size());
+    halo.offset.push_back(mine.begin);
+  }
+}
+
+void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle width, nb::handle fields, nb::handle dtype,
+               nb::handle periodic, nb::handle ranks, std::string_view algorithm, std::string_view mode, std::string_view reach,
+               std::string_view placement) {
+  const rank_team mine = team_or_world(team);
+  auto& all = mine.ranks();
+  rank_halo halo{{mine.members, nullptr}, {}, shape_of(cells), {}, {}, {}, {}, {}, {}, {}};
+  const std::size_t dimensions = halo.cells.size();
+  read_widths(halo, width);
+  grid_options where;
+  where.dimensions = static_cast<int>(dimensions);
+  where.placement = grid_placement_from(placement);
+  where.periodic = {};
+  const auto wraps = per_dimension<bool>(periodic, dimensions, "periodic");
+  const auto given = ranks.is_none() ? std::vector<int>(dimensions) : per_dimension<int>(ranks, dimensions, "ranks");
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    where.cells[dimensions - 1 - d] = halo.cells[d];
+    where.periodic[dimensions - 1 - d] = wraps[d];
+    where.ranks[dimensions - 1 - d] = given[d];
+  }
+  const halo_options how{{}, halo_algorithm_from(algorithm), halo_mode_from(mode), halo_reach_from(reach), nullptr};
+  std::shared_ptr<halo_plans> plans;
+  {
+    const nb::gil_scoped_release unlocked;
+    mine.members->free_dropped();
+    plans = std::make_shared<halo_plans>(all, where, how);
+  }
+  place(halo, plans->grid());
+  std::vector<field_memory> memory;
+  read_fields(halo, fields, dtype, all, memory);
+  std::vector<python_reference> keep;
+  for (const nb::handle array : halo.fields) keep.emplace_back(nb::borrow(array));
+  {
+    const nb::gil_scoped_release unlocked;
+    plans->use(std::move(memory), std::move(keep));
+  }
+  mine.members->keep(plans);
+  new (self) rank_halo{{mine.members, std::move(plans)},
+                       std::move(halo.fields),
+                       halo.cells,
+                       halo.local_cells,
+                       halo.offset,
+                       halo.grid,
+                       halo.coordinates,
+                       halo.low,
+                       halo.high,
+                       halo.types};
+}
+
+// Fields by what they are, not by what they look like: u is u.
+std::uint64_t fields_named(const rank_halo& self, const nb::args& fields) {
+  if (fields.size() == 0) return halo_plans::all;
+  std::uint64_t named = 0;
+  for (const nb::handle field : fields) {
+    std::size_t i = 0;
+    while (i < self.fields.size() && self.fields[i].ptr() != field.ptr()) ++i;
+    if (i == self.fields.size())
+      fail(errc::usage, "exchange of an array that is none of the halo's {} fields (halo.fields)", self.fields.size());
+    named |= std::uint64_t{1} << i;
+  }
+  return named;
+}
+
+halo_plans& plans_of(const rank_halo& self) {
+  (void)self.plans.members().ranks();
+  return *self.plans.thing();
+}
+
+void start(const rank_halo& self, const nb::args& fields) {
+  halo_plans& plans = plans_of(self);
+  const std::uint64_t named = fields_named(self, fields);
+  const nb::gil_scoped_release unlocked;
+  plans.start(named);
+}
+
+nb::tuple box(const shape_list& begin, const shape_list& end) {
+  nb::list slices;
+  for (std::size_t d = 0; d < begin.size(); ++d) slices.append(nb::slice(nb::int_(begin[d]), nb::int_(end[d]), nb::none()));
+  return nb::tuple(slices);
+}
+
+shape_list interior_begin(const rank_halo& self) { return {self.low.begin(), self.low.end()}; }
+shape_list interior_end(const rank_halo& self) {
+  shape_list end = interior_begin(self);
+  for (std::size_t d = 0; d < end.size(); ++d) end[d] += self.local_cells[d];
+  return end;
+}
+
+// Cells whose neighbours within a width are all this rank's own.
+std::pair<shape_list, shape_list> inner_box(const rank_halo& self) {
+  shape_list begin = interior_begin(self), end = interior_end(self);
+  for (std::size_t d = 0; d < begin.size(); ++d) {
+    const std::size_t first = std::min(begin[d] + static_cast<std::size_t>(self.low[d]), end[d]);
+    const auto high = static_cast<std::size_t>(self.high[d]);
+    end[d] = std::max(first, end[d] - std::min(high, end[d]));
+    begin[d] = first;
+  }
+  return {begin, end};
+}
+
+// What is left, in boxes that do not overlap.
+nb::list shell(const rank_halo& self) {
+  nb::list boxes;
+  const auto [inner_begin, inner_end] = inner_box(self);
+  shape_list begin = interior_begin(self), end = interior_end(self);
+  for (std::size_t d = 0; d < begin.size(); ++d) {
+    const std::size_t first = begin[d], last = end[d];
+    if (first < inner_begin[d]) {
+      end[d] = inner_begin[d];
+      boxes.append(box(begin, end));
+    }
+    if (inner_end[d] < last) {
+      begin[d] = inner_end[d], end[d] = last;
+      boxes.append(box(begin, end));
+    }
+    begin[d] = inner_begin[d], end[d] = inner_end[d];
+  }
+  return boxes;
+}
+
+nb::tuple owned(const rank_halo& self) {
+  shape_list end = self.offset;
+  for (std::size_t d = 0; d < end.size(); ++d) end[d] += self.local_cells[d];
+  return box(self.offset, end);
+}
+
+template <class Number>
+nb::tuple tuple_of(const std::vector<Number>& numbers) {
+  nb::list list;
+  for (const Number number : numbers) list.append(number);
+  return nb::tuple(list);
+}
+
+std::string text_of(const rank_halo& self) {
+  return fmt::format("<longshore.Halo: {} cells on {} ranks, {} with halo {} on rank {}, fields {}, algorithm {}>",
+                     fmt::join(self.cells, " x "), fmt::join(self.grid, " x "), fmt::join(self.local_cells, " x "),
+                     self.low == self.high && std::equal(self.low.begin() + 1, self.low.end(), self.low.begin())
+                         ? fmt::format("{}", self.low[0])
+                         : fmt::format("({}), ({})", fmt::join(self.low, ", "), fmt::join(self.high, ", ")),
+                     self.plans.members().rank(), fmt::join(self.types, ", "), name_of(self.plans->algorithm()));
+}
+
+}  // namespace
+
+void bind_halo(nb::module_& module) {
+  nb::class_<rank_halo>(module, "Halo",
+                        R"(Fields on a grid of cells that is spread over the ranks, and the exchange of their halos.
+
+Collective. ``cells`` is the whole grid in the order of arrays, 1 to 3 dimensions; each rank has a block of it. ``fields``: how many
+fields to make (in memory that neighbours on a node read directly), or arrays of your own, each a block with its halo. ``width``: one for
+all sides, one for each dimension, or (low, high) for each. The plan is made once and used often.
+
+>>> halo = longshore.Halo(None, cells=4, width=1)
+>>> u, = halo.fields
+>>> u[halo.interior] = [1, 2, 3, 4]
+>>> halo.exchange()
+>>> u
+array([4., 1., 2., 3., 4., 1.])
+)")
+      .def("__init__", &make_halo, "team"_a.none(), "cells"_a, "width"_a = 1, "fields"_a = 1, "dtype"_a = "float64",
+           "periodic"_a = true, nb::kw_only(), "ranks"_a = nb::none(), "algorithm"_a = "standard", "mode"_a = "direct",
+           "reach"_a = "corners", "placement"_a = "linear",
+           nb::sig(
+               "def __init__(self, team: Team | None, cells: int | collections.abc.Sequence[int], "
+               "width: int | collections.abc.Sequence[int | tuple[int, int]] = 1, "
+               "fields: int | numpy.ndarray | collections.abc.Sequence[numpy.ndarray] = 1, "
+               "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', "
+               "periodic: bool | collections.abc.Sequence[bool] = True, *, ranks: collections.abc.Sequence[int] | None = None, "
+               "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', placement: str = 'linear') -> None"),
+           "ranks: along each dimension, 0 where it is to be found. The rest as in docs/halo.md.")
+      .def(
+          "exchange",
+          [](const rank_halo& self) {
+            halo_plans& plans = plans_of(self);
+            const nb::gil_scoped_release unlocked;
+            plans.start(halo_plans::all);
+            plans.wait();
+          },
+          nb::sig("def exchange(self) -> None"), "Fills the halos of all fields.")
+      .def(
+          "exchange",
+          [](const rank_halo& self, const nb::args& fields) {
+            halo_plans& plans = plans_of(self);
+            const std::uint64_t named = fields_named(self, fields);
+            const nb::gil_scoped_release unlocked;
+            plans.start(named);
+            plans.wait();
+          },
+          nb::sig("def exchange(self, *fields: numpy.ndarray) -> None"),
+          "Fills the halos of these fields of the plan, or of all: start() and wait(). The same fields on all ranks.")
+      .def(
+          "start", &start, nb::sig("def start(self, *fields: numpy.ndarray) -> None"),
+          R"(Begins an exchange of these fields, or of all. Until it is complete neither the cells that leave (within a width of a face) may
+be written nor the halo read. What may be computed meanwhile is ``inner``.)")
+      .def(
+          "test",
+          [](const rank_halo& self) {
+            halo_plans& plans = plans_of(self);
+            const nb::gil_scoped_release unlocked;
+            return plans.test();
+          },
+          "Goes on with the exchange; True when it is complete.")
+      .def(
+          "wait",
+          [](const rank_halo& self) {
+            halo_plans& plans = plans_of(self);
+            const nb::gil_scoped_release unlocked;
+            plans.wait();
+          },
+          "Returns when the halo of this rank is filled.")
+      .def_prop_ro(
+          "fields", [](const rank_halo& self) { return self.fields; }, nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"),
+          "The arrays, with their halos.")
+      .def_prop_ro(
+          "cells", [](const rank_halo& self) { return tuple_of(self.cells); }, nb::sig("def cells(self) -> tuple[int, ...]"),
+          "The whole grid.")
+      .def_prop_ro(
+          "local_cells", [](const rank_halo& self) { return tuple_of(self.local_cells); },
+          nb::sig("def local_cells(self) -> tuple[int, ...]"), "The block of this rank, without halo.")
+      .def_prop_ro("owned", &owned, nb::sig("def owned(self) -> tuple[slice, ...]"),
+                   "Where the block of this rank lies in the whole grid.")
+      .def_prop_ro(
+          "interior", [](const rank_halo& self) { return box(interior_begin(self), interior_end(self)); },
+          nb::sig("def interior(self) -> tuple[slice, ...]"), "Where the block lies in a field with its halo.")
+      .def_prop_ro(
+          "inner",
+          [](const rank_halo& self) {
+            const auto [begin, end] = inner_box(self);
+            return box(begin, end);
+          },
+          nb::sig("def inner(self) -> tuple[slice, ...]"),
+          "Of the interior, what needs no halo: to be computed while an exchange is under way.")
+      .def_prop_ro("shell", &shell, nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
+                   "The rest of the interior, in boxes that do not overlap: to be computed after it.")
+      .def_prop_ro(
+          "grid", [](const rank_halo& self) { return tuple_of(self.grid); }, nb::sig("def grid(self) -> tuple[int, ...]"),
+          "Ranks along each dimension.")
+      .def_prop_ro(
+          "coordinates", [](const rank_halo& self) { return tuple_of(self.coordinates); },
+          nb::sig("def coordinates(self) -> tuple[int, ...]"), "Where this rank sits in the grid.")
+      .def_prop_ro(
+          "algorithm", [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },
+          "The algorithm: what auto has become.")
+      .def("__repr__", &text_of);
+}
+
+}  // namespace longshore::python

@@ -1,0 +1,109 @@
+// What the ranks of a Halo have together: the grid, and a plan for each choice of fields that was exchanged.
+#pragma once
+
+#include "membership.hpp"
+
+#include <longshore/halo/halo_exchange.hpp>
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace longshore::python {
+
+namespace nb = nanobind;
+
+/// An object of Python that is kept where Python's lock is not held.
+class python_reference {
+ public:
+  explicit python_reference(nb::object object) : object_(std::move(object)) {}
+  python_reference(python_reference&&) noexcept = default;
+  ~python_reference() {
+    if (!object_.is_valid()) return;
+    if (!nb::is_alive()) {
+      static_cast<void>(object_.release());
+      return;
+    }
+    const nb::gil_scoped_acquire lock;
+    object_.reset();
+  }
+
+ private:
+  nb::object object_;
+};
+
+class halo_plans final : public shared_thing {
+ public:
+  static constexpr int most_fields = 64;
+  static constexpr std::uint64_t all = 0;  ///< instead of a bit for each field
+
+  halo_plans(team& ranks, const grid_options& where, const halo_options& how) : grid_(std::in_place, ranks, where), how_(how) {}
+
+  [[nodiscard]] const rank_grid& grid() const { return *grid_; }
+  [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
+
+  /// Collective. Makes the plan for all fields. `keep`: whose memory they are in.
+  void use(std::vector<field_memory> fields, std::vector<python_reference> keep) {
+    fields_ = std::move(fields);
+    keep_ = std::move(keep);
+    for_all_ = std::make_unique<halo_exchange>(*grid_, how_, fields_);
+    algorithm_ = for_all_->algorithm();
+  }
+
+  /// Bit i of `named` is field i. Collective when these fields are first named together.
+  void start(std::uint64_t named) {
+    if (in_flight_ != nullptr) fail(errc::usage, "halo: an exchange is under way; wait() ends it");
+    halo_exchange& plan = named == all ? *for_all_ : plan_of(named);
+    plan.start();
+    in_flight_ = &plan;
+  }
+  [[nodiscard]] bool test() {
+    const bool complete = flight().test();
+    if (complete) in_flight_ = nullptr;
+    return complete;
+  }
+  void wait() {
+    flight().wait();
+    in_flight_ = nullptr;
+  }
+
+  void outlive_team() override {
+    in_flight_ = nullptr;
+    for_some_.clear();
+    for_all_.reset();
+    grid_.reset();
+  }
+
+ private:
+  halo_exchange& flight() const {
+    if (in_flight_ == nullptr) fail(errc::usage, "halo: no exchange is under way; start() begins one");
+    return *in_flight_;
+  }
+  halo_exchange& plan_of(std::uint64_t named) {
+    auto& plan = for_some_[named];
+    if (!plan) {
+      std::vector<field_memory> fields;
+      for (std::size_t i = 0; i < fields_.size(); ++i)
+        if ((named >> i & 1) != 0) fields.push_back(fields_[i]);
+      if (fields.size() == fields_.size()) return *for_all_;
+      plan = std::make_unique<halo_exchange>(*grid_, how_, fields);
+    }
+    return *plan;
+  }
+
+  std::vector<python_reference> keep_;  // outlives the plans
+  std::optional<rank_grid> grid_;
+  halo_options how_;
+  std::vector<field_memory> fields_;
+  std::unique_ptr<halo_exchange> for_all_;
+  std::map<std::uint64_t, std::unique_ptr<halo_exchange>> for_some_;
+  halo_exchange* in_flight_ = nullptr;
+  halo_algorithm algorithm_ = halo_algorithm::standard;
+};
+
+}  // namespace longshore::python

@@ -1,0 +1,97 @@
+// What a team is to Python: who may use it, and the things that its ranks make and free together.
+//
+// Freeing is collective, but when Python drops an object is its own affair, and differs between ranks. So a dropped thing is only marked;
+// what all ranks have dropped they free together, when the next thing is made or the team ends.
+#pragma once
+
+#include <longshore/transport/team.hpp>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace longshore::python {
+
+/// Made and freed by all ranks together.
+class shared_thing {
+ public:
+  shared_thing() = default;
+  virtual ~shared_thing() = default;
+  shared_thing(const shared_thing&) = delete;
+  shared_thing& operator=(const shared_thing&) = delete;
+
+  /// Collective. The team ends, and Python still has this on some rank: frees all but memory that arrays of Python may lie in.
+  virtual void outlive_team() = 0;
+
+  std::atomic<bool> dropped{false};  ///< by Python on this rank, by whichever of its threads
+};
+
+class membership {
+ public:
+  /// Of a team that lives longer (inside run), or that ends with end().
+  explicit membership(std::shared_ptr<team> ranks);
+  /// Without end() before it: a team of processes is left as it is, since the others may not be there to end it with.
+  ~membership();
+  membership(const membership&) = delete;
+  membership& operator=(const membership&) = delete;
+
+  /// Throws errc::usage when the team has ended, or belongs to another thread.
+  [[nodiscard]] team& ranks() const {
+    if (team_ == nullptr || owner_ != std::this_thread::get_id()) refuse();
+    return *team_;
+  }
+  [[nodiscard]] bool ended() const noexcept { return team_ == nullptr; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+
+  /// Collective; not with Python's lock.
+  template <class Thing, class... Arguments>
+  [[nodiscard]] std::shared_ptr<Thing> make(Arguments&&... arguments) {
+    free_dropped();
+    auto thing = std::make_shared<Thing>(std::forward<Arguments>(arguments)...);
+    things_.push_back(thing);
+    return thing;
+  }
+  void keep(std::shared_ptr<shared_thing> thing) { things_.push_back(std::move(thing)); }
+  void free_dropped();
+
+  /// Collective; not with Python's lock. Frees what there is, then the team.
+  void end();
+  /// A rank has failed: what there is goes as far as it can without the others.
+  void abandon() noexcept;
+
+ private:
+  [[noreturn]] void refuse() const;
+
+  std::shared_ptr<team> team_;
+  std::thread::id owner_ = std::this_thread::get_id();
+  int rank_, size_;
+  std::vector<std::shared_ptr<shared_thing>> things_;  // in the order in which all ranks made them
+};
+
+/// How an object of Python has a shared thing: it marks it when it goes.
+template <class Thing>
+class held {
+ public:
+  held(std::shared_ptr<membership> members, std::shared_ptr<Thing> thing)
+      : members_(std::move(members)), thing_(std::move(thing)) {}
+  ~held() {
+    if (thing_) thing_->dropped = true;
+  }
+  held(const held&) = delete;
+  held& operator=(const held&) = delete;
+  held(held&&) noexcept = default;
+
+  [[nodiscard]] membership& members() const noexcept { return *members_; }
+  [[nodiscard]] const std::shared_ptr<membership>& shared_members() const noexcept { return members_; }
+  Thing* operator->() const noexcept { return thing_.get(); }
+  [[nodiscard]] const std::shared_ptr<Thing>& thing() const noexcept { return thing_; }
+
+ private:
+  std::shared_ptr<membership> members_;
+  std::shared_ptr<Thing> thing_;
+};
+
+}  // namespace longshore::python

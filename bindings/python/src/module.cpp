@@ -1,0 +1,19 @@
+// The extension longshore._core: what longshore/__init__.py shows.
+#include "errors.hpp"
+#include "halo.hpp"
+#include "rank_team.hpp"
+#include "sort.hpp"
+#include "stream.hpp"
+#include "table_functions.hpp"
+
+NB_MODULE(_core, module) {
+  using namespace longshore::python;
+  module.doc() = "What C++ gives the package longshore.";
+  register_errors();
+  bind_team(module);
+  bind_run(module);
+  bind_table(module);
+  bind_halo(module);
+  bind_sort(module);
+  bind_stream(module);
+}

@@ -1,0 +1,10 @@
+// sort(): keys of any type, with values.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace longshore::python {
+
+void bind_sort(nanobind::module_& module);
+
+}  // namespace longshore::python

@@ -1,0 +1,244 @@
+#include "table_functions.hpp"
+
+#include "rank_team.hpp"
+#include "table.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <string>
+
+namespace longshore::python {
+namespace {
+
+using namespace nb::literals;
+
+/// The class Table.
+struct rank_table {
+  held<table> array;
+  element type;
+  std::string distribution;
+  std::string last_strategy;  ///< that the last operation used
+};
+
+std::shared_ptr<table> make(team& ranks, std::int64_t size, element type, std::string_view distribution) {
+  if (size < 0) fail(errc::usage, "a table of {} elements: 0 or more", size);
+  if (distribution != "block" && distribution != "cyclic")
+    fail(errc::usage, "distribution '{}': allowed are block, cyclic", distribution);
+  const bool cyclic = distribution == "cyclic";
+  const auto elements = static_cast<std::size_t>(size);
+  return bytes_of(type) <= 2 ? make_narrow_table(ranks, elements, type, cyclic) : make_wide_table(ranks, elements, type, cyclic);
+}
+
+void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle dtype, std::string distribution) {
+  const rank_team mine = team_or_world(team);
+  const element type = element_of(dtype);
+  auto& ranks = mine.ranks();
+  std::shared_ptr<table> made;
+  {
+    const nb::gil_scoped_release unlocked;
+    mine.members->free_dropped();
+    made = make(ranks, size, type, distribution);
+  }
+  mine.members->keep(made);
+  new (self) rank_table{{mine.members, std::move(made)}, type, std::move(distribution), ""};
+}
+
+std::span<const std::int64_t> indices_in(const array_to_read& array) {
+  require_type(array.type, element::int64, "indices");
+  return {reinterpret_cast<const std::int64_t*>(array.data), array.items};
+}
+
+plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, bool combine) {
+  if (buffer_items < 1) fail(errc::usage, "buffer_items {}: at least 1", buffer_items);
+  return {gather_strategy_of(strategy), static_cast<std::size_t>(buffer_items), hops, combine};
+}
+
+// An operation between two barriers: before it, so that what others stored is there, and after it, also when this rank's indices were
+// refused: its peers wait for it there.
+template <class Operation>
+gather_strategy between_barriers(team& ranks, bool barriers, const Operation& operation) {
+  const nb::gil_scoped_release unlocked;
+  if (!barriers) return operation();
+  ranks.barrier();
+  try {
+    const gather_strategy used = operation();
+    ranks.barrier();
+    return used;
+  } catch (const error& e) {
+    if (e.code() == errc::usage || (e.code() == errc::peer_failed && ranks.size() > 1)) ranks.barrier();
+    throw;
+  }
+}
+
+nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::string_view strategy, std::int64_t buffer_items,
+                  int hops, bool combine, bool barrier) {
+  team& ranks = self.array.members().ranks();
+  const auto wanted = contiguous_for_reading(indices, "indices");
+  const auto where = indices_in(wanted);
+  if (out.is_none()) out = new_array(wanted.shape, self.type);
+  const auto to = contiguous_for_writing(out, "out");
+  require_type(to.type, self.type, "out");
+  if (to.items != where.size())
+    fail(errc::usage, "gather: {} indices, but room for {} values in out: both must be the same", where.size(), to.items);
+  const plan_key key = key_of(strategy, buffer_items, hops, combine);
+  self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->gather(key, where, to.data); }));
+  return out;
+}
+
+void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy, std::int64_t buffer_items,
+             int hops, bool combine, bool barrier) {
+  team& ranks = self.array.members().ranks();
+  const auto wanted = contiguous_for_reading(indices, "indices");
+  const auto where = indices_in(wanted);
+  const auto from = contiguous_for_reading(values, "values");
+  require_type(from.type, self.type, "values");
+  if (from.items != where.size())
+    fail(errc::usage, "scatter: {} indices, but {} values: both must be the same", where.size(), from.items);
+  const plan_key key = key_of(strategy, buffer_items, hops, combine);
+  self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->scatter(key, where, from.data); }));
+}
+
+// One number of Python in the table's type.
+array_to_read one_of_type(nb::handle number, element type) {
+  const nb::object array = nb::module_::import_("numpy").attr("asarray")(number, dtype_of(type));
+  return contiguous_for_reading(array, "amount");
+}
+
+void histogram(rank_table& self, nb::handle indices, nb::handle amount, std::string_view strategy, std::int64_t buffer_items,
+               int hops, bool combine, bool barrier) {
+  team& ranks = self.array.members().ranks();
+  const auto wanted = contiguous_for_reading(indices, "indices");
+  const auto where = indices_in(wanted);
+  const bool common = !nb::hasattr(amount, "shape") || nb::len(nb::object(amount.attr("shape"))) == 0;
+  const auto from = common ? one_of_type(amount, self.type) : contiguous_for_reading(amount, "amount");
+  require_type(from.type, self.type, "amount");
+  if (!common && from.items != where.size())
+    fail(errc::usage, "histogram: {} indices, but {} amounts: one for all, or one for each", where.size(), from.items);
+  const plan_key key = key_of(strategy, buffer_items, hops, combine);
+  self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->add(key, where, from.data, common); }));
+}
+
+nb::object indices_of(const rank_table& self) {
+  nb::object indices = new_array({self.array->local().size() / bytes_of(self.type)}, element::int64);
+  self.array->write_indices(reinterpret_cast<std::int64_t*>(contiguous_for_writing(indices, "indices").data));
+  return indices;
+}
+
+std::string text_of(const rank_table& self) {
+  const membership& members = self.array.members();
+  return fmt::format("<longshore.Table: {} {} elements, {} over {} ranks, {} on rank {}>", self.array->size(), name_of(self.type),
+                     self.distribution, members.size(), self.array->local().size() / bytes_of(self.type), members.rank());
+}
+
+constexpr const char* options_text = R"(
+strategy: agp, exstack, exstack2, conveyor, aggregator, direct, or auto, which measures once in each layout what is fastest.
+A plan is made when options are first met, and kept with the table. A barrier before and after the operation makes what is in the table
+certain; barrier=False leaves that to the caller.)";
+
+}  // namespace
+
+void bind_table(nb::module_& module) {
+  nb::class_<rank_table>(module, "Table", R"(A one-dimensional array spread over the ranks of a team, zero at first.
+
+Collective. Each rank has its part in ``local``, a NumPy array over the very memory that the others reach; where an element lies says
+the distribution, 'block' or 'cyclic'. Without a team (None) it is that of world(). Freed when all ranks have dropped it, at the next
+making of something or the end of the run.
+
+>>> table = longshore.Table(None, 10, "int64")
+>>> table.local[:] = 3 * np.arange(10)
+>>> longshore.gather(table, np.array([9, 0, 1]))
+array([27,  0,  3])
+)")
+      .def("__init__", &make_table, "team"_a.none(), "size"_a, "dtype"_a = "float64", "distribution"_a = "block",
+           nb::sig("def __init__(self, team: Team | None, size: int, dtype: numpy.typing.DTypeLike = 'float64', "
+                   "distribution: str = 'block') -> None"))
+      .def_prop_ro(
+          "local",
+          [](nb::object self) {
+            rank_table& mine = nb::cast<rank_table&>(self);
+            const auto memory = mine.array->local();
+            return array_over(memory.data(), {memory.size() / bytes_of(mine.type)}, mine.type, self);
+          },
+          nb::sig("def local(self) -> numpy.ndarray"), "The elements of this rank: no copy.")
+      .def_prop_ro("indices", &indices_of, nb::sig("def indices(self) -> numpy.ndarray"),
+                   "Global indices of the elements of this rank: a new array of int64.")
+      .def_prop_ro(
+          "size", [](const rank_table& self) { return self.array->size(); }, "Elements in all.")
+      .def_prop_ro(
+          "dtype", [](const rank_table& self) { return dtype_of(self.type); }, nb::sig("def dtype(self) -> numpy.dtype"),
+          "Type of the elements.")
+      .def_prop_ro(
+          "distribution", [](const rank_table& self) { return self.distribution; }, "'block' or 'cyclic'.")
+      .def_prop_ro(
+          "strategy", [](const rank_table& self) { return self.last_strategy; },
+          "The strategy that the last operation used: what auto has become. '' before the first.")
+      .def(
+          "owner",
+          [](const rank_table& self, std::int64_t index) {
+            if (index < 0 || static_cast<std::size_t>(index) >= self.array->size())
+              throw nb::index_error(fmt::format("element {} of a table of {}", index, self.array->size()).c_str());
+            return self.array->owner_of(static_cast<std::size_t>(index));
+          },
+          "index"_a, "The rank that has an element.")
+      .def("__len__", [](const rank_table& self) { return self.array->size(); })
+      .def("__repr__", &text_of);
+
+  static const std::string gather_text =
+      fmt::format(R"(Collective. The elements of the table at these global indices, as a new array or in ``out``.
+
+indices: int64, of any shape, any number of them, different on each rank. Nothing is copied on the way in or out.
+{}
+
+>>> table = longshore.Table(None, 4)
+>>> table.local[:] = [0.0, 0.5, 1.0, 1.5]
+>>> longshore.gather(table, np.array([[3, 3], [0, 1]]))
+array([[1.5, 1.5],
+       [0. , 0.5]])
+)",
+                  options_text);
+  module.def(
+      "gather", &gather, "table"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(), "strategy"_a = "auto",
+      "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
+      nb::sig("def gather(table: Table, indices: numpy.ndarray, out: numpy.ndarray | None = None, *, strategy: str = 'auto', "
+              "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> numpy.ndarray"),
+      gather_text.c_str());
+  static const std::string scatter_text =
+      fmt::format(R"(Collective. Stores values[i] at the global index indices[i]. Of two values for one element one wins, whole.
+{}
+
+>>> table = longshore.Table(None, 3, "int32")
+>>> longshore.scatter(table, np.array([2, 0]), np.array([7, 8], "int32"))
+>>> table.local
+array([8, 0, 7], dtype=int32)
+)",
+                  options_text);
+  module.def("scatter", &scatter, "table"_a, "indices"_a, "values"_a, nb::kw_only(), "strategy"_a = "auto",
+             "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
+             nb::sig("def scatter(table: Table, indices: numpy.ndarray, values: numpy.ndarray, *, strategy: str = 'auto', "
+                     "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
+             scatter_text.c_str());
+  static const std::string histogram_text = fmt::format(
+      R"(Collective. Adds ``amount`` to the element at each index: one number for all, or an array with one for each index.
+Nothing is lost however many ranks meet at one element. Elements of 4 and 8 bytes.
+{}
+
+>>> table = longshore.Table(None, 3, "int64")
+>>> longshore.histogram(table, np.array([2, 0, 2, 2]))
+>>> table.local
+array([1, 0, 3])
+)",
+      options_text);
+  module.def("histogram", &histogram, "table"_a, "indices"_a, "amount"_a = 1, nb::kw_only(), "strategy"_a = "auto",
+             "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
+             nb::sig("def histogram(table: Table, indices: numpy.ndarray, amount: int | float | numpy.ndarray = 1, *, "
+                     "strategy: str = 'auto', buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = "
+                     "True) -> None"),
+             histogram_text.c_str());
+}
+
+}  // namespace longshore::python

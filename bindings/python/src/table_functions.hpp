@@ -1,0 +1,10 @@
+// The class Table, and gather, scatter and histogram.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace longshore::python {
+
+void bind_table(nanobind::module_& module);
+
+}  // namespace longshore::python

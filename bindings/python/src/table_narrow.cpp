@@ -1,0 +1,10 @@
+#include "table_of.hpp"
+
+namespace longshore::python {
+
+std::shared_ptr<table> make_narrow_table(team& ranks, std::size_t size, element type, bool cyclic) {
+  if (bytes_of(type) == 1) return std::make_shared<table_of<std::uint8_t>>(ranks, size, type, table_distribution{cyclic});
+  return std::make_shared<table_of<std::uint16_t>>(ranks, size, type, table_distribution{cyclic});
+}
+
+}  // namespace longshore::python

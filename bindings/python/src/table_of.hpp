@@ -1,0 +1,117 @@
+// Tables of one size of element, for the files that instantiate them: table_narrow.cpp, table_wide.cpp.
+#pragma once
+
+#include "table.hpp"
+#include "table_distribution.hpp"
+
+#include <longshore/array/dist_array.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/gather/gather.hpp>
+#include <longshore/gather/op.hpp>
+#include <longshore/gather/scatter.hpp>
+#include <longshore/gather/update.hpp>
+
+#include <bit>
+#include <map>
+#include <type_traits>
+
+namespace longshore::python {
+
+/// Adds numbers of type T that lie in integers of their size.
+template <class T>
+struct add_as {
+  template <class Bits>
+  [[nodiscard]] constexpr Bits operator()(const Bits& a, const Bits& b) const {
+    return std::bit_cast<Bits>(op::add{}(std::bit_cast<T>(a), std::bit_cast<T>(b)));
+  }
+  template <class Bits>
+  [[nodiscard]] static constexpr Bits identity() noexcept {
+    return std::bit_cast<Bits>(T{});
+  }
+};
+
+template <class Bits>
+class table_of final : public table {
+ public:
+  table_of(team& ranks, std::size_t size, element type, table_distribution distribution)
+      : array_(std::make_unique<dist_array<Bits, table_distribution>>(ranks, size, distribution)),
+        map_(array_->map()),
+        local_(array_->local()),
+        type_(type) {}
+
+  std::size_t size() const override { return map_.size(); }
+  std::span<std::byte> local() override { return std::as_writable_bytes(local_); }
+  int owner_of(std::size_t index) const override { return map_.owner_offset(index).rank; }
+  void write_indices(std::int64_t* to) const override {
+    const int rank = array_->team().rank();
+    for (std::size_t i = 0; i < local_.size(); ++i) to[i] = static_cast<std::int64_t>(map_.index_of(rank, i));
+  }
+
+  gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices, std::byte* out) override {
+    auto& plan = plan_of(gathers_, key);
+    plan(indices, {reinterpret_cast<Bits*>(out), indices.size()});
+    return plan.strategy();
+  }
+  gather_strategy scatter(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values) override {
+    auto& plan = plan_of(scatters_, key);
+    plan(indices, {reinterpret_cast<const Bits*>(values), indices.size()});
+    return plan.strategy();
+  }
+  gather_strategy add(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values, bool common) override {
+    if constexpr (has_updates) {
+      if (is_floating(type_)) return run(plan_of(additions_of_floats_, key), indices, values, common);
+      return run(plan_of(additions_, key), indices, values, common);
+    } else {
+      fail(errc::unsupported, "histogram: elements of 1 or 2 bytes overflow soon, and are not updated: use int32 or int64");
+    }
+  }
+
+  void outlive_team() override {
+    gathers_.clear(), scatters_.clear(), additions_.clear(), additions_of_floats_.clear();
+    // Of processes, freeing the memory would unmap it under arrays that Python still has.
+    if (array_->team().transport_name() != "threads") static_cast<void>(array_.release());
+  }
+
+ private:
+  template <class Plan>
+  using plans = std::map<plan_key, std::unique_ptr<Plan>>;
+  static constexpr bool has_updates = sizeof(Bits) >= sizeof(float);
+  using float_of_size = std::conditional_t<sizeof(Bits) == sizeof(float), float, double>;
+
+  template <class Plan>
+  Plan& plan_of(plans<Plan>& made, const plan_key& key) {
+    auto& plan = made[key];
+    if (!plan) {
+      try {
+        plan = std::make_unique<Plan>(
+            *array_,
+            gather_options{.strategy = key.strategy, .buffer_items = key.buffer_items, .hops = key.hops, .combine = key.combine});
+      } catch (...) {
+        made.erase(key);
+        throw;
+      }
+    }
+    return *plan;
+  }
+
+  template <class Plan>
+  static gather_strategy run(Plan& plan, std::span<const std::int64_t> indices, const std::byte* values, bool common) {
+    const auto* from = reinterpret_cast<const Bits*>(values);
+    if (common)
+      plan(indices, *from);
+    else
+      plan(indices, std::span<const Bits>(from, indices.size()));
+    return plan.strategy();
+  }
+
+  std::unique_ptr<dist_array<Bits, table_distribution>> array_;
+  table_distribution::map map_;
+  std::span<Bits> local_;
+  element type_;
+  plans<gather_plan<Bits, table_distribution>> gathers_;
+  plans<scatter_plan<Bits, table_distribution>> scatters_;
+  plans<update_plan<Bits, table_distribution>> additions_;
+  plans<update_plan<Bits, table_distribution, add_as<float_of_size>>> additions_of_floats_;
+};
+
+}  // namespace longshore::python

@@ -1,0 +1,198 @@
+// The class Team: who the ranks are, and collectives of small values.
+#include "arrays.hpp"
+#include "rank_team.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+namespace longshore::python {
+namespace {
+
+using namespace nb::literals;
+using unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+reduction reduction_of(std::string_view name) {
+  if (name == "sum") return reduction::sum;
+  if (name == "min") return reduction::min;
+  if (name == "max") return reduction::max;
+  fail(errc::usage, "allreduce: operation '{}'; allowed are sum, min, max", name);
+}
+
+template <class T>
+T reduce_one(team& ranks, T value, reduction operation) {
+  const nb::gil_scoped_release unlock;
+  return ranks.allreduce_value(value, operation);
+}
+
+nb::object allreduce(const rank_team& self, nb::object value, std::string_view name) {
+  const reduction operation = reduction_of(name);
+  team& ranks = self.ranks();
+  if (PyFloat_Check(value.ptr())) return nb::cast(reduce_one(ranks, PyFloat_AsDouble(value.ptr()), operation));
+  if (PyIndex_Check(value.ptr()) != 0 && !nb::hasattr(value, "__len__"))
+    return nb::cast(reduce_one(ranks, nb::cast<std::int64_t>(nb::int_(value)), operation));
+  const auto values = contiguous_for_writing(value, "allreduce");
+  if (values.type != element::int64 && values.type != element::float64)
+    require_type(values.type, is_floating(values.type) ? element::float64 : element::int64, "allreduce");
+  {
+    const nb::gil_scoped_release unlock;
+    if (values.type == element::int64)
+      ranks.allreduce(std::span(reinterpret_cast<std::int64_t*>(values.data), values.items), operation);
+    else
+      ranks.allreduce(std::span(reinterpret_cast<double*>(values.data), values.items), operation);
+  }
+  return value;
+}
+
+nb::object broadcast(const rank_team& self, nb::object array, int root) {
+  team& ranks = self.ranks();
+  if (root < 0 || root >= ranks.size()) fail(errc::usage, "broadcast: root {}; ranks are 0 to {}", root, ranks.size() - 1);
+  const auto memory = contiguous_for_writing(array, "broadcast");
+  const nb::gil_scoped_release unlock;
+  ranks.broadcast({memory.data, memory.bytes()}, root);
+  return array;
+}
+
+nb::object allgather(const rank_team& self, nb::handle array) {
+  team& ranks = self.ranks();
+  const auto mine = contiguous_for_reading(array, "allgather");
+  std::vector<std::size_t> shape = mine.shape;
+  shape.insert(shape.begin(), static_cast<std::size_t>(ranks.size()));
+  nb::object all = new_array(shape, mine.type);
+  const auto to = contiguous_for_writing(all, "allgather");
+  const nb::gil_scoped_release unlock;
+  ranks.allgather({mine.data, mine.bytes()}, {to.data, to.bytes()});
+  return all;
+}
+
+nb::object alltoall(const rank_team& self, nb::handle array) {
+  team& ranks = self.ranks();
+  const auto outgoing = contiguous_for_reading(array, "alltoall");
+  if (outgoing.shape.empty() || outgoing.shape[0] != static_cast<std::size_t>(ranks.size()))
+    fail(errc::usage, "alltoall: an array of {} along its first dimension; it must be {}, a block for each rank",
+         outgoing.shape.empty() ? 0 : outgoing.shape[0], ranks.size());
+  nb::object incoming = new_array(outgoing.shape, outgoing.type);
+  const auto to = contiguous_for_writing(incoming, "alltoall");
+  const nb::gil_scoped_release unlock;
+  ranks.alltoall({outgoing.data, outgoing.bytes()}, {to.data, to.bytes()});
+  return incoming;
+}
+
+void close(const rank_team& self) {
+  if (self.members->ended()) return;
+  (void)self.ranks();  // of this thread
+  const nb::gil_scoped_release unlock;
+  self.members->end();
+}
+
+std::string text_of(const rank_team& self) {
+  const membership& members = *self.members;
+  if (members.ended()) return fmt::format("<longshore.Team: rank {} of {}, ended>", members.rank(), members.size());
+  const team& ranks = members.ranks();
+  const node_map& nodes = ranks.nodes();
+  return fmt::format("<longshore.Team: rank {} of {}, transport {}, node {} of {}>", ranks.rank(), ranks.size(),
+                     ranks.transport_name(), nodes.my_node(), nodes.node_count());
+}
+
+}  // namespace
+
+void bind_team(nb::module_& module) {
+  nb::class_<rank_team>(module, "Team", R"(The ranks of a run, as one of them sees it.
+
+main gets one from run(); world() is that of all, Team(comm) that of a communicator of mpi4py. Collective calls are made by all
+ranks in the same order; only the thread that runs the rank may use it. A wait that lasts longer than the deadline
+raises DeadlineError, which names the rank, the peer and the operation.
+
+>>> longshore.run(lambda team: (team.rank, team.size), ranks=3)
+(0, 3)
+)")
+      .def(
+          "__init__",
+          [](rank_team* self, nb::object comm, std::optional<int> ranks_per_node, std::optional<double> timeout) {
+            new (self) rank_team(
+                nb::cast<rank_team>(nb::module_::import_("longshore._core").attr("_join")(comm, ranks_per_node, timeout)));
+          },
+          "comm"_a, nb::kw_only(), "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
+          nb::sig(
+              "def __init__(self, comm: typing.Any, *, ranks_per_node: int | None = None, timeout: float | None = None) -> None"),
+          "Collective over a communicator of mpi4py. It ends with close(), or with the program.")
+      .def_prop_ro(
+          "rank", [](const rank_team& self) { return self.members->rank(); }, "This rank, from 0.")
+      .def_prop_ro(
+          "size", [](const rank_team& self) { return self.members->size(); }, "How many ranks there are.")
+      .def_prop_ro(
+          "transport", [](const rank_team& self) { return std::string(self.ranks().transport_name()); },
+          "How bytes travel: 'threads', 'mpi', ...")
+      .def_prop_ro(
+          "library", [](const rank_team& self) { return self.ranks().library_version(); },
+          "The library underneath with its version; '' when there is none.")
+      .def_prop_ro(
+          "node", [](const rank_team& self) { return self.ranks().nodes().my_node(); }, "The node of this rank, from 0.")
+      .def_prop_ro(
+          "node_count", [](const rank_team& self) { return self.ranks().nodes().node_count(); }, "How many nodes.")
+      .def_prop_ro(
+          "node_ranks",
+          [](const rank_team& self) {
+            const auto ranks = self.ranks().nodes().my_ranks();
+            return std::vector<int>(ranks.begin(), ranks.end());
+          },
+          "The ranks of this rank's node, ascending.")
+      .def(
+          "node_of",
+          [](const rank_team& self, int rank) {
+            const team& ranks = self.ranks();
+            if (rank < 0 || rank >= ranks.size()) fail(errc::usage, "rank {}: ranks are 0 to {}", rank, ranks.size() - 1);
+            return ranks.nodes().node_of(rank);
+          },
+          "rank"_a, "The node of a rank.")
+      .def_prop_ro(
+          "cpus",
+          [](const rank_team& self) {
+            const auto cpus = self.ranks().cpus();
+            return std::vector<int>(cpus.begin(), cpus.end());
+          },
+          "The CPUs that are this rank's to use.")
+      .def_prop_ro(
+          "waited_seconds", [](const rank_team& self) { return self.ranks().waited_seconds(); },
+          "Seconds that this rank has waited for others so far.")
+      .def(
+          "now", [](const rank_team& self) { return self.ranks().now(); },
+          "Seconds on the transport's clock; differences mean something on one rank only.")
+      .def(
+          "barrier", [](const rank_team& self) { self.ranks().barrier(); }, unlocked(),
+          "Collective. Returns when every rank has called it, and what they stored before is visible.")
+      .def("allreduce", &allreduce, "value"_a, "op"_a = "sum", nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
+           R"(Collective. The sum, min or max over the ranks: of an int or a float, or element by element of an array of
+int64 or float64, in place.
+
+>>> longshore.run(lambda team: team.allreduce(0.5 * team.rank, 'max'), ranks=3)
+1.0
+)")
+      .def("broadcast", &broadcast, "array"_a, "root"_a = 0, nb::sig("def broadcast(self, array: V, root: int = 0) -> V"),
+           "Collective. Copies the array of rank root into the arrays of all, of the same type and shape.")
+      .def("allgather", &allgather, "array"_a, nb::sig("def allgather(self, array: numpy.ndarray) -> numpy.ndarray"),
+           "Collective. A new array whose element r along its first dimension is the array of rank r; equal shapes on all ranks.")
+      .def("alltoall", &alltoall, "array"_a, nb::sig("def alltoall(self, array: numpy.ndarray) -> numpy.ndarray"),
+           "Collective. Block r along the first dimension goes to rank r; a new array with the blocks that came.")
+      .def("close", &close,
+           "Collective. Ends a team that was made of a communicator, and frees what it made; else that is done when the program "
+           "ends.")
+      .def(
+          "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> Team"))
+      .def(
+          "__exit__",
+          [](const rank_team& self, nb::handle type, nb::handle, nb::handle) {
+            if (type.is_none()) close(self);
+          },
+          "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
+          nb::sig("def __exit__(self, type: object, value: object, traceback: object) -> None"))
+      .def("__repr__", &text_of);
+}
+
+}  // namespace longshore::python

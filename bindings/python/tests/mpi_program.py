@@ -1,0 +1,89 @@
+"""What test_mpi.py starts under mpirun: each case is one function, named on the command line."""
+
+import sys
+from typing import Any
+
+import longshore
+import numpy as np
+
+
+def check_everything(team: longshore.Team) -> None:
+    """What the tests on threads check one by one, on whatever ranks these are."""
+    size = 301
+    for distribution in ("block", "cyclic"):
+        table = longshore.Table(team, size, "float64", distribution)
+        table.local[:] = 0.5 * table.indices
+        indices = np.random.default_rng(team.rank).integers(0, size, 500)
+        for strategy in ("agp", "exstack", "conveyor"):
+            assert np.array_equal(longshore.gather(table, indices, strategy=strategy), 0.5 * indices)
+        counts = longshore.Table(team, size, "int64", distribution)
+        longshore.histogram(counts, indices, strategy="exstack")
+        assert team.allreduce(int(counts.local.sum())) == 500 * team.size
+    halo = longshore.Halo(team, (6, 7, 8), fields=2)
+    u, _ = halo.fields
+    cells = np.arange(6 * 7 * 8.0).reshape(6, 7, 8)
+    u[halo.interior] = cells[halo.owned]
+    halo.exchange(u)
+    axes = [np.arange(s.start - 1, s.stop + 1) % n for s, n in zip(halo.owned, cells.shape, strict=True)]
+    assert np.array_equal(u, cells[np.ix_(*axes)])
+    keys = np.random.default_rng(team.rank).normal(size=200)
+    mine = longshore.sort(team, keys)
+    assert team.allreduce(len(mine)) == 200 * team.size
+    assert np.isclose(team.allreduce(float(mine.sum())), team.allreduce(float(keys.sum())))
+    if team.rank == 0:
+        print(f"all right on {team.size} ranks of {team.transport}")
+
+
+def run() -> None:
+    longshore.run(check_everything, 2)  # the launcher has said how many
+    longshore.run(check_everything)
+
+
+def world() -> None:
+    check_everything(longshore.world())
+    assert longshore.world().size > 1
+
+
+def communicator() -> None:
+    from mpi4py import MPI  # noqa: PLC0415 - of this case alone
+
+    with longshore.Team(MPI.COMM_WORLD) as team:
+        check_everything(team)
+    part = MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)
+    kept = longshore.Team(part)  # ends with the program
+    part.Free()
+    check_everything(kept)
+    assert kept.size < MPI.COMM_WORLD.size
+    assert MPI.COMM_WORLD.allreduce(1) == MPI.COMM_WORLD.size
+
+
+def fails() -> None:
+    def main(team: longshore.Team) -> None:
+        team.barrier()
+        if team.rank == 1:
+            raise RuntimeError("rank 1 says why")
+        longshore.gather(longshore.Table(team, 10), np.arange(3))
+
+    longshore.run(main)
+    print("not reached")
+
+
+def views() -> None:
+    kept: list[Any] = []
+
+    def main(team: longshore.Team) -> Any:
+        table = longshore.Table(team, 1000, "int64")
+        table.local[:] = table.indices
+        if team.rank != 1:
+            kept.append(table)
+        longshore.Table(team, 10)
+        return table.local[:3]
+
+    mine = longshore.run(main)
+    longshore.run(main)
+    assert np.array_equal(mine, mine[0] + np.arange(3))
+    print("views are still there")
+
+
+if __name__ == "__main__":
+    {"run": run, "world": world, "communicator": communicator, "fails": fails, "views": views}[sys.argv[1]]()

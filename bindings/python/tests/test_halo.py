@@ -1,0 +1,172 @@
+"""Halos against the whole grid, wrapped around by NumPy."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import longshore
+import numpy as np
+import pytest
+
+RANKS = [1, 2, 3, 4, 7]
+
+
+def whole_grid(cells: tuple[int, ...], dtype: str = "float64") -> Any:
+    return np.arange(1, 1 + np.prod(cells)).reshape(cells).astype(dtype)
+
+
+def expected_block(halo: longshore.Halo, grid: Any, low: list[int], high: list[int]) -> Any:
+    """The block with its halo, of a grid that is periodic in all dimensions."""
+    axes = [
+        np.arange(owned.start - below, owned.stop + above) % extent
+        for owned, below, above, extent in zip(halo.owned, low, high, halo.cells, strict=True)
+    ]
+    return grid[np.ix_(*axes)]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize(
+    ("cells", "width"), [((23,), 1), ((14, 15), 2), ((9, 8, 15), 1), ((16, 15, 14), ((1, 0), (0, 2), (2, 1)))]
+)
+def test_a_halo_has_the_cells_of_the_neighbours(ranks: int, cells: tuple[int, ...], width: Any) -> None:
+    def main(team: longshore.Team) -> None:
+        halo = longshore.Halo(team, cells, width, fields=2, dtype=["float64", "int16"])
+        sides = width if isinstance(width, tuple) else [(width, width)] * len(cells)
+        low, high = [side[0] for side in sides], [side[1] for side in sides]
+        for field in halo.fields:
+            field[halo.interior] = whole_grid(cells, str(field.dtype))[halo.owned]
+        halo.exchange()
+        for field in halo.fields:
+            assert np.array_equal(field, expected_block(halo, whole_grid(cells, str(field.dtype)), low, high))
+        assert np.prod(halo.grid) == team.size
+        assert team.allreduce(int(np.prod(halo.local_cells))) == np.prod(cells)
+
+    longshore.run(main, ranks, ranks_per_node=2)
+
+
+@pytest.mark.parametrize("algorithm", ["standard", "staged", "sequenced", "staged-sequenced", "hybrid", "auto"])
+@pytest.mark.parametrize("mode", ["direct", "channel"])
+def test_every_algorithm_and_mode(algorithm: str, mode: str) -> None:
+    def main(team: longshore.Team) -> None:
+        halo = longshore.Halo(team, (10, 9, 8), 1, algorithm=algorithm, mode=mode)
+        (u,) = halo.fields
+        for turn in (1.0, 2.0):
+            u[halo.interior] = turn * whole_grid(halo.cells)[halo.owned]
+            halo.start()
+            while not halo.test():
+                pass
+            assert np.array_equal(u, turn * expected_block(halo, whole_grid(halo.cells), [1, 1, 1], [1, 1, 1]))
+
+    longshore.run(main, 4)
+
+
+def test_arrays_of_the_user_are_exchanged_where_they_lie() -> None:
+    cells = (6, 8)
+
+    def main(team: longshore.Team) -> None:
+        shape = longshore.Halo(team, cells, 1).fields[0].shape
+        memory = np.full((2 * shape[0], 3 * shape[1]), -1.0)
+        strided = memory[::2, ::3]
+        fortran = np.zeros(shape, order="F", dtype="int32")
+        halo = longshore.Halo(team, cells, 1, fields=[strided, fortran])
+        assert halo.fields[0] is strided
+        strided[halo.interior] = fortran[halo.interior] = whole_grid(cells)[halo.owned]
+        halo.exchange()
+        assert np.array_equal(strided, expected_block(halo, whole_grid(cells), [1, 1], [1, 1]))
+        assert np.array_equal(fortran, strided)
+        assert (memory[1::2] == -1).all()
+
+    longshore.run(main, 3)
+
+
+def test_fields_are_exchanged_by_name() -> None:
+    def main(team: longshore.Team) -> None:
+        halo = longshore.Halo(team, 12, fields=3)
+        u, v, w = halo.fields
+        for field in halo.fields:
+            field[:] = -1
+            field[halo.interior] = team.rank
+        halo.exchange(v)
+        assert v[0] == (team.rank - 1) % team.size
+        assert u[0] == w[0] == -1
+        halo.exchange(w, u)
+        assert u[0] == w[0] == v[0]
+        with pytest.raises(longshore.UsageError, match="none of the halo's 3 fields"):
+            halo.exchange(u.copy())
+
+    longshore.run(main, 3)
+
+
+def test_beyond_a_border_nothing_is_written() -> None:
+    def main(team: longshore.Team) -> None:
+        halo = longshore.Halo(team, (6, 6), periodic=(False, True), ranks=(3, 1))
+        (u,) = halo.fields
+        u[:] = -1
+        u[halo.interior] = team.rank
+        halo.exchange()
+        assert (halo.grid, halo.coordinates) == ((3, 1), (team.rank, 0))
+        assert (u[0] == (team.rank - 1 if team.rank > 0 else -1)).all()
+        assert (u[-1] == (team.rank + 1 if team.rank < 2 else -1)).all()
+
+    longshore.run(main, 3)
+
+
+@pytest.mark.parametrize("width", [0, 1, 2, ((1, 2), (0, 3))])
+@pytest.mark.parametrize("cells", [(5, 7), (3, 4), (9, 6)])
+def test_inner_and_shell_are_the_interior_once(cells: tuple[int, int], width: Any) -> None:
+    halo = longshore.Halo(None, cells, width)
+    count = np.zeros_like(halo.fields[0], dtype=int)
+    count[halo.inner] += 1
+    for box in halo.shell:
+        count[box] += 1
+    inside = np.zeros_like(count)
+    inside[halo.interior] = 1
+    assert np.array_equal(count, inside)
+    inside[halo.inner] += 1
+    sides = width if isinstance(width, tuple) else [(width, width)] * 2
+    for at in np.argwhere(inside == 2):
+        for where, (low, high), extent, first in zip(at, sides, cells, [side[0] for side in sides], strict=True):
+            assert low <= where - first < extent - high
+
+
+def test_fields_outlive_the_halo_and_the_run() -> None:
+    def main(team: longshore.Team) -> Any:
+        halo = longshore.Halo(team, 8)
+        halo.fields[0][:] = team.rank
+        halo.exchange()
+        return halo.fields[0]
+
+    field = longshore.run(main, 2)
+    gc.collect()
+    assert field.tolist() == [1, 0, 0, 0, 0, 1]
+
+
+def test_wrong_halos_say_what_is_allowed() -> None:
+    with pytest.raises(ValueError, match="cells in 4 dimensions: 1, 2 or 3"):
+        longshore.Halo(None, (2, 2, 2, 2))
+    with pytest.raises(ValueError, match="each at least 1"):
+        longshore.Halo(None, (2, 0))
+    with pytest.raises(ValueError, match="width: 3 values for 2 dimensions"):
+        longshore.Halo(None, (4, 4), (1, 1, 1))
+    with pytest.raises(ValueError, match=r"array of shape \(4\); with its halo the block of rank 0 is \(6\)"):
+        longshore.Halo(None, 4, fields=np.zeros(4))
+    with pytest.raises(TypeError, match="fields: a NumPy array"):
+        longshore.Halo(None, 4, fields=["u"])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="pairwise"):
+        longshore.Halo(None, 4, mode="carrier-pigeon")
+    with pytest.raises(ValueError, match="staged"):
+        longshore.Halo(None, 4, algorithm="guess")
+    with pytest.raises(ValueError, match="0 fields"):
+        longshore.Halo(None, 4, fields=0)
+    halo = longshore.Halo(None, 4)
+    with pytest.raises(ValueError, match=r"start\(\) begins one"):
+        halo.wait()
+    halo.start()
+    with pytest.raises(ValueError, match=r"wait\(\) ends it"):
+        halo.start()
+    halo.wait()
+    assert (
+        repr(halo)
+        == "<longshore.Halo: 4 cells on 1 ranks, 4 with halo 1 on rank 0, fields float64, algorithm standard>"
+    )

@@ -1,0 +1,42 @@
+"""The same package when ranks are processes: programs under mpirun."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_examples import MPI_RANKS, ROOT, mpirun
+
+PROGRAM = Path(__file__).parent / "mpi_program.py"
+
+
+def start(case: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "LONGSHORE_TRANSPORT"} | ROOT
+    return subprocess.run(
+        mpirun(PROGRAM, case), env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("case", ["run", "world", "communicator"])
+def test_everything_works_on_processes(case: str) -> None:
+    if case == "communicator" and importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    done = start(case)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"all right on {MPI_RANKS} ranks of mpi" in done.stdout
+
+
+def test_views_stay_when_the_run_has_ended() -> None:
+    done = start("views")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("views are still there") == MPI_RANKS
+
+
+def test_the_exception_of_one_rank_ends_all_processes() -> None:
+    done = start("fails")
+    assert done.returncode == 3
+    assert "rank 1 says why" in done.stderr
+    assert "not reached" not in done.stdout

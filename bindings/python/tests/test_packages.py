@@ -1,0 +1,133 @@
+"""The two distributions, their types, what docs/python.md shows, and results as data frames."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import longshore
+import pytest
+from test_examples import REPOSITORY, ROOT, mpirun, run_script
+
+DOCUMENT = REPOSITORY / "docs" / "python.md"
+
+
+def test_both_packages_have_the_version_of_the_library() -> None:
+    library = re.search(
+        r"project\(longshore VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8")
+    )
+    assert library is not None
+    study = tomllib.loads((REPOSITORY / "study" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert longshore.__version__ == version("longshore") == study["version"] == library[1]
+
+
+def test_the_wheel_of_the_study_tool_shares_no_file_with_the_bindings(tmp_path: Path) -> None:
+    if importlib.util.find_spec("hatchling") is None:
+        pytest.skip("hatchling, which builds the wheel, is not installed")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path),
+        str(REPOSITORY / "study"),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    (wheel,) = tmp_path.glob("longshore_study-*-py3-none-any.whl")
+    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"longshore_study"}
+
+
+def test_examples_type_check_against_the_stubs_and_wrong_calls_do_not(tmp_path: Path) -> None:
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
+    examples = [str(path) for path in sorted((REPOSITORY / "examples" / "python").glob("*.py"))]
+    assert len(examples) >= 5
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "import longshore\nlongshore.gather([1], 2)\nx: str = longshore.run(lambda team: team.rank)\n", encoding="utf-8"
+    )
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, *examples, str(wrong)]
+    done = subprocess.run(mypy, capture_output=True, text=True, check=False, timeout=120)
+    errors = [line for line in done.stdout.splitlines() if ": error: " in line]
+    places = [line.partition(": error: ")[0].rpartition("/")[2] for line in errors]
+    assert places == ["wrong.py:2", "wrong.py:2", "wrong.py:3"], done.stdout
+
+
+def fenced(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_programs_of_the_documentation_run(capsys: pytest.CaptureFixture[str]) -> None:
+    programs = fenced("python")
+    assert len(programs) >= 5
+    names: dict[str, object] = {}
+    for program in programs:  # one after the other, as a reader types them
+        exec(compile(program, str(DOCUMENT), "exec"), names)  # noqa: S102 - it is our own page
+    said = re.findall(r"print\(\w+\)  # (.*)", "\n".join(programs))
+    assert capsys.readouterr().out.splitlines() == said
+
+
+def test_commands_of_the_documentation_run() -> None:
+    commands = [line[2:] for block in fenced("console") for line in block.splitlines()]
+    assert len(commands) == 3
+    for command in commands:
+        variables = dict(re.findall(r"(LONGSHORE_\w+)=(\S+)", command))
+        script = REPOSITORY / command.split("python ")[1]
+        started = mpirun(script) if command.startswith("mpirun") else [sys.executable, str(script)]
+        assert "after 20 steps" in run_script(started, **variables, **ROOT)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_results_of_studies_are_data_frames(library: str, tmp_path: Path) -> None:
+    if importlib.util.find_spec("longshore_study") is None:
+        pytest.skip("the study tool is not installed")
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    csv = tmp_path / "figures.csv"
+    csv.write_text(
+        "stage,comm,tasks,stream_ep_GBps_1_locale\nfirst,none,fifo,100.5\nsecond,none,fifo,120\n", encoding="utf-8"
+    )
+    imported = [
+        sys.executable,
+        "-m",
+        "longshore_study",
+        "import",
+        "stream-csv",
+        str(csv),
+        "--tag",
+        "published",
+        "--store",
+        str(tmp_path / "store"),
+    ]
+    done = subprocess.run(imported, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    frame = longshore.results("published", store=tmp_path / "store", frame=library)  # type: ignore[arg-type]
+    assert type(frame).__module__.split(".")[0] == library
+    assert {"tag", "pattern", "metric", "value", "unit"} <= set(frame.columns)
+    assert len(frame) >= 2
+    with pytest.raises(ValueError, match="unknown tag or study 'publshed'"):
+        longshore.results("publshed", store=tmp_path / "store", frame=library)  # type: ignore[arg-type]
+
+
+def test_results_without_what_they_need_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "longshore_study" else found(name))
+    with pytest.raises(ImportError, match="pip install longshore-study"):
+        longshore.results()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in ("pandas", "polars") else True)
+    with pytest.raises(ImportError, match="pandas or polars"):
+        longshore.results()
+    with pytest.raises(ValueError, match="'pandas', 'polars'"):
+        longshore.results(frame="excel")  # type: ignore[arg-type]

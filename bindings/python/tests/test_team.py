@@ -1,0 +1,163 @@
+"""Runs, teams and what ends them."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import longshore
+import numpy as np
+import pytest
+
+RANKS = [1, 2, 3, 4, 7]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_every_rank_runs_main_with_its_own_team(ranks: int) -> None:
+    seen = [-1] * ranks
+
+    def main(team: longshore.Team, mark: int) -> int:
+        seen[team.rank] = team.size * mark
+        team.barrier()
+        return team.rank + mark
+
+    assert longshore.run(main, ranks, args=(10,)) == 10
+    assert seen == [10 * ranks] * ranks
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_collectives_of_numbers_and_arrays(ranks: int) -> None:
+    def main(team: longshore.Team) -> None:
+        assert team.allreduce(team.rank) == ranks * (ranks - 1) // 2
+        assert team.allreduce(0.5 * team.rank, "max") == 0.5 * (ranks - 1)
+        assert team.allreduce(np.int64(team.rank), "min") == 0
+        values = np.array([team.rank, 1], "int64")
+        assert team.allreduce(values) is values
+        assert values.tolist() == [ranks * (ranks - 1) // 2, ranks]
+        sent = np.full((2, 3), float(team.rank))
+        team.broadcast(sent, root=ranks - 1)
+        assert (sent == ranks - 1).all()
+        all_ranks = team.allgather(np.full(2, team.rank, "int16"))
+        assert all_ranks.shape == (ranks, 2)
+        assert (all_ranks[:, 0] == np.arange(ranks)).all()
+        blocks = team.alltoall(10 * team.rank + np.arange(ranks))
+        assert (blocks == 10 * np.arange(ranks) + team.rank).all()
+
+    longshore.run(main, ranks)
+
+
+def test_the_team_says_who_and_where_it_is() -> None:
+    def main(team: longshore.Team) -> None:
+        assert (team.transport, team.node_count, team.node_of(3), team.node) == ("threads", 2, 1, team.rank // 2)
+        assert team.node_ranks == [0, 1] if team.rank < 2 else [2, 3]
+        assert repr(team) == f"<longshore.Team: rank {team.rank} of 4, transport threads, node {team.rank // 2} of 2>"
+
+    longshore.run(main, 4, ranks_per_node=2)
+
+
+@pytest.mark.parametrize("failing", [0, 2])
+def test_the_exception_of_one_rank_ends_the_run_and_is_raised(failing: int) -> None:
+    ends: list[BaseException] = []
+
+    class OwnError(Exception):
+        pass
+
+    def main(team: longshore.Team) -> None:
+        table = longshore.Table(team, 100)
+        if team.rank == failing:
+            raise OwnError(f"rank {failing} says why")
+        try:
+            for _ in range(10):
+                longshore.gather(table, np.arange(3), strategy="direct")
+        except longshore.PeerFailedError as error:
+            ends.append(error)
+            raise
+
+    with pytest.raises(OwnError, match=f"rank {failing} says why"):
+        longshore.run(main, 3)
+    assert len(ends) == 2
+    assert f"rank {failing}" in str(ends[0])
+    assert longshore.run(lambda team: team.size, 3) == 3
+
+
+def test_other_threads_make_progress_while_a_rank_waits() -> None:
+    """With Python's lock held in barrier() the counting thread would stand still, and rank 1 never come."""
+    counted = [0]
+    stop = threading.Event()
+
+    def count() -> None:
+        while not stop.is_set():
+            counted[0] += 1
+
+    def main(team: longshore.Team) -> int:
+        if team.rank == 1:
+            begin, end = counted[0], time.monotonic() + 0.2
+            while time.monotonic() < end:
+                time.sleep(0.01)
+            team.barrier()
+            return counted[0] - begin
+        team.barrier()
+        return 0
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        longshore.run(main, 2)
+    finally:
+        stop.set()
+        thread.join()
+    assert counted[0] > 1000
+
+
+def test_a_deadline_names_what_was_waited_for() -> None:
+    def main(team: longshore.Team) -> None:
+        if team.rank == 0:
+            team.barrier()
+        else:
+            time.sleep(0.9)  # not twice the deadline: then the whole process would be ended
+
+    with pytest.raises(longshore.DeadlineError, match="barrier") as caught:
+        longshore.run(main, 2, timeout=0.6)
+    assert isinstance(caught.value, TimeoutError)
+
+
+def test_a_team_is_of_its_thread_and_its_run() -> None:
+    kept: list[longshore.Team] = []
+
+    def main(team: longshore.Team) -> None:
+        kept.append(team)
+        team.barrier()
+        if team.rank == 0:
+            with pytest.raises(longshore.UsageError, match="another thread"):
+                next(other for other in kept if other.rank == 1).barrier()
+        team.barrier()
+
+    longshore.run(main, 2)
+    with pytest.raises(longshore.UsageError, match="has ended"):
+        kept[0].barrier()
+    assert repr(kept[0]).endswith("ended>")
+
+
+def test_world_is_this_thread_alone_outside_a_run_and_the_run_inside() -> None:
+    assert (longshore.world().rank, longshore.world().size) == (0, 1)
+    assert longshore.run(lambda _: longshore.world().size, 3) == 3
+    assert longshore.world().size == 1
+
+
+def test_wrong_uses_say_what_is_allowed() -> None:
+    with pytest.raises(TypeError, match="main must be a function"):
+        longshore.run(3)  # type: ignore[arg-type]
+    with pytest.raises(longshore.UsageError, match="0 ranks"):
+        longshore.run(lambda _: None, 0)
+    with pytest.raises(longshore.UsageError, match="this build has threads"):
+        longshore.run(lambda _: None, transport="pigeons")
+    with pytest.raises(longshore.UsageError, match="inside"):
+        longshore.run(lambda _: longshore.run(lambda _: None, 1), 1)
+    with pytest.raises(TypeError, match="mpi4py"):
+        longshore.Team("no communicator")
+    with pytest.raises(ValueError, match="allowed are sum, min, max"):
+        longshore.world().allreduce(1, "product")
+    with pytest.raises(TypeError, match="float64 are needed, got float32"):
+        longshore.world().allreduce(np.zeros(2, "float32"))
+    with pytest.raises(ValueError, match="a block for each rank"):
+        longshore.world().alltoall(np.zeros(3))

@@ -1,0 +1,30 @@
+#include <longshore/core/error.hpp>
+#include <longshore/transport/launch/join.hpp>
+#include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/threads/run.hpp>
+#ifdef LONGSHORE_HAVE_MPI
+#include <longshore/transport/mpi/run.hpp>
+#endif
+
+namespace longshore {
+
+std::shared_ptr<team> join(const run_options& options) {
+  std::string transport = options.transport;
+#ifdef LONGSHORE_HAVE_MPI
+  if (transport.empty() && mpi::is_launched()) transport = "mpi";
+  if (transport == "mpi") return mpi::join(nullptr, options);
+#endif
+  if (transport.empty() || transport == "threads") return threads::alone(options);
+  (void)launcher(options);  // says which there are, where there is none of that name
+  fail(errc::unsupported, "a team of transport {} outside of run(): only threads and mpi have one", transport);
+}
+
+std::shared_ptr<team> join_communicator([[maybe_unused]] const void* communicator, [[maybe_unused]] const run_options& options) {
+#ifdef LONGSHORE_HAVE_MPI
+  return mpi::join(communicator, options);
+#else
+  fail(errc::unsupported, "a team of an MPI communicator: this Longshore was built without MPI");
+#endif
+}
+
+}  // namespace longshore
