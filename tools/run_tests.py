@@ -82,7 +82,20 @@ STAGES = (
     Stage("python", (*install_python_package(), ("python", "-m", "pytest", "bindings/python/tests")), PYTEST_CLOSING),
     Stage(
         "system",
-        (("python", "-m", "pytest", "--numprocesses", CORES, "--dist", "loadgroup", "--ignore", "tests/hosts", "tests"),),
+        (
+            (
+                "python",
+                "-m",
+                "pytest",
+                "--numprocesses",
+                CORES,
+                "--dist",
+                "loadgroup",
+                "--ignore",
+                "tests/hosts",
+                "tests",
+            ),
+        ),
         PYTEST_CLOSING,
     ),
     Stage("hosts", (("python", "-m", "pytest", "tests/hosts"),), PYTEST_CLOSING),

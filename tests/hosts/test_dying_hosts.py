@@ -44,10 +44,16 @@ def test_a_host_that_dies_ends_the_run(transport: str, way: str, tmp_path: Path)
         own = [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
         assert done.returncode != 0
         if seen_by == "deadline":
-            assert 1 <= len(own) <= 2, done.stderr  # each host says why once; the launcher wakes the frozen ranks when it ends them
+            assert 1 <= len(own) <= 2, (
+                done.stderr
+            )  # each host says why once; the launcher wakes the frozen ranks when it ends them
             assert "rank" in own[0]
             assert any("LONGSHORE_TIMEOUT=2" in line for line in own), own
         else:
-            said = [line for line in done.stderr.splitlines() if "lost communication" in line or "one or more daemons" in line]
+            said = [
+                line
+                for line in done.stderr.splitlines()
+                if "lost communication" in line or "one or more daemons" in line
+            ]
             assert len(said) == 1, done.stderr
         assert until(LAUNCHER_SECONDS, lambda: not network.processes(survivor)), network.processes(survivor)

@@ -24,7 +24,14 @@ PATTERNS = {
             *("--requests", "200", "--table", "100", "--hops", "1,2,3", "--buffer-items", "16"),
         ],
         "halo": [
-            *("--algorithm", "standard,staged,sequenced,staged-sequenced,faces", "--domain", "12,10,8", "--fields", "2"),
+            *(
+                "--algorithm",
+                "standard,staged,sequenced,staged-sequenced,faces",
+                "--domain",
+                "12,10,8",
+                "--fields",
+                "2",
+            ),
             "--mode",
             "channel,direct,sendrecv,redblack,isend-recv,irecv-send,pairwise,waitall,persistent,neighbor,subarray,"
             "rma-fence,rma-pscw,rma-flush",
