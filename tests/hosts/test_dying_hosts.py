@@ -1,4 +1,4 @@
-"""A host that dies, or cannot be reached any more, ends the run: in time, with an error that says so, and with nothing left behind."""
+"""A host that dies, or is out of reach, ends the run: in time, with an error, and with nothing left behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from between_hosts import FAILING, TRANSPORTS, environment, needs_hosts
 from host_network import HostNetwork, hosts, until, wait_for
 
 pytestmark = needs_hosts
-# What the launcher takes beside: to notice a host that is silent, to end the others, and a core that it does not have for itself.
+# What the launcher takes beside: to notice a silent host, to end the others, on a core that it shares.
 LAUNCHER_SECONDS = 25
 
 
@@ -19,8 +19,8 @@ def freeze(network: HostNetwork) -> None:
     network.signal(network.hosts[-1], FAILING.name, signal.SIGSTOP)
 
 
-# What happens to the last host, the deadline of waits, and who sees it first. Of a host that is gone the launcher hears long before any
-# sensible deadline; that ranks do no more, only those see that wait for them.
+# What happens to the last host, the deadline of waits, and who sees it first. Of a host that is gone the launcher hears
+# long before any sensible deadline; that ranks do no more, only those see that wait for them.
 WAYS: dict[str, tuple[Callable[[HostNetwork], None], int, str]] = {
     "killed": (lambda network: network.kill(network.hosts[-1]), 60, "launcher"),
     "cut-off": (lambda network: network.cut(network.hosts[-1]), 60, "launcher"),
@@ -44,9 +44,7 @@ def test_a_host_that_dies_ends_the_run(transport: str, way: str, tmp_path: Path)
         own = [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
         assert done.returncode != 0
         if seen_by == "deadline":
-            assert 1 <= len(own) <= 2, (
-                done.stderr
-            )  # each host says why once; the launcher wakes the frozen ranks when it ends them
+            assert 1 <= len(own) <= 2, done.stderr
             assert "rank" in own[0]
             assert any("LONGSHORE_TIMEOUT=2" in line for line in own), own
         else:
