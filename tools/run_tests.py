@@ -81,8 +81,24 @@ STAGES = (
     Stage("study", (("python", "-m", "pytest", "--numprocesses", CORES, "study/tests"),), PYTEST_CLOSING),
     Stage("python", (*install_python_package(), ("python", "-m", "pytest", "bindings/python/tests")), PYTEST_CLOSING),
     Stage(
-        "system", (("python", "-m", "pytest", "--numprocesses", CORES, "--dist", "loadgroup", "tests"),), PYTEST_CLOSING
+        "system",
+        (
+            (
+                "python",
+                "-m",
+                "pytest",
+                "--numprocesses",
+                CORES,
+                "--dist",
+                "loadgroup",
+                "--ignore",
+                "tests/hosts",
+                "tests",
+            ),
+        ),
+        PYTEST_CLOSING,
     ),
+    Stage("hosts", (("python", "-m", "pytest", "tests/hosts"),), PYTEST_CLOSING),
     Stage("asan-build", build("asan")),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING),
     Stage("tsan-build", build("tsan")),

@@ -1,11 +1,13 @@
-"""A switch in user space that passes each packet on after a delay: the kernel's own way to delay (netem) is not in every kernel.
+"""A switch in user space that passes each packet on after a delay: not every kernel has its own way to delay, netem.
 
-Usage: delay_switch.py SECONDS PID...   makes eth0 in the network of each process, prints `ready`, and runs until it is killed.
+Usage: delay_switch.py SECONDS PID...
+Makes eth0 in the network of each process, prints `ready`, and runs until it is killed.
 It adds some 50 microseconds of its own. Port i has the address 02:00:00:00:00:i.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from pathlib import Path
 
 TUNSETIFF = 0x400454CA
 TAP_WITHOUT_HEADER = 0x0002 | 0x1000
@@ -26,7 +29,7 @@ PACKETS_AT_ONCE = 32
 def open_port(number: int, pid: int) -> int:
     """Makes eth0 in the network of a process; this process stays in that network."""
     libc = ctypes.CDLL(None, use_errno=True)
-    with open(f"/proc/{pid}/ns/net", "rb") as network:
+    with Path(f"/proc/{pid}/ns/net").open("rb") as network:
         if libc.setns(network.fileno(), CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), f"the network of process {pid} cannot be entered")
     port = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
@@ -73,10 +76,8 @@ def main(delay_seconds: float, pids: list[int]) -> None:
         now = time.monotonic()
         while under_way and under_way[0][0] <= now:
             _, target, packet = under_way.popleft()
-            try:
+            with contextlib.suppress(BlockingIOError):  # a full port loses packets, as a real one does
                 os.write(target, packet)
-            except BlockingIOError:
-                pass  # a full port loses packets, as a real one does
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Several hosts on one machine: network namespaces joined by a switch, each with a name, processes and shared memory of its own.
+"""Several hosts on one machine: namespaces joined by a switch, each with a name, processes and memory of its own.
 
-Processes of two hosts share nothing but TCP, so that programs meet what they meet on a cluster. All that is made hangs on
-processes that this one starts, and vanishes with them, also when this one is killed: no namespace has a name, no link is
-outside of them. Needs root on Linux; why_not() says what is missing.
+Processes of two hosts share nothing but TCP, so that programs meet what they meet on a cluster. All that is made
+hangs on processes that this one starts, and vanishes with them, also when this one is killed: no namespace has a
+name, no link is outside of them. Needs root on Linux; why_not() says what is missing.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MOST_HOSTS = 200
 JUMBO_BYTES = 9000
 READY_SECONDS = 20
 
-# unshare's child is the first process of its namespace: with it all others of the host end, and without unshare it ends too.
+# unshare's child is the first process of its namespace: all others end with it, and it ends with unshare.
 UNSHARE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--kill-child")
 OWN_PROCESSES = ("--ipc", "--pid", "--fork", "--mount-proc")
 
-# Open MPI: what starts daemons, which network it uses, and that ranks which wait give way, since hosts share cores here.
+# Open MPI: which network it uses, and that ranks which wait give way, since hosts share cores here.
 # A host that no longer answers is noticed by its daemon's connection: in 4 seconds, not in 300 as by default.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -129,16 +129,25 @@ class HostNetwork:
         )
 
     def processes(self, host: Host) -> list[str]:
-        """Names of what runs on a host, besides the sleeper that keeps it."""
-        names = []
+        """Names of what runs on a host (the kernel keeps 15 letters), besides the sleeper that keeps it."""
+        return [name for _, name in self._running(host)]
+
+    def signal(self, host: Host, name: str, number: signal.Signals) -> None:
+        """Sends a signal to the processes of a program on a host."""
+        for pid, found in self._running(host):
+            if found == name[:15]:
+                os.kill(pid, number)
+
+    def _running(self, host: Host) -> list[tuple[int, str]]:
+        found = []
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
                 if not entry.name.isdigit() or (entry / "ns/pid").readlink() != self._processes_of[host.name]:
                     continue
                 name, rest = (entry / "stat").read_text(encoding="utf-8").split("(", 1)[1].rsplit(")", 1)
                 if rest.split()[0] != "Z" and int(entry.name) != host.pid:
-                    names.append(name)
-        return names
+                    found.append((int(entry.name), name))
+        return found
 
     def kill(self, host: Host) -> None:
         """The host is gone, with its processes and its link."""
@@ -205,8 +214,8 @@ def _write_names(folder: Path, names: Mapping[str, int]) -> None:
     (folder / "names").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-# In place of ssh: mpirun's daemons are started in the namespaces of the host that it names. Each host has its own temporary
-# folder, since process numbers, of which names of files are made, repeat between hosts.
+# In place of ssh: mpirun's daemons are started in the namespaces of the host that it names. Each host has its own
+# temporary folder, since process numbers, of which names of files are made, repeat between hosts.
 AGENT = """#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 case $1 in
@@ -229,7 +238,8 @@ def _join_by_bridge(network: HostNetwork) -> None:
     on_switch = f"link add bridge0 mtu {JUMBO_BYTES} type bridge\nlink set bridge0 up\n"
     for host in (*network.hosts, network.head):
         on_switch += (
-            f"link add port{host.number} mtu {JUMBO_BYTES} type veth peer name eth0 mtu {JUMBO_BYTES} netns {host.pid}\n"
+            f"link add port{host.number} mtu {JUMBO_BYTES} type veth"
+            f" peer name eth0 mtu {JUMBO_BYTES} netns {host.pid}\n"
             f"link set port{host.number} master bridge0 up\n"
         )
     batch = network.folder / "links"
@@ -265,7 +275,7 @@ def _join_by_delay(network: HostNetwork, seconds: float) -> subprocess.Popen[str
 
 @contextlib.contextmanager
 def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: float = 0) -> Iterator[HostNetwork]:
-    """`count` hosts h0, h1, ..., joined by a switch: of ports limited to `rate`, or one that passes each packet on after a delay."""
+    """`count` hosts h0, h1, ... joined by a switch: with ports limited to `rate`, or one that delays each packet."""
     assert 1 <= count <= MOST_HOSTS
     assert rate is None or delay_seconds == 0
     names = {HEAD: HEAD_NUMBER} | {f"h{i}": i + 1 for i in range(count)}
