@@ -25,15 +25,15 @@ PATTERNS = {
         "stream": ["--scope", "ep,global", "--kernel", "triad", "--elements", "2000", "--stores", "ordinary"],
         "gather": [
             *("--operation", "gather,scatter,histogram", "--strategy", "agp,exstack,exstack2,conveyor,aggregator"),
-            *("--requests", "200", "--table", "100", "--hops", "1,2,3", "--buffer-items", "16"),
+            *("--requests", "50", "--table", "50", "--hops", "1,2,3", "--buffer-items", "16"),
         ],
         "halo": [
             *("--algorithm", "standard,staged,sequenced,staged-sequenced,faces", "--mode", ",".join(HALO_MODES)),
             *("--domain", "12,10,8", "--fields", "2"),
         ],
         "sort": [
-            *("--exchange", "put,sendrecv,alltoallv,rma,channel", "--order", "round-robin,random,xor,incast"),
-            *("--keys", "1000"),
+            *("--exchange", "put,sendrecv,alltoallv,rma,channel", "--order", "round-robin,xor"),
+            *("--keys", "500"),
         ],
     },
     4: {
