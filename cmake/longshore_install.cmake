@@ -7,3 +7,8 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/longshore-config.cmak
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/longshore-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/longshore-config.cmake" "${PROJECT_BINARY_DIR}/longshore-config-version.cmake"
         DESTINATION ${LONGSHORE_PACKAGE_DIR})
+include(longshore_pkgconfig)
+
+# An environment module that names the installed tree by its own place, for MODULEPATH.
+configure_file("${PROJECT_SOURCE_DIR}/packaging/modulefile.in" "${PROJECT_BINARY_DIR}/longshore-modulefile" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/longshore-modulefile" DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/longshore RENAME ${PROJECT_VERSION})
