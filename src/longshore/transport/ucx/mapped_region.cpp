@@ -105,9 +105,8 @@ std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t
   reply.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
   reply.datatype = ucp_dt_make_contig(sizeof amount);
   reply.reply_buffer = &before;
-  library_.complete(
-      ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1, there.address + offset, there.key, &reply), peer,
-      "a fetch-and-add");
+  library_.complete(ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1, there.address + offset, there.key, &reply),
+                    peer, "a fetch-and-add");
   return before;
 }
 
@@ -127,8 +126,7 @@ void mapped_region::put_with_signal(int peer, std::size_t offset, const void* fr
     delete static_cast<std::uint64_t*>(data);
     ucp_request_free(request);
   };
-  const auto request =
-      ucp_put_nbx(there.endpoint, word, sizeof *word, there.address + signal_offset, there.key, &kept);
+  const auto request = ucp_put_nbx(there.endpoint, word, sizeof *word, there.address + signal_offset, there.key, &kept);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
   delete word;
   forget_request(request, "a signal", peer);
