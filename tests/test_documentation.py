@@ -18,7 +18,7 @@ NOT_SHOWN = {"build", "longshore-results", "report.html", ".git", ".venv"}
 TIMEOUT_SECONDS = 180
 
 SHELL_BLOCKS = [b for d in DOCUMENTS for b in blocks(d) if b.language == "sh" and not b.not_run]
-# Languages in which whole programs stand in the documentation: what ends their files' names, and what a whole program has.
+# Languages of programs in the documentation: what ends their files' names, and what a whole program has.
 PROGRAM_MARKS = {"cpp": ("cpp", "int main("), "c": ("c", "int main("), "fortran": ("f90", "end program")}
 
 
