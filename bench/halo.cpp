@@ -52,7 +52,8 @@ std::vector<factor> factors() {
       {.name = "language",
        .allowed = {"c++", "c", "fortran"},
        .defaults = {},
-       .help = "in which the program around the exchange is written: its fields, the call, the check (default: c++, and not recorded)"},
+       .help = "in which the program around the exchange is written: its fields, the call, the check (default: c++, and not "
+               "recorded)"},
       {.name = "periodic",
        .type = triple,
        .defaults = {"1,1,1"},

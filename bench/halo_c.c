@@ -11,7 +11,8 @@ struct state {
   int64_t tag;
 };
 
-int longshore_bench_c_make(longshore_team* team, const struct longshore_bench_halo_setup* setup, void** made, longshore_halo** plan) {
+int longshore_bench_c_make(longshore_team* team, const struct longshore_bench_halo_setup* setup, void** made,
+                           longshore_halo** plan) {
   struct state* const state = calloc(1, sizeof *state);
   if (state == NULL) return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY, "no memory for the state of a measurement");
   *made = state;

@@ -18,7 +18,9 @@
 namespace longshore::bench {
 namespace {
 
-std::string language_of(const variant& what) { return what.contains("language") ? what.at("language").get<std::string>() : "c++"; }
+std::string language_of(const variant& what) {
+  return what.contains("language") ? what.at("language").get<std::string>() : "c++";
+}
 
 #ifdef LONGSHORE_HAVE_C
 
@@ -127,7 +129,8 @@ std::optional<std::string> why_not_in_its_language(const variant& what) {
   return "this build has no C face (LONGSHORE_C), on which " + language + " stands";
 #else
 #ifndef LONGSHORE_HAVE_FORTRAN
-  if (language == "fortran") return "this build has no Fortran module (LONGSHORE_FORTRAN): no Fortran compiler was found, or it was not wanted";
+  if (language == "fortran")
+    return "this build has no Fortran module (LONGSHORE_FORTRAN): no Fortran compiler was found, or it was not wanted";
 #endif
   return std::nullopt;
 #endif

@@ -13,13 +13,13 @@ extern "C" {
 /* Fields of as many cells on each rank, all alike. Arrays are in the order x, y, z. */
 struct longshore_bench_halo_setup {
   int64_t extents[3];
-  int32_t ranks[3];       /* the grid */
+  int32_t ranks[3]; /* the grid */
   int32_t periodic[3];
-  int32_t width;          /* of the halo on every side */
+  int32_t width; /* of the halo on every side */
   int32_t fields;
-  int32_t is_single;      /* float, else double */
-  int32_t most_moves;     /* how far the halo is filled: 1 faces, 2 edges, 3 corners */
-  int32_t task_count;     /* 0: its share of the cores */
+  int32_t is_single;                                                 /* float, else double */
+  int32_t most_moves;                                                /* how far the halo is filled: 1 faces, 2 edges, 3 corners */
+  int32_t task_count;                                                /* 0: its share of the cores */
   char placement[16], algorithm[32], mode[32], reach[16], tasks[16]; /* texts with a zero at the end */
 };
 
@@ -32,7 +32,8 @@ struct longshore_bench_halo_language {
   void (*end)(void* state);      /* of its own memory; what it made of the library ends with the team's handle */
 };
 
-int longshore_bench_c_make(longshore_team* team, const struct longshore_bench_halo_setup* setup, void** state, longshore_halo** plan);
+int longshore_bench_c_make(longshore_team* team, const struct longshore_bench_halo_setup* setup, void** state,
+                           longshore_halo** plan);
 void longshore_bench_c_reset(void* state, int64_t tag);
 int longshore_bench_c_exchange(void* state);
 int64_t longshore_bench_c_wrong(void* state);

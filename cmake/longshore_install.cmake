@@ -10,3 +10,8 @@ install(FILES "${PROJECT_BINARY_DIR}/longshore-config.cmake" "${PROJECT_BINARY_D
               "${PROJECT_SOURCE_DIR}/cmake/find_hwloc.cmake" "${PROJECT_SOURCE_DIR}/cmake/find_openshmem.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/find_ucx.cmake"
         DESTINATION ${LONGSHORE_PACKAGE_DIR})
+include(longshore_pkgconfig)
+
+# An environment module that names the installed tree by its own place, for MODULEPATH.
+configure_file("${PROJECT_SOURCE_DIR}/packaging/modulefile.in" "${PROJECT_BINARY_DIR}/longshore-modulefile" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/longshore-modulefile" DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/longshore RENAME ${PROJECT_VERSION})

@@ -41,6 +41,14 @@ def build_consumer(installed: Path, tmp_path: Path) -> Callable[[Path], Path]:
     return build
 
 
+def skip_without(suffix: str, installed: Path) -> None:
+    """Of an installation without C or Fortran nothing can be asked in these."""
+    if suffix == "c" and not (installed / "include" / "longshore.h").exists():
+        pytest.skip("built without the C face (LONGSHORE_C)")
+    if suffix == "f90" and not list(installed.rglob("longshore.mod")):
+        pytest.skip("built without the Fortran module: no Fortran compiler (apt-get install gfortran)")
+
+
 @pytest.fixture
 def quiet_environment() -> dict[str, str]:
     """The environment without settings of Longshore: unpinned, since tests share their cores, and without a profile."""

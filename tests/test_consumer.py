@@ -2,36 +2,91 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import skip_without
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCE = REPOSITORY / "tests" / "consumer" / "consumer.cpp"
 
 
-def test_a_consumer_runs_four_ranks_on_threads(
-    build_consumer: Callable[[Path], Path], quiet_environment: dict[str, str]
-) -> None:
-    program = build_consumer(SOURCE)
+LANGUAGES = ("cpp", "c", "f90")
+
+
+def run_on_four_threads(program: Path, quiet_environment: dict[str, str]) -> None:
     environment = quiet_environment | {"LONGSHORE_RANKS": "4", "LONGSHORE_TRANSPORT": "threads"}
     done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout == "4 ranks on threads: sum 6, wrong 0\n", done.stderr
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("suffix", LANGUAGES)
+def test_a_consumer_runs_four_ranks_on_threads(
+    suffix: str, installed: Path, build_consumer: Callable[[Path], Path], quiet_environment: dict[str, str]
+) -> None:
+    skip_without(suffix, installed)
+    run_on_four_threads(build_consumer(SOURCE.with_suffix("." + suffix)), quiet_environment)
+
+
+@pytest.mark.parametrize("suffix", LANGUAGES)
+def test_a_consumer_is_built_with_pkg_config(
+    suffix: str, installed: Path, tmp_path: Path, quiet_environment: dict[str, str]
+) -> None:
+    skip_without(suffix, installed)
+    if shutil.which("pkg-config") is None:
+        pytest.skip("pkg-config is not installed (apt-get install pkg-config)")
+    compiler, package = {
+        "cpp": ("g++", "longshore"),
+        "c": ("gcc", "longshore-c"),
+        "f90": ("gfortran", "longshore-fortran"),
+    }[suffix]
+    [folder] = {path.parent for path in installed.rglob("*.pc")}
+    environment = quiet_environment | {"PKG_CONFIG_PATH": str(folder)}
+    asked = ["pkg-config", "--cflags", "--libs", package]
+    words = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    program = tmp_path / "consumer"
+    command = [compiler, str(SOURCE.with_suffix("." + suffix)), "-o", str(program), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    run_on_four_threads(program, quiet_environment)
+
+
+def test_the_environment_module_names_the_tree_that_it_lies_in(installed: Path) -> None:
+    [module] = (installed / "share" / "modulefiles" / "longshore").iterdir()
+    assert module.parents[3] == installed
+    text = module.read_text(encoding="utf-8")
+    assert "@" not in text
+    assert ".. .. .." in text
+
+
+def test_the_spack_recipe_names_the_options_of_the_build() -> None:
+    recipe = (REPOSITORY / "packaging" / "spack" / "package.py").read_text(encoding="utf-8")
+    options = (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8")
+    [names] = [
+        ast.literal_eval(node.value)
+        for node in ast.walk(ast.parse(recipe))
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "names"
+    ]
+    assert len(names) > 5
+    for name in names:
+        assert f"LONGSHORE_{name.upper()} " in options
+
+
 def test_installed_headers_are_those_of_the_sources(installed: Path) -> None:
     headers = {path.relative_to(installed / "include").as_posix() for path in installed.rglob("include/**/*.hpp")}
     assert "longshore/longshore.hpp" in headers
     sources = {path.relative_to(REPOSITORY / "src").as_posix() for path in (REPOSITORY / "src").rglob("*.hpp")}
-    assert headers <= sources
+    assert headers <= sources | {"longshore_cxx.hpp"}
 
 
 def test_no_installed_file_names_the_folder_of_the_build_or_of_the_first_installation(installed: Path) -> None:
-    package = [path for path in installed.rglob("*.cmake") if path.is_file()]
+    package = [path for end in ("cmake", "pc") for path in installed.rglob(f"*.{end}") if path.is_file()]
     assert package
     for path in package:
         text = path.read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import skip_without
 from documentation import Block, blocks, commands, links
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -17,7 +18,15 @@ NOT_SHOWN = {"build", "longshore-results", "report.html", ".git", ".venv"}
 TIMEOUT_SECONDS = 180
 
 SHELL_BLOCKS = [b for d in DOCUMENTS for b in blocks(d) if b.language == "sh" and not b.not_run]
-PROGRAMS = [b for d in DOCUMENTS for b in blocks(d) if b.language == "cpp" and "int main(" in b.text and not b.not_run]
+# Languages of programs in the documentation: what ends their files' names, and what a whole program has.
+PROGRAM_MARKS = {"cpp": ("cpp", "int main("), "c": ("c", "int main("), "fortran": ("f90", "end program")}
+
+
+def is_program(block: Block) -> bool:
+    return block.language in PROGRAM_MARKS and PROGRAM_MARKS[block.language][1] in block.text and not block.not_run
+
+
+PROGRAMS = [b for d in DOCUMENTS for b in blocks(d) if is_program(b)]
 
 
 def name(block: Block) -> str:
@@ -69,9 +78,15 @@ def test_commands_of_the_documentation_end_as_it_says(block: Block, reader: Call
 
 @pytest.mark.parametrize("block", PROGRAMS, ids=name)
 def test_programs_of_the_documentation_compile_and_run(
-    block: Block, build_consumer: Callable[[Path], Path], tmp_path: Path, quiet_environment: dict[str, str]
+    block: Block,
+    installed: Path,
+    build_consumer: Callable[[Path], Path],
+    tmp_path: Path,
+    quiet_environment: dict[str, str],
 ) -> None:
-    source = tmp_path / "program.cpp"
+    suffix, _ = PROGRAM_MARKS[block.language]
+    skip_without(suffix, installed)
+    source = tmp_path / f"program.{suffix}"
     source.write_text(block.text, encoding="utf-8")
     environment = quiet_environment | {"LONGSHORE_RANKS": "3", "LONGSHORE_TRANSPORT": "threads"}
     done = subprocess.run(

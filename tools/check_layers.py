@@ -55,7 +55,9 @@ TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
 LAYER_OF_TARGET |= dict.fromkeys(("c", "fortran"), "bindings")
-LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "openshmem", "ucp"), "transport")
+LAYER_OF_TARGET |= dict.fromkeys(
+    (CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "openshmem", "ucp"), "transport"
+)
 
 
 @dataclass(frozen=True)

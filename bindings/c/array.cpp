@@ -54,7 +54,8 @@ int longshore_array_create(longshore_team* team, int type, size_t element_bytes,
     const std::string_view name = word_or(distribution, "block");
     if (name != "block" && name != "cyclic") fail(errc::usage, "distribution '{}': it is one of block, cyclic", name);
     longshore_team& of = needed(team, "the team");
-    *array = of.keep(std::make_unique<longshore_array>(of, type, bytes, count_from(size, "the size of an array"), name == "cyclic"));
+    *array =
+        of.keep(std::make_unique<longshore_array>(of, type, bytes, count_from(size, "the size of an array"), name == "cyclic"));
   });
 }
 

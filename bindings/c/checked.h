@@ -7,20 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHECK(fact)                                                                                             \
-  do {                                                                                                          \
-    if (!(fact)) {                                                                                              \
+#define CHECK(fact)                                                                                                 \
+  do {                                                                                                              \
+    if (!(fact)) {                                                                                                  \
       fprintf(stderr, "%s:%d: not so: %s; last error: %s\n", __FILE__, __LINE__, #fact, longshore_error_message()); \
-      return LONGSHORE_ERROR_PROGRAM;                                                                           \
-    }                                                                                                           \
+      return LONGSHORE_ERROR_PROGRAM;                                                                               \
+    }                                                                                                               \
   } while (0)
 
 #define CHECK_OK(call) CHECK((call) == LONGSHORE_OK)
 
 /* The call fails with this code, and its message has these words. */
-#define CHECK_REFUSED(call, code, words) \
-  do {                                   \
-    CHECK((call) == (code));             \
+#define CHECK_REFUSED(call, code, words)                     \
+  do {                                                       \
+    CHECK((call) == (code));                                 \
     CHECK(strstr(longshore_error_message(), words) != NULL); \
   } while (0)
 

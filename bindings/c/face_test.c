@@ -265,12 +265,15 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
   memset(payloads, 0, sizeof payloads);
   for (int i = 0; i < n; ++i) {
     int64_t value = ((int64_t)(i + n * rank) * 7919) % 251; /* from 0 to 250 */
-    if (max_key == 0 && type != LONGSHORE_UINT8 && type != LONGSHORE_UINT16 && type != LONGSHORE_UINT32 && type != LONGSHORE_UINT64)
+    if (max_key == 0 && type != LONGSHORE_UINT8 && type != LONGSHORE_UINT16 && type != LONGSHORE_UINT32 &&
+        type != LONGSHORE_UINT64)
       value -= 125; /* and negative ones */
     if (type == LONGSHORE_INT8 && max_key > 0) value %= max_key;
     const float single = (float)value / 2;
     const double wide = (double)value / 2;
-    const void* const from = type == LONGSHORE_FLOAT32 ? (const void*)&single : type == LONGSHORE_FLOAT64 ? (const void*)&wide : &value;
+    const void* const from = type == LONGSHORE_FLOAT32   ? (const void*)&single
+                             : type == LONGSHORE_FLOAT64 ? (const void*)&wide
+                                                         : &value;
     memcpy(keys + (size_t)i * bytes, from, bytes); /* little-endian */
     memcpy(payloads + (size_t)i * payload_bytes, keys + (size_t)i * bytes, payload_bytes < bytes ? payload_bytes : bytes);
   }
@@ -278,7 +281,8 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
   longshore_sorter* sorter = NULL;
   CHECK_OK(longshore_sorter_create(team, type, payload_bytes, &options, &sorter));
   int64_t received = -1;
-  for (int use = 0; use < 2; ++use) CHECK_OK(longshore_sorter_run(sorter, keys, payload_bytes > 0 ? payloads : NULL, n, &received));
+  for (int use = 0; use < 2; ++use)
+    CHECK_OK(longshore_sorter_run(sorter, keys, payload_bytes > 0 ? payloads : NULL, n, &received));
   int64_t all = received;
   CHECK_OK(longshore_allreduce(team, &all, 1, LONGSHORE_INT64, LONGSHORE_SUM));
   CHECK(all == (int64_t)n * size);
@@ -359,7 +363,8 @@ static int stream(longshore_team* team) {
   static const char* const kernels[] = {"copy", "scale", "add", "triad"};
   for (int k = 0; k < 4; ++k) {
     longshore_stream* loop = NULL;
-    const struct longshore_stream_options options = {.kernel = kernels[k], .tasks = k == 3 ? "threads" : NULL, .task_count = k == 3 ? 2 : 0};
+    const struct longshore_stream_options options = {
+        .kernel = kernels[k], .tasks = k == 3 ? "threads" : NULL, .task_count = k == 3 ? 2 : 0};
     CHECK_OK(longshore_stream_create(team, k % 2 ? LONGSHORE_FLOAT32 : LONGSHORE_FLOAT64, 1000, &options, &loop));
     CHECK_OK(longshore_stream_run(loop));
     CHECK_OK(longshore_stream_run(loop));
@@ -376,9 +381,9 @@ static int stream(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-#define PASS(call)                          \
-  do {                                      \
-    const int status = (call);              \
+#define PASS(call)                             \
+  do {                                         \
+    const int status = (call);                 \
     if (status != LONGSHORE_OK) return status; \
   } while (0)
 
@@ -400,7 +405,8 @@ static int all_of_it(longshore_team* team, void* context) {
   PASS(halo(team, "standard", "direct", 1, fault));
   PASS(halo(team, "staged", "channel", 0, fault));
   PASS(refused_halos(team));
-  for (int type = LONGSHORE_INT8; type <= LONGSHORE_FLOAT64; ++type) PASS(sort(team, type, type % 3 == 0 ? 0 : type % 3 == 1 ? 3 : 20, 0));
+  for (int type = LONGSHORE_INT8; type <= LONGSHORE_FLOAT64; ++type)
+    PASS(sort(team, type, type % 3 == 0 ? 0 : type % 3 == 1 ? 3 : 20, 0));
   PASS(sort(team, LONGSHORE_FLOAT32, 0, 0));
   PASS(sort(team, LONGSHORE_INT64, 0, 0));
   PASS(sort(team, LONGSHORE_INT64, 56, 251));

@@ -36,7 +36,8 @@ std::unique_ptr<longshore_gather_plan> make(longshore_array& table, const gather
 
 extern "C" {
 
-int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options, longshore_gather_plan** plan) {
+int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options,
+                            longshore_gather_plan** plan) {
   return guarded([&] {
     longshore_array& of = needed(table, "the table");
     needed(plan, "the place for the plan");

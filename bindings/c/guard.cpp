@@ -63,9 +63,7 @@ const char* longshore_version(void) { return LONGSHORE_VERSION; }
 
 const char* longshore_error_message(void) { return longshore::bindings::message_of_this_thread().c_str(); }
 
-int longshore_fail(int code, const char* message) {
-  return longshore::bindings::keep(code, message == nullptr ? "" : message);
-}
+int longshore_fail(int code, const char* message) { return longshore::bindings::keep(code, message == nullptr ? "" : message); }
 
 const char* longshore_error_name(int code) {
   if (code == LONGSHORE_OK) return "ok";

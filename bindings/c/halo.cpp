@@ -76,7 +76,8 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
   memory.element_bytes = bytes_of_type(field.type, field.element_bytes, "a field");
   for (int d = 0; d < most_dimensions; ++d) {
     const bool is_there = d < dimensions;
-    if (is_there && field.extents[d] < 1) fail(errc::usage, "a field of {} cells along dimension {}: 1 or more", field.extents[d], d);
+    if (is_there && field.extents[d] < 1)
+      fail(errc::usage, "a field of {} cells along dimension {}: 1 or more", field.extents[d], d);
     if (!is_there && field.extents[d] > 1)
       fail(errc::usage, "a field of {} cells along dimension {}, on a grid of {} dimensions", field.extents[d], d, dimensions);
     if (field.low[d] < 0 || field.high[d] < 0)

@@ -26,9 +26,7 @@ struct add_words {
   }
   template <class Word>
   requires std::integral<Word>
-  [[nodiscard]] static constexpr Word identity() noexcept {
-    return Word{};
-  }
+  [[nodiscard]] static constexpr Word identity() noexcept { return Word{}; }
 };
 
 bool is_floating(int type) { return type == LONGSHORE_FLOAT32 || type == LONGSHORE_FLOAT64; }

@@ -58,11 +58,7 @@ enum longshore_type {
   LONGSHORE_BYTES = 11 /* of any kind: then their size is given beside it */
 };
 
-enum longshore_reduction {
-  LONGSHORE_SUM = 1,
-  LONGSHORE_MIN = 2,
-  LONGSHORE_MAX = 3
-};
+enum longshore_reduction { LONGSHORE_SUM = 1, LONGSHORE_MIN = 2, LONGSHORE_MAX = 3 };
 
 typedef struct longshore_team longshore_team;
 typedef struct longshore_array longshore_array;
@@ -167,7 +163,8 @@ int longshore_gather(longshore_array* table, const int64_t* indices, int64_t cou
                      const struct longshore_gather_options* options);
 
 /* table[indices[i]] = values[i]. Of two values for one element one wins, whole. */
-int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options, longshore_scatter_plan** plan);
+int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options,
+                             longshore_scatter_plan** plan);
 int longshore_scatter_free(longshore_scatter_plan* plan);
 int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, int64_t count, const void* values);
 const char* longshore_scatter_strategy(const longshore_scatter_plan* plan);
@@ -268,19 +265,19 @@ void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* 
 /* ---- sorting ---- */
 
 struct longshore_sort_options {
-  const char* exchange;  /* "auto" (default), "put", "put-scan", "direct", "sendrecv", "alltoallv", "rma", "channel", "two-hop" */
-  const char* order;     /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
-  int64_t max_key;       /* of integer keys: they are from 0 to max_key - 1; 0: the range is found */
-  int sampled;           /* 1: buckets are cut by samples of the keys, for keys that are not evenly spread; 0: at equal widths */
-  int stable;            /* 1: keys that are equal stay in the order of rank and place */
-  const char* tasks;     /* "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;        /* of each rank; 0: its share of the cores */
+  const char* exchange; /* "auto" (default), "put", "put-scan", "direct", "sendrecv", "alltoallv", "rma", "channel", "two-hop" */
+  const char* order;    /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
+  int64_t max_key;      /* of integer keys: they are from 0 to max_key - 1; 0: the range is found */
+  int sampled;          /* 1: buckets are cut by samples of the keys, for keys that are not evenly spread; 0: at equal widths */
+  int stable;           /* 1: keys that are equal stay in the order of rank and place */
+  const char* tasks;    /* "serial" (default), "threads", "openmp", "tbb" */
+  int task_count;       /* of each rank; 0: its share of the cores */
 };
 
 /* Sorts keys over all ranks, often: buffers are kept. `key_type`: any type but LONGSHORE_BYTES; floats are ordered by their bits, -0.0 below
  * 0.0. Each key may have a payload of `payload_bytes` bytes, 0 to 56. Collective. */
-int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes, const struct longshore_sort_options* options,
-                            longshore_sorter** sorter);
+int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes,
+                            const struct longshore_sort_options* options, longshore_sorter** sorter);
 int longshore_sorter_free(longshore_sorter* sorter);
 /* Any number of keys per rank; `payloads` NULL where they have none. Afterwards this rank has the *count keys of its part, ascending; no key
  * of a rank is above one of a later rank. Collective. A key outside max_key: LONGSHORE_ERROR_USAGE here, _PEER_FAILED on the others; the

@@ -36,7 +36,8 @@ std::unique_ptr<longshore_scatter_plan> make(longshore_array& table, const gathe
 
 extern "C" {
 
-int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options, longshore_scatter_plan** plan) {
+int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options,
+                             longshore_scatter_plan** plan) {
   return guarded([&] {
     longshore_array& of = needed(table, "the table");
     needed(plan, "the place for the plan");
@@ -58,7 +59,7 @@ int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, 
 const char* longshore_scatter_strategy(const longshore_scatter_plan* plan) { return name_of(plan->strategy()).data(); }
 
 int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
-                     const struct longshore_gather_options* options) {
+                      const struct longshore_gather_options* options) {
   return guarded([&] {
     longshore_array& of = needed(table, "the table");
     check_requests(indices, count, values);

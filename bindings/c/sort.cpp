@@ -142,7 +142,8 @@ class record_sorter final : public longshore_sorter {
 constexpr std::size_t most_payload_bytes = 56;
 
 key_facts facts_of(int type, const longshore_sort_options* options) {
-  if (type == LONGSHORE_BYTES) fail(errc::usage, "keys of type LONGSHORE_BYTES have no order: they are integers, float32 or float64");
+  if (type == LONGSHORE_BYTES)
+    fail(errc::usage, "keys of type LONGSHORE_BYTES have no order: they are integers, float32 or float64");
   const std::size_t bytes = bytes_of_type(type, 0, "keys");
   const bool floating = type == LONGSHORE_FLOAT32 || type == LONGSHORE_FLOAT64;
   const bool is_signed = type >= LONGSHORE_INT8 && type <= LONGSHORE_INT64;
@@ -173,8 +174,10 @@ std::unique_ptr<longshore_sorter> make(longshore_team& of, const key_facts& key,
   if (payload_bytes > most_payload_bytes)
     fail(errc::usage, "payloads of {} bytes: at most {}; sort the places of larger ones, and gather these by them", payload_bytes,
          most_payload_bytes);
-  if (payload_bytes == 0 && key.bytes == 4) return std::make_unique<word_sorter<std::uint32_t>>(of, std::move(workers), options, key);
-  if (payload_bytes == 0 && key.bytes == 8) return std::make_unique<word_sorter<std::uint64_t>>(of, std::move(workers), options, key);
+  if (payload_bytes == 0 && key.bytes == 4)
+    return std::make_unique<word_sorter<std::uint32_t>>(of, std::move(workers), options, key);
+  if (payload_bytes == 0 && key.bytes == 8)
+    return std::make_unique<word_sorter<std::uint64_t>>(of, std::move(workers), options, key);
   if (payload_bytes <= 8) return std::make_unique<record_sorter<16>>(of, std::move(workers), options, key, payload_bytes);
   if (payload_bytes <= 24) return std::make_unique<record_sorter<32>>(of, std::move(workers), options, key, payload_bytes);
   return std::make_unique<record_sorter<64>>(of, std::move(workers), options, key, payload_bytes);
@@ -184,8 +187,8 @@ std::unique_ptr<longshore_sorter> make(longshore_team& of, const key_facts& key,
 
 extern "C" {
 
-int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes, const struct longshore_sort_options* options,
-                            longshore_sorter** sorter) {
+int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes,
+                            const struct longshore_sort_options* options, longshore_sorter** sorter) {
   return guarded([&] {
     longshore_team& of = needed(team, "the team");
     needed(sorter, "the place for the sorter");

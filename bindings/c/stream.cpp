@@ -34,12 +34,12 @@ class stream_of final : public longshore_stream {
   stream<own_arrays<T>> loop_;
 };
 
-std::unique_ptr<longshore_stream> make(longshore_team& of, int type, std::size_t elements, const longshore_stream_options& given) {
+std::unique_ptr<longshore_stream> make(longshore_team& of, int type, std::size_t elements,
+                                       const longshore_stream_options& given) {
   const std::string_view name = word_or(given.kernel, "triad");
   const auto kernel = stream_kernel_named(name);
   if (!kernel) fail(errc::usage, "stream kernel '{}': it is one of copy, scale, add, triad", name);
-  const stream_options options{.kernel = *kernel,
-                               .stores = given.streaming != 0 ? store_kind::streaming : store_kind::ordinary};
+  const stream_options options{.kernel = *kernel, .stores = given.streaming != 0 ? store_kind::streaming : store_kind::ordinary};
   const std::string_view memory = word_or(given.memory, "malloc");
   tasks workers = tasks_named(of.ranks, given.tasks, given.task_count);
   if (type == LONGSHORE_FLOAT32) return std::make_unique<stream_of<float>>(of, elements, memory, std::move(workers), options);

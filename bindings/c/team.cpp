@@ -164,7 +164,8 @@ int longshore_barrier(longshore_team* team) {
 int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root) {
   return guarded([&] {
     longshore::team& ranks = needed(team, "the team").ranks;
-    if (root < 0 || root >= ranks.size()) fail(errc::usage, "a broadcast from rank {}: there are 0 to {}", root, ranks.size() - 1);
+    if (root < 0 || root >= ranks.size())
+      fail(errc::usage, "a broadcast from rank {}: there are 0 to {}", root, ranks.size() - 1);
     ranks.broadcast({static_cast<std::byte*>(data), bytes}, root);
   });
 }

@@ -1,7 +1,7 @@
 """Makes the Fortran module of its template and of the C header, so that no constant, type or interface is typed twice.
 
-Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template `!:header` is where what the header declares goes;
-lines between `!:for type` (rank, value, plan, more) and `!:end` are repeated for each, with <names> replaced.
+Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template `!:header` is where what the header declares
+goes; lines between `!:for type` (rank, value, plan, more) and `!:end` are repeated for each, with <names> replaced.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ TYPES = [
         ("int64", "integer", "int64"),
     )
 ]
+
+
+def second_cell(dimension: int, rank: int) -> str:
+    """Indices of the cell after the first along a dimension."""
+    return ",".join("2" if d == dimension else "1" for d in range(rank))
+
+
 RANKS = [
     {
         "rank": str(rank),
         "colons": ",".join([":"] * rank),
         "first": ",".join(["1"] * rank),
-        # Where the second cell along each dimension is.
         "second": "\n    ".join(
-            f"if (size(u, {d + 1}) > 1) there({d + 1}) = address_of_<type>(u({','.join('2' if e == d else '1' for e in range(rank))}))"
+            f"if (size(u, {d + 1}) > 1) there({d + 1}) = address_of_<type>(u({second_cell(d, rank)}))"
             for d in range(rank)
         ),
         "inner": ",".join(f"1 + this%low({d + 1})" for d in range(rank)),
@@ -41,7 +47,12 @@ LOOPS = {"type": TYPES, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": M
 
 LONGEST_LINE = 132  # of Fortran 2008
 
-C_VALUES = {"int": "integer(c_int)", "int64_t": "integer(c_int64_t)", "size_t": "integer(c_size_t)", "double": "real(c_double)"}
+C_VALUES = {
+    "int": "integer(c_int)",
+    "int64_t": "integer(c_int64_t)",
+    "size_t": "integer(c_size_t)",
+    "double": "real(c_double)",
+}
 ZERO = {"int": "0", "int64_t": "0", "size_t": "0", "double": "0"}
 
 
@@ -49,13 +60,17 @@ def header_text(header: str) -> str:
     """What Fortran declares of the header: enumerators, structs, functions."""
     plain = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
     plain = re.sub(r"^\s*#.*$", "", plain, flags=re.MULTILINE)
-    lines = [f"integer(c_int), parameter :: {name.lower()} = {value}" for name, value in re.findall(r"\b(LONGSHORE_\w+) = (\d+)", plain)]
+    lines = [
+        f"integer(c_int), parameter :: {name.lower()} = {value}"
+        for name, value in re.findall(r"\b(LONGSHORE_\w+) = (\d+)", plain)
+    ]
     for name, body in re.findall(r"struct (longshore_\w+) \{(.*?)\}", plain, flags=re.DOTALL):
         lines += ["", f"type, bind(c) :: c_{name}"]
         lines += [f"  {member_text(member)}" for member in body.split(";") if member.strip()]
         lines += [f"end type c_{name}"]
     lines += ["", "interface"]
-    functions = re.findall(r"(?:^|;|\})\s*((?:const )?\w+\*?) (longshore_\w+)\(([^)]*)\)(?=;)", plain.replace('extern "C" {', ";"))
+    plain = plain.replace('extern "C" {', ";")
+    functions = re.findall(r"(?:^|;|\})\s*((?:const )?\w+\*?) (longshore_\w+)\(([^)]*)\)(?=;)", plain)
     for result, name, arguments in functions:
         lines += function_lines(result, name, arguments)
     lines += ["end interface"]
@@ -94,7 +109,8 @@ def function_lines(result: str, name: str, arguments: str) -> list[str]:
     if result == "void":
         return [f"  subroutine c_{head}", "    import", *declared, f"  end subroutine c_{name}"]
     kind = "type(c_ptr)" if "*" in result else C_VALUES[result]
-    return [f"  function c_{head} result(answer)", "    import", *declared, f"    {kind} :: answer", f"  end function c_{name}"]
+    declared += [f"    {kind} :: answer"]
+    return [f"  function c_{head} result(answer)", "    import", *declared, f"  end function c_{name}"]
 
 
 def expand(lines: list[str]) -> list[str]:

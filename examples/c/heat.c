@@ -3,16 +3,17 @@
 
 #include <stdio.h>
 
-#define TRY(call)                             \
-  do {                                        \
-    const int code = (call);                  \
-    if (code != LONGSHORE_OK) return code;    \
+#define TRY(call)                          \
+  do {                                     \
+    const int code = (call);               \
+    if (code != LONGSHORE_OK) return code; \
   } while (0)
 
 enum { cells = 48, steps = 20 };
 
 /* One step of the cells from `low` to `high` - 1. */
-static void compute(const struct longshore_field* u, const struct longshore_field* v, const int64_t low[3], const int64_t high[3]) {
+static void compute(const struct longshore_field* u, const struct longshore_field* v, const int64_t low[3],
+                    const int64_t high[3]) {
   const double* const from = u->first;
   double* const to = v->first;
   const int64_t Y = u->strides[1], Z = u->strides[2];

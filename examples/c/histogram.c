@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TRY(call)                             \
-  do {                                        \
-    const int code = (call);                  \
-    if (code != LONGSHORE_OK) return code;    \
+#define TRY(call)                          \
+  do {                                     \
+    const int code = (call);               \
+    if (code != LONGSHORE_OK) return code; \
   } while (0)
 
 static int count_pairs(longshore_team* team, void* context) {

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
-#define TRY(call)                             \
-  do {                                        \
-    const int code = (call);                  \
-    if (code != LONGSHORE_OK) return code;    \
+#define TRY(call)                          \
+  do {                                     \
+    const int code = (call);               \
+    if (code != LONGSHORE_OK) return code; \
   } while (0)
 
 static int ask(longshore_team* team, void* context) {

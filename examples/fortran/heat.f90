@@ -9,8 +9,7 @@ contains
     type(longshore_grid) :: grid
     type(longshore_halo) :: halo
     double precision, pointer :: u(:, :, :), v(:, :, :)
-    double precision :: total
-    integer :: first(3), n(3), d, step
+    integer :: first(3), n(3), d, step; double precision :: total
     call grid%create(team)
     call grid%block([48, 48, 48], first, n)                               ! this rank's cells of the cube
     call grid%allocate(u, n, 1); call grid%allocate(v, n, 0)              ! u(0:n(1) + 1, 0:n(2) + 1, 0:n(3) + 1), zero

@@ -1,0 +1,44 @@
+"""Recipe for Spack: `spack repo create here`, this file as packages/longshore/package.py, `spack install longshore`."""
+
+from spack.package import CMakePackage, conflicts, depends_on, variant, version
+
+
+class Longshore(CMakePackage):
+    """Communication patterns of parallel programs: gather with aggregation, halo exchange, bucket sort and STREAM, as a
+    library for C++, C and Fortran, and a program that measures them over several transports."""
+
+    # A checkout is built where it lies: `spack dev-build longshore@main`.
+    version("main", branch="main")
+
+    variant("mpi", default=True, description="Build the mpi transport")
+    variant("shmem", default=False, description="Build the shmem transport")
+    variant("ucx", default=False, description="Build the ucx transport")
+    variant("hwloc", default=True, description="Read the topology of the machine")
+    variant("openmp", default=True, description="Build the tasking layer openmp")
+    variant("tbb", default=False, description="Build the tasking layer tbb")
+    variant("c", default=True, description="Build the C face")
+    variant("fortran", default=True, description="Build the Fortran module")
+    variant("bench", default=True, description="Build longshore-bench")
+
+    depends_on("cmake@3.25:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("python@3.8:", type="build", when="+fortran")
+    depends_on("fmt@9:")
+    depends_on("mpi@3.1:", when="+mpi")
+    depends_on("openmpi", when="+shmem")
+    depends_on("ucx@1.13:", when="+ucx")
+    depends_on("hwloc", when="+hwloc")
+    depends_on("intel-oneapi-tbb@2021:", when="+tbb")
+    depends_on("cli11@2:", when="+bench")
+    depends_on("nlohmann-json@3.11:", when="+bench")
+
+    generator = "Ninja"
+    conflicts("%gcc@:11", msg="C++20 as it is used here came with gcc 12")
+    conflicts("+fortran", when="~c", msg="the Fortran module stands on the C face")
+    conflicts("+ucx", when="~mpi", msg="MPI starts the processes of the ucx transport")
+
+    def cmake_args(self):
+        """Every option said, so that nothing is found by accident."""
+        names = ("mpi", "shmem", "ucx", "hwloc", "openmp", "tbb", "c", "fortran", "bench")
+        args = [self.define_from_variant(f"LONGSHORE_{name.upper()}", name) for name in names]
+        return [*args, self.define("LONGSHORE_TESTS", False), self.define("LONGSHORE_EXAMPLES", False)]
