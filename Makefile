@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 
-.PHONY: help setup build study test lint tidy format clean
+.PHONY: help setup build study test docs lint tidy format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -27,6 +27,10 @@ study: build ## measure this machine (about two minutes), show the winners, writ
 test: ## run every check and test, as CI does
 	@tools/setup test
 	@python tools/run_tests.py
+
+docs: ## the documentation and the interfaces as a site, in build/site/html
+	@tools/setup test
+	@tools/site
 
 lint: ## check layout, style and types of all sources
 	@tools/setup test

@@ -108,6 +108,9 @@ struct pattern {
   /// Takes factors that have no effect in a variant out of it (contiguous buffers have no halo width), before why_not sees it.
   /// Variants that become equal by this are one.
   std::function<void(variant&)> settle = {};
+  /// About how many bytes of symmetric memory (segments and channels) a rank has for a variant on so many ranks. Where memory of that kind
+  /// must be set aside before anything starts, this much is.
+  std::function<std::size_t(const variant&, int)> symmetric_bytes = {};
   /// Throws errc::usage when the levels that were asked for, by the names of factors, make no sense together. Called once, on
   /// each process, before anything is started.
   std::function<void(const std::map<std::string, std::vector<json>>&)> check = {};

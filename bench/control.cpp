@@ -2,6 +2,7 @@
 // 8 bytes there and back. When these shift between two sessions, the machine did, not the program.
 #include "benchmark.hpp"
 #include "loggp.hpp"
+#include "raw.hpp"
 #include "shift.hpp"
 
 #include <longshore/core/bytes.hpp>
@@ -10,6 +11,7 @@
 #include <longshore/machine/memory.hpp>
 #include <longshore/machine/memory_block.hpp>
 #include <longshore/stream/loop.hpp>
+#include <longshore/transport/launch/raw_calls_of.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>
@@ -48,7 +50,7 @@ class copy_measurement final : public measurement {
       std::memcpy(from_.data() + i, &value, sizeof(value));
     }
     std::memset(to_.data(), 0, bytes);
-    const int sharing = ranks_of_machine(ranks);
+    const int sharing = ranks.nodes().ranks_of_machine();
     if (stores_for(2 * bytes * static_cast<std::size_t>(sharing), sharing) == store_kind::streaming)
       streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly < best_seconds([&] { copy_streaming(); }));
   }
@@ -76,11 +78,8 @@ class copy_measurement final : public measurement {
  private:
   static constexpr double clearly = 1.15;
 
-  static int ranks_of_machine(const team& ranks) {
-    return ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count();
-  }
   static std::size_t checked(team& ranks, std::size_t bytes) {
-    const auto sharing = static_cast<std::size_t>(ranks_of_machine(ranks));
+    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
     const auto available = static_cast<std::size_t>(ranks.allreduce_value(
         static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
     if (bytes > available / (2 * sharing))
@@ -193,25 +192,37 @@ class pingpong_measurement final : public measurement {
 // Takes out what does not concern a kernel.
 void settle_kernel(variant& what) {
   const std::string kernel = what.at("kernel");
-  const bool has_bytes = kernel == "copy" || kernel == "pingpong" || kernel == "shift";
+  const bool has_bytes = kernel == "copy" || kernel == "pingpong" || kernel == "shift" || kernel == "put";
   if (!has_bytes) what.erase("bytes");
-  if (kernel != "shift" && kernel != "loggp") what.erase("over");
-  if ((kernel != "shift" && kernel != "loggp" && kernel != "fetch-add") || (kernel == "shift" && what.at("over") == "copy"))
+  // A ping-pong is over channels; that is said where it is asked for beside raw calls.
+  if (kernel != "shift" && kernel != "loggp" && kernel != "put" &&
+      (kernel != "pingpong" || (what.at("over") != "raw" && what.at("over") != "channel")))
+    what.erase("over");
+  if ((kernel != "shift" && kernel != "loggp" && kernel != "fetch-add" && kernel != "put") ||
+      (kernel == "shift" && what.at("over") == "copy"))
     what.erase("pair");
-  if (kernel == "shift" && !what.contains("bytes")) what["bytes"] = pingpong_bytes;
+  if ((kernel == "shift" || kernel == "put") && !what.contains("bytes")) what["bytes"] = pingpong_bytes;
 }
 
 std::optional<std::string> why_no_kernel(const variant& what, const launch_facts& facts) {
   const std::string kernel = what.at("kernel");
   const bool alone = kernel == "copy" || kernel == "barrier" || (kernel == "shift" && what.at("over") == "copy");
   if (!alone && facts.ranks < 2) return fmt::format("{} needs at least 2 ranks", kernel);
+  const bool raw = what.contains("over") && what.at("over") == "raw";
+  if (raw && kernel != "put" && kernel != "pingpong")
+    return fmt::format("the calls of the library underneath are measured in put and pingpong, not in {}", kernel);
+  if (raw && !has_raw_calls(facts.transport))
+    return fmt::format("transport {} has no calls of its own to measure: raw is for shmem and ucx", facts.transport);
+  if (kernel == "put" && !raw && what.at("over") != "put")
+    return fmt::format("put is measured over put and raw, not over {}", what.at("over").get<std::string>());
   if (kernel == "loggp" && what.at("over") != "channel" && what.at("over") != "put")
     return fmt::format("loggp is measured over channel and put, not over {}", what.at("over").get<std::string>());
   if (what.contains("pair") && what.at("pair") == "self" &&
       (kernel != "shift" || (what.at("over") != "alltoallv" && what.at("over") != "rma")))
     return "a message to oneself is measured in a shift over alltoallv or rma, which move own blocks too";
   if (what.contains("pair") && kernel != "loggp" && what.at("pair") == "far")
-    return fmt::format("in {} every rank sends to the next one: take near or remote", kernel);
+    return kernel == "put" ? "put goes to a rank of the node or of the next: take near or remote"
+                           : fmt::format("in {} every rank sends to the next one: take near or remote", kernel);
   return std::nullopt;
 }
 
@@ -219,6 +230,8 @@ std::unique_ptr<measurement> make_kernel(team& ranks, const variant& what, const
   const std::string kernel = what.at("kernel");
   const auto level = [&](const char* name) { return what.contains(name) ? what.at(name).get<std::string>() : std::string(); };
   if (kernel == "copy") return std::make_unique<copy_measurement>(ranks, bytes_of(what, default_copy_bytes()));
+  if (kernel == "put") return make_put(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
+  if (kernel == "pingpong" && level("over") == "raw") return make_raw_pingpong(ranks, bytes_of(what, pingpong_bytes));
   if (kernel == "pingpong") return std::make_unique<pingpong_measurement>(ranks, bytes_of(what, pingpong_bytes));
   if (kernel == "loggp") return make_loggp(ranks, level("over"), level("pair"));
   if (kernel == "shift") return make_shift(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
@@ -233,16 +246,16 @@ pattern control_pattern() {
       .name = "control",
       .help = "what the machine gives: a memory copy on all ranks, messages there and back, the parameters of a model of them",
       .factors = {{.name = "kernel",
-                   .allowed = {"copy", "pingpong", "loggp", "shift", "barrier", "fetch-add"},
+                   .allowed = {"copy", "pingpong", "put", "loggp", "shift", "barrier", "fetch-add"},
                    .defaults = {"copy", "pingpong"},
-                   .help =
-                       "copy: on all ranks at once; pingpong: between rank 0 and the last; loggp: latency, overheads and gaps "
-                       "of a pair; shift: every rank sends to the next; barrier; fetch-add: to the next, all at once"},
+                   .help = "copy: on all ranks at once; pingpong: between rank 0 and the last; put: from rank 0 into another's "
+                           "memory; loggp: latency, overheads and gaps "
+                           "of a pair; shift: every rank sends to the next; barrier; fetch-add: to the next, all at once"},
                   {.name = "over",
-                   .allowed = {"put", "channel", "alltoallv", "rma", "copy"},
+                   .allowed = {"put", "channel", "alltoallv", "rma", "copy", "raw"},
                    .defaults = {"put"},
                    .help = "what carries the messages of loggp (put, channel) and shift (rma: one-sided calls of MPI; copy: into "
-                           "the own memory)"},
+                           "the own memory), and of put and pingpong where it is raw: calls of the library underneath"},
                   {.name = "pair",
                    .allowed = {"near", "far", "remote", "self"},
                    .defaults = {"near"},
@@ -261,7 +274,13 @@ pattern control_pattern() {
                    "longshore-bench control --ranks 2 --kernel shift,barrier --over put,alltoallv --bytes 8,4096,1048576"},
       .why_not = why_no_kernel,
       .make = make_kernel,
-      .settle = settle_kernel};
+      .settle = settle_kernel,
+      .symmetric_bytes = [](const variant& what, int ranks) -> std::size_t {
+        constexpr std::size_t buffers = 16;
+        if (!what.contains("bytes") || what.at("kernel") == "copy") return 0;
+        return buffers * what.at("bytes").get<std::size_t>() *
+               (what.at("kernel") == "shift" ? static_cast<std::size_t>(ranks) : 1);
+      }};
 }
 
 }  // namespace longshore::bench

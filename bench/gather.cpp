@@ -83,6 +83,14 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what, const launch
   return make_with<cyclic>(ranks, what, facts);
 }
 
+// The table, what update has of all elements beside it, and a buffer each way per peer in up to four slots.
+std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
+  constexpr std::size_t item_bytes = 32, slots = 8;
+  const auto peers = static_cast<std::size_t>(ranks);
+  const std::size_t buffer_items = what.contains("buffer_items") ? what.at("buffer_items").get<std::size_t>() : 4096;
+  return what.at("table").get<std::size_t>() * sizeof(std::int64_t) * (1 + peers) + peers * slots * buffer_items * item_bytes;
+}
+
 // Takes out what the strategy does not look at.
 void settle(variant& what) {
   const auto strategy = gather_strategy_of(what.at("strategy").get<std::string>());
@@ -104,7 +112,8 @@ pattern gather_pattern() {
                "mpirun -n 4 longshore-bench gather --strategy exstack --buffer-items 256,1024,4096 --distribution cyclic,block"},
           .why_not = why_not_here,
           .make = make,
-          .settle = settle};
+          .settle = settle,
+          .symmetric_bytes = needed_symmetric_bytes};
 }
 
 }  // namespace longshore::bench

@@ -117,7 +117,7 @@ class table_measurement : public measurement {
   // Indices and values of all ranks of the machine together, before any of them is written: the kernel hands out more than
   // there is.
   static std::size_t checked_bytes(team& ranks, std::size_t requests, std::size_t arrays) {
-    const auto sharing = static_cast<std::size_t>(ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count());
+    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
     const auto available = static_cast<std::size_t>(ranks.allreduce_value(
         static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
     if (requests > available / (arrays * sizeof(std::int64_t)) / sharing)

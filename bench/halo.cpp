@@ -1,5 +1,6 @@
 // Pattern halo: a block of cells per rank and the exchange of its halo, or one contiguous buffer per face as halobench has it.
 #include "benchmark.hpp"
+#include "halo_language.hpp"
 #include "halo_measurements.hpp"
 #include "placement_factors.hpp"
 
@@ -48,6 +49,10 @@ std::vector<factor> factors() {
        .low = 1,
        .high = 4096},
       {.name = "type", .allowed = {"float", "double"}, .defaults = {"double"}, .help = "of an element"},
+      {.name = "language",
+       .allowed = {"c++", "c", "fortran"},
+       .defaults = {},
+       .help = "in which the program around the exchange is written: its fields, the call, the check (default: c++, and not recorded)"},
       {.name = "periodic",
        .type = triple,
        .defaults = {"1,1,1"},
@@ -71,6 +76,7 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
   const auto mode = halo_mode_from(what.at("mode").get<std::string>());
   if (what.contains("contiguous") && algorithm != halo_algorithm::faces)
     return "contiguous buffers are one per face: they need --algorithm faces";
+  if (auto reason = why_not_in_its_language(what)) return reason;
   if (auto reason =
           why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0))
     return reason;
@@ -98,6 +104,17 @@ void settle(variant& what) {
   for (const auto& factor : factors_of_levels()) what.erase(factor.name);
 }
 
+// Slots of the channels: what leaves through all sides and what comes, in two slots at each end.
+std::size_t needed_symmetric_bytes(const variant& what, int) {
+  constexpr std::size_t ways = 2, slots = 2, sides = 6;
+  if (what.contains("contiguous")) return ways * slots * sides * what.at("contiguous").get<std::size_t>() * sizeof(double);
+  const auto domain = what.at("domain").get<std::vector<std::size_t>>();
+  const auto width = what.at("halo").get<std::size_t>();
+  std::size_t cells = 1, with_halo = 1;
+  for (const std::size_t along : domain) cells *= along, with_halo *= along + 2 * width;
+  return ways * slots * (with_halo - cells) * what.at("fields").get<std::size_t>() * sizeof(double);
+}
+
 }  // namespace
 
 pattern halo_pattern() {
@@ -110,6 +127,7 @@ pattern halo_pattern() {
           .why_not = why_not_here,
           .make = measure_halo,
           .settle = settle,
+          .symmetric_bytes = needed_symmetric_bytes,
           .check = check_levels};
 }
 

@@ -1,6 +1,7 @@
-// What pattern halo measures: fields with a halo, or one contiguous buffer per face as halobench has it.
+// Pattern halo in C++: fields with a halo, or one contiguous buffer per face as halobench has it.
 #include "halo_measurements.hpp"
-#include "placement_factors.hpp"
+
+#include "halo_language.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -14,12 +15,8 @@
 #include <span>
 
 namespace longshore::bench {
-namespace {
-
-// Memory is taken when it is first touched, rank by rank: only together can ranks see that it does not suffice for all of them.
-// Throws errc::out_of_memory on all ranks alike.
 void check_memory(team& team, double bytes_per_rank) {
-  const int sharing = team.nodes().is_virtual() ? team.size() : team.nodes().my_rank_count();
+  const int sharing = team.nodes().ranks_of_machine();
   const auto available = static_cast<double>(available_memory_bytes());
   const double share = team.allreduce_value(bytes_per_rank * sharing / available, reduction::max);
   if (share > 1)
@@ -28,24 +25,15 @@ void check_memory(team& team, double bytes_per_rank) {
          1e-9 * bytes_per_rank, sharing, 1e-9 * available);
 }
 
-// The figures that both kinds of exchange have; docs/figures.md defines them.
-class exchange_measurement : public measurement {
- public:
-  exchange_measurement(team& team, const variant& what) : options_(grid_of(what)), grid_(team, options_) {}
+std::vector<metric> exchange_measurement::metrics(const summary& seconds) {
+  team& ranks = grid_.ranks();
+  const auto all = static_cast<double>(ranks.allreduce_value(moved().payload_bytes, reduction::sum));
+  const double of_one_rank = all / ranks.size() / (1 << 20);
+  return {{"exchange_bandwidth", 2e-9 * all / seconds.median, "GB/s"},
+          {"process_bandwidth", of_one_rank / seconds.median, "MiB/s"}};
+}
 
-  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
-    team& ranks = grid_.ranks();
-    const auto all = static_cast<double>(ranks.allreduce_value(moved().payload_bytes, reduction::sum));
-    const double of_one_rank = all / ranks.size() / (1 << 20);
-    return {{"exchange_bandwidth", 2e-9 * all / seconds.median, "GB/s"},
-            {"process_bandwidth", of_one_rank / seconds.median, "MiB/s"}};
-  }
-  [[nodiscard]] json facts() override { return {{"placement", placement_facts(grid_.ranks(), grid_.placed(), options_)}}; }
-
- protected:
-  grid_options options_;
-  rank_grid grid_;
-};
+namespace {
 
 tasks tasks_of(const variant& what, const team& ranks) {
   const auto layer = what.at("tasks").get<std::string>();
@@ -191,6 +179,7 @@ std::unique_ptr<measurement> make(team& team, const variant& what, const launch_
 }  // namespace
 
 std::unique_ptr<measurement> measure_halo(team& team, const variant& what, const launch_facts& facts) {
+  if (what.contains("language") && what.at("language") != "c++") return measure_in_its_language(team, what, facts);
   return what.at("type") == "float" ? make<float>(team, what, facts) : make<double>(team, what, facts);
 }
 

@@ -75,7 +75,9 @@ class launch {
   // A launcher that starts processes decides how many; that it agrees with --ranks is seen on the team.
   [[nodiscard]] run_options launcher_options(int processes) const {
     run_options options = asked_.launch;
-    if (options.transport == "mpi" || (options.transport.empty() && processes > 0)) options.ranks = 0;
+    if (options.transport.empty() ? processes > 0 : options.transport != "threads") options.ranks = 0;
+    if (options.transport == "shmem")
+      options.symmetric_bytes = symmetric_bytes(*asked_.program, asked_.factors, std::max(1, processes));
     return options;
   }
 

@@ -1,5 +1,6 @@
 #include "shift.hpp"
 
+#include <longshore/bucket/bucketize.hpp>
 #include <longshore/bucket/exchange.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -16,9 +17,10 @@ namespace longshore::bench {
 namespace {
 
 // Every rank sends one message to the next one and receives one. Before each, outside its time, memory is brought to the state in
-// which an exchange within a program meets it: what came in was used by its receiver, then twice as much other memory was (as a
-// local sort and the keys of the next do), and what goes out was just stored past the cache (as putting keys in order does). A message that is sent
-// again and again as it is stays in caches, and costs a fraction.
+// which an exchange within a program meets it: what came in was read and overwritten by its receiver, then the rest of what a sort has at
+// work was used, and what goes out was just stored, as putting keys in order stores them. A
+// message that is sent again and again as it is stays in caches, and costs a fraction; and into lines that the receiver only read it
+// costs twice as much as into those that he wrote.
 class shift_measurement : public measurement {
  public:
   shift_measurement(team& ranks, const std::string& pair, std::size_t bytes)
@@ -26,7 +28,7 @@ class shift_measurement : public measurement {
         words_((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)),
         bytes_(bytes),
         outgoing_(room(), true),
-        elsewhere_(2 * room(), true) {
+        elsewhere_(used_elsewhere(), true) {
     if (const auto why = why_no_peers(pair, ranks.nodes())) fail(errc::unsupported, "{}", *why);
     target_ = shift_target(pair, ranks.nodes(), ranks.rank());
     const auto targets = ranks.allgather_value(target_);
@@ -74,7 +76,7 @@ class shift_measurement : public measurement {
   }
 
  protected:
-  [[nodiscard]] virtual const std::byte* incoming() const = 0;
+  [[nodiscard]] virtual std::byte* incoming() = 0;
   virtual void begin() {}  // before the time
   virtual void send() = 0;
   [[nodiscard]] std::size_t room() const noexcept { return words_ * sizeof(std::uint64_t); }
@@ -86,20 +88,33 @@ class shift_measurement : public measurement {
 
  private:
   static constexpr int clock_readings = 200;
+  static constexpr std::size_t enough_bytes = std::size_t{128} << 20;  // beyond any cache of a core
 
   // Another message each time, in every byte, so that no part of an old one passes for it.
   [[nodiscard]] std::uint64_t word(int rank, std::size_t i) const noexcept {
     return mix_bits((static_cast<std::uint64_t>(rank) << 48) + (round_ << 32) + i);
   }
 
+  // An exchange of such blocks among all ranks has three times as many of them at work: as given, as they go out, as they came in.
+  [[nodiscard]] std::size_t used_elsewhere() const noexcept {
+    const std::size_t blocks = 3 * static_cast<std::size_t>(team_.size()) - 2;
+    return std::clamp(blocks * room(), 2 * room(), std::max(2 * room(), enough_bytes));
+  }
+
   void use_memory() {
     ++round_;
-    const auto* const in = reinterpret_cast<const std::uint64_t*>(incoming());
+    auto* const in = reinterpret_cast<std::uint64_t*>(incoming());
     auto* const other = reinterpret_cast<std::uint64_t*>(elsewhere_.data());
-    for (std::size_t i = 0; i < words_; ++i) other[i] ^= in[i] + other[words_ + i];
+    for (std::size_t i = 0; i < words_; ++i) in[i] += other[i];
+    for (std::size_t i = 0; i < used_elsewhere() / sizeof(*other); ++i) ++other[i];
     auto* const out = reinterpret_cast<std::uint64_t*>(outgoing_.data());
-    for (std::size_t i = 0; i < words_; ++i) gathering::stream_store(out + i, word(team_.rank(), i));
-    gathering::end_streaming();
+    const int rank = team_.rank();
+    if (static_cast<std::size_t>(team_.size()) <= bucketing::most_plain_buckets) {
+      for (std::size_t i = 0; i < words_; ++i) out[i] = word(rank, i);
+    } else {
+      for (std::size_t i = 0; i < words_; ++i) gathering::stream_store(out + i, word(rank, i));
+      gathering::end_streaming();
+    }
   }
 
   pages outgoing_, elsewhere_;
@@ -115,7 +130,7 @@ class put_shift final : public shift_measurement {
       : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(room())) {}
 
  private:
-  [[nodiscard]] const std::byte* incoming() const override { return memory_->local(); }
+  [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
   void send() override {
     memory_->put_start(target_, 0, outgoing(), bytes_);
     memory_->quiet();
@@ -128,7 +143,7 @@ class copy_shift final : public shift_measurement {
   copy_shift(team& ranks, std::size_t bytes) : shift_measurement(ranks, "self", bytes), memory_(ranks.allocate(room())) {}
 
  private:
-  [[nodiscard]] const std::byte* incoming() const override { return memory_->local(); }
+  [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
   void send() override { std::memcpy(memory_->local(), outgoing(), bytes_); }
   std::unique_ptr<segment> memory_;
 };
@@ -151,7 +166,7 @@ class channel_shift final : public shift_measurement {
   static constexpr std::size_t slot_bytes = std::size_t{32} << 10;
   static constexpr int slots = 2;
 
-  [[nodiscard]] const std::byte* incoming() const override { return received_.data(); }
+  [[nodiscard]] std::byte* incoming() override { return received_.data(); }
   void send() override {
     channel_sender& to = channels_->sender(0);
     channel_receiver& from = channels_->receiver(0);
@@ -195,7 +210,7 @@ class alltoallv_shift final : public shift_measurement {
   }
 
  private:
-  [[nodiscard]] const std::byte* incoming() const override { return memory_->local(); }
+  [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
   void send() override { team_.alltoallv(outgoing(), to_, memory_->local(), from_, sizeof(std::uint64_t)); }
   std::vector<std::size_t> to_, from_;
   std::unique_ptr<segment> memory_;
@@ -214,7 +229,7 @@ class rma_shift final : public shift_measurement {
   }
 
  private:
-  [[nodiscard]] const std::byte* incoming() const override { return way_->incoming(); }
+  [[nodiscard]] std::byte* incoming() override { return way_->incoming(); }
   void begin() override { way_->prepare(counts_); }
   void send() override { way_->run(outgoing(), nullptr); }
   bucketing::block_counts counts_;

@@ -60,6 +60,10 @@ std::vector<factor> factors() {
        .defaults = {"equal-width"},
        .help = "where buckets end: sampled gives each rank as many keys, whatever they are"},
       {.name = "stable", .allowed = {"no", "yes"}, .defaults = {"no"}, .help = "whether items of one key stay in order"},
+      {.name = "meet",
+       .allowed = {"no", "yes"},
+       .defaults = {"no"},
+       .help = "yes: all ranks meet before the exchange, whose time then has no waiting for late ones"},
       {.name = "tasks",
        .allowed = task_layer_names(),
        .defaults = {"serial"},
@@ -91,6 +95,14 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
                  {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
 }
 
+// What comes to a rank, twice over: skewed keys come to few ranks.
+std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
+  constexpr std::size_t largest_key_bytes = 8;
+  const auto keys = what.at("keys").get<std::size_t>(), peers = static_cast<std::size_t>(ranks);
+  const std::size_t to_one = what.at("key_pattern") == "uniform" ? 2 * keys : keys * peers;
+  return to_one / (what.at("scaling") == "strong" ? peers : 1) * (largest_key_bytes + what.at("payload").get<std::size_t>());
+}
+
 }  // namespace
 
 pattern sort_pattern() {
@@ -106,11 +118,13 @@ pattern sort_pattern() {
           },
           .settle =
               [](variant& what) {
+                if (what.at("meet") == "no") what.erase("meet");  // nothing of the sort, and of its record, is changed
                 if (what.at("scaling") == "weak-iso")
                   what.erase("max_key");
                 else
                   what["max_key"] = std::min(what.at("max_key").get<std::uint64_t>(), largest_max_key(what.at("key_type")));
-              }};
+              },
+          .symmetric_bytes = needed_symmetric_bytes};
 }
 
 }  // namespace longshore::bench

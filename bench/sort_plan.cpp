@@ -49,11 +49,12 @@ bucket_options bucket_options_of(const variant& what, const launch_facts& facts,
           .seed = facts.seed,
           .stable = what.at("stable") == "yes",
           .splitters = what.at("splitters") == "sampled" ? bucket_splitters::sampled : bucket_splitters::equal_width,
+          .meet = what.contains("meet"),
           .workers = &workers};
 }
 
 std::size_t checked_item_bytes(team& ranks, std::size_t items, std::size_t item_bytes) {
-  const auto sharing = static_cast<std::size_t>(ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count());
+  const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
   const auto available = static_cast<std::size_t>(
       ranks.allreduce_value(static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
   const std::size_t most = available / (3 * item_bytes) / sharing;

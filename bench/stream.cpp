@@ -33,9 +33,6 @@ long default_elements() {
   return static_cast<long>(std::clamp(std::min(wanted, possible), least, most));
 }
 
-// Ranks that share this rank's memory and caches. Virtual nodes are parts of one machine.
-int ranks_of_machine(const team& ranks) { return ranks.nodes().is_virtual() ? ranks.size() : ranks.nodes().my_rank_count(); }
-
 // Whether the calling thread, a rank, may run on one CPU only.
 bool is_bound() { return allowed_cpus().size() == 1; }
 
@@ -58,7 +55,7 @@ stream_options options_of(const variant& what) {
 
 // The C library hands out more memory than there is: asked for all ranks of the machine together, before any of them writes.
 void check_memory(team& ranks, std::size_t elements, std::size_t element_bytes) {
-  const std::size_t all = static_cast<std::size_t>(ranks_of_machine(ranks));
+  const std::size_t all = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
   const auto available = static_cast<std::size_t>(
       ranks.allreduce_value(static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
   if (elements > available / (3 * element_bytes * all))
@@ -84,8 +81,9 @@ class stream_measurement final : public measurement {
         stream_(make_arrays(), workers_, options_of(what)) {
     touch_faults_ = faults_.since_last();
     if (what.at("stores") == "auto") {
-      const auto machine_ranks = static_cast<std::size_t>(ranks_of_machine(ranks));
-      stores_ = choose_stores(ranks, stream_, bytes_of_run() * machine_ranks, ranks_of_machine(ranks) * workers_.count());
+      const auto machine_ranks = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
+      stores_ =
+          choose_stores(ranks, stream_, bytes_of_run() * machine_ranks, ranks.nodes().ranks_of_machine() * workers_.count());
     }
   }
 
@@ -269,7 +267,11 @@ pattern stream_pattern() {
               [](team& ranks, const variant& what, const launch_facts&) {
                 return what.at("type") == "float" ? make<float>(ranks, what) : make<double>(ranks, what);
               },
-          .settle = settle};
+          .settle = settle,
+          .symmetric_bytes = [](const variant& what, int) -> std::size_t {
+            constexpr std::size_t arrays = 3;
+            return what.at("scope") == "global" ? arrays * sizeof(double) * what.at("elements").get<std::size_t>() : 0;
+          }};
 }
 
 }  // namespace longshore::bench

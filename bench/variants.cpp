@@ -52,6 +52,16 @@ variants choose_variants(const pattern& what, std::span<const factor_levels> fac
   return chosen;
 }
 
+std::size_t symmetric_bytes(const pattern& what, std::span<const factor_levels> factors, int ranks) {
+  std::size_t most = 0;
+  if (!what.symmetric_bytes) return most;
+  for (auto& candidate : cross_product(factors)) {
+    if (what.settle) what.settle(candidate);
+    most = std::max(most, what.symmetric_bytes(candidate, ranks));
+  }
+  return most;
+}
+
 std::string level_text(const json& level) {
   if (level.is_string()) return level.get<std::string>();
   if (!level.is_array()) return level.dump();

@@ -26,6 +26,9 @@ struct variants {
 /// The cross product as the pattern settles it, divided by what the pattern says of it. The same on all ranks.
 [[nodiscard]] variants choose_variants(const pattern& what, std::span<const factor_levels> factors, const launch_facts& launch);
 
+/// The most symmetric memory that a rank needs for any of the variants, as far as the pattern says; 0: it does not say.
+[[nodiscard]] std::size_t symmetric_bytes(const pattern& what, std::span<const factor_levels> factors, int ranks);
+
 /// A level as it was typed: "agp", "1000", "64,64,64".
 [[nodiscard]] std::string level_text(const json& level);
 

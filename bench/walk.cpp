@@ -123,6 +123,7 @@ class walker {
       return;
     }
     at.ready->reset();
+    team_.barrier();  // nobody writes into memory that its owner still resets
     at.ready->run();
     verify(at);
     const long asked = setting_.how.iterations;
@@ -149,6 +150,7 @@ class walker {
       std::string why;
       if (!make(at, why)) fail(errc::transport, "it could be made ready before, and now cannot: {}", why);
       at.ready->reset();
+      team_.barrier();
       at.ready->run();  // touches what the timed operations touch
     }
     return time_repetition(team_, *at.ready, at.iterations, counters, &at.counted);

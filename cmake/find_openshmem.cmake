@@ -1,7 +1,11 @@
-# Finds OpenSHMEM by its compiler wrapper, and makes target longshore_openshmem, or switches LONGSHORE_SHMEM off.
+# Finds OpenSHMEM by its compiler wrapper, and makes the imported target longshore::openshmem, or switches LONGSHORE_SHMEM off.
+# Installed too, as find_hwloc.cmake is.
 #
 # Where there is an MPI as well, both must be of one library: a program cannot hold two. Open MPI's wrapper (oshcc) says what it would pass
 # on; other wrappers are asked for the same words.
+if(TARGET longshore::openshmem)
+  return()
+endif()
 find_program(LONGSHORE_OSHCC NAMES oshcc HINTS ENV SHMEM_HOME PATH_SUFFIXES bin)
 set(found OFF)
 if(LONGSHORE_OSHCC)
@@ -25,11 +29,14 @@ if(LONGSHORE_OSHCC)
       endif()
     endif()
     if(fits)
-      add_library(longshore_openshmem INTERFACE)
-      target_include_directories(longshore_openshmem SYSTEM INTERFACE ${incdirs})
-      target_link_directories(longshore_openshmem INTERFACE ${libdirs})
-      target_link_libraries(longshore_openshmem INTERFACE ${libs})
+      add_library(longshore::openshmem INTERFACE IMPORTED GLOBAL)
+      target_include_directories(longshore::openshmem SYSTEM INTERFACE ${incdirs})
+      target_link_directories(longshore::openshmem INTERFACE ${libdirs})
+      target_link_libraries(longshore::openshmem INTERFACE ${libs})
       find_program(LONGSHORE_OSHRUN NAMES oshrun HINTS ENV SHMEM_HOME PATH_SUFFIXES bin)
+      if(NOT LONGSHORE_OSHRUN AND LONGSHORE_MPI)
+        set(LONGSHORE_OSHRUN ${MPIEXEC_EXECUTABLE})
+      endif()
       set(found ON)
     endif()
   endif()

@@ -5,5 +5,8 @@ install(EXPORT longshore NAMESPACE longshore:: DESTINATION ${LONGSHORE_PACKAGE_D
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/longshore-config.cmake.in" "${PROJECT_BINARY_DIR}/longshore-config.cmake"
                               INSTALL_DESTINATION ${LONGSHORE_PACKAGE_DIR})
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/longshore-config-version.cmake" COMPATIBILITY SameMinorVersion)
+# Libraries that have no CMake package of their own are found again where Longshore is used.
 install(FILES "${PROJECT_BINARY_DIR}/longshore-config.cmake" "${PROJECT_BINARY_DIR}/longshore-config-version.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/find_hwloc.cmake" "${PROJECT_SOURCE_DIR}/cmake/find_openshmem.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/find_ucx.cmake"
         DESTINATION ${LONGSHORE_PACKAGE_DIR})

@@ -75,6 +75,24 @@ void one_never_frees(team& team) {
   memory.reset();
 }
 
+// Nothing fails here: what a host is doing that dies.
+[[noreturn]] void all_exchange_for_ever(team& team) {
+  const longshore::channel_end to{(team.rank() + 1) % team.size(), 64};
+  const longshore::channel_end from{(team.rank() + last(team)) % team.size(), 64};
+  const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
+  for (long message = 0;; ++message) {
+    for (longshore::waiter wait(team, "a free slot", to.peer); channels->sender(0).reserve() == nullptr;) wait.pause();
+    channels->sender(0).commit(8);
+    for (longshore::waiter wait(team, "a message", from.peer); !channels->receiver(0).front();) wait.pause();
+    channels->receiver(0).release();
+    if (message % 100 == 0) team.barrier();
+    if (message == 1000 && team.rank() == 0) {
+      fmt::print("exchanging\n");
+      std::fflush(stdout);
+    }
+  }
+}
+
 void none(team& team) { team.barrier(); }
 
 }  // namespace
@@ -87,7 +105,8 @@ int main(int argc, char** argv) {
                                                        {"killed", one_is_killed},
                                                        {"throws-another-type", one_throws_another_type},
                                                        {"throws-a-number", one_throws_a_number},
-                                                       {"never-frees", one_never_frees}};
+                                                       {"never-frees", one_never_frees},
+                                                       {"exchange-for-ever", all_exchange_for_ever}};
   const auto way = ways.find(argc > 1 ? argv[1] : "");
   if (way == ways.end()) {
     fmt::print(stderr, "which way to fail? {}\n", fmt::join(std::views::keys(ways), " "));

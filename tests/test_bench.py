@@ -159,6 +159,14 @@ def test_records_tell_what_was_counted(run: Run, tmp_path: Path, transport: str)
     assert counters["waited_seconds"]["max"] >= counters["waited_seconds"]["mean"] >= 0
 
 
+def test_ranks_meet_before_the_exchange_where_asked_to(run: Run, tmp_path: Path) -> None:
+    done = run(BENCH, "sort", "--keys", "2000", "--exchange", "put,channel", "--meet", "no,yes", "--json", "r", ranks=3)
+    assert done.returncode == 0, done.stderr
+    results = of_kind(read_records(tmp_path / "r"), "result")
+    assert sorted(str(r["variant"].get("meet")) for r in results) == ["None", "None", "yes", "yes"]
+    assert all(r["verified"] for r in results)
+
+
 def test_ranks_are_placed_side_by_side_or_apart(run: Run, tmp_path: Path) -> None:
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 4:

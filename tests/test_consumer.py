@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,16 @@ def test_no_installed_file_names_the_folder_of_the_build_or_of_the_first_install
         text = path.read_text(encoding="utf-8")
         assert str(REPOSITORY) not in text, path
         assert str(installed.with_name("first")) not in text, path
+
+
+def test_no_installed_target_names_a_library_of_the_system_by_its_place(installed: Path) -> None:
+    """Libraries lie elsewhere on the machine that the installation is moved to."""
+    targets = [path for path in installed.rglob("longshore-targets*.cmake") if path.is_file()]
+    assert targets
+    named = re.compile(r"""(?<![\w}])/[^\s";$]*\.(?:so|a)\b""")
+    assert named.findall('INTERFACE_LINK_LIBRARIES "$<LINK_ONLY:/usr/lib/libhwloc.so>"')
+    for path in targets:
+        assert not named.findall(path.read_text(encoding="utf-8")), path
 
 
 def test_the_installed_benchmark_program_lists_what_it_can_do(

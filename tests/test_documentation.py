@@ -40,7 +40,10 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
     return folder_of
 
 
-@pytest.mark.parametrize("block", SHELL_BLOCKS, ids=name)
+@pytest.mark.parametrize(
+    "block",
+    [pytest.param(b, id=name(b), marks=pytest.mark.xdist_group(b.document.name)) for b in SHELL_BLOCKS],
+)
 def test_commands_of_the_documentation_end_as_it_says(block: Block, reader: Callable[[Path], Path]) -> None:
     environment = os.environ | {
         "PATH": f"{REPOSITORY}/.venv/bin:{os.environ['PATH']}",

@@ -158,6 +158,20 @@ VIOLATIONS = {
 }
 
 
+@pytest.mark.parametrize("listed", ["error.hpp clock.hpp", "error.hpp"])
+def test_what_an_installed_header_includes_is_installed(tree: Path, listed: str) -> None:
+    layer = f"longshore_add_layer(\n  core\n  HEADERS ${{more_headers}}\n    {listed}\n  SOURCES x.cpp)"
+    write(tree, "src/longshore/core/CMakeLists.txt", f"set(more_headers bytes.hpp)\n{layer}")
+    write(tree, "src/longshore/core/bytes.hpp", "#include <cstddef>\n#include <longshore/core/clock.hpp>")
+    write(tree, "src/longshore/core/clock.hpp", "#include <chrono>")
+    result = check(tree)
+    if "clock" in listed:
+        assert result.returncode == 0, result.stderr
+    else:
+        message = "core/bytes.hpp:2: is installed and includes src/longshore/core/clock.hpp, which no list of HEADERS"
+        assert (result.returncode, message in result.stderr) == (1, True), result.stderr
+
+
 @pytest.mark.parametrize("kind", VIOLATIONS)
 def test_a_violation_is_found(tree: Path, kind: str) -> None:
     path, text, message = VIOLATIONS[kind]

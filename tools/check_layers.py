@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md, never up or sideways.
+"""Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md, never up or sideways,
+and that what installed headers include is installed.
 
 Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status 1 if there is any,
 or if no sources were found. Needs nothing but Python.
@@ -24,7 +25,8 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("aggregate",),
     ("stream", "gather", "halo", "bucket"),
     ("longshore.hpp",),
-    ("bench", "bindings"),
+    ("bindings",),
+    ("bench",),
 )
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
@@ -47,9 +49,12 @@ STARTED_BY = {("transport", "ucx"): "mpi"}
 SOURCES = ("src/longshore", "bench", "bindings")
 SUFFIXES = (".hpp", ".cpp", ".h", ".c")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+# Public headers of a layer, which are installed: lists named HEADERS, or *_headers, in its CMakeLists.txt.
+HEADER_LIST = re.compile(r"\b(?:HEADERS|\w+_headers)\s+((?:[\w./${}]+\.hpp\s*|\$\{\w+\}\s*)+)")
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
+LAYER_OF_TARGET |= dict.fromkeys(("c", "fortran"), "bindings")
 LAYER_OF_TARGET |= dict.fromkeys((CHOOSER, "one_sided", "threads", "mpi", "shmem", "ucx", "openshmem", "ucp"), "transport")
 
 
@@ -89,7 +94,7 @@ def violations_of_include(path: str, here: Place, included: str, *, quoted: bool
         yield f"layer '{here.layer}' includes '{there.layer}', a layer above it"
     elif STEP_OF[there.layer] == STEP_OF[here.layer]:
         yield f"layer '{here.layer}' includes '{there.layer}', a layer beside it"
-    elif there.layer == "transport" and there.folder not in ("", CHOOSER, here.folder):
+    elif there.layer == "transport" and there.folder not in ("", CHOOSER, here.folder, *transports_in_name(path, here)):
         yield (
             f"layer '{here.layer}' includes '{there.layer}/{there.folder}', one of the transports: above them only "
             f"transport/*.hpp and transport/{CHOOSER}/ are included"
@@ -111,9 +116,14 @@ def may_include_foreign(path: str, here: Place, transport: str) -> bool:
     """True in <layer>/<transport>/, and in a test that is about that transport by its name."""
     if here.layer in FOREIGN_FOLDER_PARENTS and here.folder == transport:
         return True
-    if STARTED_BY.get((here.layer, here.folder)) == transport:
+    if STARTED_BY.get((here.layer, here.folder)) == transport or transport in transports_in_name(path, here):
         return True
     return is_test(path) and transport in words_of(path)
+
+
+def transports_in_name(path: str, here: Place) -> list[str]:
+    """What a file of the bindings is about by its name: longshore_mpi.h takes a communicator."""
+    return words_of(path) if here.layer == "bindings" else []
 
 
 def is_test(path: str) -> bool:
@@ -155,6 +165,30 @@ def files_to_check(root: Path) -> list[Path]:
     return sorted(f for f in files if f.is_file() and (f.suffix in SUFFIXES or f.name == "CMakeLists.txt"))
 
 
+def public_headers(root: Path) -> set[str]:
+    """Of all layers, relative to src/."""
+    listed: set[str] = set()
+    for file in (root / "src" / "longshore").rglob("CMakeLists.txt"):
+        folder = file.parent.relative_to(root / "src").as_posix()
+        for names in HEADER_LIST.findall(file.read_text(encoding="utf-8")):
+            listed |= {f"{folder}/{name}" for name in names.split() if name.endswith(".hpp")}
+    return listed
+
+
+def violations_of_publicity(root: Path) -> Iterator[str]:
+    """Installed headers that include one that is not installed: they compile here, and nowhere else."""
+    listed = public_headers(root)
+    for header in sorted(listed):
+        file = root / "src" / header
+        if not file.is_file():
+            continue  # CMake says so
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            match = INCLUDE.match(line)
+            included = match and resolved(f"src/{header}", match[2], quoted=match[1] == '"')
+            if included and included.startswith("src/longshore/") and included[4:] not in listed:
+                yield f"src/{header}:{number}: is installed and includes {included}, which no list of HEADERS names"
+
+
 def check_file(root: Path, file: Path) -> Iterator[str]:
     path = file.relative_to(root).as_posix()
     here = Place.of(path)
@@ -182,6 +216,7 @@ def main(arguments: list[str]) -> int:
         print(f"{root}: found no C++ sources under {', '.join(SOURCES)}", file=sys.stderr)
         return 1
     violations = [text for file in files for text in check_file(root, file)]
+    violations += violations_of_publicity(root)
     for text in violations:
         print(text, file=sys.stderr)
     if violations:

@@ -80,7 +80,9 @@ STAGES = (
     Stage("library", (ctest("release"),), CTEST_CLOSING),
     Stage("study", (("python", "-m", "pytest", "--numprocesses", CORES, "study/tests"),), PYTEST_CLOSING),
     Stage("python", (*install_python_package(), ("python", "-m", "pytest", "bindings/python/tests")), PYTEST_CLOSING),
-    Stage("system", (("python", "-m", "pytest", "tests"),), PYTEST_CLOSING),
+    Stage(
+        "system", (("python", "-m", "pytest", "--numprocesses", CORES, "--dist", "loadgroup", "tests"),), PYTEST_CLOSING
+    ),
     Stage("asan-build", build("asan")),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING),
     Stage("tsan-build", build("tsan")),

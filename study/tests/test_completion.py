@@ -61,27 +61,32 @@ def test_what_stands_before_the_word_is_understood(
     assert offered(capsys, *at, "stacks", "list", "") == []
 
 
-def bash_offers(tmp_path: Path, typed: str, words: list[str]) -> list[str]:
-    """What bash would insert for what is typed, which readline broke into these words."""
-    bash = shutil.which("bash")
-    if bash is None:
-        pytest.skip("bash is not installed")
+def typed_in(shell: str, options: list[str], script: str, arguments: list[str], tmp_path: Path) -> list[str]:
+    """What a script of the shell prints, with a program longshore in its path."""
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
     longshore = tmp_path / "longshore"
     longshore.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m longshore_study "$@"\n')
     longshore.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "LONGSHORE_STORE": str(tmp_path / "results"), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [program, *options, "-c", script, *arguments],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert not done.stderr
+    return done.stdout.splitlines()
+
+
+def bash_offers(tmp_path: Path, typed: str, words: list[str]) -> list[str]:
+    """What bash would insert for what is typed, which readline broke into these words."""
     script = (
         'eval "$(longshore completion bash)"\n'
         'COMP_LINE=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_POINT=${#COMP_LINE}\n'
         "_longshore; printf '%s\\n' \"${COMPREPLY[@]}\"\n"
     )
-    path = f"{tmp_path}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "LONGSHORE_STORE": str(tmp_path / "results")}
-    done = subprocess.run(
-        [bash, "--norc", "-c", script, "bash", typed, *words],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert not done.stderr
-    return done.stdout.splitlines()
+    return typed_in("bash", ["--norc"], script, ["bash", typed, *words], tmp_path)
 
 
 def test_bash_completes(tmp_path: Path) -> None:
@@ -110,3 +115,40 @@ def test_the_scripts_are_right_in_their_shells(shell: str) -> None:
     flag = "--no-execute" if shell == "fish" else "-n"
     done = subprocess.run([shell, flag], input=SCRIPTS[shell], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def zsh_offers(tmp_path: Path, *words: str) -> list[str]:
+    """What the function gives to zsh, which quotes and inserts it: the completion system itself needs a terminal."""
+    script = (
+        "compdef() { registered=$2 }; _files() { print FILES }; compadd() { print -rl -- ${(P)2} }\n"
+        'eval "$(longshore completion zsh)"; [[ $registered == longshore ]] || exit 1\n'
+        'words=("$@"); CURRENT=$#; _longshore'
+    )
+    return typed_in("zsh", ["-f"], script, ["zsh", "longshore", *words], tmp_path)
+
+
+def fish_offers(tmp_path: Path, typed: str) -> list[str]:
+    script = "longshore completion fish | source; complete --do-complete $argv[1]"
+    return typed_in("fish", ["--no-config"], script, [typed], tmp_path)
+
+
+HOSTILE_TAGS = ("$(touch pwned)", "a b", "*", "img:1")
+
+
+def test_zsh_completes(tmp_path: Path) -> None:
+    for tag in HOSTILE_TAGS:
+        store_launch(Store(tmp_path / "results"), tag, "monday", [halo("waitall", 1.0)], study="s")
+    assert zsh_offers(tmp_path, "import", "chap") == ["chapel-ig", "chapel-stream", "chapel-isx"]
+    assert set(zsh_offers(tmp_path, "guidelines", "")) == set(HOSTILE_TAGS)
+    assert zsh_offers(tmp_path, "guidelines", "img:") == ["img:1"]
+    assert zsh_offers(tmp_path, "run", "") == ["FILES"]
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_fish_completes(tmp_path: Path) -> None:
+    for tag in HOSTILE_TAGS:
+        store_launch(Store(tmp_path / "results"), tag, "monday", [halo("waitall", 1.0)], study="s")
+    assert sorted(fish_offers(tmp_path, "longshore import chap")) == ["chapel-ig", "chapel-isx", "chapel-stream"]
+    assert set(HOSTILE_TAGS) <= set(fish_offers(tmp_path, "longshore guidelines "))
+    assert "compare" in fish_offers(tmp_path, "longshore comp")
+    assert not (tmp_path / "pwned").exists()

@@ -91,7 +91,12 @@ def test_programs_of_openshmem_are_started_by_oshrun_and_of_ucx_by_mpirun(
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     launcher = make_launcher(LauncherChoice(), [cell("shmem", 2), cell("ucx", 2)])
-    assert Path(launcher.command(cell("shmem", 2), ["bench"]).argv[0]).name == "oshrun"
+    started = launcher.command(cell("shmem", 2), ["bench"])
+    assert Path(started.argv[0]).name == "oshrun"
+    hooks = "OMPI_MCA_opal_common_ucx_opal_mem_hooks"
+    assert started.environment[hooks] == "0"
+    assert launcher.command(cell("shmem", 2, **{hooks: "1"}), ["bench"]).environment[hooks] == "1"
+    assert hooks not in launcher.command(cell("ucx", 2), ["bench"]).environment
     assert Path(launcher.command(cell("ucx", 2), ["bench"]).argv[0]).name == "mpirun"
     (tmp_path / "oshrun").unlink()
     launcher = make_launcher(LauncherChoice(), [cell("shmem", 2)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from math import exp
 from pathlib import Path
@@ -190,3 +191,31 @@ def test_efficiencies_of_single_launches_say_why_they_have_no_intervals(tmp_path
     found = scaling_section(gather_facts(sides(store, ["t"])))
     assert found is not None
     assert "There are no intervals: one session" in parse(to_text(found)).text
+
+
+@pytest.mark.parametrize(
+    "values", [{1: 1.7e308, 2: 5e-324, 4: 1.7e308}, {1: 5e-324, 2: 5e-324}, {8: 1.7e308, 4096: 1.7e308}]
+)
+def test_figures_at_the_ends_of_what_a_number_holds_have_a_curve(tmp_path: Path, values: dict[int, float]) -> None:
+    """A rate of keys per node is a fraction of 5e-324, which is 0, and 1.7e308 MiB/s of 4096 ranks are infinite."""
+    store = Store(tmp_path)
+    for ranks, value in values.items():
+        for index in range(3):
+            for pattern, metric, unit in (
+                ("sort", "keys_per_second", "keys/s"),
+                ("halo", "process_bandwidth", "MiB/s"),
+            ):
+                one = result(pattern, {}, metric, 1.0, unit)
+                one["metrics"][metric]["value"] = value
+                cell = {"program": pattern, "ranks": ranks, "nodes": ranks if pattern == "sort" else 1}
+                store_launch(
+                    store, "t", "day", [one], 10_000 * index + ranks + (5000 if pattern == "sort" else 0), cell
+                )
+    found = curves(store)
+    assert {curve.pattern for curve in found} == {"sort", "halo"}
+    for curve in found:
+        for point in curve.points:
+            assert 0.0 < point.spread[0] <= point.spread[1] < math.inf
+            assert 0.0 < point.value < math.inf
+    assert scaling_section(gather_facts(sides(store, ["t"]))) is not None
+    assert main(["--store", str(tmp_path), "show", "--scaling"]) == 0

@@ -12,6 +12,7 @@ import pytest
 
 from longshore_study import records, store
 from longshore_study.errors import LongshoreError, UsageError
+from longshore_study.figures import measure
 from longshore_study.store import Store
 from stored_launches import halo, store_launch
 
@@ -69,16 +70,31 @@ def test_samples_cost_no_parsing(results: Store, monkeypatch: pytest.MonkeyPatch
 
 def test_reading_a_store_holds_one_launch_at_a_time(results: Store) -> None:
     """Memory is bounded by the largest launch, not by their number, also where samples are asked for."""
-    for index in range(60):
+    for index in range(24):
         store_launch(results, "t", "s", [SAMPLE] * 1000, index=index)
     peaks = []
-    for few in (5, 60):
+    for few in (4, 24):
         tracemalloc.start()
         launches = results.launches(samples=True)
         assert sum(len(launch.samples) for launch, _ in zip(launches, range(few), strict=False)) == few * 1000
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.5 * peaks[0]
+
+
+def test_a_result_takes_little_memory_where_all_are_compared(results: Store) -> None:
+    """What docs/study.md promises: some kilobytes each, whatever else the launches hold."""
+    measured_peaks = []
+    for launches, first in ((10, 0), (40, 10)):
+        for index in range(first, launches):
+            store_launch(
+                results, "t", "s", [SAMPLE] * 200 + [halo(f"m{mode}", 100.0) for mode in range(50)], index=index
+            )
+        tracemalloc.start()
+        assert len(measure(list(results.launches())).figures) == 50 * launches
+        measured_peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert measured_peaks[1] - measured_peaks[0] < 4096 * 50 * 30
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from longshore_study.cli import main
 from longshore_study.errors import UsageError
 from longshore_study.study_file import StudyFileError, load, loads
+from longshore_study.toml_values import Values
 
 HEAD = '[study]\nname = "x"\n'
 PATTERN = '[[pattern]]\nprogram = "halo"\nbetween = { ranks = [2] }\n'
@@ -267,9 +268,13 @@ one_job_per = "node"
     assert "s.toml:27: 'nodes' must be an integer from 1" in told
     assert "s.toml:28: 'one_job_per' is one of session, nodes" in told
     assert len(found) > 8
-    batch = "[study]\nname = 'x'\n[[pattern]]\nprogram = 'sort'\nbetween = { ranks = 2 }\n[launcher]\njobs = 2\n"
+    head = "[study]\nname = 'x'\n[[pattern]]\nprogram = 'sort'\nbetween = { ranks = 2 }\n"
+    with pytest.raises(StudyFileError) as raised:
+        loads(head + "[launcher]\nkind = 'slurm'\nnodes = 2\n", "s.toml")
+    assert len(raised.value.problems) == 1, "whether nodes go with it nobody knows"
+    assert "did you mean 'slurm-batch'?" in raised.value.problems[0]
     with pytest.raises(StudyFileError, match=r"s\.toml:7: 'jobs' is for batch systems"):
-        loads(batch, "s.toml")
+        loads(head + "[launcher]\njobs = 2\n", "s.toml")
 
 
 def test_names_that_would_hide_ours_are_refused() -> None:
@@ -290,3 +295,14 @@ between = {{ mode = ["x", "y"] }}
     for taken in ("ranks", "mode"):
         with pytest.raises(StudyFileError, match=rf"s\.toml:8: 'pattern' has a group named {taken}"):
             loads(good.replace("phase", taken), "s.toml")
+
+
+def test_an_empty_list_of_what_is_allowed_reads_as_such() -> None:
+    values = Values("s.toml", {})
+    values.known_keys({"a": 1}, (), (), "key")
+    values.word({}, (), "what", ())
+    told = [text for _, text in values.problems]
+    assert told == [
+        "s.toml:1: unknown key: 'a'; none is allowed here",
+        "s.toml:1: 'what' is missing; it is one of none",
+    ]

@@ -1,6 +1,6 @@
 """Communication patterns of parallel programs: gather, scatter, histogram, halo exchange, sort and stream.
 
-Ranks are threads of this process or processes of MPI; the same script runs on both:
+Ranks are threads of this process or processes of MPI; the same script runs on both::
 
     import longshore
 

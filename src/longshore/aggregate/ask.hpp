@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 #include <exception>
+#include <type_traits>
 #include <vector>
 
 namespace longshore {
@@ -74,12 +75,10 @@ class dialogue {
       }
       if (asking) asking = questions_.advance(asked_ == n);
       std::size_t moved = asked_ - asked_before;
-      moved += questions_.template drain_batches<Question>(
-          [&](auto source_of, std::span<const Question> asked) { return reply_to(source_of, asked, answer); });
+      moved += questions_.template drain_batches<Question>(replying<std::remove_reference_t<Answer>>{*this, answer});
       asking = asking && !questions_.ended();
       more = replies_.advance(!asking && questions_.ended() && push_pending());
-      moved += replies_.template drain_batches<Reply>(
-          [&](auto source_of, std::span<const Reply> came) { return take<Order>(source_of, came, receive); });
+      moved += replies_.template drain_batches<Reply>(taking<Order, std::remove_reference_t<Receive>>{*this, receive});
       const std::size_t now = questions_.activity();
       const bool busy = moved > 0 || now != questions_seen_;
       questions_seen_ = now;
@@ -107,6 +106,24 @@ class dialogue {
     std::uint32_t twin = none;  // another, as a place in the window, that waits for the same reply
     bool arrived = false;
     Reply reply;
+  };
+
+  // What is done with a batch depends on Answer or Receive alone: it is compiled once for all kinds of questions, as calls of it are rare.
+  template <class Answer>
+  struct replying {
+    dialogue& talk;
+    Answer& answer;
+    std::size_t operator()(auto source_of, std::span<const Question> asked) const {
+      return talk.reply_to(source_of, asked, answer);
+    }
+  };
+  template <reply_order Order, class Receive>
+  struct taking {
+    dialogue& talk;
+    Receive& receive;
+    std::size_t operator()(auto source_of, std::span<const Reply> came) const {
+      return talk.template take<Order>(source_of, came, receive);
+    }
   };
 
   static engine_options with_items(engine_options options, std::size_t item_bytes) {
@@ -187,7 +204,7 @@ class dialogue {
   }
 
   template <class SourceOf, class Answer>
-  std::size_t reply_to(SourceOf source_of, std::span<const Question> asked, Answer& answer) {
+  [[gnu::noinline]] std::size_t reply_to(SourceOf source_of, std::span<const Question> asked, Answer& answer) {
     if constexpr (SourceOf::is_one)
       if (replies_.has_rank_lanes()) return reply_in_place(source_of(0), asked, answer);
     std::size_t done = 0;
@@ -238,7 +255,7 @@ class dialogue {
   }
 
   template <reply_order Order, class SourceOf, class Receive>
-  std::size_t take(SourceOf source_of, std::span<const Reply> came, Receive& receive) {
+  [[gnu::noinline]] std::size_t take(SourceOf source_of, std::span<const Reply> came, Receive& receive) {
     const bool kept = Order == reply_order::asked || before_.is_used();
     if constexpr (SourceOf::is_one) {  // all at once: the loop has no state in memory
       const auto number = open_.oldest(source_of(0));

@@ -14,7 +14,7 @@ namespace longshore::aggregating {
 template <trivially_copyable Item>
 void store_item(std::byte* to, const Item& item) noexcept {
   using word = std::conditional_t<alignof(Item) == 4, std::uint32_t, std::uint64_t>;
-  constexpr std::size_t words = sizeof(Item) / sizeof(word);
+  constexpr std::size_t words = sizeof(Item) / sizeof(word);  // NOLINT(bugprone-sizeof-expression): items may be pointers
   if constexpr (alignof(Item) >= 4 && words >= 2 && words <= 8) {
     const auto* const from = reinterpret_cast<const std::byte*>(&item);
 #pragma GCC unroll 8

@@ -117,6 +117,7 @@ class bucket_sorter {
     driver_.end_phase(&bucket_phases::offsets);
 
     const std::byte* const outgoing = bucketize(items, where);
+    if (driver_.options().meet) team().barrier();
     driver_.end_phase(&bucket_phases::bucketize);
 
     bucketing::arrival arrived;

@@ -15,6 +15,9 @@
 
 namespace longshore::bucketing {
 
+/// Up to so many buckets items are stored one by one where they belong; with more of them lines are collected and stored past the cache.
+inline constexpr std::size_t most_plain_buckets = 4;
+
 /// Each task has a share of the items, counts it, and later puts it behind the shares of the tasks before it in every bucket: items of
 /// one bucket stay in their order. Memory per task and bucket: 24 bytes and what line_scatter takes.
 template <class Item, class ImageOf>
@@ -75,7 +78,6 @@ class bucketizer {
   // Up to so many buckets it is quicker to compare every key with every boundary, many at a time, than to raise a counter in
   // memory.
   static constexpr std::size_t most_compared = 8;
-  static constexpr std::size_t few = 4;
 
   struct of_task {
     std::vector<std::size_t> counts;  // by bucket
@@ -127,8 +129,9 @@ class bucketizer {
 
   // `advance`: more pieces follow.
   void scatter_piece(std::span<const Item> items, const bucket_cut<image>& cut, of_task& mine, bool advance) const {
-    if (buckets_ <= few) {
-      cut.ends().size() == 1 ? scatter_to_few<1>(items, cut, mine.to) : scatter_to_few<few - 1>(items, cut, mine.to);
+    if (buckets_ <= most_plain_buckets) {
+      cut.ends().size() == 1 ? scatter_to_few<1>(items, cut, mine.to)
+                             : scatter_to_few<most_plain_buckets - 1>(items, cut, mine.to);
       return;
     }
     mine.lines.grow(buckets_);
@@ -143,7 +146,7 @@ class bucketizer {
   template <std::size_t Ends>
   void scatter_to_few(std::span<const Item> items, const bucket_cut<image>& cut, std::span<Item*> to) const noexcept {
     constexpr std::size_t stretch_items = 0xffff;  // 16 bits per count
-    std::array<Item*, few> next{};
+    std::array<Item*, most_plain_buckets> next{};
     std::copy(to.begin(), to.end(), next.begin());
     std::array<image, Ends> last{};
     last.fill(cut.highest());
@@ -159,7 +162,7 @@ class bucketizer {
         next[bucket][(counts >> (16 * bucket)) & 0xffff] = items[i];
         counts += std::uint64_t{1} << (16 * bucket);
       }
-      for (std::size_t bucket = 0; bucket < few; ++bucket) next[bucket] += (counts >> (16 * bucket)) & 0xffff;
+      for (std::size_t bucket = 0; bucket < most_plain_buckets; ++bucket) next[bucket] += (counts >> (16 * bucket)) & 0xffff;
     }
     std::copy_n(next.begin(), to.size(), to.begin());
   }

@@ -1,5 +1,6 @@
-#include <longshore/bucket/choose_exchange.hpp>
 #include <longshore/bucket/exchange_driver.hpp>
+
+#include <longshore/bucket/choose_exchange.hpp>
 #include <longshore/core/error.hpp>
 
 #include <array>

@@ -26,12 +26,14 @@ struct bucket_options {
   bool stable = false;          ///< items of one key stay in the order of rank and place that they were given in
   bucket_splitters splitters = bucket_splitters::equal_width;
   bool together = false;     ///< with sampled splitters: all items of one key come to one rank, however many they are
+  bool meet = false;         ///< for measuring: ranks meet before the exchange, whose time then has no waiting for late ones
   tasks* workers = nullptr;  ///< that count, bucketize and sort; none: the calling thread. They outlive the sorter
 };
 
 /// Seconds of one rank in the phases of one sort. The cut is the same for all exchanges. count: which keys there are, splitters, keys
 /// per bucket. offsets: telling each other how many come, making room, and where blocks go as far as that can be known before.
-/// bucketize: items to where their buckets are. exchange: bringing them over, until all ranks have theirs. local_sort.
+/// bucketize: items to where their buckets are. exchange: bringing them over, until all ranks have theirs (and with it, unless ranks meet before, the waiting for those that bucketized longer).
+/// local_sort.
 struct bucket_phases {
   double count = 0, offsets = 0, bucketize = 0, exchange = 0, local_sort = 0;
 };

@@ -1,20 +1,9 @@
 #include <longshore/bucket/strategy.hpp>
-#include <longshore/core/error.hpp>
+#include <longshore/core/names.hpp>
 #include <longshore/transport/team.hpp>
 
 namespace longshore {
 namespace {
-
-template <class Table>
-auto entry_of(const Table& table, std::string_view what, std::string_view name) {
-  std::string names;
-  for (const auto& known : table) {
-    if (known.name == name) return known;
-    names += names.empty() ? "" : ", ";
-    names += known.name;
-  }
-  fail(errc::usage, "a bucket sort has no {} '{}': it is one of {}", what, name, names);
-}
 
 // Why the order of targets has no effect with an exchange, or null.
 const char* why_no_order(exchange_strategy exchange) {
@@ -41,8 +30,12 @@ std::string_view name_of(exchange_order order) noexcept {
   return "?";
 }
 
-exchange_strategy exchange_strategy_of(std::string_view name) { return entry_of(exchange_strategies, "exchange", name).exchange; }
-exchange_order exchange_order_of(std::string_view name) { return entry_of(exchange_orders, "order", name).order; }
+exchange_strategy exchange_strategy_of(std::string_view name) {
+  return exchange_strategies[place_of_name(exchange_strategies, name, "a bucket sort has no exchange")].exchange;
+}
+exchange_order exchange_order_of(std::string_view name) {
+  return exchange_orders[place_of_name(exchange_orders, name, "a bucket sort has no order")].order;
+}
 
 exchange_layout exchange_layout_of(const team& team) {
   return {team.transport_name() == "mpi", team.nodes().node_count(), team.nodes().largest_node()};

@@ -2,6 +2,7 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/core/names.hpp>
 #include <longshore/core/random.hpp>
 
 #include <gtest/gtest.h>
@@ -15,6 +16,26 @@
 
 namespace longshore {
 namespace {
+
+TEST(Names, have_a_place_in_their_list_or_are_refused_with_all_of_it) {
+  struct entry {
+    int value;
+    std::string_view name;
+  };
+  const std::array<std::string_view, 3> texts = {"faces", "edges", "corners"};
+  const std::array<entry, 2> entries = {{{7, "put"}, {8, "get"}}};
+  for (std::size_t k = 0; k < texts.size(); ++k) EXPECT_EQ(place_of_name(texts, texts[k], "no stencil reaches"), k);
+  EXPECT_EQ(entries[place_of_name(entries, "get", "there is no")].value, 8);
+  for (const char* wrong : {"", "face", "facess", "Faces"}) {
+    try {
+      (void)place_of_name(texts, wrong, "no stencil reaches");
+      FAIL() << wrong << " was taken";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage);
+      EXPECT_EQ(std::string(e.what()), fmt::format("no stencil reaches '{}': it is one of faces, edges, corners", wrong));
+    }
+  }
+}
 
 TEST(Environment, a_value_that_does_not_parse_names_variable_value_and_range) {
   for (const char* bad : {"ten", "1e", "-1", "1000001", "3 "}) {

@@ -1,5 +1,6 @@
-#include <longshore/aggregate/engine_plan.hpp>
 #include <longshore/gather/choice.hpp>
+
+#include <longshore/aggregate/engine_plan.hpp>
 
 #include <algorithm>
 #include <bit>

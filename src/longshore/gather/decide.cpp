@@ -1,6 +1,7 @@
+#include <longshore/gather/decide.hpp>
+
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/gather/decide.hpp>
 #include <longshore/gather/profile.hpp>
 #include <longshore/gather/profile_file.hpp>
 #include <longshore/machine/memory.hpp>

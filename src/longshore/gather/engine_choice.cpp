@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/gather/engine_choice.hpp>
+
+#include <longshore/core/error.hpp>
 
 namespace longshore::gathering {
 namespace {

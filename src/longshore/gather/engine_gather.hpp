@@ -14,6 +14,34 @@
 
 namespace longshore::gathering {
 
+/// What owners and askers of such a dialogue do: the same for all distributions.
+template <trivially_copyable T, class Offset>
+struct answer_from_cache {  // where fetching ahead only costs
+  const T* mine;
+  T operator()(int, Offset offset) const noexcept { return mine[offset]; }
+};
+template <trivially_copyable T, class Offset>
+struct answer_from_memory : answer_from_cache<T, Offset> {
+  void fetch(Offset offset) const noexcept { __builtin_prefetch(this->mine + offset); }
+};
+template <trivially_copyable T>
+struct hand_out {
+  T* to;
+  void operator()(std::size_t i, const T& value) const noexcept { to[i] = value; }
+};
+
+/// Collective with a gather of the other ranks: tells them that this one cannot take part.
+template <class Offset, trivially_copyable T>
+void refuse_questions(dialogue<conveyor, Offset, T>& talk, const T* mine) {
+  answer_from_cache<T, Offset> answer{mine};
+  hand_out<T> nothing{nullptr};
+  try {
+    static_cast<void>(talk.template unless_failed<reply_order::arrived>(
+        1, [](std::size_t) -> addressed<Offset> { throw refusal{}; }, answer, nothing));
+  } catch (const refusal&) {  // which all others know of now
+  }
+}
+
 /// Two engines for one table, and the window of open questions, kept between uses.
 /// Cost: see conveyor, for n questions of 4 bytes (8 where a part has more than 2^32 elements) and n values of sizeof(T). Memory per
 /// rank: that of two engines, and 12 + sizeof(T) bytes per open question, of which there are at most 65536.
@@ -41,18 +69,11 @@ class engine_gather {
 
   /// Collective with operator() of the other ranks: tells them that this rank cannot take part.
   void refuse() {
-    const auto refuse = [this]<class Offset>(dialogue<conveyor, Offset, T>& talk) {
-      answer_from_cache<Offset> answer{table_.local().data()};
-      static_cast<void>(talk.template unless_failed<reply_order::arrived>(
-          1, [](std::size_t) -> addressed<Offset> { throw refusal{}; }, answer, [](std::size_t, const T&) {}));
-    };
-    try {
-      if (auto* talk = std::get_if<narrow>(&talk_))
-        refuse(*talk);
-      else
-        refuse(std::get<wide>(talk_));
-    } catch (const refusal&) {  // which all others know of now
-    }
+    const T* const mine = table_.local().data();
+    if (auto* talk = std::get_if<narrow>(&talk_))
+      refuse_questions(*talk, mine);
+    else
+      refuse_questions(std::get<wide>(talk_), mine);
   }
 
   [[nodiscard]] traffic sent() const {
@@ -71,16 +92,6 @@ class engine_gather {
   using wide = dialogue<conveyor, std::uint64_t, T>;
   static constexpr std::size_t remembered_questions = 4096;
 
-  template <class Offset>
-  struct answer_from_cache {  // where fetching ahead only costs
-    const T* mine;
-    T operator()(int, Offset offset) const noexcept { return mine[offset]; }
-  };
-  template <class Offset>
-  struct answer_for : answer_from_cache<Offset> {
-    void fetch(Offset offset) const noexcept { __builtin_prefetch(this->mine + offset); }
-  };
-
   template <class Offset, class Locate>
   void run(dialogue<conveyor, Offset, T>& talk, Locate locate, std::span<const std::int64_t> indices, std::span<T> out) {
     checked_indices checked("gather", indices, table_.size(), table_.team().rank());
@@ -88,13 +99,12 @@ class engine_gather {
       const location at = locate(checked[i]);
       return addressed<Offset>{at.rank, static_cast<Offset>(at.offset)};
     };
-    const auto receive = [to = out.data()](std::size_t i, const T& value) { to[i] = value; };
     const auto ask = [&](auto answer) {
-      return talk.template unless_failed<reply_order::arrived>(indices.size(), question, answer, receive);
+      return talk.template unless_failed<reply_order::arrived>(indices.size(), question, answer, hand_out<T>{out.data()});
     };
     const T* const mine = table_.local().data();
     const bool cached = table_.local().size_bytes() <= near_bytes;
-    const int failed_rank = cached ? ask(answer_from_cache<Offset>{mine}) : ask(answer_for<Offset>{{mine}});
+    const int failed_rank = cached ? ask(answer_from_cache<T, Offset>{mine}) : ask(answer_from_memory<T, Offset>{{mine}});
     if (failed_rank >= 0) give_up("gather", table_.team(), failed_rank);
   }
 

@@ -20,6 +20,23 @@
 
 namespace longshore::gathering {
 
+/// What an owner does with a request that arrived, and how two for one element become one: the same for all distributions.
+template <class Request, class Item>
+struct apply_request {
+  Request request;
+  typename Request::head head;  // of a constant: everybody's
+  void operator()(int, const Item& arrived) const { request.apply(head, arrived); }
+};
+template <class Request>
+struct of_one_element {
+  const Request& request;
+  [[nodiscard]] std::uint64_t place(const auto& one) const { return one.offset(); }
+  template <class Item>
+  void combine(Item& into, const Item& more) const {
+    request.merge(into, more);
+  }
+};
+
 /// The engine of one table's requests, kept between uses; a second one for updates by a constant, whose value need not travel.
 /// Cost: see conveyor, for items of 4 bytes of offset (8 where a part has more than 2^32 elements) and sizeof(T), or offsets alone.
 /// Combining: see combining.
@@ -84,16 +101,6 @@ class engine_requests {
   }
 
  private:
-  template <class Request>
-  struct of_one_element {
-    const Request& request;
-    [[nodiscard]] std::uint64_t place(const auto& one) const { return one.offset(); }
-    template <class Item>
-    void combine(Item& into, const Item& more) const {
-      request.merge(into, more);
-    }
-  };
-
   template <class Offset, class Locate, class Request>
   void run_with(const char* operation, Locate locate, std::span<const std::int64_t> indices, const Request& request) {
     checked_indices checked(operation, indices, table_.size(), table_.team().rank());
@@ -104,8 +111,7 @@ class engine_requests {
     };
     using item = typename Request::template item<Offset>;
     using head = typename Request::head;
-    const head mine = request.own_head();  // of a constant: everybody's
-    const auto apply = [&](int, const item& arrived) { request.apply(mine, arrived); };
+    const apply_request<Request, item> apply{request, request.own_head()};
     const auto carry = [&](auto& engine) {
       return aggregating::deliver_unless_failed<item>(engine, indices.size(), item_of, apply);
     };

@@ -104,7 +104,7 @@ class exstack_gather {
   }
 
   template <class Offset>
-  void answer() {
+  [[gnu::noinline]] void answer() {  // once per round: not in each of the loops that ask
     const T* const mine = table_.local().data();
     exstack::lane* const lanes = stack_.lanes();
     for (int peer = 0; peer < table_.team().size(); ++peer) {

@@ -32,7 +32,7 @@ class exstack_filler {
     for (int peer = 0; peer < ranks_; ++peer) next_[peer] = lanes[peer].next;
     const auto until = indices.first(first + std::min(most, indices.size() - first));
     const auto work = [&](auto cursors) {
-      const std::size_t end = push(locate, until, first, size, put, cursors);
+      const std::size_t end = push<Item>(locate, until, first, size, put, cursors);
       if (end != fill_refused)
         for (int peer = 0; peer < ranks_; ++peer) lanes[peer].next = cursors.next(peer);
       return end;
@@ -49,9 +49,9 @@ class exstack_filler {
  private:
   static constexpr std::size_t prefetch_items = 2048;  // some rounds' worth would do no harm: it is 16 KiB
 
-  template <class Locate, class Put, template <class> class Cursors, class Item>
+  template <class Item, class Locate, class Put, class Cursors>
   std::size_t push(Locate locate, std::span<const std::int64_t> indices, std::size_t first, std::uint64_t size, Put put,
-                   Cursors<Item>& cursors) {
+                   Cursors& cursors) {
     const exstack::lane* const lanes = stack_.lanes();  // where the buffers begin; the cursors are ahead of them
     const auto places_left = [&](int peer) {
       return buffer_items_ - static_cast<std::size_t>(cursors.next(peer) - lanes[peer].next) / sizeof(Item);
@@ -64,7 +64,7 @@ class exstack_filler {
       if (places < few_places) break;
       // So many fit whatever their destinations are: no check of the buffers.
       const auto stretch = indices.subspan(i, std::min(indices.size() - i, places));
-      Cursors<Item> ahead = cursors;  // a copy, so that it lives in registers
+      Cursors ahead = cursors;  // a copy, so that it lives in registers
       const std::size_t done = for_each_in_range<prefetch_items>(
           stretch, size, [&](std::size_t k, std::uint64_t index) { put(ahead, i + k, locate(index)); });
       cursors = ahead;

@@ -16,6 +16,30 @@
 
 namespace longshore::gathering {
 
+/// What precedes the items of a message. Heads are padded, so that offsets stay aligned.
+template <class Head>
+inline constexpr std::size_t head_bytes = std::is_empty_v<Head> ? 0 : round_up(sizeof(Head), sizeof(std::uint64_t));
+
+/// Does what a message of requests asks for; `far`: with a part that is worth fetching ahead from. Compiled once for all distributions:
+/// not inlined, one call per message.
+template <class Offset, class Request>
+[[gnu::noinline]] void apply_arrived(std::span<const std::byte> message, Request request, bool far) {
+  using item = typename Request::template item<Offset>;
+  using head = typename Request::head;
+  constexpr std::size_t fetch_ahead = 24;  // items
+  head theirs{};
+  if constexpr (head_bytes < head >> 0) std::memcpy(&theirs, message.data(), sizeof(head));
+  const auto* const items = reinterpret_cast<const item*>(message.data() + head_bytes<head>);
+  const std::size_t count = (message.size() - head_bytes<head>) / sizeof(item);
+  std::size_t k = 0;
+  if (far)
+    for (; k + fetch_ahead < count; ++k) {
+      __builtin_prefetch(request.target(items[k + fetch_ahead]), 1);
+      request.apply(theirs, items[k]);
+    }
+  for (; k < count; ++k) request.apply(theirs, items[k]);
+}
+
 /// The buffers of one table's requests, kept between uses.
 /// Cost of n requests per rank, evenly spread over P ranks with buffers of b items: some n / (P b) rounds of P messages of up to
 /// b items: 4 bytes of offset (8 where a part has more than 2^32 elements) and sizeof(T), or offsets alone when a constant is
@@ -50,10 +74,6 @@ class exstack_requests {
   [[nodiscard]] const exchange_report& report() const noexcept { return report_; }
 
  private:
-  // Heads are padded, so that offsets stay aligned.
-  template <class Head>
-  static constexpr std::size_t head_bytes = std::is_empty_v<Head> ? 0 : round_up(sizeof(Head), sizeof(std::uint64_t));
-
   template <class Offset, class Request, class Locate>
   void run_with(const char* operation, Locate locate, std::span<const std::int64_t> indices, const Request& request) {
     stack_.count_in(report_.requests, {.item_bytes = sizeof(typename Request::template item<Offset>),
@@ -72,7 +92,8 @@ class exstack_requests {
       if (all == progress::failed)
         fail(errc::peer_failed, "{} on rank {} was given up: rank {} has indices or values that cannot be used", operation,
              table_.team().rank(), stack_.failed_rank());
-      for (int peer = 0; peer < table_.team().size(); ++peer) apply<Offset>(peer, request);
+      for (int peer = 0; peer < table_.team().size(); ++peer)
+        apply_arrived<Offset>(stack_.arrived<std::byte>(peer), request, table_.local().size_bytes() > near_bytes);
     }
   }
 
@@ -118,26 +139,6 @@ class exstack_requests {
           *cursors.take(at.rank) = request.template make<Offset>(i, static_cast<Offset>(at.offset));
         });
   }
-
-  template <class Offset, class Request>
-  void apply(int peer, const Request& request) {
-    using item = typename Request::template item<Offset>;
-    using head = typename Request::head;
-    const std::span<const std::byte> bytes = stack_.arrived<std::byte>(peer);
-    head theirs{};
-    if constexpr (head_bytes < head >> 0) std::memcpy(&theirs, bytes.data(), sizeof(head));
-    const auto* const items = reinterpret_cast<const item*>(bytes.data() + head_bytes<head>);
-    const std::size_t count = (bytes.size() - head_bytes<head>) / sizeof(item);
-    std::size_t k = 0;
-    if (table_.local().size_bytes() > near_bytes)
-      for (; k + fetch_ahead < count; ++k) {
-        __builtin_prefetch(request.target(items[k + fetch_ahead]), 1);
-        request.apply(theirs, items[k]);
-      }
-    for (; k < count; ++k) request.apply(theirs, items[k]);
-  }
-
-  static constexpr std::size_t fetch_ahead = 24;  // items
 
   const dist_array<T, Distribution>& table_;
   std::size_t buffer_items_;

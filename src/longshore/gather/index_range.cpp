@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/gather/index_range.hpp>
+
+#include <longshore/core/error.hpp>
 
 #include <algorithm>
 #include <cassert>

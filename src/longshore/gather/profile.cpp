@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/gather/profile.hpp>
+
+#include <longshore/core/error.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,8 @@
+#include <longshore/gather/profile_file.hpp>
+
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/gather/profile_file.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/memory.hpp>
 

@@ -74,6 +74,14 @@ struct store_request {
   [[nodiscard]] const T* target(const auto& arrived) const noexcept { return mine + arrived.offset(); }
 };
 
+/// Values to update with: one per index, or (mask 0) one for all: one loop for both.
+template <trivially_copyable T>
+struct values_in_memory {
+  const T* from;
+  std::size_t mask;
+  const T& operator()(std::size_t i) const noexcept { return from[i & mask]; }
+};
+
 /// table[indices[i]] = op(table[indices[i]], value_of(i)).
 template <trivially_copyable T, update_operation<T> Op, class ValueOf>
 struct update_request {

@@ -42,19 +42,24 @@ std::vector<T> values_of(const asker& who, std::size_t count) {
 // The elements of this rank that hold what nobody wrote for them. Local.
 template <class T, class Distribution>
 std::size_t wrong_elements(const dist_array<T, Distribution>& table, const demand& wanted) {
-  std::vector<std::vector<T>> allowed(table.local().size());
+  std::vector<std::pair<std::uint64_t, T>> written;  // by offset
   const int ranks = table.team().size();
   for (int writer = 0; writer < ranks; ++writer) {
     const auto indices = wanted.indices({writer, ranks, table.size()});
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const location at = table.map().owner_offset(static_cast<std::uint64_t>(indices[i]));
-      if (at.rank == table.team().rank()) allowed[at.offset].push_back(value_of<T>(writer, i));
+      if (at.rank == table.team().rank()) written.emplace_back(at.offset, value_of<T>(writer, i));
     }
   }
+  std::sort(written.begin(), written.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::size_t wrong = 0;
-  for (std::size_t k = 0; k < allowed.size(); ++k) {
-    if (allowed[k].empty()) allowed[k].push_back(untouched<T>(table.map().index_of(table.team().rank(), k)));
-    wrong += std::none_of(allowed[k].begin(), allowed[k].end(), [&](const T& one) { return same_bytes(one, table.local()[k]); });
+  auto next = written.begin();
+  for (std::size_t k = 0; k < table.local().size(); ++k) {
+    const T& found = table.local()[k];
+    bool is_allowed = (next == written.end() || next->first != k) &&
+                      same_bytes(untouched<T>(table.map().index_of(table.team().rank(), k)), found);
+    for (; next != written.end() && next->first == k; ++next) is_allowed = is_allowed || same_bytes(next->second, found);
+    wrong += !is_allowed;
   }
   return wrong;
 }

@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/gather/strategy.hpp>
+
+#include <longshore/core/names.hpp>
 
 namespace longshore {
 
@@ -10,13 +11,7 @@ std::string_view name_of(gather_strategy strategy) noexcept {
 }
 
 gather_strategy gather_strategy_of(std::string_view name) {
-  std::string names;
-  for (const auto& known : gather_strategies) {
-    if (known.name == name) return known.strategy;
-    names += names.empty() ? "" : ", ";
-    names += known.name;
-  }
-  fail(errc::usage, "gather has no strategy '{}': it is one of {}", name, names);
+  return gather_strategies[place_of_name(gather_strategies, name, "gather has no strategy")].strategy;
 }
 
 std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {

@@ -119,12 +119,7 @@ class update_plan {
   }
 
  private:
-  // One per index, or (mask 0) one for all: one loop for both.
-  struct values_in_memory {
-    const T* from;
-    std::size_t mask;
-    const T& operator()(std::size_t i) const noexcept { return from[i & mask]; }
-  };
+  using values_in_memory = gathering::values_in_memory<T>;
 
   static gather_decision decide(const dist_array<T, Distribution>& table, const Op& op, const update_options& options) {
     const bool in_copies = has_identity<Op, T> && table.is_all_direct() && copies::fit(table, last_level_cache_bytes());

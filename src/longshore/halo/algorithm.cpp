@@ -1,13 +1,12 @@
-#include <longshore/core/error.hpp>
 #include <longshore/halo/algorithm.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/names.hpp>
 #include <longshore/halo/hybrid.hpp>
 #include <longshore/halo/sequenced.hpp>
 #include <longshore/halo/staged.hpp>
 #include <longshore/halo/standard.hpp>
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <cassert>
 
 namespace longshore {
@@ -68,18 +67,13 @@ std::span<const std::string_view> halo_algorithm_names() noexcept { return names
 std::string_view name_of(halo_algorithm algorithm) noexcept { return names[static_cast<std::size_t>(algorithm)]; }
 
 halo_algorithm halo_algorithm_from(std::string_view name) {
-  const auto* const found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) fail(errc::usage, "no halo algorithm is named '{}': it is one of {}", name, fmt::join(names, ", "));
-  return static_cast<halo_algorithm>(found - names.begin());
+  return static_cast<halo_algorithm>(place_of_name(names, name, "no halo algorithm is named"));
 }
 
 std::span<const std::string_view> halo_reach_names() noexcept { return reach_names; }
 
 halo_reach halo_reach_from(std::string_view name) {
-  const auto* const found = std::find(reach_names.begin(), reach_names.end(), name);
-  if (found == reach_names.end())
-    fail(errc::usage, "no stencil reaches '{}': it is one of {}", name, fmt::join(reach_names, ", "));
-  return static_cast<halo_reach>(1 + found - reach_names.begin());
+  return static_cast<halo_reach>(1 + place_of_name(reach_names, name, "no stencil reaches"));
 }
 
 halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) noexcept {

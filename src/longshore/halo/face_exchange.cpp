@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/halo/face_exchange.hpp>
+
+#include <longshore/core/error.hpp>
 
 namespace longshore {
 

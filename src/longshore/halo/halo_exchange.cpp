@@ -1,6 +1,7 @@
+#include <longshore/halo/halo_exchange.hpp>
+
 #include <longshore/core/error.hpp>
 #include <longshore/halo/choose_algorithm.hpp>
-#include <longshore/halo/halo_exchange.hpp>
 
 namespace longshore {
 namespace {

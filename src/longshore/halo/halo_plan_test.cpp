@@ -193,15 +193,16 @@ TEST(HaloPlan, tasks_pack_as_one_thread_does) {
   spmd([](team& team) {
     const rank_grid grid(team);
     tasks workers({.layer = "threads", .count = 3, .cpus = {}});
+    // Large faces, which tasks share, towards the neighbours of the dimension with most ranks; thin between them: cells take time to check.
+    std::array<std::size_t, 3> extents{70, 70, 70};
+    extents[std::max_element(grid.shape().begin(), grid.shape().end()) - grid.shape().begin()] = 9;
     for (const auto mode : possible_modes(grid)) {
       const halo_options options{.mode = mode, .workers = &workers};
-      field<double> u(grid, {70, 70, 70}, halo_widths({8, 7, 9}, {7, 8, 9}));
+      field<double> u(grid, extents, halo_widths({8, 7, 9}, {7, 8, 9}));
       halo_exchange halos(grid, options, u);
-      for (std::uint64_t tag = 1; tag <= 2; ++tag) {
-        fill_cells(u, equal_block(grid, u.extents()), tag);
-        halos.exchange();
-        expect_right(u, tag, grid, options);
-      }
+      fill_cells(u, equal_block(grid, u.extents()), 1);
+      halos.exchange();
+      expect_right(u, 1, grid, options);
     }
   });
 }

@@ -1,6 +1,7 @@
 // Every algorithm in every mode, on every transport, against the value that each cell must have.
-#include <longshore/core/error.hpp>
 #include <longshore/halo/halo_test.hpp>
+
+#include <longshore/core/error.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 namespace longshore {

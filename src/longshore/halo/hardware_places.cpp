@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/halo/hardware_places.hpp>
+
+#include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 
 #include <unistd.h>

@@ -1,8 +1,9 @@
+#include <longshore/halo/mixed_carrier.hpp>
+
 #include <longshore/core/error.hpp>
 #include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/channel_carrier.hpp>
 #include <longshore/halo/direct_carrier.hpp>
-#include <longshore/halo/mixed_carrier.hpp>
 #include <longshore/transport/waiter.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/mpi/carriers.hpp>

@@ -1,13 +1,11 @@
-#include <longshore/core/error.hpp>
-#include <longshore/halo/mixed_carrier.hpp>
 #include <longshore/halo/mode.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/names.hpp>
+#include <longshore/halo/mixed_carrier.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/mpi/carriers.hpp>
 #endif
-
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 namespace longshore {
 namespace {
@@ -23,9 +21,7 @@ std::span<const std::string_view> halo_mode_names() noexcept { return names; }
 std::string_view name_of(halo_mode mode) noexcept { return names[static_cast<std::size_t>(mode)]; }
 
 halo_mode halo_mode_from(std::string_view name) {
-  const auto* const found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) fail(errc::usage, "no halo mode is named '{}': it is one of {}", name, fmt::join(names, ", "));
-  return static_cast<halo_mode>(found - names.begin());
+  return static_cast<halo_mode>(place_of_name(names, name, "no halo mode is named"));
 }
 
 bool is_mpi_mode(halo_mode mode) noexcept { return mode >= halo_mode::sendrecv; }

@@ -1,5 +1,7 @@
-#include <longshore/core/error.hpp>
 #include <longshore/halo/placed_grid.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/names.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
 #include <fmt/ranges.h>
@@ -130,9 +132,7 @@ std::span<const std::string_view> grid_placement_names() noexcept { return names
 std::string_view name_of(grid_placement placement) noexcept { return names[static_cast<std::size_t>(placement)]; }
 
 grid_placement grid_placement_from(std::string_view name) {
-  const auto* const at = std::find(names.begin(), names.end(), name);
-  if (at == names.end()) fail(errc::usage, "no placement is named '{}': it is one of {}", name, fmt::join(names, ", "));
-  return static_cast<grid_placement>(at - names.begin());
+  return static_cast<grid_placement>(place_of_name(names, name, "no placement is named"));
 }
 
 grid_triple placed_grid::coordinates_of(int rank) const noexcept {

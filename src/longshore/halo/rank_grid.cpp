@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/halo/rank_grid.hpp>
+
+#include <longshore/core/error.hpp>
 
 #include <fmt/ranges.h>
 

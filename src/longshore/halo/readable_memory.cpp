@@ -1,6 +1,7 @@
+#include <longshore/halo/readable_memory.hpp>
+
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/halo/readable_memory.hpp>
 #include <longshore/machine/memory.hpp>
 
 #include <fcntl.h>

@@ -1,8 +1,9 @@
+#include <longshore/machine/memory_block.hpp>
+
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/allocator_library.hpp>
 #include <longshore/machine/memory.hpp>
-#include <longshore/machine/memory_block.hpp>
 #include <longshore/machine/numa_nodes.hpp>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
+#include <longshore/machine/page_facts.hpp>
+
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/kernel_counts.hpp>
 #include <longshore/machine/numa_nodes.hpp>
-#include <longshore/machine/page_facts.hpp>
 #include <longshore/machine/pages.hpp>
 
 #include <fcntl.h>

@@ -1,7 +1,8 @@
+#include <longshore/machine/pages.hpp>
+
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/memory.hpp>
-#include <longshore/machine/pages.hpp>
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

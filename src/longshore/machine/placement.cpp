@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/machine/placement.hpp>
+
+#include <longshore/core/error.hpp>
 
 #include <algorithm>
 #include <optional>

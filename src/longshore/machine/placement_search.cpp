@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/machine/placement_search.hpp>
+
+#include <longshore/core/error.hpp>
 
 #include <algorithm>
 #include <limits>

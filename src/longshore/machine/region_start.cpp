@@ -1,5 +1,6 @@
-#include <longshore/core/clock.hpp>
 #include <longshore/machine/region_start.hpp>
+
+#include <longshore/core/clock.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,8 @@
+#include <longshore/machine/tasks.hpp>
+
 #include <longshore/core/error.hpp>
 #include <longshore/machine/openmp_tasks.hpp>
 #include <longshore/machine/task_region.hpp>
-#include <longshore/machine/tasks.hpp>
 #include <longshore/machine/tbb_tasks.hpp>
 #include <longshore/machine/thread_pool.hpp>
 

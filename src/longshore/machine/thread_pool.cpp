@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/machine/thread_pool.hpp>
+
+#include <longshore/core/error.hpp>
 
 #include <system_error>
 

@@ -1,6 +1,7 @@
+#include <longshore/machine/touch_threshold.hpp>
+
 #include <longshore/core/clock.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/machine/touch_threshold.hpp>
 
 #include <sys/mman.h>
 

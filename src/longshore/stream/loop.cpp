@@ -1,5 +1,6 @@
-#include <longshore/machine/memory.hpp>
 #include <longshore/stream/loop.hpp>
+
+#include <longshore/machine/memory.hpp>
 #include <longshore/stream/loop_sets.hpp>
 
 #include <algorithm>

@@ -19,13 +19,14 @@ void every_kernel_is_right(std::size_t elements, std::string_view policy) {
     tasks workers({.layer = count == 1 ? "serial" : "threads", .count = count, .spin = false});
     for (const auto kernel : all_kernels)
       for (const auto stores : {store_kind::ordinary, store_kind::streaming})
-        for (const auto touch : {first_touch::serial, first_touch::parallel})
-          for (const int runs : {1, 4}) {
-            stream run(own_arrays<T>(elements, policy), workers, {kernel, stores, touch});
-            EXPECT_EQ(run.wrong_elements(), 0u);  // the first values
+        for (const auto touch : {first_touch::serial, first_touch::parallel}) {
+          stream run(own_arrays<T>(elements, policy), workers, {kernel, stores, touch});
+          EXPECT_EQ(run.wrong_elements(), 0u);  // the first values
+          for (const int runs : {1, 3}) {
             for (int i = 0; i < runs; ++i) run.run();
             EXPECT_EQ(run.wrong_elements(), 0u) << name_of(kernel) << ", " << elements << " elements, " << count << " tasks";
           }
+        }
   }
 }
 
@@ -33,7 +34,7 @@ TEST(Stream, every_kernel_is_right_in_every_memory) {
   for (const std::size_t elements : {0, 1, 63, 64, 1000, 40'000})
     for (const auto policy : {"malloc", "calloc", "huge"}) {
       every_kernel_is_right<double>(elements, policy);
-      every_kernel_is_right<float>(elements, policy);
+      if (policy == std::string_view("malloc")) every_kernel_is_right<float>(elements, policy);
     }
 }
 

@@ -87,19 +87,22 @@ TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
   spmd([](team& team) {
     constexpr double late_seconds = 0.02;
     EXPECT_EQ(team.allreduce_value(team.waited_seconds() < 0 ? 1 : 0, reduction::max), 0);
-    team.barrier();
-    const double before = team.waited_seconds(), began = team.now();
-    const bool late = team.rank() == 0;
-    if (late) std::this_thread::sleep_for(std::chrono::duration<double>(late_seconds));
-    team.barrier();
-    const double waited = team.waited_seconds() - before, lasted = team.now() - began;
-    EXPECT_LE(waited, lasted);
-    if (late && team.size() == 1) {
-      EXPECT_EQ(waited, 0) << "nobody else was there";
+    // A rank that the kernel keeps from running comes late itself, and does not wait: then once more.
+    bool all_waited = false;
+    for (int attempt = 0; attempt < 20 && !all_waited; ++attempt) {
+      team.barrier();
+      const double before = team.waited_seconds(), began = team.now();
+      const bool late = team.rank() == 0;
+      if (late) std::this_thread::sleep_for(std::chrono::duration<double>(late_seconds));
+      team.barrier();
+      const double waited = team.waited_seconds() - before, lasted = team.now() - began;
+      EXPECT_LE(waited, lasted);
+      if (late && team.size() == 1) {
+        EXPECT_EQ(waited, 0) << "nobody else was there";
+      }
+      all_waited = team.allreduce_value(late || waited >= late_seconds / 4 ? 1 : 0, reduction::min) == 1;
     }
-    if (!late) {
-      EXPECT_GE(waited, late_seconds / 4);
-    }
+    EXPECT_TRUE(all_waited);
   });
 }
 

@@ -32,12 +32,14 @@ class node_map {
   [[nodiscard]] std::span<const int> leaders() const noexcept { return leaders_; }
   /// Ranks of the node with the most ranks.
   [[nodiscard]] int largest_node() const noexcept { return largest_node_; }
+  /// Ranks that share the machine of this rank, whatever its virtual nodes: they have its memory together.
+  [[nodiscard]] int ranks_of_machine() const noexcept { return ranks_of_machine_; }
   /// Whether nodes are virtual: more of them than hosts.
   [[nodiscard]] bool is_virtual() const noexcept { return virtual_; }
 
  private:
   std::vector<int> node_of_, local_index_, my_ranks_, leaders_;
-  int node_count_ = 0, my_node_ = 0, largest_node_ = 0;
+  int node_count_ = 0, my_node_ = 0, largest_node_ = 0, ranks_of_machine_ = 0;
   bool virtual_ = false;
 };
 

@@ -17,9 +17,10 @@ def read_launcher(reader: Values, block: dict[str, Any]) -> LauncherChoice:
     reader.known_keys(
         block, _WHERE, ("kind", "command", "arguments", "ranks_per_node", *_JOB_KEYS), "key in [launcher]"
     )
-    kind = (reader.word(block, _WHERE, "kind", LAUNCHER_KINDS) if "kind" in block else None) or "local"
+    named = reader.word(block, _WHERE, "kind", LAUNCHER_KINDS) if "kind" in block else "local"
+    kind = named or "local"
     job = _job(reader, block, kind) if kind.endswith("-batch") else None
-    if job is None:
+    if job is None and named is not None:  # of a misspelt kind nobody knows whether it submits jobs
         for key in (key for key in _JOB_KEYS if key in block):
             reader.problem((*_WHERE, key), f"'{key}' is for batch systems, and kind = \"{kind}\" submits no job")
     return LauncherChoice(

@@ -72,12 +72,13 @@ class LocalLauncher:
         if not needs_launcher(cell):
             binding = "the program's own" if cell.external is None else "as the command says"
             return Command(program, cell.environment, binding)
-        used = self.shmem if cell.between.get("transport") == "shmem" and self.shmem else self.mpi
+        transport = str(cell.between.get("transport"))
+        used = self.shmem if transport == "shmem" and self.shmem else self.mpi
         if used is None:
             raise LongshoreError(missing_mpi())
         flags = mpi.placement(used, cell.ranks, nodes_of(cell, self.choice))
         argv = [used.path, "-n", str(cell.ranks), *flags, *self.choice.arguments, *program]
-        return Command(argv, {**mpi.environment(used), **cell.environment}, f"default of {used.kind}")
+        return Command(argv, {**mpi.environment(used, transport), **cell.environment}, f"default of {used.kind}")
 
 
 class _JobLauncher:

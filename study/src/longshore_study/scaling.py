@@ -7,8 +7,10 @@ varies). It is 1 when every rank (node) does as much work per second as it did a
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ulp
 from statistics import geometric_mean
 from typing import Any
 
@@ -42,9 +44,9 @@ class Point:
     why_no_interval: str | None = None
 
     def per_node(self, figure: Figure) -> float:
-        """The figure of a launch in the unit of the curve."""
+        """The figure of a launch in the unit of the curve; what no number can hold is the nearest that there is."""
         factor, _ = per_node(figure, self.layout)
-        return figure.value * factor
+        return min(max(figure.value * factor, ulp(0.0)), sys.float_info.max)
 
     @property
     def value(self) -> float:

@@ -61,7 +61,9 @@ def _pattern(values: Values, table: Mapping[str, Any], where: KeyPath, blocks: S
         return None
     if "pattern" not in table:
         if len(programs) > 1:
-            values.problem(where, f"the step does not say of which pattern it is; it is one of {', '.join(programs)}")
+            values.problem(
+                where, f"the step does not say of which pattern it is; it is one of {', '.join(programs) or 'none'}"
+            )
         return programs[0] if len(programs) == 1 else None
     named = values.word(table, where, "pattern", PROGRAMS)
     if named is not None and named not in programs:

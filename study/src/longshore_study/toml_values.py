@@ -83,13 +83,13 @@ class Values:
     def word(self, owner: Mapping[str, Any], where: Path, key: str, known: Iterable[str]) -> str | None:
         allowed = list(known)
         if key not in owner:
-            self.problem(where, f"'{key}' is missing; it is one of {', '.join(allowed)}")
+            self.problem(where, f"'{key}' is missing; it is one of {', '.join(allowed) or 'none'}")
             return None
         value = owner[key]
         if isinstance(value, str) and value in allowed:
             return value
         hint = suggestion(value, allowed) if isinstance(value, str) else ""
-        self.problem((*where, key), f"'{key}' is one of {', '.join(allowed)}; found {shown(value)}{hint}")
+        self.problem((*where, key), f"'{key}' is one of {', '.join(allowed) or 'none'}; found {shown(value)}{hint}")
         return None
 
     def integer(self, owner: Mapping[str, Any], where: Path, key: str, *, default: int, least: int, most: int) -> int:
@@ -146,7 +146,7 @@ class Values:
 
 def listed(known: Iterable[str]) -> str:
     """The end of a message about an unknown word that is near to none."""
-    return f" (one of {', '.join(known)})"
+    return f" (one of {', '.join(names)})" if (names := list(known)) else "; none is allowed here"
 
 
 def shown(value: Any) -> str:

@@ -1,6 +1,7 @@
+#include <longshore/halo/mpi/carriers.hpp>
+
 #include <longshore/core/error.hpp>
 #include <longshore/halo/mpi/all_at_once.hpp>
-#include <longshore/halo/mpi/carriers.hpp>
 #include <longshore/halo/mpi/leg_by_leg.hpp>
 #include <longshore/halo/mpi/neighbor.hpp>
 #include <longshore/halo/mpi/partitioned.hpp>

@@ -1,5 +1,6 @@
-#include <longshore/core/error.hpp>
 #include <longshore/halo/mpi/neighbor.hpp>
+
+#include <longshore/core/error.hpp>
 
 #include <algorithm>
 

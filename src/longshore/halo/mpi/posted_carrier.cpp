@@ -1,6 +1,7 @@
+#include <longshore/halo/mpi/posted_carrier.hpp>
+
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/halo/mpi/posted_carrier.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>

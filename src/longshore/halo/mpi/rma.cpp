@@ -1,5 +1,6 @@
-#include <longshore/core/bytes.hpp>
 #include <longshore/halo/mpi/rma.hpp>
+
+#include <longshore/core/bytes.hpp>
 
 namespace longshore::mpi {
 

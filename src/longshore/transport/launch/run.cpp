@@ -32,6 +32,9 @@ std::string choose_transport(const std::string& asked) {
   }
 #ifdef LONGSHORE_HAVE_MPI
   if (mpi::is_launched()) return "mpi";
+#elif defined(LONGSHORE_HAVE_SHMEM)
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
+    if (environment_text(name)) return "shmem";
 #endif
   return "threads";
 }
@@ -74,12 +77,13 @@ void read_pinning(run_options& options, bool otherwise) {
 
 // One library of the transport's, started once: several would fight for what a process has once.
 struct launcher::environment {
-  explicit environment([[maybe_unused]] const std::string& transport) {
+  explicit environment([[maybe_unused]] const run_options& options) {
+    [[maybe_unused]] const std::string& transport = options.transport;
 #ifdef LONGSHORE_HAVE_MPI
     if (transport == "mpi") mpi.emplace();
 #endif
 #ifdef LONGSHORE_HAVE_SHMEM
-    if (transport == "shmem") shmem.emplace();
+    if (transport == "shmem") shmem.emplace(options.symmetric_bytes);
 #endif
 #ifdef LONGSHORE_HAVE_UCX
     if (transport == "ucx") ucx.emplace();
@@ -98,7 +102,7 @@ struct launcher::environment {
 
 launcher::launcher(run_options options) : options_(std::move(options)) {
   options_.transport = choose_transport(options_.transport);
-  if (options_.transport != "threads") environment_ = std::make_unique<environment>(options_.transport);
+  if (options_.transport != "threads") environment_ = std::make_unique<environment>(options_);
 }
 
 launcher::~launcher() = default;

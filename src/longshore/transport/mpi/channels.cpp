@@ -1,5 +1,6 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/mpi/channels.hpp>
+#include <longshore/transport/split_ends.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -8,16 +9,6 @@
 
 namespace longshore::mpi {
 namespace {
-
-struct split_ends {
-  std::vector<channel_end> near, far;
-};
-
-split_ends split(const longshore::team& team, std::span<const channel_end> ends) {
-  split_ends parts;
-  for (const auto& end : ends) (team.nodes().is_local(end.peer) ? parts.near : parts.far).push_back(end);
-  return parts;
-}
 
 // Tags of the channels between one pair of ranks, in the order in which both name them.
 std::vector<int> tags_of(std::span<const channel_end> ends, int block) {
@@ -89,17 +80,14 @@ channel_ends::~channel_ends() {
 
 channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
-  const split_ends outgoing = split(team, to), incoming = split(team, from);
+  const split_ends outgoing = split(team.nodes(), to), incoming = split(team.nodes(), from);
   ends_ = std::make_unique<channel_ends>(team, outgoing.near, incoming.near, outgoing.far, incoming.far, slots);
-  // Back into the caller's order.
-  auto near_sender = ends_->rings->senders.begin();
-  auto far_sender = ends_->message_senders.begin();
-  for (const auto& end : to)
-    senders_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_sender*>(&*near_sender++) : &*far_sender++);
-  auto near_receiver = ends_->rings->receivers.begin();
-  auto far_receiver = ends_->message_receivers.begin();
-  for (const auto& end : from)
-    receivers_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_receiver*>(&*near_receiver++) : &*far_receiver++);
+  senders_ = in_order<channel_sender>(
+      team.nodes(), to, [next = ends_->rings->senders.begin()]() mutable { return &*next++; },
+      [next = ends_->message_senders.begin()]() mutable { return &*next++; });
+  receivers_ = in_order<channel_receiver>(
+      team.nodes(), from, [next = ends_->rings->receivers.begin()]() mutable { return &*next++; },
+      [next = ends_->message_receivers.begin()]() mutable { return &*next++; });
 }
 
 channels::~channels() { team_.give_back(std::move(ends_), std::uncaught_exceptions() > unwinding_); }

@@ -33,19 +33,11 @@ std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_byte
 }
 
 void team::give_back(std::unique_ptr<shared_resource> resource, bool unwinding) {
-  if (unwinding) {
-    kept_.push_back(std::move(resource));
-    return;
-  }
-  try {
-    resource->close(*this);
-  } catch (const error& e) {
-    end_run(e);
-  }
+  kept_.give_back(*this, std::move(resource), unwinding, [this](shared_resource& given) { given.close(*this); });
 }
 
 void team::close_kept() {
-  for (const auto kept = std::exchange(kept_, {}); const auto& resource : kept) resource->close(*this);
+  for (const auto kept = kept_.take(); const auto& resource : kept) resource->close(*this);
 }
 
 }  // namespace longshore::mpi

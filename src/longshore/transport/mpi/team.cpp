@@ -1,3 +1,4 @@
+#include <longshore/transport/dissemination.hpp>
 #include <longshore/transport/mpi/channels.hpp>
 #include <longshore/transport/mpi/layout.hpp>
 #include <longshore/transport/mpi/segment.hpp>
@@ -94,7 +95,7 @@ team::team(communicator ranks, layout found, double timeout_seconds)
 
 team::~team() {
   if (std::uncaught_exceptions() > unwinding_) {  // the others may never come
-    for (auto& resource : kept_) static_cast<void>(resource.release());
+    kept_.abandon();
     return;
   }
   try {
@@ -138,19 +139,15 @@ void team::meet(const char* operation) {
   barrier_->wait(*this, nodes().local_index(rank()) == 0, between_nodes, operation);
 }
 
-// Dissemination (Hensgen, Finkel, Manber 1988) among the nodes' first ranks: in round k node i tells node i + 2^k. Own, because MPI_Ibarrier is
-// wrong in one simulator that this transport must run under, and MPI_Barrier has no deadline.
+// Own, because MPI_Ibarrier is wrong in one simulator that this transport must run under, and MPI_Barrier has no deadline.
 void team::barrier_between_nodes(const char* operation) {
-  const auto leaders = nodes().leaders();
-  const int node_count = nodes().node_count(), mine = nodes().my_node();
-  for (int distance = 1, round = 0; distance < node_count; distance *= 2, ++round) {
+  disseminate(nodes(), [&](int round, int to, int from) {
     MPI_Request told = MPI_REQUEST_NULL, heard = MPI_REQUEST_NULL;
-    check(MPI_Irecv(nullptr, 0, MPI_BYTE, leaders[(mine - distance + node_count) % node_count], round, ranks_.get(), &heard),
-          "MPI_Irecv");
-    check(MPI_Isend(nullptr, 0, MPI_BYTE, leaders[(mine + distance) % node_count], round, ranks_.get(), &told), "MPI_Isend");
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, from, round, ranks_.get(), &heard), "MPI_Irecv");
+    check(MPI_Isend(nullptr, 0, MPI_BYTE, to, round, ranks_.get(), &told), "MPI_Isend");
     complete(heard, operation);
     complete(told, operation);
-  }
+  });
 }
 
 void team::broadcast(std::span<std::byte> data, int root) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/core/error.hpp>
+#include <longshore/transport/kept_resources.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
 #include <longshore/transport/mpi/watchdog.hpp>
@@ -91,7 +92,7 @@ class team final : public longshore::team {
   watchdog dog_;
   std::vector<bool> tag_blocks_;
   int ranks_on_host_;
-  std::vector<std::unique_ptr<shared_resource>> kept_;
+  kept_resources<shared_resource> kept_;
   int unwinding_;
 };
 

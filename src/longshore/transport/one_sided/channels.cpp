@@ -1,5 +1,6 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/one_sided/channels.hpp>
+#include <longshore/transport/split_ends.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -11,20 +12,11 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 62;  // what sizes that would wrap are said to need
 
-struct split_ends {
-  std::vector<channel_end> near, far;
-};
-
-split_ends split(const longshore::team& team, std::span<const channel_end> ends) {
-  split_ends parts;
-  for (const auto& end : ends) (team.nodes().is_local(end.peer) ? parts.near : parts.far).push_back(end);
-  return parts;
-}
-
 // What a rank writes into its part, so that its peers find their ends: where the ends are, those it sends with first.
 struct directory_entry {
   std::int64_t peer;
   std::uint64_t slot_bytes, slots, offset;
+  std::uint64_t number;  // of an end that goes by messages, else 0
 };
 struct directory_head {
   std::uint64_t far_at;  // where the directory lies; at the start of every part
@@ -63,7 +55,7 @@ struct directory {
 
 channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
-  const split_ends outgoing = split(team, to), incoming = split(team, from);
+  const split_ends outgoing = split(team.nodes(), to), incoming = split(team.nodes(), from);
   const std::size_t ring_bytes = ring_channels::needed_bytes(outgoing.near, slots);
   const std::size_t first = interference_bytes;
   memory_ = team.make_region(std::min(
@@ -78,48 +70,77 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
     team.give_back(std::move(memory_), true);
     throw;
   }
-  // Back into the caller's order.
-  auto near_sender = rings_->senders.begin();
-  auto far_sender = far_senders_.begin();
-  for (const auto& end : to)
-    senders_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_sender*>(&*near_sender++) : &*far_sender++);
-  auto near_receiver = rings_->receivers.begin();
-  auto far_receiver = far_receivers_.begin();
-  for (const auto& end : from)
-    receivers_.push_back(team.nodes().is_local(end.peer) ? static_cast<channel_receiver*>(&*near_receiver++) : &*far_receiver++);
+  senders_ = in_order<channel_sender>(
+      team.nodes(), to, [next = rings_->senders.begin()]() mutable { return &*next++; },
+      [next = far_senders_.begin()]() mutable { return (next++)->get(); });
+  receivers_ = in_order<channel_receiver>(
+      team.nodes(), from, [next = rings_->receivers.begin()]() mutable { return &*next++; },
+      [next = far_receivers_.begin()]() mutable { return (next++)->get(); });
 }
 
 void channels::open_far(std::span<const channel_end> to, std::span<const channel_end> from, int slots, std::size_t first) {
+  // The ends that go by messages are made first, since the others must be told their numbers.
   std::vector<directory_entry> mine;
+  std::vector<std::unique_ptr<message_channel_sender>> senders;
+  std::vector<std::unique_ptr<message_channel_receiver>> receivers;
   std::size_t offset = round_up(first + (to.size() + from.size()) * sizeof(directory_entry), interference_bytes);
-  for (const auto ends : {to, from})
-    for (const auto& end : ends) {
-      mine.push_back({end.peer, end.slot_bytes, static_cast<std::uint64_t>(slots), offset});
-      offset += signal_layout(end.slot_bytes, slots).total_bytes;
-    }
+  const auto place = [&](const channel_end& end, const auto& make) {
+    const signal_layout layout(end.slot_bytes, slots);
+    std::byte* const begin = memory_->local() + offset + layout.first_slot + signal_layout::head_bytes;
+    std::uint64_t number = 0;
+    if (team_.lib().prefers_messages(end.peer)) number = make(slot_memory{slots, begin, layout.slot_stride});
+    mine.push_back({end.peer, end.slot_bytes, static_cast<std::uint64_t>(slots), offset, number});
+    offset += layout.total_bytes;
+  };
+  for (const auto& end : to)
+    place(end, [&](slot_memory memory) { return senders.emplace_back(team_.lib().make_sender(end, memory))->number(); });
+  for (const auto& end : from)
+    place(end, [&](slot_memory memory) { return receivers.emplace_back(team_.lib().make_receiver(end, memory))->number(); });
   const directory_head head{first, to.size(), from.size()};
   std::memcpy(memory_->local(), &head, sizeof head);
   if (!mine.empty()) std::memcpy(memory_->local() + first, mine.data(), mine.size() * sizeof(directory_entry));
   team_.barrier();
 
   std::map<int, directory> directories;
-  const auto join = [&](const channel_end& end, bool other_sends, int nth) {
-    const auto& theirs = directories.try_emplace(end.peer, *memory_, end.peer).first->second;
+  const auto join = [&](const directory_entry& own, bool other_sends, int nth) {
+    const auto peer = static_cast<int>(own.peer);
+    const auto& theirs = directories.try_emplace(peer, *memory_, peer).first->second;
     const auto* entry = theirs.find(other_sends, team_.rank(), nth);
     if (entry == nullptr)
       fail(errc::usage, "rank {} opens channel {} {} rank {}, which opens no such channel", team_.rank(), nth,
-           other_sends ? "from" : "to", end.peer);
-    if (entry->slot_bytes != end.slot_bytes || entry->slots != static_cast<std::uint64_t>(slots))
+           other_sends ? "from" : "to", peer);
+    if (entry->slot_bytes != own.slot_bytes || entry->slots != own.slots)
       fail(errc::usage, "channel {} between ranks {} and {}: one has {} slots of {} bytes, the other {} of {}", nth, team_.rank(),
-           end.peer, slots, end.slot_bytes, entry->slots, entry->slot_bytes);
-    return static_cast<std::size_t>(entry->offset);
+           peer, slots, own.slot_bytes, entry->slots, entry->slot_bytes);
+    if ((entry->number == 0) != (own.number == 0))
+      fail(errc::transport,
+           "ranks {} and {} reach each other by different networks: choose one for both (UCX_TLS, UCX_NET_DEVICES)", team_.rank(),
+           peer);
+    return *entry;
   };
   std::map<int, int> named_to, named_from;
-  for (std::size_t i = 0; i < to.size(); ++i)
-    far_senders_.emplace_back(to[i], slots, team_.lib(), *memory_, mine[i].offset, join(to[i], false, named_to[to[i].peer]++));
-  for (std::size_t i = 0; i < from.size(); ++i)
-    far_receivers_.emplace_back(from[i], slots, team_.lib(), *memory_, mine[to.size() + i].offset,
-                                join(from[i], true, named_from[from[i].peer]++));
+  auto sender = senders.begin();
+  auto receiver = receivers.begin();
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const auto theirs = join(mine[i], false, named_to[to[i].peer]++);
+    if (mine[i].number == 0) {
+      far_senders_.push_back(std::make_unique<signal_sender>(to[i], slots, team_.lib(), *memory_, mine[i].offset, theirs.offset));
+      continue;
+    }
+    (*sender)->connect(static_cast<std::uint32_t>(theirs.number));
+    far_senders_.push_back(std::move(*sender++));
+  }
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const auto& own = mine[to.size() + i];
+    const auto theirs = join(own, true, named_from[from[i].peer]++);
+    if (own.number == 0) {
+      far_receivers_.push_back(
+          std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.untold(), *memory_, own.offset, theirs.offset));
+      continue;
+    }
+    (*receiver)->connect(static_cast<std::uint32_t>(theirs.number));
+    far_receivers_.push_back(std::move(*receiver++));
+  }
 }
 
 channels::~channels() { team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_); }

@@ -5,8 +5,8 @@
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/ring_channels.hpp>
 
-#include <deque>
 #include <memory>
+#include <vector>
 
 namespace longshore::one_sided {
 
@@ -22,8 +22,8 @@ class channels final : public channel_set {
   team& team_;
   std::unique_ptr<region> memory_;
   std::unique_ptr<ring_channels> rings_;
-  std::deque<signal_sender> far_senders_;
-  std::deque<signal_receiver> far_receivers_;
+  std::vector<std::unique_ptr<channel_sender>> far_senders_;
+  std::vector<std::unique_ptr<channel_receiver>> far_receivers_;
   int unwinding_;
 };
 

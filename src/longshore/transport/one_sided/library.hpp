@@ -3,6 +3,9 @@
 // all such libraries, and stands beside this file.
 #pragma once
 
+#include <longshore/transport/channel.hpp>
+#include <longshore/transport/raw_calls.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,10 +37,10 @@ class region {
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
 
-  /// As put_start, and when all of it is there the 8 bytes at `signal_offset` become `signal`: who sees them sees the data, and what this
-  /// rank has put there before. `from` must lie in a region. `bytes` may be 0.
+  /// As put_start, and when all of it is there the 8 bytes at `signal_offset` become what `signal` has: who sees them sees the data, and
+  /// what this rank has put there before. Both sources must lie in regions, and stay as they are. `bytes` may be 0.
   virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                               std::uint64_t signal) = 0;
+                               const std::uint64_t* signal) = 0;
 
  protected:
   explicit region(std::byte* local) : local_(local) {}
@@ -45,6 +48,31 @@ class region {
 
  private:
   std::byte* local_;
+};
+
+/// Ends of channels that a library carries by messages of its own. Each has a number, by which the other end is told of it.
+class message_channel_sender : public channel_sender {
+ public:
+  [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
+  virtual void connect(std::uint32_t receiver) noexcept = 0;
+
+ protected:
+  using channel_sender::channel_sender;
+};
+class message_channel_receiver : public channel_receiver {
+ public:
+  [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
+  virtual void connect(std::uint32_t sender) noexcept = 0;
+
+ protected:
+  using channel_receiver::channel_receiver;
+};
+
+/// Memory of the slots of one end, which outlives it: slot i begins i * stride_bytes behind `begin`.
+struct slot_memory {
+  int slots;
+  std::byte* begin;
+  std::size_t stride_bytes;
 };
 
 /// A started library, as one rank sees it.
@@ -71,12 +99,25 @@ class library {
   /// Collective; waits for the others without a deadline. One number of each rank. For the start only.
   [[nodiscard]] virtual std::vector<std::uint64_t> gather(std::uint64_t mine) = 0;
 
+  /// Whether channels with `peer` are better carried by messages of the library than by puts: where puts need the peer's CPU. Both ends say
+  /// the same.
+  [[nodiscard]] virtual bool prefers_messages(int /*peer*/) { return false; }
+  /// Local. REQUIRES: prefers_messages(end.peer).
+  [[nodiscard]] virtual std::unique_ptr<message_channel_sender> make_sender(channel_end /*end*/, slot_memory /*memory*/) {
+    return nullptr;
+  }
+  [[nodiscard]] virtual std::unique_ptr<message_channel_receiver> make_receiver(channel_end /*end*/, slot_memory /*memory*/) {
+    return nullptr;
+  }
+
   /// Returns when all that this rank has started, on any region, is complete, also at its targets.
   virtual void quiet() = 0;
   /// Lets what others do to this rank's memory, and what it has started, go on where the library needs a CPU for that. Cheap.
   virtual void progress() = 0;
   /// Ends all processes.
   virtual void end_all(int status) = 0;
+  /// The library's own calls on a region of at least 128 bytes more than the largest message, which must outlive them.
+  [[nodiscard]] virtual std::unique_ptr<raw_calls> make_raw_calls(region& memory) = 0;
 };
 
 }  // namespace longshore::one_sided

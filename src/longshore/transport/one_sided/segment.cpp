@@ -15,6 +15,13 @@ std::vector<std::byte*> direct_parts(const team& team, region& memory) {
 
 }  // namespace
 
+// The call that refuses is not made for puts that are right: a small one costs little more than it would.
+void segment::check(int peer, std::size_t offset, std::size_t bytes) const {
+  if (static_cast<unsigned>(peer) >= static_cast<unsigned>(team_.size()) || offset > size_bytes() ||
+      bytes > size_bytes() - offset) [[unlikely]]
+    check_range(peer, offset, bytes);
+}
+
 segment::segment(team& team, std::unique_ptr<region> memory, std::size_t bytes)
     : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)),
       team_(team),
@@ -24,7 +31,7 @@ segment::segment(team& team, std::unique_ptr<region> memory, std::size_t bytes)
 segment::~segment() { team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_); }
 
 void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  check_range(peer, offset, bytes);
+  check(peer, offset, bytes);
   if (bytes == 0) return;
   if (std::byte* const there = direct(peer)) {
     std::memcpy(there + offset, from, bytes);
@@ -35,7 +42,7 @@ void segment::put(int peer, std::size_t offset, const void* from, std::size_t by
 }
 
 void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
-  check_range(peer, offset, bytes);
+  check(peer, offset, bytes);
   if (bytes == 0) return;
   if (const std::byte* const there = direct(peer))
     std::memcpy(to, there + offset, bytes);
@@ -44,7 +51,7 @@ void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
 }
 
 void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  check_range(peer, offset, bytes);
+  check(peer, offset, bytes);
   if (bytes == 0) return;
   if (std::byte* const there = direct(peer)) {
     std::memcpy(there + offset, from, bytes);
@@ -55,7 +62,7 @@ void segment::put_start(int peer, std::size_t offset, const void* from, std::siz
 }
 
 void segment::get_start(int peer, std::size_t offset, void* to, std::size_t bytes) {
-  check_range(peer, offset, bytes);
+  check(peer, offset, bytes);
   if (bytes == 0) return;
   if (const std::byte* const there = direct(peer)) {
     std::memcpy(to, there + offset, bytes);
@@ -66,7 +73,7 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
 }
 
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
-  check_range(peer, offset, sizeof(std::int64_t));
+  check(peer, offset, sizeof(std::int64_t));
   if (offset % sizeof(std::int64_t) != 0) fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
   // One way for all ranks: atomics of the processor and those of a network are not atomic among each other.
   if (team_.nodes().node_count() == 1)

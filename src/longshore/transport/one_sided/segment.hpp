@@ -21,6 +21,8 @@ class segment final : public longshore::segment {
   void quiet() override;
 
  private:
+  void check(int peer, std::size_t offset, std::size_t bytes) const;
+
   team& team_;
   std::unique_ptr<region> memory_;
   bool pending_ = false;

@@ -1,5 +1,6 @@
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/cpu_share.hpp>
+#include <longshore/transport/dissemination.hpp>
 #include <longshore/transport/one_sided/channels.hpp>
 #include <longshore/transport/one_sided/control_block.hpp>
 #include <longshore/transport/one_sided/segment.hpp>
@@ -101,7 +102,7 @@ team::team(library& lib, layout found, const run_options& options)
 
 team::~team() {
   if (std::uncaught_exceptions() > unwinding_) {  // the others may never come
-    for (auto& memory : kept_) static_cast<void>(memory.release());
+    kept_.abandon();
     static_cast<void>(control_.release());
     return;
   }
@@ -116,29 +117,29 @@ team::~team() {
 control_block& team::control_of(int rank) const { return block_in(*control_, rank); }
 control_block& team::mine() const { return *reinterpret_cast<control_block*>(control_->local()); }
 
-void team::attend() { library_.progress(); }
+void team::attend() {
+  untold_.tell();
+  library_.progress();
+}
 
 void team::meet(const char* operation) {
+  untold_.tell();
   const auto between_nodes = [&] {
     if (nodes().node_count() > 1) barrier_between_nodes(operation);
   };
   barrier_->wait(*this, nodes().local_index(rank()) == 0, between_nodes, operation);
 }
 
-// Dissemination (Hensgen, Finkel, Manber 1988) among the nodes' first ranks: in round k node i tells node i + 2^k. A meeting has a number: who
-// is a meeting ahead overwrites what is known already.
+// A meeting has a number: who is a meeting ahead overwrites what is known already.
 void team::barrier_between_nodes(const char* operation) {
-  const auto leaders = nodes().leaders();
-  const int node_count = nodes().node_count(), my_node = nodes().my_node();
-  ++meetings_;
-  for (int distance = 1, round = 0; distance < node_count; distance *= 2, ++round) {
-    const int to = leaders[static_cast<std::size_t>((my_node + distance) % node_count)];
-    const int from = leaders[static_cast<std::size_t>((my_node - distance + node_count) % node_count)];
+  mine().meetings = ++meetings_;
+  disseminate(nodes(), [&](int round, int to, int from) {
     const auto index = static_cast<std::size_t>(round);
-    control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t), meetings_);
+    control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t),
+                              &mine().meetings);
     for (waiter wait(*this, operation, from); mine().heard[index].load(std::memory_order_acquire) < meetings_; wait.pause())
       library_.progress();
-  }
+  });
 }
 
 std::unique_ptr<region> team::make_region(std::size_t bytes) {
@@ -158,23 +159,20 @@ std::unique_ptr<region> team::make_region(std::size_t bytes) {
 }
 
 void team::give_back(std::unique_ptr<region> memory, bool unwinding) {
-  if (unwinding) {
-    kept_.push_back(std::move(memory));
-    return;
-  }
-  try {
-    library_.quiet();
-    meet("the freeing of memory");
-  } catch (const error& e) {
-    end_run(e);
-  }
+  kept_.give_back(*this, std::move(memory), unwinding, [this](region&) { meet_to_free(); });
+}
+
+// Nothing is under way any more, from anybody, when it returns.
+void team::meet_to_free() {
+  untold_.tell();
+  library_.quiet();
+  meet("the freeing of memory");
 }
 
 void team::close_kept() {
   if (kept_.empty()) return;
-  library_.quiet();
-  meet("the freeing of memory");
-  kept_.clear();
+  meet_to_free();
+  static_cast<void>(kept_.take());
 }
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <longshore/core/error.hpp>
+#include <longshore/transport/kept_resources.hpp>
 #include <longshore/transport/node_barrier.hpp>
 #include <longshore/transport/one_sided/library.hpp>
+#include <longshore/transport/one_sided/signal_channels.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -42,6 +44,7 @@ class team final : public longshore::team {
   // For the other files of this folder.
 
   [[nodiscard]] library& lib() noexcept { return library_; }
+  [[nodiscard]] untold_credits& untold() noexcept { return untold_; }
   /// A barrier whose timeout names `operation` (a literal).
   void meet(const char* operation);
   /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all ranks when one has no room.
@@ -59,6 +62,7 @@ class team final : public longshore::team {
   [[nodiscard]] control_block& mine() const;
   void barrier_between_nodes(const char* operation);
   void close_kept();
+  void meet_to_free();
   template <class T>
   void allreduce_values(std::span<T> values, reduction operation);
   /// Copies from what `peer` shows on its board: complete after library::quiet().
@@ -69,7 +73,8 @@ class team final : public longshore::team {
   std::optional<node_barrier> barrier_;
   int ranks_on_host_;
   std::uint64_t meetings_ = 0;  // of nodes
-  std::vector<std::unique_ptr<region>> kept_;
+  untold_credits untold_;
+  kept_resources<region> kept_;
   int unwinding_;
 };
 

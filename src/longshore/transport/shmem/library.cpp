@@ -4,10 +4,14 @@
 #include <longshore/transport/shmem/library.hpp>
 
 #include <fmt/core.h>
+#include <sched.h>
 #include <shmem.h>
 
 #include <cstdlib>
 #include <cstring>
+
+// Open MPI's own call that lets everything go on; absent, and so null, in other libraries.
+extern "C" __attribute__((weak)) int opal_progress();
 
 namespace longshore::shmem {
 namespace {
@@ -39,15 +43,15 @@ class heap_region final : public one_sided::region {
     return shmem_long_atomic_fetch_add(reinterpret_cast<long*>(local() + offset), amount, peer);
   }
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                       std::uint64_t signal) override {
+                       const std::uint64_t* signal) override {
     auto* const word = reinterpret_cast<std::uint64_t*>(local() + signal_offset);
 #if SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5)
     shmem_fence();  // what went before is there before the signal, too
-    shmem_putmem_signal_nbi(local() + offset, from, bytes, word, signal, SHMEM_SIGNAL_SET, peer);
+    shmem_putmem_signal_nbi(local() + offset, from, bytes, word, *signal, SHMEM_SIGNAL_SET, peer);
 #else
     if (bytes > 0) shmem_putmem_nbi(local() + offset, from, bytes, peer);
     shmem_fence();
-    shmem_ulong_atomic_set(word, signal, peer);
+    shmem_uint64_p(word, *signal, peer);  // an atomic set may be a swap, there and back
 #endif
   }
 };
@@ -70,12 +74,17 @@ std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
   if (memory == nullptr) return nullptr;
   std::memset(memory, 0, bytes);
   shmem_barrier_all();  // nobody writes into a part that its owner still clears
+  if (!asked_who_is_near_)
+    for (int peer = 0; peer < size() && !over_network_; ++peer)
+      over_network_ = peer != rank() && shmem_ptr(memory, peer) == nullptr;
+  asked_who_is_near_ = true;
   return std::make_unique<heap_region>(memory);
 }
 
 std::string library::room() const {
-  return fmt::format("the symmetric heap has {} in all: start with a larger SHMEM_SYMMETRIC_SIZE, or use smaller arrays",
-                     environment_text("SHMEM_SYMMETRIC_SIZE").value_or("the library's own size"));
+  return fmt::format(
+      "the symmetric heap of a rank has {} bytes in all: start with a larger SHMEM_SYMMETRIC_SIZE, or use smaller arrays",
+      environment_text("SHMEM_SYMMETRIC_SIZE").value_or("the library's own number of"));
 }
 
 std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
@@ -94,8 +103,14 @@ std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
 
 void library::quiet() { shmem_quiet(); }
 
-// A test is what drives a library that needs a CPU for what others do to this rank's memory.
+// A test is what drives a library that needs a CPU for what others do to this rank's memory. That of Open MPI 4.1 only reads, and over TCP
+// nothing would arrive. What comes so is brought by the kernel, which needs the core for it. Where all ranks share memory nothing needs either,
+// and a message would wait for the system call.
 void library::progress() {
+  if (over_network_ && &opal_progress != nullptr) {
+    if (opal_progress() == 0) sched_yield();
+    return;
+  }
   std::uint64_t word = 0;
   static_cast<void>(shmem_uint64_test(&word, SHMEM_CMP_NE, 0));
 }

@@ -18,6 +18,10 @@ class library final : public one_sided::library {
   void quiet() override;
   void progress() override;
   void end_all(int status) override;
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory) override;
+
+ private:
+  bool asked_who_is_near_ = false, over_network_ = false;  // some ranks share no memory with this one
 };
 
 }  // namespace longshore::shmem

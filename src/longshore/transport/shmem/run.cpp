@@ -1,24 +1,57 @@
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/environment.hpp>
+#include <longshore/machine/memory.hpp>
+#include <longshore/machine/pages.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/shmem/library.hpp>
 #include <longshore/transport/shmem/run.hpp>
 
+#include <fmt/core.h>
 #include <shmem.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 
 namespace longshore::shmem {
 namespace {
 
-// What a run has when its user said nothing. Not touched, it costs nothing.
-constexpr const char* default_heap = "1G";
+constexpr std::size_t default_heap_bytes = std::size_t{1} << 30;
+constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";                   // the standard's
+constexpr const char* heap_variable_of_open_mpi = "SHMEM_SYMMETRIC_HEAP_SIZE";  // of Open MPI 4.1, which does not know the other
+constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks";
+
+// Twice what is needed, since allocators round up, some to powers of two; at most what the host has for each of its ranks, where the launcher
+// says how many they are.
+std::size_t heap_bytes(std::size_t symmetric_bytes) {
+  constexpr long most_ranks = 1 << 20;
+  const auto ranks_on_host = environment_integer("OMPI_COMM_WORLD_LOCAL_SIZE", 1, most_ranks).value_or(1);
+  const std::size_t share = available_memory_bytes() / static_cast<std::size_t>(ranks_on_host);
+  const std::size_t wanted = symmetric_bytes > share ? share : std::max(default_heap_bytes, 2 * symmetric_bytes);
+  return round_up(std::min(wanted, share), page_bytes());
+}
+
+bool is_open_mpi() {
+  char name[SHMEM_MAX_NAME_LEN + 1] = "";
+  shmem_info_get_name(name);
+  return std::string_view(name).find("Open MPI") != std::string_view::npos;
+}
 
 }  // namespace
 
-environment::environment() {
-  setenv("SHMEM_SYMMETRIC_SIZE", default_heap, 0);
+environment::environment(std::size_t symmetric_bytes) {
+  const auto said = environment_text(heap_variable_of_open_mpi);
+  const std::string size = environment_text(heap_variable).value_or(said.value_or(std::to_string(heap_bytes(symmetric_bytes))));
+  for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
   // Open MPI 4.1: a hook into the memory allocator, set for UCX, outlives the library that it calls, and a program that ends runs into it.
-  setenv("OMPI_MCA_opal_common_ucx_opal_mem_hooks", "0", 0);
+  const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
+  if (sets_hooks) setenv(hooks_variable, "0", 1);
   shmem_init();
+  if (sets_hooks && shmem_my_pe() == 0 && is_open_mpi())
+    fmt::print(stderr, "longshore: transport shmem starts with {}=0, without which Open MPI 4.1 crashes when it ends\n",
+               hooks_variable);
 }
 
 environment::~environment() { shmem_finalize(); }

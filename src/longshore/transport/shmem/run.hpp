@@ -4,6 +4,7 @@
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 
+#include <cstddef>
 #include <functional>
 
 namespace longshore::shmem {
@@ -11,7 +12,9 @@ namespace longshore::shmem {
 /// Starts OpenSHMEM, once in a process, and ends it.
 class environment {
  public:
-  environment();
+  /// Its heap holds `symmetric_bytes` of segments and channels, and never less than 1 GiB where the host has that: what is not used costs
+  /// nothing. SHMEM_SYMMETRIC_SIZE, where it is set, decides instead.
+  explicit environment(std::size_t symmetric_bytes = 0);
   ~environment();
   environment(const environment&) = delete;
   environment& operator=(const environment&) = delete;

@@ -3,14 +3,18 @@
 #include <longshore/machine/memory.hpp>
 #include <longshore/transport/ucx/library.hpp>
 #include <longshore/transport/ucx/mapped_region.hpp>
+#include <longshore/transport/ucx/message_channels.hpp>
 
 #include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <string_view>
 
 namespace longshore::ucx {
 namespace {
@@ -37,7 +41,7 @@ library::library(process_group& group, double timeout_seconds)
   check(ucp_config_modify(config, "ALLOC_PRIO", "md:posix,md:sysv,mmap"), "ucp_config_modify");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
-  params.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
+  params.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM;
   params.estimated_num_eps = static_cast<std::size_t>(group.size());
   const auto status = ucp_init(&params, config, &context_);
   ucp_config_release(config);
@@ -46,7 +50,8 @@ library::library(process_group& group, double timeout_seconds)
   worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   worker.thread_mode = UCS_THREAD_MODE_SINGLE;
   check(ucp_worker_create(context_, &worker, &worker_), "ucp_worker_create");
-  group_.set_progress([this] { ucp_worker_progress(worker_); });
+  messages_ = std::make_unique<message_board>(*this);
+  group_.set_progress([this] { progress(); });
 
   // Once and for all each rank tells where it is and where its directory of regions lies; the rest is fetched from there.
   directory_ = std::make_unique<mapped_region>(*this, most_regions * sizeof(description), directory_number);
@@ -63,6 +68,7 @@ library::library(process_group& group, double timeout_seconds)
 library::~library() {
   if (std::uncaught_exceptions() > unwinding_) {  // the run ends, and all of this with it
     static_cast<void>(directory_.release());
+    static_cast<void>(messages_.release());
     return;
   }
   quiet();
@@ -154,9 +160,51 @@ void library::complete(ucs_status_ptr_t request, int peer, const char* operation
   }
 }
 
+void library::progress() {
+  if (ucp_worker_progress(worker_) != 0) return;
+  messages_->idle();
+  // What comes over TCP is brought by the kernel, which needs a core for it: in a rank that spins it may wait for a time slice.
+  if (over_tcp_) sched_yield();
+}
+
+// UCX 1.13 does not say by which networks an endpoint goes, but prints it: a line "lane[0]: 1:tcp/eth0.0 ..." each.
+bool library::prefers_messages(int peer) {
+  char* text = nullptr;
+  std::size_t length = 0;
+  std::FILE* const printed = open_memstream(&text, &length);
+  if (printed == nullptr) return false;
+  ucp_ep_print_info(endpoint(peer), printed);
+  std::fclose(printed);
+  const std::string_view lines(text, length);
+  int lanes = 0, over_tcp = 0;
+  for (auto at = lines.find("lane["); at != std::string_view::npos; at = lines.find("lane[", at + 1)) {
+    ++lanes;
+    over_tcp += lines.substr(at, lines.find('\n', at) - at).find(":tcp/") != std::string_view::npos ? 1 : 0;
+  }
+  std::free(text);
+  const bool all = lanes > 0 && lanes == over_tcp;
+  over_tcp_ = over_tcp_ || all;
+  return all;
+}
+
+std::unique_ptr<one_sided::message_channel_sender> library::make_sender(channel_end end, one_sided::slot_memory memory) {
+  return std::make_unique<message_sender>(end, memory, *messages_, *this);
+}
+
+std::unique_ptr<one_sided::message_channel_receiver> library::make_receiver(channel_end end, one_sided::slot_memory memory) {
+  return std::make_unique<message_receiver>(end, memory, *messages_, *this);
+}
+
 void library::quiet() {
   const ucp_request_param_t params{};
   complete(ucp_worker_flush_nbx(worker_, &params), -1, "the completion of puts");
+}
+
+void forget_request(ucs_status_ptr_t request, const char* operation, int peer) {
+  if (request == nullptr) return;
+  if (UCS_PTR_IS_ERR(request))
+    fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(UCS_PTR_STATUS(request)));
+  ucp_request_free(request);
 }
 
 }  // namespace longshore::ucx

@@ -12,6 +12,7 @@
 namespace longshore::ucx {
 
 class mapped_region;
+class message_board;
 
 class library final : public one_sided::library {
  public:
@@ -29,8 +30,14 @@ class library final : public one_sided::library {
   [[nodiscard]] std::string room() const override;
   [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine) override { return group_.gather(mine); }
   void quiet() override;
-  void progress() override { ucp_worker_progress(worker_); }
+  void progress() override;
+  [[nodiscard]] bool prefers_messages(int peer) override;
+  [[nodiscard]] std::unique_ptr<one_sided::message_channel_sender> make_sender(channel_end end,
+                                                                               one_sided::slot_memory memory) override;
+  [[nodiscard]] std::unique_ptr<one_sided::message_channel_receiver> make_receiver(channel_end end,
+                                                                                   one_sided::slot_memory memory) override;
   void end_all(int status) override { group_.end_all(status); }
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory) override;
 
   // For regions.
 
@@ -56,8 +63,13 @@ class library final : public one_sided::library {
   ucp_worker_h worker_ = nullptr;
   std::vector<ucp_ep_h> endpoints_;  // by rank; null before first use
   std::unique_ptr<mapped_region> directory_;
+  std::unique_ptr<message_board> messages_;
+  bool over_tcp_ = false;      // some channels go so
   std::vector<bool> numbers_;  // of regions: which are in use
   int unwinding_;
 };
+
+/// Of an operation that needs no word of its end; throws when it could not be started.
+void forget_request(ucs_status_ptr_t request, const char* operation, int peer);
 
 }  // namespace longshore::ucx

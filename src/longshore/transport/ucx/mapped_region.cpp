@@ -11,13 +11,6 @@ namespace {
 // Started operations need no word of their own end: quiet() waits for all.
 const ucp_request_param_t started{};
 
-void forget_request(ucs_status_ptr_t request, const char* operation, int peer) {
-  if (request == nullptr) return;
-  if (UCS_PTR_IS_ERR(request))
-    fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(UCS_PTR_STATUS(request)));
-  ucp_request_free(request);
-}
-
 }  // namespace
 
 mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number)
@@ -64,13 +57,6 @@ void mapped_region::join(int peer, const library::description& theirs) {
     fail(errc::transport, "the memory of rank {} cannot be reached: {}", peer, ucs_status_string(status));
 }
 
-mapped_region::remote& mapped_region::to(int peer) {
-  auto& there = remotes_[static_cast<std::size_t>(peer)];
-  if (there.key == nullptr) [[unlikely]]
-    join(peer, library_.describe(peer, number_));
-  return there;
-}
-
 std::byte* mapped_region::reach(int peer) {
   if (peer == library_.rank()) return local();
   auto& there = to(peer);
@@ -90,7 +76,8 @@ void mapped_region::get_start(int peer, std::size_t offset, void* into, std::siz
 
 void mapped_region::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   auto& there = to(peer);
-  library_.complete(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), peer, "a put");
+  const auto request = ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started);
+  if (request != nullptr) library_.complete(request, peer, "a put");
 }
 
 void mapped_region::get(int peer, std::size_t offset, void* into, std::size_t bytes) {
@@ -105,33 +92,20 @@ std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t
   reply.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
   reply.datatype = ucp_dt_make_contig(sizeof amount);
   reply.reply_buffer = &before;
-  library_.complete(
-      ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1, there.address + offset, there.key, &reply), peer,
-      "a fetch-and-add");
+  library_.complete(ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1, there.address + offset, there.key, &reply),
+                    peer, "a fetch-and-add");
   return before;
 }
 
 void mapped_region::put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                                    std::uint64_t signal) {
+                                    const std::uint64_t* signal) {
   auto& there = to(peer);
   if (bytes > 0)
     forget_request(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a message", peer);
   if (const auto status = ucp_worker_fence(library_.worker()); status != UCS_OK)
     fail(errc::transport, "a fence: {}", ucs_status_string(status));
-  // Eight bytes nearly always leave at once; where they do not, they live until they have.
-  auto* const word = new std::uint64_t(signal);
-  ucp_request_param_t kept{};
-  kept.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  kept.user_data = word;
-  kept.cb.send = [](void* request, ucs_status_t, void* data) {
-    delete static_cast<std::uint64_t*>(data);
-    ucp_request_free(request);
-  };
-  const auto request =
-      ucp_put_nbx(there.endpoint, word, sizeof *word, there.address + signal_offset, there.key, &kept);
-  if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
-  delete word;
-  forget_request(request, "a signal", peer);
+  forget_request(ucp_put_nbx(there.endpoint, signal, sizeof *signal, there.address + signal_offset, there.key, &started),
+                 "a signal", peer);
 }
 
 }  // namespace longshore::ucx

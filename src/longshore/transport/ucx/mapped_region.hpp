@@ -21,20 +21,26 @@ class mapped_region final : public one_sided::region {
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                       std::uint64_t signal) override;
+                       const std::uint64_t* signal) override;
 
   [[nodiscard]] const library::description& description() const noexcept { return own_; }
   /// For the directory, which cannot be asked about itself.
   void join(int peer, const library::description& theirs);
 
- private:
+  /// How the part of a peer is reached.
   struct remote {
     ucp_ep_h endpoint = nullptr;
     ucp_rkey_h key = nullptr;
     std::uint64_t address = 0;
   };
-  [[nodiscard]] remote& to(int peer);
+  [[nodiscard]] remote& to(int peer) {
+    auto& there = remotes_[static_cast<std::size_t>(peer)];
+    if (there.key == nullptr) [[unlikely]]
+      join(peer, library_.describe(peer, number_));
+    return there;
+  }
 
+ private:
   library& library_;
   std::size_t number_;
   ucp_mem_h memory_ = nullptr;

@@ -10,7 +10,7 @@ from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import legend
 from longshore_study.report.markup import Child, Element, element, percent
 from longshore_study.report.numbers import figure, ratio, seconds, share
-from longshore_study.report.tables import column_heads
+from longshore_study.report.tables import strip_row, strip_table
 
 SHOWN_OPEN = 12
 """More variants than this, and the table of hops waits to be opened."""
@@ -68,12 +68,7 @@ def _times(accounts: Sequence[Account], names: Naming) -> Element:
         *(("share number", name) for name, _ in PARTS),
         ("median number", "Time"),
     ]
-    return element(
-        "table",
-        column_heads(heads),
-        element("tbody", [_time_row(account, names) for account in accounts]),
-        class_="strips",
-    )
+    return strip_table(heads, [_time_row(account, names) for account in accounts])
 
 
 def _time_row(account: Account, names: Naming) -> Element:
@@ -86,14 +81,9 @@ def _time_row(account: Account, names: Naming) -> Element:
             element("rect", x=percent(left), y="25%", width=percent(width), height="50%", class_=f"bar {style}")
         )
         left += width
-    return element(
-        "tr",
-        element("th", names.markup(account.factors), class_="c-name", scope="row"),
-        # The numbers beside it say the same.
-        element("td", element("svg", bars, class_="strip", aria_hidden="true"), class_="c-plot"),
-        [element("td", share(part), class_="c-share number") for part in parts],
-        element("td", seconds(account.seconds), class_="c-median number"),
-    )
+    drawn = element("svg", bars, class_="strip", aria_hidden="true")  # the numbers beside it say the same
+    numbers = [*(("share", share(part)) for part in parts), ("median", seconds(account.seconds))]
+    return strip_row(names.markup(account.factors), drawn, numbers)
 
 
 def _hops(accounts: Sequence[Account], names: Naming) -> Element:

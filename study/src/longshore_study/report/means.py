@@ -11,7 +11,7 @@ from longshore_study.report.marks import grid, interval, legend, line, mark, str
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import Quantity, counted, plain_number, quantity
 from longshore_study.report.scales import Scale, Tick, log_around
-from longshore_study.report.tables import column_heads, folded
+from longshore_study.report.tables import folded, strip_row, strip_table
 
 ROWS_SHOWN = 40
 
@@ -65,12 +65,7 @@ def _table(rows: Sequence[Mean], names: Naming) -> Element:
         ("spread number", "95 %"),
         ("launches number", "Launches"),
     ]
-    return element(
-        "table",
-        column_heads(heads),
-        element("tbody", [_row(row, names, scale, ticks, shown_as) for row in rows]),
-        class_="strips",
-    )
+    return strip_table(heads, [_row(row, names, scale, ticks, shown_as) for row in rows])
 
 
 def _row(row: Mean, names: Naming, scale: Scale, ticks: list[Tick], shown_as: Quantity) -> Element:
@@ -87,12 +82,5 @@ def _row(row: Mean, names: Naming, scale: Scale, ticks: list[Tick], shown_as: Qu
         mark("diamond", scale.clipped(row.mean), 0.5, "s2 open", told),
         label=told,
     )
-    return element(
-        "tr",
-        element("th", names.markup(row.factors), class_="c-name", scope="row"),
-        element("td", drawn, class_="c-plot"),
-        element("td", shown_as.number(row.mean), class_="c-median number"),
-        element("td", spread, class_="c-spread number"),
-        element("td", middle, class_="c-spread number"),
-        element("td", str(len(row.values)), class_="c-launches number"),
-    )
+    numbers = [("median", shown_as.number(row.mean)), ("spread", spread), ("spread", middle)]
+    return strip_row(names.markup(row.factors), drawn, [*numbers, ("launches", str(len(row.values)))])

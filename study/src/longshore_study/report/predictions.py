@@ -12,7 +12,7 @@ from longshore_study.report.marks import band, grid, mark, strip, strip_axis, ve
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import plain_number, ratio, seconds, share
 from longshore_study.report.scales import Scale, Tick, log_around
-from longshore_study.report.tables import column_heads, folded
+from longshore_study.report.tables import folded, strip_row, strip_table
 
 ROWS_SHOWN = 40
 INTRODUCTION = (
@@ -72,12 +72,7 @@ def _table(rows: Sequence[Prediction], names: Naming) -> Element:
         ("median number", "All begun"),
         ("median number", "Predicted"),
     ]
-    return element(
-        "table",
-        column_heads(heads),
-        element("tbody", [_row(row, names, scale, ticks) for row in rows]),
-        class_="strips",
-    )
+    return strip_table(heads, [_row(row, names, scale, ticks) for row in rows])
 
 
 def _row(row: Prediction, names: Naming, scale: Scale, ticks: list[Tick]) -> Element:
@@ -90,13 +85,7 @@ def _row(row: Prediction, names: Naming, scale: Scale, ticks: list[Tick]) -> Ele
         mark("circle" if row.close else "diamond", scale.clipped(value), 0.5, "s1" if row.close else "s2 open", told),
         label=told,
     )
-    return element(
-        "tr",
-        element("th", names.markup(row.factors), class_="c-name", scope="row"),
-        element("td", drawn, class_="c-plot"),
-        element("td", f"{ratio(value)}{'' if row.close else ' (not close)'}", class_="c-share number"),
-        [
-            element("td", "–" if time is None else seconds(time), class_="c-median number")
-            for time in (row.measured, row.begun, row.predicted)
-        ],
-    )
+    times = (row.measured, row.begun, row.predicted)
+    numbers = [("share", f"{ratio(value)}{'' if row.close else ' (not close)'}")]
+    numbers += [("median", "–" if time is None else seconds(time)) for time in times]
+    return strip_row(names.markup(row.factors), drawn, numbers)

@@ -20,6 +20,21 @@ def folded(
     return [table(rows[:shown]), rest]
 
 
+def strip_table(heads: Sequence[tuple[str, Child]], rows: Sequence[Child]) -> Element:
+    """Rows of names, drawings on one axis and numbers."""
+    return element("table", column_heads(heads), element("tbody", list(rows)), class_="strips")
+
+
+def strip_row(name: Child, drawn: Child, numbers: Sequence[tuple[str, str]]) -> Element:
+    """`numbers`: the kind of the column, as its head has it, and what stands there."""
+    return element(
+        "tr",
+        element("th", name, class_="c-name", scope="row"),
+        element("td", drawn, class_="c-plot"),
+        [element("td", text, class_=f"c-{kind} number") for kind, text in numbers],
+    )
+
+
 def column_heads(heads: Sequence[tuple[str, Child]]) -> Element:
     """Of the class and the text of each column."""
     return element(

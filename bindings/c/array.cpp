@@ -1,0 +1,92 @@
+#include "arrays.hpp"
+
+namespace {
+
+using longshore::bindings::chosen_distribution;
+
+template <class Word>
+longshore_array::words<Word> make_words(longshore_team& of, std::uint64_t size, bool is_cyclic) {
+  return {of.ranks, size, chosen_distribution{is_cyclic ? 1U : 0U}};
+}
+
+}  // namespace
+
+longshore_array::longshore_array(longshore_team& of, int of_type, std::size_t word_bytes, std::uint64_t size, bool is_cyclic)
+    : owned(of, "array"),
+      type(of_type),
+      elements(word_bytes == 4 ? decltype(elements)(make_words<std::uint32_t>(of, size, is_cyclic))
+                               : decltype(elements)(make_words<std::int64_t>(of, size, is_cyclic))) {}
+
+namespace longshore::bindings {
+
+gather_options options_of(const longshore_gather_options* given) {
+  gather_options options;
+  if (given == nullptr) return options;
+  options.strategy = gather_strategy_of(word_or(given->strategy, "auto"));
+  if (given->buffer_items != 0) options.buffer_items = count_from(given->buffer_items, "buffer_items");
+  options.hops = given->hops;
+  options.combine = given->combine != 0;
+  options.expected_requests = count_from(given->expected_requests, "expected_requests");
+  return options;
+}
+
+void check_requests(const std::int64_t* indices, std::int64_t count, const void* values, bool may_be_null) {
+  if (count_from(count, "the number of indices") == 0) return;
+  needed(indices, "the array of indices");
+  if (!may_be_null) needed(static_cast<const char*>(values), "the array of values");
+}
+
+}  // namespace longshore::bindings
+
+extern "C" {
+
+using namespace longshore;
+using namespace longshore::bindings;
+
+int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size, const char* distribution,
+                           longshore_array** array) {
+  return guarded([&] {
+    needed(array, "the place for the array");
+    const std::size_t bytes = bytes_of_type(type, element_bytes, "an array");
+    if (bytes != 4 && bytes != 8)
+      fail(errc::usage, "an array of {} with {} bytes per element: elements of 4 and of 8 bytes can be spread over ranks",
+           name_of_type(type), bytes);
+    const std::string_view name = word_or(distribution, "block");
+    if (name != "block" && name != "cyclic") fail(errc::usage, "distribution '{}': it is one of block, cyclic", name);
+    longshore_team& of = needed(team, "the team");
+    *array = of.keep(std::make_unique<longshore_array>(of, type, bytes, count_from(size, "the size of an array"), name == "cyclic"));
+  });
+}
+
+int longshore_array_free(longshore_array* array) {
+  return guarded([&] { longshore_team::free(array); });
+}
+
+int64_t longshore_array_size(const longshore_array* array) {
+  return array->with([](const auto& a) { return static_cast<int64_t>(a.size()); });
+}
+
+void* longshore_array_local(longshore_array* array) {
+  return array->with([](auto& a) -> void* { return a.local().data(); });
+}
+
+int64_t longshore_array_local_size(const longshore_array* array) {
+  return array->with([](const auto& a) { return static_cast<int64_t>(a.local().size()); });
+}
+
+int64_t longshore_array_index(const longshore_array* array, int64_t offset) {
+  return array->with([offset](const auto& a) -> int64_t {
+    if (offset < 0 || offset >= static_cast<int64_t>(a.local().size())) return -1;
+    return static_cast<int64_t>(a.map().index_of(a.team().rank(), static_cast<std::uint64_t>(offset)));
+  });
+}
+
+int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* offset) {
+  return array->with([index, offset](const auto& a) {
+    if (index < 0 || index >= static_cast<int64_t>(a.size())) return -1;
+    const location at = a.map().owner_offset(static_cast<std::uint64_t>(index));
+    if (offset != nullptr) *offset = static_cast<int64_t>(at.offset);
+    return at.rank;
+  });
+}
+}

@@ -1,0 +1,431 @@
+/* The C face from a C program, on whichever transport it is started: each pattern against an oracle of its own, and what is refused. */
+#include "checked.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int collectives(longshore_team* team) {
+  const int rank = longshore_team_rank(team), size = longshore_team_size(team);
+  CHECK(rank >= 0 && rank < size && longshore_team_nodes(team) >= 1);
+  CHECK(strlen(longshore_team_transport(team)) > 0);
+  int32_t sums[2] = {rank, 1};
+  CHECK_OK(longshore_allreduce(team, sums, 2, LONGSHORE_INT32, LONGSHORE_SUM));
+  CHECK(sums[0] == size * (size - 1) / 2 && sums[1] == size);
+  float largest = (float)rank;
+  CHECK_OK(longshore_allreduce(team, &largest, 1, LONGSHORE_FLOAT32, LONGSHORE_MAX));
+  CHECK(largest == (float)(size - 1));
+  int told = rank == size - 1 ? 42 : 0;
+  CHECK_OK(longshore_broadcast(team, &told, sizeof told, size - 1));
+  CHECK(told == 42);
+  int* all = malloc((size_t)size * sizeof(int));
+  int* out = malloc((size_t)size * sizeof(int));
+  CHECK_OK(longshore_allgather(team, &rank, sizeof rank, all));
+  for (int r = 0; r < size; ++r) CHECK(all[r] == r);
+  for (int r = 0; r < size; ++r) out[r] = 100 * rank + r;
+  CHECK_OK(longshore_alltoall(team, out, sizeof(int), all));
+  for (int r = 0; r < size; ++r) CHECK(all[r] == 100 * r + rank);
+  free(all);
+  free(out);
+  const double began = longshore_team_seconds(team);
+  CHECK_OK(longshore_barrier(team));
+  CHECK(longshore_team_seconds(team) >= began);
+  CHECK_REFUSED(longshore_allreduce(team, sums, 1, 77, LONGSHORE_SUM), LONGSHORE_ERROR_USAGE, "LONGSHORE_INT8 (1) to");
+  CHECK_REFUSED(longshore_allreduce(team, sums, 1, LONGSHORE_INT32, 9), LONGSHORE_ERROR_USAGE, "LONGSHORE_MIN");
+  CHECK_REFUSED(longshore_broadcast(team, &told, 4, size), LONGSHORE_ERROR_USAGE, "there are 0 to");
+  CHECK_REFUSED(longshore_barrier(NULL), LONGSHORE_ERROR_USAGE, "the team is NULL");
+  return LONGSHORE_OK;
+}
+
+/* Element i of every table is 3 i + 1, in the type that `bytes` stand for. */
+static void store(void* memory, int64_t at, int64_t i, int type) {
+  const double value = 3.0 * (double)i + 1;
+  if (type == LONGSHORE_INT32) ((int32_t*)memory)[at] = (int32_t)value;
+  if (type == LONGSHORE_FLOAT64) ((double*)memory)[at] = value;
+}
+static double load(const void* memory, int64_t at, int type) {
+  return type == LONGSHORE_INT32 ? (double)((const int32_t*)memory)[at] : ((const double*)memory)[at];
+}
+
+static int gather_and_scatter(longshore_team* team, int type, const char* distribution, const char* strategy) {
+  enum { requests = 200 };
+  const int rank = longshore_team_rank(team), size = longshore_team_size(team);
+  const int64_t n = 37 * size + 5;
+  longshore_array* table = NULL;
+  CHECK_OK(longshore_array_create(team, type, 0, n, distribution, &table));
+  CHECK(longshore_array_size(table) == n);
+  for (int64_t k = 0; k < longshore_array_local_size(table); ++k) {
+    const int64_t index = longshore_array_index(table, k);
+    int64_t offset = -1;
+    CHECK(longshore_array_owner(table, index, &offset) == rank && offset == k);
+    store(longshore_array_local(table), k, index, type);
+  }
+  CHECK(longshore_array_index(table, longshore_array_local_size(table)) == -1);
+  CHECK(longshore_array_owner(table, n, NULL) == -1);
+  CHECK_OK(longshore_barrier(team));
+
+  int64_t indices[requests];
+  double room[requests]; /* as large as any type */
+  for (int64_t i = 0; i < requests; ++i) indices[i] = (i * 7919 + rank * 31) % n;
+  struct longshore_gather_options options = {0};
+  options.strategy = strategy;
+  options.buffer_items = 16;
+  longshore_gather_plan* plan = NULL;
+  CHECK_OK(longshore_gather_create(table, &options, &plan));
+  CHECK(strcmp(longshore_gather_strategy(plan), strategy) == 0);
+  for (int use = 0; use < 2; ++use) {
+    memset(room, 0, sizeof room);
+    CHECK_OK(longshore_gather_run(plan, indices, requests, room));
+    for (int64_t i = 0; i < requests; ++i) CHECK(load(room, i, type) == 3.0 * (double)indices[i] + 1);
+  }
+  CHECK_REFUSED(longshore_array_free(table), LONGSHORE_ERROR_USAGE, "still used by 1");
+  CHECK_OK(longshore_gather_free(plan));
+
+  /* Each rank writes the elements that are its own modulo the ranks, negated. */
+  CHECK_OK(longshore_barrier(team));
+  int64_t written = 0;
+  for (int64_t i = rank; i < n && written < requests; i += size) indices[written++] = i;
+  for (int64_t k = 0; k < written; ++k) store(room, k, -indices[k] - 1, type);
+  CHECK_OK(longshore_scatter(table, indices, written, room, &options));
+  CHECK_OK(longshore_barrier(team));
+  for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
+    CHECK(load(longshore_array_local(table), k, type) == 3.0 * (double)(-longshore_array_index(table, k) - 1) + 1);
+  CHECK_OK(longshore_array_free(table));
+  return LONGSHORE_OK;
+}
+
+/* Every rank adds to every element: by ones, then by amounts. */
+static int histogram(longshore_team* team, int type, const char* strategy) {
+  const int size = longshore_team_size(team);
+  const int64_t n = 10 * size + 3;
+  longshore_array* counts = NULL;
+  CHECK_OK(longshore_array_create(team, type, 0, n, "cyclic", &counts));
+  int64_t* indices = malloc((size_t)n * sizeof *indices);
+  double* amounts = malloc((size_t)n * sizeof *amounts);
+  for (int64_t i = 0; i < n; ++i) {
+    indices[i] = n - 1 - i;
+    if (type == LONGSHORE_FLOAT64) amounts[i] = 0.5;
+    if (type == LONGSHORE_FLOAT32) ((float*)amounts)[i] = 0.5F;
+    if (type == LONGSHORE_INT64) ((int64_t*)amounts)[i] = -3;
+    if (type == LONGSHORE_INT32) ((int32_t*)amounts)[i] = -3;
+  }
+  struct longshore_gather_options options = {0};
+  options.strategy = strategy;
+  longshore_histogram_plan* plan = NULL;
+  CHECK_OK(longshore_histogram_create(counts, &options, &plan));
+  CHECK_OK(longshore_histogram_run(plan, indices, n, NULL));
+  CHECK_OK(longshore_histogram_run(plan, indices, n, amounts));
+  CHECK(strcmp(longshore_histogram_strategy(plan), strategy) == 0);
+  CHECK_OK(longshore_barrier(team));
+  const double expected = size * (type == LONGSHORE_FLOAT64 || type == LONGSHORE_FLOAT32 ? 1.5 : -2.0);
+  for (int64_t k = 0; k < longshore_array_local_size(counts); ++k) {
+    const void* const mine = longshore_array_local(counts);
+    double found = 0;
+    if (type == LONGSHORE_FLOAT64) found = ((const double*)mine)[k];
+    if (type == LONGSHORE_FLOAT32) found = ((const float*)mine)[k];
+    if (type == LONGSHORE_INT64) found = (double)((const int64_t*)mine)[k];
+    if (type == LONGSHORE_INT32) found = ((const int32_t*)mine)[k];
+    CHECK(found == expected);
+  }
+  free(indices);
+  free(amounts);
+  return LONGSHORE_OK; /* array and plan are left to the end of the run */
+}
+
+static int refused_requests(longshore_team* team) {
+  longshore_array* table = NULL;
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT16, 0, 10, NULL, &table), LONGSHORE_ERROR_USAGE, "4 and of 8 bytes");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_BYTES, 0, 10, NULL, &table), LONGSHORE_ERROR_USAGE, "0 bytes");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, -1, NULL, &table), LONGSHORE_ERROR_USAGE, "0 or more");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, 10, "diagonal", &table), LONGSHORE_ERROR_USAGE, "block, cyclic");
+  CHECK_OK(longshore_array_create(team, LONGSHORE_BYTES, 8, 10, "block", &table));
+  const struct longshore_gather_options wrong = {.strategy = "fastest"}, rounds = {.strategy = "exstack"};
+  longshore_gather_plan* plan = NULL;
+  CHECK_REFUSED(longshore_gather_create(table, &wrong, &plan), LONGSHORE_ERROR_USAGE, "agp, exstack, exstack2, conveyor");
+  longshore_histogram_plan* adds = NULL;
+  CHECK_REFUSED(longshore_histogram_create(table, NULL, &adds), LONGSHORE_ERROR_USAGE, "array of bytes");
+  const int64_t beyond = 10, first = 0;
+  double out = 0;
+  CHECK_OK(longshore_gather_create(table, &rounds, &plan));
+  CHECK_REFUSED(longshore_gather_run(plan, &beyond, 1, &out), LONGSHORE_ERROR_USAGE, "10");
+  CHECK_OK(longshore_gather_run(plan, &first, 1, &out)); /* it can be used again */
+  CHECK_REFUSED(longshore_gather_run(plan, NULL, 1, &out), LONGSHORE_ERROR_USAGE, "the array of indices is NULL");
+  CHECK_OK(longshore_gather_free(plan));
+  CHECK_OK(longshore_array_free(table));
+  return LONGSHORE_OK;
+}
+
+/* Two fields of different types and halos on a grid that is open along x: cells know where they lie in the whole domain. */
+static int halo(longshore_team* team, const char* algorithm, const char* mode, int in_shared_memory, int fault) {
+  enum { nx = 5, ny = 4, nz = 3 };
+  static const int64_t extents[3] = {nx, ny, nz};
+  static const int low_u[3] = {2, 1, 1}, high_u[3] = {1, 2, 1}, low_v[3] = {2, 2, 2}, high_v[3] = {2, 2, 2};
+  longshore_grid* grid = NULL;
+  const struct longshore_grid_options open = {.open = {1, 0, 0}};
+  CHECK_OK(longshore_grid_create(team, &open, &grid));
+  CHECK(longshore_grid_dimensions(grid) == 3);
+  int shape[3], at[3];
+  longshore_grid_shape(grid, shape);
+  longshore_grid_coordinates(grid, at);
+  CHECK(shape[0] * shape[1] * shape[2] == longshore_team_size(team));
+  CHECK(longshore_grid_neighbour(grid, (int[3]){-1, 0, 0}) == (at[0] == 0 ? -1 : longshore_team_rank(team) - 1));
+  int64_t first = -1, count = -1;
+  longshore_grid_piece(grid, 1, ny * shape[1], &first, &count);
+  CHECK(first == at[1] * ny && count == ny);
+
+  const size_t cells_u = (size_t)(nx + 3) * (ny + 3) * (nz + 2), cells_v = (size_t)(nx + 4) * (ny + 4) * (nz + 4);
+  double* u = NULL;
+  longshore_memory* memory = NULL;
+  void* shared = NULL;
+  CHECK_OK(longshore_memory_create(team, cells_u * sizeof(double), &memory, &shared));
+  u = in_shared_memory ? shared : malloc(cells_u * sizeof(double));
+  int32_t* v = malloc(cells_v * sizeof(int32_t));
+  struct longshore_field fields[2];
+  longshore_field_dense(&fields[0], u, LONGSHORE_FLOAT64, extents, low_u, high_u);
+  longshore_field_dense(&fields[1], v, LONGSHORE_INT32, extents, low_v, high_v);
+  static const int width_low[3] = {1, 1, 1}, width_high[3] = {1, 2, 1};
+  const struct longshore_halo_options options = {.algorithm = algorithm, .mode = mode, .low = width_low, .high = width_high};
+  longshore_halo* plan = NULL;
+  CHECK_OK(longshore_halo_create(grid, &options, fields, 2, &plan));
+  CHECK(strcmp(longshore_halo_algorithm(plan), algorithm) == 0 && longshore_halo_rounds(plan) >= 0);
+  struct longshore_traffic moved = {0};
+  longshore_halo_moved(plan, &moved);
+  CHECK(moved.payload_bytes > 0 && moved.messages >= 0 && moved.offnode_bytes <= moved.wire_bytes);
+  CHECK_REFUSED(longshore_grid_free(grid), LONGSHORE_ERROR_USAGE, "the grid is still used by 1");
+  if (in_shared_memory) CHECK_REFUSED(longshore_memory_free(memory), LONGSHORE_ERROR_USAGE, "the memory is still used by 1");
+
+  double* const u0 = fields[0].first;
+  int32_t* const v0 = fields[1].first;
+  for (int use = 0; use < 3; ++use) {
+    for (size_t i = 0; i < cells_u; ++i) u[i] = -1;
+    for (size_t i = 0; i < cells_v; ++i) v[i] = -1;
+    for (int64_t z = 0; z < nz; ++z)
+      for (int64_t y = 0; y < ny; ++y)
+        for (int64_t x = 0; x < nx; ++x) {
+          const int64_t cell = use + 1 + (at[0] * nx + x) + 1000 * ((at[1] * ny + y) + 1000 * (at[2] * nz + z));
+          u0[x + y * fields[0].strides[1] + z * fields[0].strides[2]] = (double)cell;
+          v0[x + y * fields[1].strides[1] + z * fields[1].strides[2]] = (int32_t)cell;
+        }
+    CHECK_OK(longshore_barrier(team));
+    if (use == 0) CHECK_OK(longshore_halo_exchange(plan));
+    if (use > 0) CHECK_OK(longshore_halo_start(plan));
+    if (use == 1) CHECK_REFUSED(longshore_halo_free(plan), LONGSHORE_ERROR_USAGE, "in flight");
+    if (use == 1) CHECK_OK(longshore_halo_wait(plan));
+    for (int complete = use < 2; !complete;) CHECK_OK(longshore_halo_test(plan, &complete));
+    if (fault) u0[-1] = 17;
+    for (int64_t z = -1; z < nz + 1; ++z)
+      for (int64_t y = -1; y < ny + 2; ++y)
+        for (int64_t x = -1; x < nx + 1; ++x) {
+          const int64_t X = at[0] * nx + x, Y = at[1] * ny + y + shape[1] * ny, Z = at[2] * nz + z + shape[2] * nz;
+          const int is_beyond = X < 0 || X >= shape[0] * nx;
+          const int64_t cell = is_beyond ? -1 : use + 1 + X + 1000 * (Y % (shape[1] * ny) + 1000 * (Z % (shape[2] * nz)));
+          CHECK(u0[x + y * fields[0].strides[1] + z * fields[0].strides[2]] == (double)cell);
+          CHECK(v0[x + y * fields[1].strides[1] + z * fields[1].strides[2]] == (int32_t)cell);
+        }
+    CHECK(u0[-2] == -1); /* halo in memory beyond what is exchanged */
+  }
+  CHECK_OK(longshore_halo_free(plan));
+  CHECK_OK(longshore_memory_free(memory));
+  CHECK_OK(longshore_grid_free(grid));
+  if (!in_shared_memory) free(u);
+  free(v);
+  return LONGSHORE_OK;
+}
+
+static int refused_halos(longshore_team* team) {
+  longshore_grid* grid = NULL;
+  longshore_halo* plan = NULL;
+  const struct longshore_grid_options four = {.dimensions = 4}, nowhere = {.placement = "best"}, none = {.ranks = {10007, 0, 0}};
+  CHECK_REFUSED(longshore_grid_create(team, &four, &grid), LONGSHORE_ERROR_USAGE, "1, 2 or 3");
+  CHECK_REFUSED(longshore_grid_create(team, &nowhere, &grid), LONGSHORE_ERROR_USAGE, "linear");
+  CHECK_REFUSED(longshore_grid_create(team, &none, &grid), LONGSHORE_ERROR_USAGE, "10007");
+  CHECK_OK(longshore_grid_create(team, NULL, &grid));
+  double cells[27] = {0};
+  static const int64_t extents[3] = {1, 1, 1};
+  static const int one[3] = {1, 1, 1};
+  struct longshore_field field;
+  longshore_field_dense(&field, cells, LONGSHORE_FLOAT64, extents, one, one);
+  const struct longshore_halo_options algorithm = {.algorithm = "quick"}, mode = {.mode = "telepathy"}, half = {.low = one};
+  CHECK_REFUSED(longshore_halo_create(grid, &algorithm, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "staged-sequenced");
+  CHECK_REFUSED(longshore_halo_create(grid, &mode, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "isend-recv");
+  CHECK_REFUSED(longshore_halo_create(grid, &half, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "one is NULL");
+  CHECK_REFUSED(longshore_halo_create(grid, NULL, NULL, 1, &plan), LONGSHORE_ERROR_USAGE, "NULL");
+  field.type = 0;
+  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "longshore_type");
+  CHECK_OK(longshore_grid_free(grid));
+  CHECK_OK(longshore_grid_free(NULL));
+  return LONGSHORE_OK;
+}
+
+/* Keys of a type with the number that they were made of as payload; afterwards each key has its own payload still, and order holds over all ranks. */
+static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t max_key) {
+  enum { n = 300 };
+  const int rank = longshore_team_rank(team), size = longshore_team_size(team);
+  const size_t bytes = longshore_type_bytes(type);
+  unsigned char keys[n * 8], payloads[n * 56];
+  memset(payloads, 0, sizeof payloads);
+  for (int i = 0; i < n; ++i) {
+    int64_t value = ((int64_t)(i + n * rank) * 7919) % 251; /* from 0 to 250 */
+    if (max_key == 0 && type != LONGSHORE_UINT8 && type != LONGSHORE_UINT16 && type != LONGSHORE_UINT32 && type != LONGSHORE_UINT64)
+      value -= 125; /* and negative ones */
+    if (type == LONGSHORE_INT8 && max_key > 0) value %= max_key;
+    const float single = (float)value / 2;
+    const double wide = (double)value / 2;
+    const void* const from = type == LONGSHORE_FLOAT32 ? (const void*)&single : type == LONGSHORE_FLOAT64 ? (const void*)&wide : &value;
+    memcpy(keys + (size_t)i * bytes, from, bytes); /* little-endian */
+    memcpy(payloads + (size_t)i * payload_bytes, keys + (size_t)i * bytes, payload_bytes < bytes ? payload_bytes : bytes);
+  }
+  const struct longshore_sort_options options = {.max_key = max_key, .stable = payload_bytes > 8};
+  longshore_sorter* sorter = NULL;
+  CHECK_OK(longshore_sorter_create(team, type, payload_bytes, &options, &sorter));
+  int64_t received = -1;
+  for (int use = 0; use < 2; ++use) CHECK_OK(longshore_sorter_run(sorter, keys, payload_bytes > 0 ? payloads : NULL, n, &received));
+  int64_t all = received;
+  CHECK_OK(longshore_allreduce(team, &all, 1, LONGSHORE_INT64, LONGSHORE_SUM));
+  CHECK(all == (int64_t)n * size);
+  CHECK(strcmp(longshore_sorter_exchange(sorter), "auto") != 0);
+
+  unsigned char* sorted = malloc((size_t)(received + 1) * 8);
+  unsigned char* with = malloc((size_t)(received + 1) * 56);
+  CHECK_OK(longshore_sorter_result(sorter, sorted, payload_bytes > 0 ? with : NULL));
+  CHECK_OK(longshore_sorter_free(sorter));
+  double before = -1e300, sum = 0, given = 0;
+  for (int pass = 0; pass < 2; ++pass)
+    for (int64_t i = 0; i < (pass == 0 ? n : received); ++i) {
+      const unsigned char* const at = (pass == 0 ? keys : sorted) + (size_t)i * bytes;
+      double value = 0;
+      int64_t integer = 0;
+      memcpy(&integer, at, bytes);
+      const int is_signed = type <= LONGSHORE_INT64;
+      const int64_t sign = (int64_t)((uint64_t)1 << (8 * bytes - 1));
+      if (is_signed && bytes < 8) integer = (integer ^ sign) - sign;
+      value = (double)integer;
+      if (type == LONGSHORE_FLOAT32) {
+        float single;
+        memcpy(&single, at, sizeof single);
+        value = single;
+      }
+      if (type == LONGSHORE_FLOAT64) memcpy(&value, at, sizeof value);
+      *(pass == 0 ? &given : &sum) += value;
+      if (pass == 0) continue;
+      CHECK(value >= before);
+      before = value;
+      if (payload_bytes > 0)
+        CHECK(memcmp(with + (size_t)i * payload_bytes, at, payload_bytes < bytes ? payload_bytes : bytes) == 0);
+    }
+  double* ends = malloc(2 * sizeof(double) * (size_t)size);
+  const double lowest_known = received > 0 ? before : -1e300;
+  double mine[2] = {lowest_known, given - sum}; /* the highest of this rank; what it gave and did not get */
+  CHECK_OK(longshore_allgather(team, mine, sizeof mine, ends));
+  double difference = 0;
+  for (int r = 0; r < size; ++r) {
+    difference += ends[2 * r + 1];
+    if (r < rank && received > 0) {
+      float first_single;
+      double first = 0;
+      int64_t integer = 0;
+      memcpy(&integer, sorted, bytes);
+      const int64_t sign = (int64_t)((uint64_t)1 << (8 * bytes - 1));
+      if (type <= LONGSHORE_INT64 && bytes < 8) integer = (integer ^ sign) - sign;
+      first = (double)integer;
+      memcpy(&first_single, sorted, sizeof first_single);
+      if (type == LONGSHORE_FLOAT32) first = first_single;
+      if (type == LONGSHORE_FLOAT64) memcpy(&first, sorted, sizeof first);
+      CHECK(ends[2 * r] <= first);
+    }
+  }
+  CHECK(fabs(difference) < 1e-6);
+  free(ends);
+  free(sorted);
+  free(with);
+  return LONGSHORE_OK;
+}
+
+static int refused_sorts(longshore_team* team) {
+  longshore_sorter* sorter = NULL;
+  const struct longshore_sort_options far = {.max_key = 200}, wrong = {.exchange = "pigeon"}, few = {.max_key = 10};
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT8, 0, &far, &sorter), LONGSHORE_ERROR_USAGE, "at most 127");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_FLOAT32, 0, &far, &sorter), LONGSHORE_ERROR_USAGE, "integer keys");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT32, 0, &wrong, &sorter), LONGSHORE_ERROR_USAGE, "put-scan");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT32, 57, NULL, &sorter), LONGSHORE_ERROR_USAGE, "at most 56");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_BYTES, 0, NULL, &sorter), LONGSHORE_ERROR_USAGE, "no order");
+  CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT32, 0, &few, &sorter));
+  const int32_t negative = -1;
+  CHECK_REFUSED(longshore_sorter_run(sorter, &negative, NULL, 1, NULL), LONGSHORE_ERROR_USAGE, "outside the range");
+  CHECK_OK(longshore_sorter_free(sorter));
+  return LONGSHORE_OK;
+}
+
+static int stream(longshore_team* team) {
+  static const char* const kernels[] = {"copy", "scale", "add", "triad"};
+  for (int k = 0; k < 4; ++k) {
+    longshore_stream* loop = NULL;
+    const struct longshore_stream_options options = {.kernel = kernels[k], .tasks = k == 3 ? "threads" : NULL, .task_count = k == 3 ? 2 : 0};
+    CHECK_OK(longshore_stream_create(team, k % 2 ? LONGSHORE_FLOAT32 : LONGSHORE_FLOAT64, 1000, &options, &loop));
+    CHECK_OK(longshore_stream_run(loop));
+    CHECK_OK(longshore_stream_run(loop));
+    CHECK(longshore_stream_wrong(loop) == 0);
+    CHECK(longshore_stream_bytes(loop) == (k < 2 ? 2 : 3) * 1000 * (k % 2 ? 4 : 8));
+    CHECK_OK(longshore_stream_free(loop));
+  }
+  longshore_stream* loop = NULL;
+  const struct longshore_stream_options kernel = {.kernel = "cubed"}, memory = {.memory = "ram"}, tasks = {.tasks = "elves"};
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &kernel, &loop), LONGSHORE_ERROR_USAGE, "triad");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &memory, &loop), LONGSHORE_ERROR_USAGE, "malloc");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &tasks, &loop), LONGSHORE_ERROR_USAGE, "openmp");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_INT32, 10, NULL, &loop), LONGSHORE_ERROR_USAGE, "LONGSHORE_FLOAT32");
+  return LONGSHORE_OK;
+}
+
+#define PASS(call)                          \
+  do {                                      \
+    const int status = (call);              \
+    if (status != LONGSHORE_OK) return status; \
+  } while (0)
+
+static int all_of_it(longshore_team* team, void* context) {
+  const int fault = *(const int*)context;
+  PASS(collectives(team));
+  static const char* const strategies[] = {"agp", "exstack", "exstack2", "conveyor", "aggregator", "direct"};
+  const int all_direct = longshore_team_nodes(team) == 1;
+  for (int s = 0; s < 5 + all_direct; ++s) {
+    PASS(gather_and_scatter(team, LONGSHORE_INT32, "block", strategies[s]));
+    PASS(gather_and_scatter(team, LONGSHORE_FLOAT64, "cyclic", strategies[s]));
+  }
+  for (int type = LONGSHORE_INT32; type <= LONGSHORE_FLOAT64; ++type) {
+    if (longshore_type_bytes(type) < 4 || type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64) continue;
+    PASS(histogram(team, type, "exstack"));
+    if (all_direct) PASS(histogram(team, type, "direct"));
+  }
+  PASS(refused_requests(team));
+  PASS(halo(team, "standard", "direct", 1, fault));
+  PASS(halo(team, "staged", "channel", 0, fault));
+  PASS(refused_halos(team));
+  for (int type = LONGSHORE_INT8; type <= LONGSHORE_FLOAT64; ++type) PASS(sort(team, type, type % 3 == 0 ? 0 : type % 3 == 1 ? 3 : 20, 0));
+  PASS(sort(team, LONGSHORE_FLOAT32, 0, 0));
+  PASS(sort(team, LONGSHORE_INT64, 0, 0));
+  PASS(sort(team, LONGSHORE_INT64, 56, 251));
+  PASS(sort(team, LONGSHORE_INT8, 0, 100));
+  PASS(refused_sorts(team));
+  return stream(team);
+}
+
+static int refuses(longshore_team* team, void* context) {
+  if (longshore_team_rank(team) < longshore_team_size(team) - 1) return longshore_barrier(team);
+  return context == NULL ? 7 : longshore_fail(LONGSHORE_ERROR_UNSUPPORTED, "what the program says itself");
+}
+
+int main(int argc, char** argv) {
+  int fault = argc > 1 && strcmp(argv[1], "--fault") == 0;
+  if (argc > 1 && strcmp(argv[1], "--refuse") == 0) { /* a rank that cannot go on ends the run, with its reason */
+    const int code = longshore_run(argc, argv, refuses, NULL);
+    if (code == LONGSHORE_ERROR_PROGRAM) puts(longshore_error_message());
+    if (longshore_run(argc, argv, refuses, &fault) == LONGSHORE_ERROR_UNSUPPORTED) puts(longshore_error_message());
+    return 1;
+  }
+  if (strcmp(longshore_error_message(), "") != 0 || strcmp(longshore_error_name(4), "timeout") != 0) return 2;
+  if (longshore_run(argc, argv, NULL, NULL) != LONGSHORE_ERROR_USAGE) return 3;
+  const int code = longshore_run(argc, argv, all_of_it, &fault);
+  if (code == LONGSHORE_OK) return 0;
+  fprintf(stderr, "%s: %s\n", longshore_error_name(code), longshore_error_message());
+  return 1;
+}

@@ -1,0 +1,70 @@
+// Gather plans, of words of 4 and of 8 bytes whatever these mean.
+#include "arrays.hpp"
+
+#include <longshore/gather/gather.hpp>
+
+struct longshore_gather_plan : longshore::bindings::request_plan {
+  using request_plan::request_plan;
+};
+
+namespace {
+
+using namespace longshore;
+using namespace longshore::bindings;
+
+template <class Word>
+class plan_of final : public longshore_gather_plan {
+ public:
+  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words, const gather_options& options)
+      : longshore_gather_plan(table, "gather plan"), plan_(words, options) {}
+  void run(std::span<const std::int64_t> indices, void* values) override {
+    plan_(indices, std::span<Word>(static_cast<Word*>(values), indices.size()));
+  }
+  [[nodiscard]] gather_strategy strategy() const override { return plan_.strategy(); }
+
+ private:
+  gather_plan<Word, chosen_distribution> plan_;
+};
+
+std::unique_ptr<longshore_gather_plan> make(longshore_array& table, const gather_options& options) {
+  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_gather_plan> {
+    return std::make_unique<plan_of<Word>>(table, words, options);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options, longshore_gather_plan** plan) {
+  return guarded([&] {
+    longshore_array& of = needed(table, "the table");
+    needed(plan, "the place for the plan");
+    *plan = of.team().keep(make(of, options_of(options)));
+  });
+}
+
+int longshore_gather_free(longshore_gather_plan* plan) {
+  return guarded([&] { longshore_team::free(plan); });
+}
+
+int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, int64_t count, void* out) {
+  return guarded([&] {
+    check_requests(indices, count, out);
+    needed(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, out);
+  });
+}
+
+const char* longshore_gather_strategy(const longshore_gather_plan* plan) { return name_of(plan->strategy()).data(); }
+
+int longshore_gather(longshore_array* table, const int64_t* indices, int64_t count, void* out,
+                     const struct longshore_gather_options* options) {
+  return guarded([&] {
+    longshore_array& of = needed(table, "the table");
+    check_requests(indices, count, out);
+    gather_options chosen = options_of(options);
+    chosen.expected_requests = static_cast<std::size_t>(count);
+    make(of, chosen)->run({indices, static_cast<std::size_t>(count)}, out);
+  });
+}
+}

@@ -1,0 +1,76 @@
+#include "guard.hpp"
+
+#include "longshore.h"
+
+#include <new>
+
+namespace longshore::bindings {
+namespace {
+
+// The one thing that is kept outside of a team: what C programs know as errno.
+std::string& message_of_this_thread() {
+  thread_local std::string message;
+  return message;
+}
+
+int keep(int code, const char* what) noexcept {
+  try {
+    message_of_this_thread() = what;
+  } catch (const std::bad_alloc&) {
+    message_of_this_thread().clear();
+  }
+  return code;
+}
+
+}  // namespace
+
+program_failure::program_failure(int status, int rank)
+    : error(errc::usage, fmt::format("the function that longshore_run was given returned {} on rank {}", status, rank)) {}
+
+int keep_error() noexcept {
+  try {
+    throw;
+  } catch (const program_failure& e) {
+    return keep(LONGSHORE_ERROR_PROGRAM, e.what());
+  } catch (const error& e) {
+    return keep(static_cast<int>(e.code()), e.what());
+  } catch (const std::bad_alloc&) {
+    return keep(LONGSHORE_ERROR_OUT_OF_MEMORY, "out of memory");
+  } catch (const std::exception& e) {
+    return keep(LONGSHORE_ERROR_TRANSPORT, e.what());
+  } catch (...) {
+    return keep(LONGSHORE_ERROR_TRANSPORT, "an exception that is no std::exception");
+  }
+}
+
+std::size_t count_from(std::int64_t number, const char* what) {
+  if (number < 0) fail(errc::usage, "{} is {}: 0 or more", what, number);
+  return static_cast<std::size_t>(number);
+}
+
+}  // namespace longshore::bindings
+
+static_assert(LONGSHORE_ERROR_USAGE == static_cast<int>(longshore::errc::usage) &&
+              LONGSHORE_ERROR_UNSUPPORTED == static_cast<int>(longshore::errc::unsupported) &&
+              LONGSHORE_ERROR_OUT_OF_MEMORY == static_cast<int>(longshore::errc::out_of_memory) &&
+              LONGSHORE_ERROR_TIMEOUT == static_cast<int>(longshore::errc::timeout) &&
+              LONGSHORE_ERROR_PEER_FAILED == static_cast<int>(longshore::errc::peer_failed) &&
+              LONGSHORE_ERROR_TRANSPORT == static_cast<int>(longshore::errc::transport));
+
+extern "C" {
+
+const char* longshore_version(void) { return LONGSHORE_VERSION; }
+
+const char* longshore_error_message(void) { return longshore::bindings::message_of_this_thread().c_str(); }
+
+int longshore_fail(int code, const char* message) {
+  return longshore::bindings::keep(code, message == nullptr ? "" : message);
+}
+
+const char* longshore_error_name(int code) {
+  if (code == LONGSHORE_OK) return "ok";
+  if (code == LONGSHORE_ERROR_PROGRAM) return "program";
+  if (code < LONGSHORE_ERROR_USAGE || code > LONGSHORE_ERROR_TRANSPORT) return "unknown";
+  return longshore::name_of(static_cast<longshore::errc>(code));
+}
+}

@@ -1,0 +1,236 @@
+// Grids, memory that neighbours can read, and halo plans.
+#include "handles.hpp"
+#include "longshore.h"
+
+#include <longshore/halo/halo_exchange.hpp>
+
+#include <array>
+#include <optional>
+
+using namespace longshore;
+using namespace longshore::bindings;
+
+struct longshore_grid final : owned {
+  longshore_grid(longshore_team& of, const grid_options& options) : owned(of, "grid"), ranks(of.ranks, options) {}
+  rank_grid ranks;
+};
+
+struct longshore_memory final : owned {
+  longshore_memory(longshore_team& of, std::size_t size_bytes)
+      : owned(of, "memory"), bytes(size_bytes), cells(of.ranks, size_bytes) {}
+  std::size_t bytes;
+  readable_memory cells;
+};
+
+struct longshore_halo final : owned {
+  longshore_halo(const longshore_grid& grid, std::vector<const owned*> stands_on, tasks with, halo_options options,
+                 const std::vector<field_memory>& fields)
+      : owned(grid.team(), "halo plan", std::move(stands_on)), workers(std::move(with)) {
+    options.workers = &workers;
+    plan.emplace(grid.ranks, options, fields);
+  }
+  tasks workers;
+  std::optional<halo_exchange> plan;
+  bool in_flight = false;
+};
+
+namespace {
+
+constexpr int most_dimensions = 3;
+
+grid_options options_of(const longshore_grid_options* given) {
+  grid_options options;
+  if (given == nullptr) return options;
+  if (given->dimensions != 0) options.dimensions = given->dimensions;
+  if (options.dimensions < 1 || options.dimensions > most_dimensions)
+    fail(errc::usage, "a grid of {} dimensions: 1, 2 or 3", options.dimensions);
+  for (int d = 0; d < options.dimensions; ++d) {
+    options.ranks[d] = given->ranks[d];
+    options.periodic[d] = given->open[d] == 0;
+    options.cells[d] = count_from(given->cells[d], "the number of cells of a domain");
+  }
+  options.placement = grid_placement_from(word_or(given->placement, "linear"));
+  if (options.placement == grid_placement::levels)
+    fail(errc::unsupported, "placement levels is a matter of longshore-bench and of C++; linear, cart and auto can be had here");
+  return options;
+}
+
+halo_options options_of(const longshore_halo_options* given) {
+  halo_options options;
+  if (given == nullptr) return options;
+  options.algorithm = halo_algorithm_from(word_or(given->algorithm, "standard"));
+  options.mode = halo_mode_from(word_or(given->mode, "direct"));
+  options.reach = halo_reach_from(word_or(given->reach, "corners"));
+  if ((given->low == nullptr) != (given->high == nullptr))
+    fail(errc::usage, "of a halo plan's low and high one is NULL: give both, or neither for all of the halo in memory");
+  if (given->low == nullptr) return options;
+  halo_widths widths;
+  for (int d = 0; d < most_dimensions; ++d) widths.low[d] = given->low[d], widths.high[d] = given->high[d];
+  options.width = widths;
+  return options;
+}
+
+field_memory memory_of(const longshore_field& field, int dimensions) {
+  field_memory memory;
+  memory.first = static_cast<std::byte*>(field.first);
+  memory.element_bytes = bytes_of_type(field.type, field.element_bytes, "a field");
+  for (int d = 0; d < most_dimensions; ++d) {
+    const bool is_there = d < dimensions;
+    if (is_there && field.extents[d] < 1) fail(errc::usage, "a field of {} cells along dimension {}: 1 or more", field.extents[d], d);
+    if (!is_there && field.extents[d] > 1)
+      fail(errc::usage, "a field of {} cells along dimension {}, on a grid of {} dimensions", field.extents[d], d, dimensions);
+    if (field.low[d] < 0 || field.high[d] < 0)
+      fail(errc::usage, "a halo of {} and {} cells along dimension {}: 0 or more", field.low[d], field.high[d], d);
+    memory.extents[d] = is_there ? static_cast<std::size_t>(field.extents[d]) : 1;
+    memory.strides_bytes[d] = field.strides[d] * static_cast<std::ptrdiff_t>(memory.element_bytes);
+    memory.widths.low[d] = is_there ? field.low[d] : 0;
+    memory.widths.high[d] = is_there ? field.high[d] : 0;
+  }
+  needed(memory.first, "the memory of a field");
+  return memory;
+}
+
+// What a field lies in, where that is memory that neighbours can read.
+const longshore_memory* find_memory(const longshore_team& of, const std::byte* cell) {
+  for (const auto& thing : of.things)
+    if (const auto* const memory = dynamic_cast<const longshore_memory*>(thing.get()))
+      if (cell >= memory->cells.data() && cell < memory->cells.data() + memory->bytes) return memory;
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options, longshore_grid** grid) {
+  return guarded([&] {
+    longshore_team& of = needed(team, "the team");
+    needed(grid, "the place for the grid");
+    *grid = of.keep(std::make_unique<longshore_grid>(of, options_of(options)));
+  });
+}
+
+int longshore_grid_free(longshore_grid* grid) {
+  return guarded([&] { longshore_team::free(grid); });
+}
+
+int longshore_grid_dimensions(const longshore_grid* grid) { return grid->ranks.dimensions(); }
+
+void longshore_grid_shape(const longshore_grid* grid, int shape[3]) {
+  for (int d = 0; d < most_dimensions; ++d) shape[d] = grid->ranks.shape()[d];
+}
+
+void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]) {
+  for (int d = 0; d < most_dimensions; ++d) coordinates[d] = grid->ranks.coordinates()[d];
+}
+
+int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]) {
+  halo_direction direction{};
+  for (int d = 0; d < most_dimensions; ++d) {
+    if (step[d] < -1 || step[d] > 1) return -1;
+    direction.step[d] = static_cast<decltype(direction.step)::value_type>(step[d]);
+  }
+  return grid->ranks.neighbour(direction);
+}
+
+void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first, int64_t* count) {
+  const int64_t ranks = grid->ranks.shape()[dimension], mine = grid->ranks.coordinates()[dimension];
+  const int64_t rest = cells % ranks;
+  *first = mine * (cells / ranks) + std::min(mine, rest);
+  *count = cells / ranks + (mine < rest ? 1 : 0);
+}
+
+int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory, void** data) {
+  return guarded([&] {
+    longshore_team& of = needed(team, "the team");
+    needed(memory, "the place for the memory");
+    *memory = of.keep(std::make_unique<longshore_memory>(of, std::max<std::size_t>(bytes, 1)));
+    if (data != nullptr) *data = (*memory)->cells.data();
+  });
+}
+
+int longshore_memory_free(longshore_memory* memory) {
+  return guarded([&] { longshore_team::free(memory); });
+}
+
+void longshore_field_dense(struct longshore_field* field, void* cells, int type, const int64_t extents[3], const int low[3],
+                           const int high[3]) {
+  *field = {};
+  field->type = type;
+  int64_t stride = 1, first = 0;
+  for (int d = 0; d < most_dimensions; ++d) {
+    field->extents[d] = extents[d];
+    field->strides[d] = stride;
+    field->low[d] = low[d];
+    field->high[d] = high[d];
+    first += low[d] * stride;
+    stride *= std::max<int64_t>(extents[d], 1) + low[d] + high[d];
+  }
+  field->first = static_cast<std::byte*>(cells) + static_cast<std::size_t>(first) * longshore_type_bytes(type);
+}
+
+int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
+                          const struct longshore_field* fields, int count, longshore_halo** plan) {
+  return guarded([&] {
+    const longshore_grid& of = needed(grid, "the grid");
+    needed(plan, "the place for the plan");
+    if (count < 1) fail(errc::usage, "a halo plan for {} fields: 1 or more", count);
+    needed(fields, "the array of fields");
+    std::vector<field_memory> memories;
+    std::vector<const owned*> stands_on{&of};
+    for (int i = 0; i < count; ++i) {
+      memories.push_back(memory_of(fields[i], of.ranks.dimensions()));
+      const longshore_memory* const lies_in = find_memory(of.team(), memories.back().first);
+      if (lies_in == nullptr) continue;
+      memories.back().memory = lies_in->cells.ticket();
+      stands_on.push_back(lies_in);
+    }
+    tasks workers = options == nullptr ? tasks() : tasks_named(of.team().ranks, options->tasks, options->task_count);
+    *plan = of.team().keep(
+        std::make_unique<longshore_halo>(of, std::move(stands_on), std::move(workers), options_of(options), memories));
+  });
+}
+
+int longshore_halo_free(longshore_halo* plan) {
+  return guarded([&] {
+    if (plan != nullptr && plan->in_flight) fail(errc::usage, "the halo plan is in flight: wait for it before it is freed");
+    longshore_team::free(plan);
+  });
+}
+
+int longshore_halo_start(longshore_halo* plan) {
+  return guarded([&] {
+    needed(plan, "the plan").plan->start();
+    plan->in_flight = true;
+  });
+}
+
+int longshore_halo_test(longshore_halo* plan, int* complete) {
+  return guarded([&] {
+    const bool done = needed(plan, "the plan").plan->test();
+    if (done) plan->in_flight = false;
+    if (complete != nullptr) *complete = done ? 1 : 0;
+  });
+}
+
+int longshore_halo_wait(longshore_halo* plan) {
+  return guarded([&] {
+    needed(plan, "the plan").plan->wait();
+    plan->in_flight = false;
+  });
+}
+
+int longshore_halo_exchange(longshore_halo* plan) {
+  return guarded([&] { needed(plan, "the plan").plan->exchange(); });
+}
+
+const char* longshore_halo_algorithm(const longshore_halo* plan) { return name_of(plan->plan->algorithm()).data(); }
+
+int longshore_halo_rounds(const longshore_halo* plan) { return static_cast<int>(plan->plan->rounds()); }
+
+void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved) {
+  const traffic all = plan->plan->moved();
+  *moved = {static_cast<int64_t>(all.messages), static_cast<int64_t>(all.payload_bytes), static_cast<int64_t>(all.wire_bytes),
+            static_cast<int64_t>(all.offnode_bytes)};
+}
+}

@@ -1,0 +1,76 @@
+// What handles are: objects that hang on their team, so that what a program leaves behind ends with it, newest first.
+#pragma once
+
+#include "guard.hpp"
+
+#include <longshore/machine/tasks.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+struct longshore_team;
+
+namespace longshore::bindings {
+
+/// Anything that a program makes and frees.
+class owned {
+ public:
+  /// `kind`: as messages name it. `stands_on`: what must outlive it.
+  owned(longshore_team& team, const char* kind, std::vector<const owned*> stands_on = {})
+      : team_(team), kind_(kind), stands_on_(std::move(stands_on)) {
+    for (const owned* below : stands_on_) ++below->users_;
+  }
+  virtual ~owned() {
+    for (const owned* below : stands_on_) --below->users_;
+  }
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+
+  [[nodiscard]] longshore_team& team() const noexcept { return team_; }
+  [[nodiscard]] const char* kind() const noexcept { return kind_; }
+  [[nodiscard]] int users() const noexcept { return users_; }
+
+ private:
+  longshore_team& team_;
+  const char* kind_;
+  std::vector<const owned*> stands_on_;
+  mutable int users_ = 0;
+};
+
+/// Tasks by the words of an options struct.
+[[nodiscard]] tasks tasks_named(const team& ranks, const char* layer, int count);
+/// Bytes of an element of the given type; `element_bytes` is that of LONGSHORE_BYTES. Throws errc::usage for what is no type.
+[[nodiscard]] std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what);
+/// "int32", ...
+[[nodiscard]] const char* name_of_type(int type) noexcept;
+
+}  // namespace longshore::bindings
+
+struct longshore_team {
+  explicit longshore_team(longshore::team& of) : ranks(of) {}
+  /// For a team that is this handle's own.
+  explicit longshore_team(std::unique_ptr<longshore::team> of) : own(std::move(of)), ranks(*own) {}
+  ~longshore_team() {
+    while (!things.empty()) things.pop_back();
+  }
+  longshore_team(const longshore_team&) = delete;
+  longshore_team& operator=(const longshore_team&) = delete;
+
+  /// Keeps what was made, and gives its handle.
+  template <class Thing>
+  Thing* keep(std::unique_ptr<Thing> thing) {
+    Thing* const handle = thing.get();
+    things.push_back(std::move(thing));
+    return handle;
+  }
+  /// Ends it. Throws errc::usage where something stands on it.
+  static void free(longshore::bindings::owned* thing);
+
+  std::unique_ptr<longshore::team> own;
+  longshore::team& ranks;
+  std::vector<std::unique_ptr<longshore::bindings::owned>> things;
+};

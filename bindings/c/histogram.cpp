@@ -1,0 +1,106 @@
+// Histogram plans: one compiled for words of 4 bytes and one for words of 8; whether these are integers or floating is asked for each, which
+// costs less than the addition.
+#include "arrays.hpp"
+
+#include <longshore/gather/update.hpp>
+
+#include <bit>
+
+struct longshore_histogram_plan : longshore::bindings::request_plan {
+  using request_plan::request_plan;
+};
+
+namespace {
+
+using namespace longshore;
+using namespace longshore::bindings;
+
+/// Sum of words that are integers, or the bits of floating numbers. Zero bits are the zero of both.
+struct add_words {
+  bool is_floating = false;
+  template <class Word>
+  [[nodiscard]] Word operator()(const Word& a, const Word& b) const {
+    using floating = std::conditional_t<sizeof(Word) == 4, float, double>;
+    if (is_floating) return std::bit_cast<Word>(std::bit_cast<floating>(a) + std::bit_cast<floating>(b));
+    return op::add{}(a, b);
+  }
+  template <class Word>
+  requires std::integral<Word>
+  [[nodiscard]] static constexpr Word identity() noexcept {
+    return Word{};
+  }
+};
+
+bool is_floating(int type) { return type == LONGSHORE_FLOAT32 || type == LONGSHORE_FLOAT64; }
+
+template <class Word>
+Word one_of(int type) {
+  using floating = std::conditional_t<sizeof(Word) == 4, float, double>;
+  return is_floating(type) ? std::bit_cast<Word>(floating{1}) : Word{1};
+}
+
+template <class Word>
+class plan_of final : public longshore_histogram_plan {
+ public:
+  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words, const gather_options& options)
+      : longshore_histogram_plan(table, "histogram plan"),
+        one_(one_of<Word>(table.type)),
+        plan_(words, add_words{is_floating(table.type)}, options) {}
+  void run(std::span<const std::int64_t> indices, void* values) override {
+    if (values == nullptr)
+      plan_(indices, one_);
+    else
+      plan_(indices, std::span<const Word>(static_cast<const Word*>(values), indices.size()));
+  }
+  [[nodiscard]] gather_strategy strategy() const override { return plan_.strategy(); }
+
+ private:
+  Word one_;
+  update_plan<Word, chosen_distribution, add_words> plan_;
+};
+
+std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const gather_options& options) {
+  if (table.type == LONGSHORE_BYTES)
+    fail(errc::usage, "a histogram in an array of bytes: what is added is one of int32, uint32, float32, int64, uint64, float64");
+  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_histogram_plan> {
+    return std::make_unique<plan_of<Word>>(table, words, options);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+int longshore_histogram_create(longshore_array* table, const struct longshore_gather_options* options,
+                               longshore_histogram_plan** plan) {
+  return guarded([&] {
+    longshore_array& of = needed(table, "the table");
+    needed(plan, "the place for the plan");
+    *plan = of.team().keep(make(of, options_of(options)));
+  });
+}
+
+int longshore_histogram_free(longshore_histogram_plan* plan) {
+  return guarded([&] { longshore_team::free(plan); });
+}
+
+int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indices, int64_t count, const void* values) {
+  return guarded([&] {
+    check_requests(indices, count, values, true);
+    needed(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, const_cast<void*>(values));
+  });
+}
+
+const char* longshore_histogram_strategy(const longshore_histogram_plan* plan) { return name_of(plan->strategy()).data(); }
+
+int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
+                        const struct longshore_gather_options* options) {
+  return guarded([&] {
+    longshore_array& of = needed(table, "the table");
+    check_requests(indices, count, values, true);
+    gather_options chosen = options_of(options);
+    chosen.expected_requests = static_cast<std::size_t>(count);
+    make(of, chosen)->run({indices, static_cast<std::size_t>(count)}, const_cast<void*>(values));
+  });
+}
+}

@@ -1,0 +1,33 @@
+#include "longshore_mpi.h"
+
+#include "handles.hpp"
+
+#include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/mpi/team.hpp>
+
+extern "C" {
+
+using namespace longshore;
+using namespace longshore::bindings;
+
+int longshore_init_mpi(MPI_Comm ranks, longshore_team** team) {
+  return guarded([&] {
+    needed(team, "the place for the team");
+    int initialised = 0, finalised = 0;
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+    if (initialised == 0 || finalised != 0)
+      fail(errc::usage, "a team of a communicator {} MPI: the program initialises MPI before, and finalises it after longshore_finalize",
+           initialised == 0 ? "before the start of" : "after the end of");
+    if (ranks == MPI_COMM_NULL) fail(errc::usage, "a team of MPI_COMM_NULL: ranks that are not in a communicator make no team of it");
+    const run_options options = options_from_environment();
+    *team = new longshore_team(mpi::team::make(ranks, options.ranks_per_node, options.timeout_seconds));
+  });
+}
+
+int longshore_init_mpi_fortran(MPI_Fint ranks, longshore_team** team) {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  return longshore_init_mpi(initialised != 0 ? MPI_Comm_f2c(ranks) : MPI_COMM_NULL, team);
+}
+}

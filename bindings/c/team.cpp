@@ -1,0 +1,193 @@
+// Runs, teams and their collectives.
+#include "handles.hpp"
+#include "longshore.h"
+#include "longshore_cxx.hpp"
+
+#include <longshore/transport/launch/run.hpp>
+
+#include <array>
+#include <cstring>
+
+namespace longshore::bindings {
+namespace {
+
+struct type_facts {
+  int type;
+  std::size_t bytes;
+  const char* name;
+};
+constexpr std::array<type_facts, 10> all_types = {{{LONGSHORE_INT8, 1, "int8"},
+                                                   {LONGSHORE_INT16, 2, "int16"},
+                                                   {LONGSHORE_INT32, 4, "int32"},
+                                                   {LONGSHORE_INT64, 8, "int64"},
+                                                   {LONGSHORE_UINT8, 1, "uint8"},
+                                                   {LONGSHORE_UINT16, 2, "uint16"},
+                                                   {LONGSHORE_UINT32, 4, "uint32"},
+                                                   {LONGSHORE_UINT64, 8, "uint64"},
+                                                   {LONGSHORE_FLOAT32, 4, "float32"},
+                                                   {LONGSHORE_FLOAT64, 8, "float64"}}};
+
+reduction reduction_of(int which) {
+  if (which == LONGSHORE_SUM) return reduction::sum;
+  if (which == LONGSHORE_MIN) return reduction::min;
+  if (which == LONGSHORE_MAX) return reduction::max;
+  fail(errc::usage, "an allreduce by operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX", which);
+}
+
+// By way of the type that the team reduces.
+template <class Wide, class T>
+void allreduce_as(team& ranks, void* values, std::size_t count, reduction how) {
+  T* const mine = static_cast<T*>(values);
+  std::vector<Wide> wide(count);
+  for (std::size_t i = 0; i < count; ++i) wide[i] = static_cast<Wide>(mine[i]);
+  ranks.allreduce(std::span<Wide>(wide), how);
+  for (std::size_t i = 0; i < count; ++i) mine[i] = static_cast<T>(wide[i]);
+}
+
+void allreduce(team& ranks, void* values, std::size_t count, int type, reduction how) {
+  switch (type) {
+    case LONGSHORE_INT8: return allreduce_as<std::int64_t, std::int8_t>(ranks, values, count, how);
+    case LONGSHORE_INT16: return allreduce_as<std::int64_t, std::int16_t>(ranks, values, count, how);
+    case LONGSHORE_INT32: return allreduce_as<std::int64_t, std::int32_t>(ranks, values, count, how);
+    case LONGSHORE_UINT8: return allreduce_as<std::int64_t, std::uint8_t>(ranks, values, count, how);
+    case LONGSHORE_UINT16: return allreduce_as<std::int64_t, std::uint16_t>(ranks, values, count, how);
+    case LONGSHORE_UINT32: return allreduce_as<std::int64_t, std::uint32_t>(ranks, values, count, how);
+    case LONGSHORE_UINT64: return allreduce_as<std::int64_t, std::uint64_t>(ranks, values, count, how);
+    case LONGSHORE_FLOAT32: return allreduce_as<double, float>(ranks, values, count, how);
+    case LONGSHORE_INT64: return ranks.allreduce(std::span(static_cast<std::int64_t*>(values), count), how);
+    case LONGSHORE_FLOAT64: return ranks.allreduce(std::span(static_cast<double*>(values), count), how);
+    default: static_cast<void>(bytes_of_type(type, 0, "an allreduce"));
+  }
+}
+
+}  // namespace
+
+std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what) {
+  for (const auto& known : all_types)
+    if (known.type == type) return known.bytes;
+  if (type == LONGSHORE_BYTES && element_bytes > 0) return element_bytes;
+  if (type == LONGSHORE_BYTES)
+    fail(errc::usage, "{} of type LONGSHORE_BYTES with elements of 0 bytes: say how many, or name another type", what);
+  fail(errc::usage,
+       "{} of type {}: it is one of enum longshore_type, LONGSHORE_INT8 (1) to LONGSHORE_FLOAT64 (10) or LONGSHORE_BYTES (11)",
+       what, type);
+}
+
+const char* name_of_type(int type) noexcept {
+  for (const auto& known : all_types)
+    if (known.type == type) return known.name;
+  return "bytes";
+}
+
+tasks tasks_named(const team& ranks, const char* layer, int count) {
+  if (count < 0) fail(errc::usage, "{} tasks of each rank: 1 or more, or 0 for its share of the cores", count);
+  const std::string name(word_or(layer, "serial"));
+  if (name == "serial") {
+    if (count > 1) fail(errc::usage, "{} tasks of layer serial: it is one; the others are threads, openmp, tbb", count);
+    return {};
+  }
+  const int all = static_cast<int>(ranks.cpus().size());
+  return tasks({.layer = name, .count = count > 0 ? count : all, .cpus = ranks.cpus(), .spin = ranks.waiting().spin});
+}
+
+}  // namespace longshore::bindings
+
+namespace longshore {
+
+void end_c_team::operator()(longshore_team* handle) const { delete handle; }
+
+c_team make_c_team(team& ranks) { return c_team(new longshore_team(ranks)); }
+
+void check_c(int code) {
+  if (code == LONGSHORE_OK) return;
+  throw error(code <= LONGSHORE_ERROR_TRANSPORT ? static_cast<errc>(code) : errc::usage, longshore_error_message());
+}
+
+}  // namespace longshore
+
+void longshore_team::free(longshore::bindings::owned* thing) {
+  if (thing == nullptr) return;
+  if (thing->users() > 0)
+    longshore::fail(longshore::errc::usage, "the {} is still used by {} of what was made for it: free that first", thing->kind(),
+                    thing->users());
+  auto& all = thing->team().things;
+  const auto at = std::find_if(all.rbegin(), all.rend(), [thing](const auto& one) { return one.get() == thing; });
+  const auto dead = std::move(*at);  // out of the list before it ends
+  all.erase(std::next(at).base());
+}
+
+extern "C" {
+
+using namespace longshore;
+using namespace longshore::bindings;
+
+size_t longshore_type_bytes(int type) {
+  for (const auto& known : all_types)
+    if (known.type == type) return known.bytes;
+  return 0;
+}
+
+int longshore_run(int argc, char** argv, longshore_main body, void* context) {
+  return guarded([&] {
+    needed(body, "the function to run");
+    longshore::run(argc, argv, [body, context](longshore::team& ranks) {
+      longshore_team handle(ranks);
+      const int status = body(&handle, context);
+      if (status == 0) return;
+      // What a call of the library returned comes with its message.
+      const std::string message = longshore_error_message();
+      if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT && !message.empty())
+        throw error(static_cast<errc>(status), message);
+      throw program_failure(status, ranks.rank());
+    });
+  });
+}
+
+int longshore_finalize(longshore_team* team) {
+  return guarded([&] {
+    if (team == nullptr) return;
+    if (!team->own) fail(errc::usage, "longshore_finalize of a team of longshore_run, which ends it: leave the call out");
+    delete team;
+  });
+}
+
+int longshore_team_rank(const longshore_team* team) { return team->ranks.rank(); }
+int longshore_team_size(const longshore_team* team) { return team->ranks.size(); }
+int longshore_team_nodes(const longshore_team* team) { return team->ranks.nodes().node_count(); }
+const char* longshore_team_transport(const longshore_team* team) { return team->ranks.transport_name().data(); }
+double longshore_team_seconds(const longshore_team* team) { return team->ranks.now(); }
+
+int longshore_barrier(longshore_team* team) {
+  return guarded([&] { needed(team, "the team").ranks.barrier(); });
+}
+
+int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root) {
+  return guarded([&] {
+    longshore::team& ranks = needed(team, "the team").ranks;
+    if (root < 0 || root >= ranks.size()) fail(errc::usage, "a broadcast from rank {}: there are 0 to {}", root, ranks.size() - 1);
+    ranks.broadcast({static_cast<std::byte*>(data), bytes}, root);
+  });
+}
+
+int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction) {
+  return guarded([&] {
+    allreduce(needed(team, "the team").ranks, values, count_from(count, "the number of values"), type, reduction_of(reduction));
+  });
+}
+
+int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all) {
+  return guarded([&] {
+    longshore::team& ranks = needed(team, "the team").ranks;
+    ranks.allgather({static_cast<const std::byte*>(mine), bytes},
+                    {static_cast<std::byte*>(all), bytes * static_cast<std::size_t>(ranks.size())});
+  });
+}
+
+int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes, void* incoming) {
+  return guarded([&] {
+    longshore::team& ranks = needed(team, "the team").ranks;
+    const std::size_t all = bytes * static_cast<std::size_t>(ranks.size());
+    ranks.alltoall({static_cast<const std::byte*>(outgoing), all}, {static_cast<std::byte*>(incoming), all});
+  });
+}
+}

@@ -1,0 +1,295 @@
+! The Fortran module, on whichever transport it is started: each pattern against an oracle of its own, and what is refused.
+module face_checks
+  use longshore
+  use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real32, real64
+  implicit none
+  logical :: fault = .false.  ! told by the command line: a cell is made wrong, and the test must fail
+contains
+
+  subroutine check(fact, what)
+    logical, intent(in) :: fact
+    character(len=*), intent(in) :: what
+    if (fact) return
+    write (error_unit, '(4a)') 'not so: ', what, '; last error: ', trim(longshore_error_message())
+    flush (error_unit)
+    error stop 1
+  end subroutine check
+
+  subroutine collectives(team)
+    type(longshore_team), intent(inout) :: team
+    integer(int32) :: counts(2)
+    real(real32) :: largest
+    real(real64) :: told(3)
+    integer :: ierr
+    counts = [team%rank(), 1]
+    call team%allreduce(counts, longshore_sum)
+    call check(counts(1) == team%size()*(team%size() - 1)/2 .and. counts(2) == team%size(), 'a sum over ranks')
+    largest = real(team%rank(), real32)
+    call team%allreduce(largest, longshore_max)
+    call check(nint(largest) == team%size() - 1, 'a maximum over ranks')
+    told = merge(1.5_real64, 0.0_real64, team%rank() == team%size() - 1)
+    call team%broadcast(told, team%size() - 1)
+    call check(all(told == 1.5_real64), 'a broadcast')
+    call team%broadcast(told, team%size(), ierr)
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'there are 0 to') > 0, 'a refused broadcast')
+    call check(team%nodes() >= 1 .and. len_trim(team%transport()) > 0, 'facts about the run')
+    call check(len_trim(longshore_version()) >= 5, 'a version')
+    call team%barrier(ierr)
+    call check(ierr == longshore_ok, 'a barrier')
+  end subroutine collectives
+
+  subroutine gather_and_scatter(team, distribution, strategy)
+    type(longshore_team), intent(inout) :: team
+    character(len=*), intent(in) :: distribution, strategy
+    type(longshore_array) :: table, counts
+    type(longshore_gather_plan) :: plan
+    type(longshore_histogram_plan) :: add
+    real(real64), pointer :: mine(:)
+    integer(int32), pointer :: counted(:)
+    integer(int64) :: n, k, indices(100)
+    real(real64) :: values(100)
+    real(real32) :: wrong_kind(100)
+    integer :: ierr
+    n = 31*team%size() + 4
+    call table%create(team, longshore_float64, n, distribution)
+    call table%get_local(mine)
+    call check(lbound(mine, 1) == 0 .and. size(mine, kind=int64) == table%local_size(), 'a part of an array')
+    call check(table%size() == n, 'the size of an array')
+    do k = 0, table%local_size() - 1
+      call check(table%owner(table%index(k)) == team%rank(), 'who owns an element')
+      mine(k) = 0.5_real64*real(table%index(k), real64)
+    end do
+    call team%barrier()
+    indices = [(mod(k*7919 + team%rank(), n), k=1, 100)]
+    call table%gather(indices, values, strategy=strategy)
+    call check(all(values == 0.5_real64*real(indices, real64)), 'gathered values')
+    call plan%create(table, strategy, buffer_items=16)
+    values = 0
+    call plan%run(indices(2:51), values(2:51))
+    call check(all(values(2:51) == 0.5_real64*real(indices(2:51), real64)) .and. values(52) == 0, 'values by a plan')
+    call check(plan%strategy() == strategy, 'the strategy of a plan')
+    call plan%run(indices, wrong_kind, ierr)
+    call check(ierr == longshore_error_usage, 'values of another kind')
+    call plan%run(indices, values(:99), ierr)
+    call check(ierr == longshore_error_usage, 'fewer values than indices')
+    call plan%free()
+    call team%barrier()
+    values(:2) = -1
+    call table%scatter([int(team%rank(), int64), n - 1], values(:2), strategy=strategy)
+    call team%barrier()
+    do k = 0, table%local_size() - 1
+      if (table%index(k) < team%size() .or. table%index(k) == n - 1) call check(mine(k) == -1, 'a scattered value')
+    end do
+    call table%free()
+
+    call counts%create(team, longshore_int32, int(team%size(), int64), 'cyclic')
+    call add%create(counts, strategy)
+    call add%run([(int(k, int64), k=0, team%size() - 1)])
+    call add%run([(int(k, int64), k=0, team%size() - 1)], [(5_int32, k=1, team%size())])
+    call team%barrier()
+    call counts%get_local(counted)
+    call check(counted(0) == 6*team%size(), 'a count')
+    call add%free()
+    call counts%free()
+    call table%create(team, longshore_int32, 10_int64, 'diagonal', ierr)
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'block, cyclic') > 0, 'a refused distribution')
+  end subroutine gather_and_scatter
+
+  ! What cell (x, y, z) of the domain holds, cells counted from 0 and wrapped around.
+  integer function cell(x, y, z, cells, salt)
+    integer, intent(in) :: x, y, z, cells(3), salt
+    cell = salt + modulo(x, cells(1)) + 50*(modulo(y, cells(2)) + 50*modulo(z, cells(3)))
+  end function cell
+
+  ! Three dimensions: lower bounds of their own, two arrays in one call, one of them every second cell of a larger array.
+  subroutine halo_3(team, mode)
+    type(longshore_team), intent(inout) :: team
+    character(len=*), intent(in) :: mode
+    integer, parameter :: n(3) = [4, 3, 5]
+    type(longshore_grid) :: grid
+    type(longshore_halo) :: halo
+    real(real64), allocatable, target :: u(:, :, :), wide(:, :, :)
+    integer :: at(3), all_cells(3), x, y, z, use, ierr
+    logical :: complete
+    call grid%create(team)
+    at = grid%coordinates()*n
+    all_cells = grid%shape()*n
+    allocate (u(-1:n(1) + 2, 0:n(2) + 3, 5:n(3) + 8), wide(2*(n(1) + 4), n(2) + 4, 2*(n(3) + 4)))
+    call halo%create(grid, width=2, mode=mode)
+    do use = 1, 3
+      u = -1
+      wide = -1
+      do z = 1, n(3)
+        do y = 1, n(2)
+          do x = 1, n(1)
+            u(x, y + 1, z + 6) = cell(at(1) + x, at(2) + y, at(3) + z, all_cells, use)
+            wide(2*(x + 2) - 1, y + 2, 2*(z + 2)) = cell(at(1) + x, at(2) + y, at(3) + z, all_cells, use + 7)
+          end do
+        end do
+      end do
+      call team%barrier()
+      if (use < 3) then
+        call halo%exchange(u, wide(::2, :, 2::2))
+      else
+        call halo%start(u, wide(::2, :, 2::2))
+        complete = .false.
+        do while (.not. complete)
+          call halo%test(complete)
+        end do
+      end if
+      if (fault) u(0, 2, 7) = -9
+      do z = -1, n(3) + 2
+        do y = -1, n(2) + 2
+          do x = -1, n(1) + 2
+            call check(nint(u(x, y + 1, z + 6)) == cell(at(1) + x, at(2) + y, at(3) + z, all_cells, use), 'a cell')
+            call check(nint(wide(2*(x + 2) - 1, y + 2, 2*(z + 2))) == cell(at(1) + x, at(2) + y, at(3) + z, all_cells, use + 7), &
+                       'a cell of a section')
+            call check(wide(2*(x + 2), y + 2, 2*(z + 2)) == -1, 'a cell between those of a section')
+          end do
+        end do
+      end do
+    end do
+    call halo%exchange(wide(::2, :, 2::2), u, ierr=ierr)
+    call check(ierr == longshore_error_usage, 'other arrays than were planned for')
+    call halo%exchange(u, ierr=ierr)
+    call check(ierr == longshore_error_usage, 'fewer arrays than were planned for')
+    call halo%exchange(u(:n(1) + 1, :, :), wide(::2, :, 2::2), ierr=ierr)
+    call check(ierr == longshore_error_usage, 'other shapes than were planned for')
+    call halo%free()
+    call halo%create(grid, width=2)
+    call halo%exchange(u(:, :4, :), ierr=ierr)
+    call check(ierr == longshore_error_usage, 'an array that is all halo')
+    call halo%create(grid, width=1, mode='telepathy')
+    call halo%exchange(u, ierr=ierr)
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'isend-recv') > 0, 'a mode that there is not')
+    call grid%free()
+  end subroutine halo_3
+
+  ! Two dimensions: fields of several kinds together, different widths per side, memory that neighbours can read.
+  subroutine halo_2(team)
+    type(longshore_team), intent(inout) :: team
+    integer, parameter :: n(2) = [6, 4]
+    type(longshore_grid) :: grid
+    type(longshore_halo) :: halo
+    real(real32), pointer :: u(:, :)
+    integer(int64), allocatable, target :: v(:, :)
+    integer :: at(3), all_cells(3), x, y
+    call grid%create(team, dimensions=2)
+    call check(grid%neighbour([0, 0]) == team%rank(), 'a rank beside itself')
+    at = grid%coordinates()
+    all_cells = grid%shape()
+    at(:2) = at(:2)*n
+    all_cells(:2) = all_cells(:2)*n
+    call grid%allocate(u, n, 2)
+    call check(all(lbound(u) == -1) .and. all(ubound(u) == n + 2), 'bounds of an allocated field')
+    allocate (v(-1:n(1) + 2, -1:n(2) + 2))
+    u = -1
+    v = -1
+    do y = 1, n(2)
+      do x = 1, n(1)
+        u(x, y) = real(cell(at(1) + x, at(2) + y, 0, all_cells, 0), real32)
+        v(x, y) = cell(at(1) + x, at(2) + y, 0, all_cells, 3)
+      end do
+    end do
+    call halo%create(grid, low=[2, 2], high=[2, 2], algorithm='staged')
+    call halo%add(u)
+    call halo%add(v)
+    call halo%exchange()
+    call check(halo%algorithm() == 'staged' .and. halo%payload_bytes() > 0, 'facts about a plan')
+    do y = -1, n(2) + 2
+      do x = -1, n(1) + 2
+        call check(nint(u(x, y)) == cell(at(1) + x, at(2) + y, 0, all_cells, 0), 'a cell of real32')
+        call check(v(x, y) == cell(at(1) + x, at(2) + y, 0, all_cells, 3), 'a cell of int64')
+      end do
+    end do
+    call halo%free()
+  end subroutine halo_2
+
+  ! One dimension that ends at the domain's borders.
+  subroutine halo_1(team)
+    type(longshore_team), intent(inout) :: team
+    type(longshore_grid) :: grid
+    type(longshore_halo) :: halo
+    integer(int32), allocatable, target :: u(:)
+    integer :: first, count, i
+    call grid%create(team, dimensions=1, open=[.true.])
+    call grid%piece(1, 10*team%size() + 1, first, count)
+    allocate (u(first - 1:first + count))
+    u = -1
+    u(first:first + count - 1) = [(i, i=first, first + count - 1)]
+    call halo%create(grid, width=1, mode='channel')
+    call halo%start(u)
+    call halo%wait()
+    call check(u(first - 1) == merge(-1, first - 1, first == 1), 'the halo below')
+    call check(u(first + count) == merge(-1, first + count, first + count > 10*team%size() + 1), 'the halo above')
+    call halo%free()
+    call grid%free()
+  end subroutine halo_1
+
+  subroutine sorting(team)
+    type(longshore_team), intent(inout) :: team
+    integer(int32), allocatable, target :: keys(:)
+    real(real64), allocatable, target :: reals(:)
+    integer(int64), allocatable, target :: values(:)
+    integer(int64) :: found
+    integer :: i, lowest(1), ierr
+    keys = [(mod(i*7919 + team%rank(), 1000) - 500, i=1, 400)]
+    values = int(keys, int64)*3
+    call longshore_sort(team, keys, values)
+    call check(all(keys(2:) >= keys(:size(keys) - 1)) .and. all(values == int(keys, int64)*3), 'sorted keys with their values')
+    found = size(keys)
+    call team%allreduce(found, longshore_sum)
+    call check(found == 400*team%size(), 'how many keys there are')
+    reals = [(sin(real(i + 400*team%rank(), real64)), i=1, 400)]
+    call longshore_sort(team, reals, exchange='sendrecv')
+    call check(all(reals(2:) >= reals(:size(reals) - 1)), 'sorted reals')
+    lowest = huge(1)
+    if (size(reals) > 0) lowest = nint(1e6*reals(1))
+    call team%allreduce(lowest, longshore_min)
+    if (team%rank() == 0) call check(size(reals) > 0 .and. lowest(1) == nint(1e6*reals(1)), 'the smallest key on rank 0')
+    call longshore_sort(team, reals, max_key=5_int64, ierr=ierr)
+    call check(ierr == longshore_error_usage, 'max_key of reals')
+  end subroutine sorting
+
+  subroutine streams(team)
+    type(longshore_team), intent(inout) :: team
+    type(longshore_stream) :: stream
+    integer :: ierr
+    call stream%create(team, 1000_int64, kernel='add', element_type=longshore_float32)
+    call stream%run()
+    call check(stream%wrong() == 0 .and. stream%bytes() == 12000, 'a run of STREAM')
+    call stream%free()
+    call stream%create(team, 1000_int64, kernel='cubed', ierr=ierr)
+    call check(ierr == longshore_error_usage, 'a kernel that there is not')
+  end subroutine streams
+
+  subroutine all_of_it(team)
+    type(longshore_team), intent(inout) :: team
+    call collectives(team)
+    call gather_and_scatter(team, 'block', 'exstack')
+    call gather_and_scatter(team, 'cyclic', 'conveyor')
+    call halo_3(team, 'direct')
+    call halo_3(team, 'channel')
+    call halo_2(team)
+    call halo_1(team)
+    call sorting(team)
+    call streams(team)
+  end subroutine all_of_it
+
+  subroutine stops(team)
+    type(longshore_team), intent(inout) :: team
+    type(longshore_array) :: table
+    call table%create(team, longshore_int32, 10_int64, 'diagonal')
+    print '(a)', 'it went on'
+  end subroutine stops
+end module face_checks
+
+program face_test
+  use face_checks
+  implicit none
+  character(len=16) :: word
+  call get_command_argument(1, word)
+  fault = word == '--fault'
+  if (word == '--stop') call longshore_run(stops)
+  call longshore_run(all_of_it)
+end program face_test

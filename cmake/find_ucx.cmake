@@ -1,0 +1,13 @@
+# Finds UCX, and makes the imported target longshore::ucp, or switches LONGSHORE_UCX off. Installed too, as find_hwloc.cmake is.
+if(NOT TARGET longshore::ucp)
+  find_path(LONGSHORE_UCX_INCLUDE ucp/api/ucp.h)
+  find_library(LONGSHORE_UCP_LIBRARY ucp)
+  find_library(LONGSHORE_UCS_LIBRARY ucs)
+  if(LONGSHORE_MPI AND LONGSHORE_UCX_INCLUDE AND LONGSHORE_UCP_LIBRARY AND LONGSHORE_UCS_LIBRARY)
+    add_library(longshore::ucp INTERFACE IMPORTED GLOBAL)
+    target_include_directories(longshore::ucp SYSTEM INTERFACE ${LONGSHORE_UCX_INCLUDE})
+    target_link_libraries(longshore::ucp INTERFACE ${LONGSHORE_UCP_LIBRARY} ${LONGSHORE_UCS_LIBRARY})
+  else()
+    set(LONGSHORE_UCX OFF)
+  endif()
+endif()

@@ -1,0 +1,76 @@
+"""The site: every page of the repository as it is, and the interfaces as their headers document them. `make docs` builds it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site"))
+
+
+def _version() -> str:
+    found = re.search(r"project\(\s*longshore\s+VERSION\s+([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text("utf-8"))
+    if found is None:
+        raise SystemExit("CMakeLists.txt does not say which version this is")
+    return found.group(1)
+
+
+def _read_headers() -> str:
+    """Runs Doxygen; returns the folder of its XML."""
+    folder = BUILD / "doxygen"
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = os.environ | {"REPOSITORY": str(REPOSITORY)}
+    subprocess.run(["doxygen", str(REPOSITORY / "docs/site/Doxyfile")], cwd=folder, env=environment, check=True)
+    return str(folder / "xml")
+
+
+project = "Longshore"
+version = release = _version()
+root_doc = "docs/site/index"
+include_patterns = ["*.md", "docs/*.md", "docs/*/*.md"]
+extensions = ["myst_parser", "breathe"]
+# Interfaces in Python say what they are when they are imported.
+if importlib.util.find_spec("longshore") is not None:
+    extensions.append("sphinx.ext.autodoc")
+    autodoc_member_order = "bysource"
+else:
+    print("site: the Python package is not installed (pip install .): its interface is left out")
+    exclude_patterns = ["docs/api/python.md"]
+    suppress_warnings = ["toc.excluded"]
+source_suffix = {".md": "markdown"}
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+myst_all_links_external = False
+
+breathe_projects = {"longshore": _read_headers()}
+breathe_default_project = "longshore"
+breathe_default_members = ("members",)
+breathe_show_include = False
+
+primary_domain = "cpp"
+highlight_language = "text"
+nitpicky = False
+
+html_theme = "furo"
+html_title = f"Longshore {version}"
+html_copy_source = False
+
+
+def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
+    """A link to a folder of sources becomes its text; what does not exist at all stays, and is an error."""
+    here = (REPOSITORY / page).parent
+
+    def text_of(link: re.Match[str]) -> str:
+        return link[1] if (here / link[2]).is_dir() else link[0]
+
+    source[0] = re.sub(r"\[([^\]]+)\]\(([^)#:]+)\)", text_of, source[0])
+
+
+def setup(app: Any) -> None:
+    app.connect("source-read", _folders_are_no_pages)

@@ -1,0 +1,40 @@
+/* Index gather: every rank asks for elements anywhere in a table that is spread over all ranks, with a plan that is used often. */
+#include <longshore.h>
+
+#include <stdio.h>
+
+#define TRY(call)                             \
+  do {                                        \
+    const int code = (call);                  \
+    if (code != LONGSHORE_OK) return code;    \
+  } while (0)
+
+static int ask(longshore_team* team, void* context) {
+  (void)context;
+  enum { requests = 10000 };
+  const int64_t n = 1000 * (int64_t)longshore_team_size(team);
+  longshore_array* table = NULL;
+  TRY(longshore_array_create(team, LONGSHORE_FLOAT64, 0, n, "block", &table));
+  double* const mine = longshore_array_local(table);
+  for (int64_t k = 0; k < longshore_array_local_size(table); ++k) mine[k] = 0.5 * (double)longshore_array_index(table, k);
+  TRY(longshore_barrier(team)); /* now all ranks may read it */
+
+  longshore_gather_plan* plan = NULL;
+  TRY(longshore_gather_create(table, NULL, &plan)); /* strategy auto */
+  int64_t indices[requests], wrong = 0;
+  double values[requests];
+  for (int64_t round = 0; round < 3; ++round) {
+    for (int64_t i = 0; i < requests; ++i) indices[i] = (i * (7919 + round) + longshore_team_rank(team)) % n;
+    TRY(longshore_gather_run(plan, indices, requests, values));
+    for (int64_t i = 0; i < requests; ++i) wrong += values[i] != 0.5 * (double)indices[i];
+  }
+  TRY(longshore_allreduce(team, &wrong, 1, LONGSHORE_INT64, LONGSHORE_SUM));
+  if (longshore_team_rank(team) == 0) printf("three gathers, %lld wrong values\n", (long long)wrong);
+  return LONGSHORE_OK;
+}
+
+int main(int argc, char** argv) {
+  if (longshore_run(argc, argv, ask, NULL) == LONGSHORE_OK) return 0;
+  fprintf(stderr, "index_gather: %s\n", longshore_error_message());
+  return 1;
+}

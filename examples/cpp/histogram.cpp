@@ -1,0 +1,62 @@
+// Histogram of a big file: every rank reads its share and counts words of 16 bits in a table that is spread over all ranks.
+//
+//     LONGSHORE_RANKS=4 histogram FILE        mpirun -n 4 histogram FILE
+//
+// Without FILE it counts itself.
+#include <longshore/longshore.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+constexpr std::uint64_t words_at_a_time = 1 << 20;
+
+// Words [begin, end) of the file, little-endian.
+std::vector<std::int64_t> read_words(std::ifstream& file, std::uint64_t begin, std::uint64_t end) {
+  std::vector<unsigned char> bytes(2 * (end - begin));
+  file.seekg(static_cast<std::streamoff>(2 * begin));
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::vector<std::int64_t> words(end - begin);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = bytes[2 * i] + 256 * bytes[2 * i + 1];
+  return words;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::filesystem::path path = argc > 1 ? argv[1] : argv[0];
+  longshore::run(argc, argv, [&](longshore::team& team) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::runtime_error("histogram: cannot read " + path.string());
+    const std::uint64_t words = std::filesystem::file_size(path) / 2;
+    const auto ranks = static_cast<std::uint64_t>(team.size()), rank = static_cast<std::uint64_t>(team.rank());
+    const std::uint64_t begin = words * rank / ranks, end = words * (rank + 1) / ranks;
+
+    longshore::dist_array<std::int64_t> counts(team, 1 << 16);
+    longshore::update_plan count(counts, longshore::op::add{});
+    team.barrier();  // the table is there, and 0 everywhere, before anyone counts
+    // All take part in every round, those whose share is at its end with nothing.
+    for (std::uint64_t round = 0; round < words / ranks + 1; round += words_at_a_time) {
+      const auto share = read_words(file, std::min(begin + round, end), std::min(begin + round + words_at_a_time, end));
+      count(share, 1);
+    }
+    team.barrier();
+
+    const auto mine = counts.local();
+    std::array<std::int64_t, 1> total{};
+    for (const auto n : mine) total[0] += n;
+    team.allreduce(std::span<std::int64_t>(total), longshore::reduction::sum);
+    const std::int64_t most = team.allreduce_value(mine.empty() ? 0 : *std::ranges::max_element(mine), longshore::reduction::max);
+    const bool right = total[0] == static_cast<std::int64_t>(words);
+    if (team.rank() == 0)
+      std::printf("histogram: ranks=%d words=%lld most_of_one=%lld verified=%s\n", team.size(), static_cast<long long>(total[0]),
+                  static_cast<long long>(most), right ? "yes" : "no");
+    if (!right) throw std::runtime_error("histogram: not every word was counted");
+  });
+}

@@ -1,0 +1,36 @@
+! How often each byte pair occurs in a file: every rank reads its piece and counts into a table that is spread over all ranks.
+program histogram
+  use longshore
+  use, intrinsic :: iso_fortran_env, only: int8, int64
+  implicit none
+  call longshore_run(count_pairs)
+contains
+  subroutine count_pairs(team)
+    type(longshore_team), intent(inout) :: team
+    type(longshore_array) :: table
+    integer(int64), pointer :: counts(:)
+    integer(int64), allocatable :: pairs(:)
+    integer(int8), allocatable :: bytes(:)
+    character(len=4096) :: name
+    integer(int64) :: size_bytes, first, last, k, found(2)
+    integer :: unit
+    call get_command_argument(1, name)
+    open (newunit=unit, file=trim(name), access='stream', form='unformatted', action='read')
+    inquire (unit=unit, size=size_bytes)
+    first = team%rank()*(size_bytes - 1)/team%size()  ! of the pairs, which are one fewer than the bytes
+    last = (team%rank() + 1)*(size_bytes - 1)/team%size()
+    allocate (bytes(first:last), pairs(first:last - 1))
+    read (unit, pos=first + 1) bytes
+    close (unit)
+    do k = first, last - 1
+      pairs(k) = iand(int(bytes(k)), 255)*256 + iand(int(bytes(k + 1)), 255)
+    end do
+    call table%create(team, longshore_int64, 65536_int64, 'cyclic')
+    call table%histogram(pairs)
+    call team%barrier()
+    call table%get_local(counts)
+    found = [sum(counts), int(count(counts > 0), int64)]
+    call team%allreduce(found, longshore_sum)
+    if (team%rank() == 0) print '(i0, a, i0, a)', found(1), ' pairs, ', found(2), ' of them different'
+  end subroutine count_pairs
+end program histogram

@@ -1,0 +1,33 @@
+! Index gather: every rank asks for elements anywhere in a table that is spread over all ranks, with a plan that is used often.
+program index_gather
+  use longshore
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  implicit none
+  call longshore_run(ask)
+contains
+  subroutine ask(team)
+    type(longshore_team), intent(inout) :: team
+    type(longshore_array) :: table
+    type(longshore_gather_plan) :: plan
+    real(real64), pointer :: mine(:)
+    integer(int64) :: indices(10000), n, k, wrong
+    real(real64) :: values(10000)
+    integer :: round
+    n = 1000*team%size()
+    call table%create(team, longshore_float64, n)
+    call table%get_local(mine)
+    do k = 0, table%local_size() - 1
+      mine(k) = real(table%index(k), real64)**2
+    end do
+    call team%barrier()                               ! now all ranks may read it
+    call plan%create(table)                           ! strategy auto
+    wrong = 0
+    do round = 1, 3
+      indices = [(modulo(k*(7919 + round) + team%rank(), n), k=1, size(indices))]
+      call plan%run(indices, values)
+      wrong = wrong + count(abs(values - real(indices, real64)**2) > 0)
+    end do
+    call team%allreduce(wrong, longshore_sum)
+    if (team%rank() == 0) print '(a, i0, a)', 'three gathers, ', wrong, ' wrong values'
+  end subroutine ask
+end program index_gather

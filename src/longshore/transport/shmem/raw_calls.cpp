@@ -1,0 +1,41 @@
+// The calls of OpenSHMEM that segments and channels stand on, as a program without Longshore would write them.
+#include <longshore/transport/shmem/library.hpp>
+
+#include <shmem.h>
+
+#include <atomic>
+
+namespace longshore::shmem {
+namespace {
+
+class shmem_calls final : public raw_calls {
+ public:
+  explicit shmem_calls(std::byte* memory) : flag_(reinterpret_cast<std::uint64_t*>(memory)), message_(memory + message_at) {}
+
+  void put(int peer, const void* from, std::size_t bytes, int count) override {
+    for (int i = 0; i < count; ++i) shmem_putmem(message_, from, bytes, peer);
+    shmem_quiet();
+  }
+  void send(int peer, const void* from, std::size_t bytes, std::uint64_t number) override {
+    shmem_putmem(message_, from, bytes, peer);
+    shmem_fence();
+    shmem_uint64_p(flag_, number, peer);
+  }
+  [[nodiscard]] bool arrived(std::uint64_t number) override {
+    if (std::atomic_ref(*flag_).load(std::memory_order_acquire) == number) return true;
+    return shmem_uint64_test(flag_, SHMEM_CMP_EQ, number) != 0;
+  }
+  [[nodiscard]] const std::byte* message() const override { return message_; }
+
+ private:
+  std::uint64_t* flag_;
+  std::byte* message_;
+};
+
+}  // namespace
+
+std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory) {
+  return std::make_unique<shmem_calls>(memory.local());
+}
+
+}  // namespace longshore::shmem

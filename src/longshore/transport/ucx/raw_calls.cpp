@@ -1,0 +1,57 @@
+// The calls of UCP that segments and channels stand on, as a program without Longshore would write them.
+#include <longshore/transport/ucx/library.hpp>
+#include <longshore/transport/ucx/mapped_region.hpp>
+
+#include <atomic>
+
+namespace longshore::ucx {
+namespace {
+
+class ucp_calls final : public raw_calls {
+ public:
+  ucp_calls(ucp_worker_h worker, mapped_region& memory) : worker_(worker), memory_(memory) {}
+
+  void put(int peer, const void* from, std::size_t bytes, int count) override {
+    const auto there = memory_.to(peer);
+    for (int i = 0; i < count; ++i)
+      finish(ucp_put_nbx(there.endpoint, from, bytes, there.address + message_at, there.key, &none_));
+    finish(ucp_worker_flush_nbx(worker_, &none_));
+  }
+  void send(int peer, const void* from, std::size_t bytes, std::uint64_t number) override {
+    const auto there = memory_.to(peer);
+    release(ucp_put_nbx(there.endpoint, from, bytes, there.address + message_at, there.key, &none_));
+    ucp_worker_fence(worker_);
+    number_ = number;
+    release(ucp_put_nbx(there.endpoint, &number_, sizeof number_, there.address, there.key, &none_));
+  }
+  [[nodiscard]] bool arrived(std::uint64_t number) override {
+    if (std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_.local())).load(std::memory_order_acquire) == number)
+      return true;
+    ucp_worker_progress(worker_);
+    return false;
+  }
+  [[nodiscard]] const std::byte* message() const override { return memory_.local() + message_at; }
+
+ private:
+  static void release(ucs_status_ptr_t request) {
+    if (UCS_PTR_IS_PTR(request)) ucp_request_free(request);
+  }
+  void finish(ucs_status_ptr_t request) {
+    if (!UCS_PTR_IS_PTR(request)) return;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
+    ucp_request_free(request);
+  }
+
+  ucp_worker_h worker_;
+  mapped_region& memory_;
+  std::uint64_t number_ = 0;
+  ucp_request_param_t none_{};
+};
+
+}  // namespace
+
+std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory) {
+  return std::make_unique<ucp_calls>(worker_, dynamic_cast<mapped_region&>(memory));
+}
+
+}  // namespace longshore::ucx

@@ -1,0 +1,47 @@
+"""What the tests between hosts share: the programs, the transports of this build, and what each needs to be told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from host_network import why_not
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "release")
+BENCH = BUILD / "bench" / "longshore-bench"
+FAILING = BUILD / "tests" / "failing_program"
+
+_reason = why_not()
+needs_hosts = pytest.mark.skipif(_reason is not None, reason=str(_reason))
+
+
+def built_transports() -> list[str]:
+    assert BENCH.exists(), "build first: make build"
+    listed = subprocess.run([str(BENCH), "--list"], capture_output=True, text=True, check=True).stdout
+    transports = json.loads(listed)["transports"]
+    return [transport["name"] if isinstance(transport, dict) else transport for transport in transports]
+
+
+def needs_transport(name: str) -> Any:
+    missing = _reason is None and name not in built_transports()
+    return pytest.param(name, marks=pytest.mark.skipif(missing, reason=f"this build has no transport {name}"))
+
+
+TRANSPORTS = [needs_transport(name) for name in ("mpi", "shmem", "ucx")]
+
+
+def environment(transport: str, timeout_seconds: float = 15) -> dict[str, str]:
+    """What a run between these hosts is told: TCP is all there is between them."""
+    settings = {"LONGSHORE_TIMEOUT": str(timeout_seconds), "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
+    if transport == "shmem":
+        settings["SHMEM_SYMMETRIC_SIZE"] = "256M"
+    return settings
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

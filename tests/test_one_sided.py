@@ -1,0 +1,176 @@
+"""Transports on one-sided libraries as a user meets them: every strategy of every pattern, verified; records; refusals.
+
+One launch per pattern, transport and layout: ranks that share a node, and nodes of two.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import RELEASE
+
+BUILD = Path(os.environ.get("LONGSHORE_BUILD") or RELEASE)
+BENCH = BUILD / "bench" / "longshore-bench"
+FAILING = BUILD / "tests" / "failing_program"
+LAUNCHERS = {"shmem": "oshrun", "ucx": "mpirun"}
+TIMEOUT_SECONDS = 120
+HOOKS = "OMPI_MCA_opal_common_ucx_opal_mem_hooks"
+Record = dict[str, Any]
+
+SMALL = {
+    "stream": "--scope ep,global --kernel triad,copy --elements 5000",
+    "gather": "--operation gather,scatter,histogram --requests 2000 --table 300 --distribution cyclic,block "
+    "--buffer-items 64",
+    "halo": "--algorithm standard,staged,sequenced,staged-sequenced,faces --domain 6,5,7 --halo 2 --fields 2",
+    "sort": "--order round-robin,random,xor,incast --keys 3000",
+    "control": "--kernel pingpong,put,shift,barrier,fetch-add --over put,channel,alltoallv,raw --bytes 8,5000 "
+    "--pair near,remote",
+}
+STRATEGY = {"gather": "strategy", "halo": "mode", "sort": "exchange"}
+ONCE = "--repetitions 1 --warmup 0 --json"
+# What is defined by calls of MPI; all else must run.
+ONLY_MPI = {
+    "halo": {"sendrecv", "redblack", "isend-recv", "irecv-send", "pairwise", "waitall", "persistent", "neighbor"}
+    | {"partitioned", "subarray", "rma-fence", "rma-pscw", "rma-flush"},
+    "sort": {"sendrecv", "rma"},
+    "gather": set(),
+}
+
+
+@cache
+def offered() -> Record:
+    done = subprocess.run([BENCH, "--list"], capture_output=True, text=True, check=True)
+    listed: Record = json.loads(done.stdout)
+    return listed
+
+
+def need(transport: str) -> None:
+    available = {entry["name"]: entry["available"] for entry in offered()["transports"]}
+    if not available[transport]:
+        pytest.skip(f"this build has no transport {transport}: its library was not found when CMake configured it")
+    if shutil.which(LAUNCHERS[transport]) is None:
+        pytest.skip(f"no {LAUNCHERS[transport]} on PATH")
+
+
+def environment(**variables: str) -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("LONGSHORE_", "SHMEM_"))}
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+    quiet = {"LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off", "LONGSHORE_TIMEOUT": "60"}
+    return clean | root | quiet | variables
+
+
+def launch(
+    transport: str, ranks: int, program: Path, options: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    need(transport)
+    launcher = [LAUNCHERS[transport], "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    return subprocess.run(
+        [*launcher, str(program), *options.split()],
+        env=environment(**variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_SECONDS,
+    )
+
+
+def records_of(path: Path, kind: str) -> list[Record]:
+    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [found[0]["record"], found[-1]["record"]] == ["launch", "end"]
+    return [record for record in found if record["record"] == kind]
+
+
+def levels_of(pattern: str, factor: str) -> list[str]:
+    (entry,) = [entry for entry in offered()["patterns"] if entry["name"] == pattern]
+    (found,) = [each for each in entry["factors"] if each["name"] == factor]
+    return [level["level"] for level in found["levels"]]
+
+
+@pytest.mark.parametrize("transport", ["shmem", "ucx"])
+@pytest.mark.parametrize("per_node", [0, 2])
+@pytest.mark.parametrize("pattern", list(SMALL))
+def test_every_strategy_is_right(transport: str, per_node: int, pattern: str, tmp_path: Path) -> None:
+    need(transport)
+    options = f"{pattern} {SMALL[pattern]} --transport {transport} {ONCE} {tmp_path / 'r'}"
+    if pattern in STRATEGY:
+        options += f" --{STRATEGY[pattern]} {','.join(levels_of(pattern, STRATEGY[pattern]))}"
+    if per_node:
+        options += f" --ranks-per-node {per_node}"
+    done = launch(transport, 4, BENCH, options, **{HOOKS: "0"})
+    assert done.returncode == 0, done.stderr
+    results = records_of(tmp_path / "r", "result")
+    ran = [result for result in results if "skipped" not in result]
+    assert all(result["verified"] is True for result in ran)
+    assert ran
+    if pattern in STRATEGY:
+        factor = STRATEGY[pattern]
+        missing = set(levels_of(pattern, factor)) - {result["variant"][factor] for result in ran}
+        not_here = {"direct"} if per_node else {"two-hop"}  # which is for several nodes
+        assert missing - not_here <= ONLY_MPI[pattern], missing
+    assert all(result["skipped"] for result in results if "skipped" in result)
+
+
+@pytest.mark.parametrize("transport", ["shmem", "ucx"])
+def test_the_record_names_the_library(transport: str, tmp_path: Path) -> None:
+    done = launch(transport, 3, BENCH, f"control --kernel barrier --transport {transport} {ONCE} {tmp_path / 'r'}")
+    assert done.returncode == 0, done.stderr
+    (record,) = records_of(tmp_path / "r", "launch")
+    assert record["transport"]["name"] == transport
+    assert {"shmem": "OpenSHMEM 1.", "ucx": "UCX 1."}[transport] in record["transport"]["library"]
+    assert record["ranks"] == len(record["map"]) == 3
+    said = [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
+    if transport == "shmem" and "Open MPI" in record["transport"]["library"]:
+        assert len(said) == 1, said
+        assert HOOKS in said[0]
+    else:
+        assert not said
+
+
+def test_a_heap_that_is_too_small_says_how_to_get_a_larger_one() -> None:
+    options = "gather --strategy agp --table 4000000 --requests 1000 --transport shmem"
+    small = launch("shmem", 2, BENCH, options, SHMEM_SYMMETRIC_SIZE="8M", **{HOOKS: "0"})
+    assert small.returncode == 3
+    assert "the symmetric heap of a rank has 8M bytes in all: start with a larger SHMEM_SYMMETRIC_SIZE" in small.stderr
+
+
+def test_the_heap_is_as_large_as_the_run_needs(tmp_path: Path) -> None:
+    """A small run has 1 GiB; 64 MiB for each of the buffers that a put may have is more."""
+    sizes = []
+    for megabytes in (1, 64):
+        options = (
+            f"control --kernel put --pair near --bytes {megabytes << 20} --transport shmem {ONCE} {tmp_path / 'r'}"
+        )
+        done = launch("shmem", 2, BENCH, options, **{HOOKS: "0"})
+        assert done.returncode == 0, done.stderr
+        (record,) = records_of(tmp_path / "r", "launch")
+        sizes.append(int(record["environment"]["SHMEM_SYMMETRIC_SIZE"]))
+    assert sizes[0] <= 1 << 30
+    assert sizes[1] > sizes[0]
+
+
+@pytest.mark.parametrize("transport", ["shmem", "ucx"])
+@pytest.mark.parametrize(
+    ("way", "said"), [("throws", "this rank fails on purpose"), ("never-comes", "LONGSHORE_TIMEOUT")]
+)
+def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
+    variables = {"LONGSHORE_TRANSPORT": transport, "LONGSHORE_RANKS_PER_NODE": "1", "LONGSHORE_TIMEOUT": "2"}
+    done = launch(transport, 3, FAILING, way, **variables, **{HOOKS: "0"})
+    assert done.returncode == 3, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
+    assert len(lines) == 1, lines
+    assert said in lines[0]
+
+
+@pytest.mark.parametrize("transport", ["shmem", "ucx"])
+def test_the_launcher_says_how_many_ranks(transport: str) -> None:
+    done = launch(transport, 2, BENCH, f"control --transport {transport} --ranks 3", **{HOOKS: "0"})
+    assert done.returncode == 2
+    assert "tell the launcher instead" in done.stderr
