@@ -110,7 +110,7 @@ def test_a_virtual_environment_that_was_moved_is_made_anew(bare: Path) -> None:
 @needs_ensurepip
 def test_what_is_only_good_to_have_is_tried_once_and_then_done_without(bare: Path) -> None:
     replace_program(bare, "id", "echo 1000")
-    replace_program(bare, "g++", 'case "$*" in *-E*) echo oneTBB; echo hwloc;; esac')
+    replace_program(bare, "g++", 'cat >/dev/null; case "$*" in *-E*) echo oneTBB; echo hwloc;; esac')
     done = setup(bare)
     assert "setup: good to have: oneTBB, hwloc\n" in done.stdout
     assert "going on without oneTBB, which libtbb-dev brings: the tasking layer tbb will be missing" in done.stdout
