@@ -82,6 +82,7 @@ def views() -> None:
     mine = longshore.run(main)
     longshore.run(main)
     assert np.array_equal(mine, mine[0] + np.arange(3))
+    assert all(np.array_equal(table.local, table.indices) for table in kept)
     print("views are still there")
 
 
