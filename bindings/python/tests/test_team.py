@@ -131,7 +131,9 @@ def test_a_number_is_of_one_kind_on_all_ranks() -> None:
         ("allreduce", np.zeros(0), 1),
     ],
 )
-def test_arrays_that_differ_between_ranks_are_refused_on_all(call: str, usual: object, odd: object, odd_rank: int) -> None:
+def test_arrays_that_differ_between_ranks_are_refused_on_all(
+    call: str, usual: object, odd: object, odd_rank: int
+) -> None:
     refused: list[int] = []
 
     def main(team: longshore.Team) -> None:
