@@ -2,11 +2,12 @@
 
 #include "halo_measurements.hpp"
 
+#include <longshore/core/error.hpp>
+
 #ifdef LONGSHORE_HAVE_C
 #include "halo_setup.h"
 #include "program.hpp"
 
-#include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/halo/algorithm.hpp>
 

@@ -114,6 +114,16 @@ VIOLATIONS = {
         "#include <mpi.h>",
         "start.cpp:1: layer 'transport' includes <mpi.h>",
     ),
+    "MPI in a binding that is not about it": (
+        "bindings/c/halo.cpp",
+        "#include <mpi.h>",
+        "bindings/c/halo.cpp:1: layer 'bindings'",
+    ),
+    "the benchmark program from a binding": (
+        "bindings/c/halo.cpp",
+        '#include "../../bench/table.hpp"',
+        "halo.cpp:1: layer 'bindings' includes 'bench', a layer above it",
+    ),
     "MPI in the benchmark program": ("bench/launch.cpp", '#include "mpi.h"', "bench/launch.cpp:1: layer 'bench'"),
     "UCX outside its folder": (
         "src/longshore/transport/mpi/worker.cpp",

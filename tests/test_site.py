@@ -26,10 +26,11 @@ def test_every_page_and_interface_is_in_the_site(tmp_path: Path) -> None:
     pages = {path.relative_to(tmp_path / "html").with_suffix("") for path in (tmp_path / "html").glob("**/*.html")}
     written = {path.relative_to(REPOSITORY).with_suffix("") for path in REPOSITORY.glob("docs/**/*.md")}
     assert written - pages <= {Path("docs/api/python")}
-    for page, said in (("cpp", "One rank’s view of a run"), ("c", "Codes are never renumbered"), ("python", "longshore.</span>")):
-        interface = tmp_path / f"html/docs/api/{page}.html"
-        assert page == "python" or interface.exists()  # that is built of the package, where it is installed
-        assert not interface.exists() or said in interface.read_text("utf-8")
+    html = tmp_path / "html/docs/api"
+    assert "One rank’s view of a run" in (html / "cpp.html").read_text("utf-8")
+    assert "Codes are never renumbered" in (html / "c.html").read_text("utf-8")
+    if (html / "python.html").exists():  # that is made of the package, where it is installed
+        assert "Halo" in (html / "python.html").read_text("utf-8")
 
 
 def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:

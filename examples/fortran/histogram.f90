@@ -13,15 +13,20 @@ contains
     integer(int8), allocatable :: bytes(:)
     character(len=4096) :: name
     integer(int64) :: size_bytes, first, last, k, found(2)
-    integer :: unit
+    integer :: unit, turn
     call get_command_argument(1, name)
-    open (newunit=unit, file=trim(name), access='stream', form='unformatted', action='read')
-    inquire (unit=unit, size=size_bytes)
-    first = team%rank()*(size_bytes - 1)/team%size()  ! of the pairs, which are one fewer than the bytes
-    last = (team%rank() + 1)*(size_bytes - 1)/team%size()
-    allocate (bytes(first:last), pairs(first:last - 1))
-    read (unit, pos=first + 1) bytes
-    close (unit)
+    do turn = 0, team%size() - 1  ! one after the other: to Fortran, a file that is open in one thread is open
+      if (turn == team%rank()) then
+        open (newunit=unit, file=trim(name), access='stream', form='unformatted', action='read')
+        inquire (unit=unit, size=size_bytes)
+        first = turn*(size_bytes - 1)/team%size()  ! of the pairs, which are one fewer than the bytes
+        last = (turn + 1)*(size_bytes - 1)/team%size()
+        allocate (bytes(first:last), pairs(first:last - 1))
+        read (unit, pos=first + 1) bytes
+        close (unit)
+      end if
+      call team%barrier()
+    end do
     do k = first, last - 1
       pairs(k) = iand(int(bytes(k)), 255)*256 + iand(int(bytes(k + 1)), 255)
     end do

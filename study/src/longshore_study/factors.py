@@ -84,6 +84,7 @@ FACTORS: dict[str, dict[str, Factor]] = {
             "subarray rma-fence rma-pscw rma-flush"
         ),
         "reach": _words("faces edges corners"),
+        "language": _words("c++ c fortran"),
         "domain": _triple(1, LARGEST_COUNT),
         "halo": _count(1, 1024),
         "fields": _count(1, 4096),

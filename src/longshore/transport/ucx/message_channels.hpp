@@ -2,7 +2,7 @@
 // confirmation, while an active message is one. The receiver's slots bound what is under way. Credits go back with messages of the other
 // direction where there are any, alone where not: an exchange costs one message per channel, not two.
 //
-// Cost: one message of 40 bytes and the data per 56 KiB begun; a copy at the receiver, from the network's buffer to the slot.
+// Cost: one message of 32 bytes and the data per 56 KiB begun; a copy at the receiver, from the network's buffer to the slot.
 #pragma once
 
 #include <longshore/transport/one_sided/library.hpp>
