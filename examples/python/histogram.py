@@ -1,4 +1,4 @@
-"""How often each byte pair occurs in a file, read by all ranks together: python histogram.py FILE."""
+"""How often each word of 16 bits occurs in a file, read by all ranks together: python histogram.py [FILE]."""
 
 import sys
 from pathlib import Path
@@ -7,20 +7,20 @@ import longshore
 import numpy as np
 
 
-def main(team: longshore.Team, path: str) -> None:
-    pairs = np.memmap(path, dtype="uint16", mode="r", shape=Path(path).stat().st_size // 2)
-    first, last = (len(pairs) * r // team.size for r in (team.rank, team.rank + 1))
+def main(team: longshore.Team, path: str) -> bool:
+    words = np.memmap(path, dtype="uint16", mode="r", shape=Path(path).stat().st_size // 2)
+    first, last = (len(words) * r // team.size for r in (team.rank, team.rank + 1))
     counts = longshore.Table(team, 1 << 16, "int64", "cyclic")
     longest = team.allreduce(last - first, "max")
     for begin in range(0, longest, 1 << 20):  # as many turns on all ranks, the last ones perhaps with nothing
-        piece = pairs[min(first + begin, last) : min(first + begin + (1 << 20), last)]
+        piece = words[min(first + begin, last) : min(first + begin + (1 << 20), last)]
         longshore.histogram(counts, piece.astype("int64"), strategy="direct" if team.node_count == 1 else "exstack")
-    mine = counts.local
-    most = team.allreduce(int(mine.max(initial=0)), "max")
-    total = team.allreduce(int(mine.sum()))
+    most = team.allreduce(int(counts.local.max(initial=0)), "max")
+    right = team.allreduce(int(counts.local.sum())) == len(words)
     if team.rank == 0:
-        print(f"{total} pairs of bytes on {team.size} ranks; the most frequent occurs {most} times")
+        print(f"histogram: ranks={team.size} words={len(words)} {most=} verified={'yes' if right else 'no'}")
+    return right
 
 
 if __name__ == "__main__":
-    longshore.run(main, args=(sys.argv[1],))
+    sys.exit(not longshore.run(main, args=(sys.argv[1] if len(sys.argv) > 1 else sys.executable,)))

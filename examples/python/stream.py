@@ -1,17 +1,17 @@
-"""What bandwidth the memory has, for each kernel of STREAM: python stream.py [ELEMENTS]."""
+"""What bandwidth the memory has, by STREAM's triad: python stream.py [ELEMENTS]."""
 
 import sys
 
 import longshore
 
 
-def main(team: longshore.Team, elements: int) -> None:
-    for kernel in ("copy", "scale", "add", "triad"):
-        result = longshore.stream(team, kernel, elements)
-        if team.rank == 0:
-            print(f"{kernel:6} {result.bandwidth:8.2f} GB/s per node, best {result.best_bandwidth:8.2f}, "
-                  f"{'verified' if result.verified else 'WRONG'}")  # fmt: skip
+def main(team: longshore.Team, elements: int) -> bool:
+    result = longshore.stream(team, "triad", elements)
+    if team.rank == 0:
+        speed = f"{result.bandwidth:.1f} best={result.best_bandwidth:.1f}"
+        print(f"stream: ranks={team.size} gigabytes_per_second={speed} verified={'yes' if result.verified else 'no'}")
+    return result.verified
 
 
 if __name__ == "__main__":
-    longshore.run(main, args=(int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 22,))
+    sys.exit(not longshore.run(main, args=(int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 22,)))

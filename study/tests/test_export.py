@@ -165,7 +165,7 @@ def test_parquet_says_what_it_needs(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert main(["--store", images(tmp_path, capsys), "export", "--format", "parquet", "-o", str(tmp_path / "x")]) == 3
-    assert "pip install 'longshore-study[parquet]'" in capsys.readouterr().err
+    assert "pip install 'study/[parquet]'" in capsys.readouterr().err
 
 
 def test_a_run_report_is_as_reframe_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

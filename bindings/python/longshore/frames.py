@@ -25,7 +25,7 @@ def results(
     """
     if importlib.util.find_spec("longshore_study") is None:
         raise ImportError(
-            "results() needs the study tool: pip install longshore-study, or pip install study/ of the sources"
+            "results() needs the study tool, a package of the same sources: pip install study/ of the sources"
         )
     library = _frame_library(frame)
     rows = _exported(names, store, samples=samples)

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "membership.hpp"
+#include "python_reference.hpp"
 
 #include <longshore/halo/halo_exchange.hpp>
-
-#include <nanobind/nanobind.h>
 
 #include <cstdint>
 #include <map>
@@ -15,27 +14,6 @@
 #include <vector>
 
 namespace longshore::python {
-
-namespace nb = nanobind;
-
-/// An object of Python that is kept where Python's lock is not held.
-class python_reference {
- public:
-  explicit python_reference(nb::object object) : object_(std::move(object)) {}
-  python_reference(python_reference&&) noexcept = default;
-  ~python_reference() {
-    if (!object_.is_valid()) return;
-    if (!nb::is_alive()) {
-      static_cast<void>(object_.release());
-      return;
-    }
-    const nb::gil_scoped_acquire lock;
-    object_.reset();
-  }
-
- private:
-  nb::object object_;
-};
 
 class halo_plans final : public shared_thing {
  public:
@@ -59,8 +37,8 @@ class halo_plans final : public shared_thing {
   void start(std::uint64_t named) {
     if (in_flight_ != nullptr) fail(errc::usage, "halo: an exchange is under way; wait() ends it");
     halo_exchange& plan = named == all ? *for_all_ : plan_of(named);
+    in_flight_ = &plan;  // also when the start fails halfway
     plan.start();
-    in_flight_ = &plan;
   }
   [[nodiscard]] bool test() {
     const bool complete = flight().test();
@@ -72,6 +50,18 @@ class halo_plans final : public shared_thing {
     in_flight_ = nullptr;
   }
 
+  void finish() override {
+    if (in_flight_ != nullptr) wait();
+  }
+  /// An exchange under way reads and writes the fields of all ranks, whichever of them has failed.
+  void abandon() override {
+    if (in_flight_ != nullptr) {
+      static_cast<void>(for_all_.release());
+      for (auto& [named, plan] : for_some_) static_cast<void>(plan.release());
+      for (python_reference& field : keep_) field.leak();
+    }
+    outlive_team();
+  }
   void outlive_team() override {
     in_flight_ = nullptr;
     for_some_.clear();

@@ -28,14 +28,18 @@ void membership::free_dropped() {
   std::vector<std::int64_t> dropped(things_.size());
   for (std::size_t i = 0; i < things_.size(); ++i) dropped[i] = things_[i]->dropped ? 1 : 0;
   ranks().allreduce(std::span(dropped), reduction::min);
-  for (std::size_t i = things_.size(); i-- > 0;)
-    if (dropped[i] == 1) things_.erase(things_.begin() + static_cast<std::ptrdiff_t>(i));
+  for (std::size_t i = things_.size(); i-- > 0;) {
+    if (dropped[i] == 0) continue;
+    things_[i]->finish();
+    things_.erase(things_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 void membership::end() {
   if (team_ == nullptr) return;
   free_dropped();
   while (!things_.empty()) {
+    things_.back()->finish();
     things_.back()->outlive_team();
     things_.pop_back();
   }
@@ -46,7 +50,7 @@ void membership::abandon() noexcept {
   if (team_ == nullptr) return;
   try {
     while (!things_.empty()) {
-      things_.back()->outlive_team();
+      things_.back()->abandon();
       things_.pop_back();
     }
   } catch (...) {  // the others have gone

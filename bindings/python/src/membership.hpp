@@ -22,6 +22,10 @@ class shared_thing {
   shared_thing(const shared_thing&) = delete;
   shared_thing& operator=(const shared_thing&) = delete;
 
+  /// Collective. Ends what is under way, before this is freed.
+  virtual void finish() {}
+  /// Without the others, which may still be at what is under way: whatever they might touch is never freed.
+  virtual void abandon() { outlive_team(); }
   /// Collective. The team ends, and Python still has this on some rank: frees all but memory that arrays of Python may lie in.
   virtual void outlive_team() = 0;
 

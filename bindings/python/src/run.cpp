@@ -1,4 +1,5 @@
 // run(), world(), Team(comm): how ranks come to be, and what ends with the interpreter.
+#include "python_reference.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/core/environment.hpp>
@@ -46,14 +47,17 @@ run_options options_for(std::optional<std::string> transport, std::optional<int>
   return options;
 }
 
+// What was started stays so: the libraries underneath start once in a process.
 std::shared_ptr<launcher> start(const run_options& options) {
+  auto& started = process().started;
+  if (started && started->options().transport == options.transport) return started;
   auto starter = std::make_shared<launcher>(options);
-  if (starter->options().transport != "threads" && !process().started) process().started = starter;
+  if (options.transport != "threads" && !started) started = starter;
   return starter;
 }
 
 // What one rank does: calls main with its team, and ends with the others what was made meanwhile.
-void run_rank(team& ranks, nb::handle main, nb::handle arguments, nb::object& result) {
+void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_reference& result) {
   const auto members = std::make_shared<membership>(std::shared_ptr<team>(&ranks, [](team*) {}));
   struct leaving {
     const std::shared_ptr<membership>& members;
@@ -65,8 +69,7 @@ void run_rank(team& ranks, nb::handle main, nb::handle arguments, nb::object& re
     struct forgetting {
       ~forgetting() { of_this_rank.reset(); }
     } const forgetting;
-    nb::object returned = main(rank_team{members}, *nb::borrow<nb::tuple>(arguments));
-    result = std::move(returned);
+    result.hold(main(rank_team{members}, *nb::borrow<nb::tuple>(arguments)));
   }
   members->end();
 }
@@ -76,25 +79,18 @@ nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple
   if (of_this_rank) fail(errc::usage, "run() inside run(): the ranks of a run start no further ones");
   if (PyCallable_Check(main.ptr()) == 0) throw nb::type_error("run(main): main must be a function of a Team");
   run_options options = options_for(std::move(transport), ranks, ranks_per_node, timeout);
-  std::shared_ptr<launcher> starter;
-  {
-    run_options without_ranks = options;
-    starter = start(without_ranks);
-  }
-  if (starter->options().transport != "threads") {  // the launcher has said how many
-    options.ranks = 0;
-    options.transport = starter->options().transport;
-    starter = start(options);
-  }
+  options.transport = chosen_transport(options.transport);
+  const bool of_processes = options.transport != "threads";
+  if (of_processes) options.ranks = 0;  // the launcher has said how many
+  const auto starter = start(options);
   nb::object result;
   {
     const nb::gil_scoped_release unlocked;
-    starter->run([&](team& mine) {
-      nb::object own;
+    starter->run(options, [&](team& mine) {
+      python_reference own;  // goes with Python's lock, also when the end of this rank fails
       run_rank(mine, main, args, own);
       const nb::gil_scoped_acquire lock;
-      if (mine.rank() == 0 || starter->options().transport != "threads") result = std::move(own);
-      own.reset();
+      if (mine.rank() == 0 || of_processes) result = own.take();
     });
   }
   return result.is_valid() ? result : nb::none();
@@ -158,12 +154,13 @@ rank_team world() {
   if (state.world && !state.world->ended()) return {state.world};
   if (alone && !alone->ended()) return {alone};
   run_options options = options_from_environment();
-  const auto starter = start(options);
-  if (starter->options().transport == "threads") {
+  options.transport = chosen_transport(options.transport);
+  if (options.transport == "threads") {
     options.ranks = 1;
     alone = std::make_shared<membership>(join(options));
     return {alone};
   }
+  if (options.transport == "mpi") static_cast<void>(start(options));  // others are refused by join, and need not be started
   std::shared_ptr<team> ranks;
   {
     const nb::gil_scoped_release unlocked;

@@ -37,14 +37,14 @@ class table_of final : public table {
       : array_(std::make_unique<dist_array<Bits, table_distribution>>(ranks, size, distribution)),
         map_(array_->map()),
         local_(array_->local()),
+        rank_(ranks.rank()),
         type_(type) {}
 
   std::size_t size() const override { return map_.size(); }
   std::span<std::byte> local() override { return std::as_writable_bytes(local_); }
   int owner_of(std::size_t index) const override { return map_.owner_offset(index).rank; }
   void write_indices(std::int64_t* to) const override {
-    const int rank = array_->team().rank();
-    for (std::size_t i = 0; i < local_.size(); ++i) to[i] = static_cast<std::int64_t>(map_.index_of(rank, i));
+    for (std::size_t i = 0; i < local_.size(); ++i) to[i] = static_cast<std::int64_t>(map_.index_of(rank_, i));
   }
 
   gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices, std::byte* out) override {
@@ -107,6 +107,7 @@ class table_of final : public table {
   std::unique_ptr<dist_array<Bits, table_distribution>> array_;
   table_distribution::map map_;
   std::span<Bits> local_;
+  int rank_;  // the team may have ended when Python asks
   element type_;
   plans<gather_plan<Bits, table_distribution>> gathers_;
   plans<scatter_plan<Bits, table_distribution>> scatters_;

@@ -10,6 +10,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <string>
 
 namespace longshore::python {
@@ -25,23 +26,77 @@ reduction reduction_of(std::string_view name) {
   fail(errc::usage, "allreduce: operation '{}'; allowed are sum, min, max", name);
 }
 
-template <class T>
-T reduce_one(team& ranks, T value, reduction operation) {
-  const nb::gil_scoped_release unlock;
-  return ranks.allreduce_value(value, operation);
+// What a rank gives to a collective call. All compare it before anything moves, without Python's lock: on threads bytes go straight from
+// array to array, and those of a longer one would be written past the end of a shorter.
+enum class call : std::int64_t { allreduce, broadcast, allgather, alltoall };
+enum class number : std::int64_t { integer = -2, floating = -1 };  // no array; below all types of elements
+struct gift {
+  call made;
+  std::int64_t type;  // number or element
+  std::size_t bytes = 0;
+  int choice = 0;  // root, operation
+};
+
+// The least type of all ranks and the greatest, of gifts that are alike but for that.
+struct type_range {
+  std::int64_t least, most;
+};
+
+type_range compare(team& ranks, const gift& mine, const char* what) {
+  if (ranks.size() == 1) return {mine.type, mine.type};
+  std::array<std::int64_t, 8> most{static_cast<std::int64_t>(mine.made), mine.type, static_cast<std::int64_t>(mine.bytes),
+                                   mine.choice};
+  for (std::size_t i = 0; i < 4; ++i) most[4 + i] = -most[i];  // the least, negated
+  ranks.allreduce(std::span<std::int64_t>(most), reduction::max);
+  if (most[0] != -most[4])
+    fail(errc::usage, "{}: another rank calls another collective; all make the same calls in the same order", what);
+  if (most[2] != -most[6])
+    fail(errc::usage, "{}: {} bytes on rank {}, {} to {} bytes on the ranks: all must give the same", what, mine.bytes,
+         ranks.rank(), -most[6], most[2]);
+  if (most[3] != -most[7]) fail(errc::usage, "{}: another root or operation on another rank: all must give the same", what);
+  return {-most[5], most[1]};
+}
+
+void require_alike(team& ranks, call made, const auto& array, int choice, const char* what) {
+  const type_range types = compare(ranks, {made, static_cast<std::int64_t>(array.type), array.bytes(), choice}, what);
+  if (types.least != types.most)
+    fail(errc::usage, "{}: {} on rank {}, and another type on another rank: all must give the same", what, name_of(array.type),
+         ranks.rank());
+}
+
+// Of ints, or of floats when one rank gives a float: sum([]) is an int.
+nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction operation) {
+  const double real = floating ? PyFloat_AsDouble(value.ptr()) : 0;
+  const std::int64_t integer = floating ? 0 : nb::cast<std::int64_t>(nb::int_(value));
+  std::int64_t whole = integer;
+  double sum = floating ? real : static_cast<double>(integer);
+  bool all_whole = false;
+  {
+    const nb::gil_scoped_release unlock;
+    const auto mine = static_cast<std::int64_t>(floating ? number::floating : number::integer);
+    const type_range types = compare(ranks, {call::allreduce, mine, 0, static_cast<int>(operation)}, "allreduce");
+    if (types.most > static_cast<std::int64_t>(number::floating))
+      fail(errc::usage, "allreduce: a number on rank {}, an array on another: all must give the same", ranks.rank());
+    all_whole = types.most == static_cast<std::int64_t>(number::integer);
+    if (all_whole)
+      whole = ranks.allreduce_value(whole, operation);
+    else
+      sum = ranks.allreduce_value(sum, operation);
+  }
+  return all_whole ? nb::cast(whole) : nb::cast(sum);
 }
 
 nb::object allreduce(const rank_team& self, nb::object value, std::string_view name) {
   const reduction operation = reduction_of(name);
   team& ranks = self.ranks();
-  if (PyFloat_Check(value.ptr())) return nb::cast(reduce_one(ranks, PyFloat_AsDouble(value.ptr()), operation));
-  if (PyIndex_Check(value.ptr()) != 0 && !nb::hasattr(value, "__len__"))
-    return nb::cast(reduce_one(ranks, nb::cast<std::int64_t>(nb::int_(value)), operation));
+  if (PyFloat_Check(value.ptr())) return reduce_one(ranks, value, true, operation);
+  if (PyIndex_Check(value.ptr()) != 0 && !nb::hasattr(value, "__len__")) return reduce_one(ranks, value, false, operation);
   const auto values = contiguous_for_writing(value, "allreduce");
   if (values.type != element::int64 && values.type != element::float64)
     require_type(values.type, is_floating(values.type) ? element::float64 : element::int64, "allreduce");
   {
     const nb::gil_scoped_release unlock;
+    require_alike(ranks, call::allreduce, values, static_cast<int>(operation), "allreduce");
     if (values.type == element::int64)
       ranks.allreduce(std::span(reinterpret_cast<std::int64_t*>(values.data), values.items), operation);
     else
@@ -55,6 +110,7 @@ nb::object broadcast(const rank_team& self, nb::object array, int root) {
   if (root < 0 || root >= ranks.size()) fail(errc::usage, "broadcast: root {}; ranks are 0 to {}", root, ranks.size() - 1);
   const auto memory = contiguous_for_writing(array, "broadcast");
   const nb::gil_scoped_release unlock;
+  require_alike(ranks, call::broadcast, memory, root, "broadcast");
   ranks.broadcast({memory.data, memory.bytes()}, root);
   return array;
 }
@@ -67,6 +123,7 @@ nb::object allgather(const rank_team& self, nb::handle array) {
   nb::object all = new_array(shape, mine.type);
   const auto to = contiguous_for_writing(all, "allgather");
   const nb::gil_scoped_release unlock;
+  require_alike(ranks, call::allgather, mine, 0, "allgather");
   ranks.allgather({mine.data, mine.bytes()}, {to.data, to.bytes()});
   return all;
 }
@@ -80,6 +137,7 @@ nb::object alltoall(const rank_team& self, nb::handle array) {
   nb::object incoming = new_array(outgoing.shape, outgoing.type);
   const auto to = contiguous_for_writing(incoming, "alltoall");
   const nb::gil_scoped_release unlock;
+  require_alike(ranks, call::alltoall, outgoing, 0, "alltoall");
   ranks.alltoall({outgoing.data, outgoing.bytes()}, {to.data, to.bytes()});
   return incoming;
 }
@@ -169,7 +227,7 @@ raises DeadlineError, which names the rank, the peer and the operation.
           "Collective. Returns when every rank has called it, and what they stored before is visible.")
       .def("allreduce", &allreduce, "value"_a, "op"_a = "sum", nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
            R"(Collective. The sum, min or max over the ranks: of an int or a float, or element by element of an array of
-int64 or float64, in place.
+int64 or float64, in place. Where one rank gives a float and another an int, all get a float.
 
 >>> longshore.run(lambda team: team.allreduce(0.5 * team.rank, 'max'), ranks=3)
 1.0

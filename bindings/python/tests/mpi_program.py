@@ -39,6 +39,12 @@ def run() -> None:
     longshore.run(check_everything)
 
 
+def runs() -> None:
+    for _ in range(3):  # what is underneath starts once
+        ranks, transport = longshore.run(lambda team: (team.allreduce(1), team.transport))
+    print(f"three runs on {ranks} ranks of {transport}")
+
+
 def world() -> None:
     check_everything(longshore.world())
     assert longshore.world().size > 1
@@ -82,8 +88,10 @@ def views() -> None:
     mine = longshore.run(main)
     longshore.run(main)
     assert np.array_equal(mine, mine[0] + np.arange(3))
+    assert all(np.array_equal(table.local, table.indices) for table in kept)
     print("views are still there")
 
 
 if __name__ == "__main__":
-    {"run": run, "world": world, "communicator": communicator, "fails": fails, "views": views}[sys.argv[1]]()
+    cases = {"run": run, "runs": runs, "world": world, "communicator": communicator, "fails": fails, "views": views}
+    cases[sys.argv[1]]()

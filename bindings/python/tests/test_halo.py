@@ -142,6 +142,41 @@ def test_fields_outlive_the_halo_and_the_run() -> None:
     assert field.tolist() == [1, 0, 0, 0, 0, 1]
 
 
+@pytest.mark.parametrize("mode", ["direct", "channel"])
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_an_exchange_under_way_ends_before_its_halo_is_freed(mode: str, at_the_end: bool) -> None:
+    cells = (64, 70)
+
+    def main(team: longshore.Team) -> tuple[Any, Any]:
+        halo = longshore.Halo(team, cells, mode=mode)
+        (u,) = halo.fields
+        u[halo.interior] = whole_grid(cells)[halo.owned]
+        block = expected_block(halo, whole_grid(cells), [1, 1], [1, 1])
+        halo.start()
+        del halo
+        if not at_the_end:
+            longshore.Table(team, 1)  # frees what all have dropped
+            assert np.array_equal(u, block)
+        return u, block
+
+    u, block = longshore.run(main, 4)
+    assert np.array_equal(u, block)
+
+
+def test_a_rank_may_fail_during_an_exchange() -> None:
+    def main(team: longshore.Team) -> None:
+        halo = longshore.Halo(team, (200, 200))
+        halo.start()
+        if team.rank == 1:
+            raise RuntimeError("rank 1 says why")
+        halo.wait()
+        team.barrier()
+
+    for _ in range(10):
+        with pytest.raises(RuntimeError, match="rank 1 says why"):
+            longshore.run(main, 4)
+
+
 def test_wrong_halos_say_what_is_allowed() -> None:
     with pytest.raises(ValueError, match="cells in 4 dimensions: 1, 2 or 3"):
         longshore.Halo(None, (2, 2, 2, 2))

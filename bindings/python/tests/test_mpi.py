@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
+import longshore
 import pytest
 from test_examples import MPI_RANKS, ROOT, mpirun
 
@@ -27,6 +29,17 @@ def test_everything_works_on_processes(case: str) -> None:
     done = start(case)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"all right on {MPI_RANKS} ranks of mpi" in done.stdout
+
+
+@pytest.mark.parametrize(("transport", "launcher"), [("shmem", "oshrun"), ("ucx", "mpirun")])
+def test_one_sided_transports_run_again(transport: str, launcher: str) -> None:
+    if transport not in longshore.transports() or shutil.which(launcher) is None:
+        pytest.skip(f"this longshore has no {transport}, or there is no {launcher}")
+    command = [launcher, *mpirun(PROGRAM, "runs")[1:]]
+    environment = os.environ | ROOT | {"LONGSHORE_TRANSPORT": transport}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(f"three runs on {MPI_RANKS} ranks of {transport}") == MPI_RANKS
 
 
 def test_views_stay_when_the_run_has_ended() -> None:

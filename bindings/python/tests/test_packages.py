@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from importlib.metadata import version
@@ -17,6 +19,10 @@ import pytest
 from test_examples import REPOSITORY, ROOT, mpirun, run_script
 
 DOCUMENT = REPOSITORY / "docs" / "python.md"
+
+
+def has(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
 
 
 def test_both_packages_have_the_version_of_the_library() -> None:
@@ -47,6 +53,38 @@ def test_the_wheel_of_the_study_tool_shares_no_file_with_the_bindings(tmp_path: 
     (wheel,) = tmp_path.glob("longshore_study-*-py3-none-any.whl")
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"longshore_study"}
+
+
+def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Path) -> None:
+    """What `pip install .` does, up to compiling, from the files of a source distribution alone."""
+    if (
+        not all(shutil.which(tool) for tool in ("cmake", "ninja"))
+        or not has("nanobind")
+        or not has("scikit_build_core")
+    ):
+        pytest.skip("cmake, ninja, nanobind or scikit-build-core is not there")
+    pack = f"from scikit_build_core.build import build_sdist; build_sdist({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", pack], cwd=REPOSITORY, check=True, capture_output=True, timeout=120)
+    (archive,) = tmp_path.glob("longshore-*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    sources, build = tmp_path / archive.name.removesuffix(".tar.gz") / "bindings" / "python", tmp_path / "build"
+    configure = ["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(build), "-Wno-dev"]
+    configure.append(f"-DPython_EXECUTABLE={sys.executable}")
+    done = subprocess.run(configure, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    planned = ["ninja", "-C", str(build), "-n", "_core"]
+    done = subprocess.run(planned, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "longshore_launch" in done.stdout  # of the library
+
+
+def test_what_pip_is_told_to_fetch_is_there() -> None:
+    """The study tool is no package of an index, but a folder of the sources."""
+    extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    assert [one for extra in extras.values() for one in extra if "longshore" in one] == []
 
 
 def test_examples_type_check_against_the_stubs_and_wrong_calls_do_not(tmp_path: Path) -> None:
@@ -86,7 +124,7 @@ def test_commands_of_the_documentation_run() -> None:
         variables = dict(re.findall(r"(LONGSHORE_\w+)=(\S+)", command))
         script = REPOSITORY / command.split("python ")[1]
         started = mpirun(script) if command.startswith("mpirun") else [sys.executable, str(script)]
-        assert "after 20 steps" in run_script(started, **variables, **ROOT)
+        assert re.search(r"heat: .*verified=yes$", run_script(started, **variables, **ROOT).strip())
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -124,7 +162,7 @@ def test_results_of_studies_are_data_frames(library: str, tmp_path: Path) -> Non
 def test_results_without_what_they_need_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "longshore_study" else found(name))
-    with pytest.raises(ImportError, match="pip install longshore-study"):
+    with pytest.raises(ImportError, match="pip install study/ of the sources"):
         longshore.results()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in ("pandas", "polars") else True)
     with pytest.raises(ImportError, match="pandas or polars"):

@@ -228,3 +228,11 @@ def test_a_table_says_what_it_is() -> None:
         repr(longshore.Table(None, 10, "int16", "cyclic"))
         == "<longshore.Table: 10 int16 elements, cyclic over 1 ranks, 10 on rank 0>"
     )
+
+
+@pytest.mark.parametrize("distribution", ["block", "cyclic"])
+def test_a_table_can_be_read_after_the_run(distribution: str) -> None:
+    table = longshore.run(lambda team: longshore.Table(team, 10, "int64", distribution), 2)
+    gc.collect()
+    assert table.indices.tolist() == list(range(5) if distribution == "block" else range(0, 10, 2))
+    assert table.local.tolist() == [0] * 5

@@ -109,6 +109,69 @@ def test_other_threads_make_progress_while_a_rank_waits() -> None:
     assert counted[0] > 1000
 
 
+def test_a_number_is_of_one_kind_on_all_ranks() -> None:
+    def main(team: longshore.Team) -> None:
+        assert team.allreduce(sum([]) if team.rank == 1 else 0.5) == 1.0
+        whole = team.allreduce(team.rank)
+        assert (whole, type(whole)) == (3, int)
+
+    longshore.run(main, 3)
+
+
+@pytest.mark.parametrize("odd_rank", [0, 2])
+@pytest.mark.parametrize(
+    ("call", "usual", "odd"),
+    [
+        ("allgather", np.zeros(3), np.zeros(3000)),
+        ("allgather", np.zeros(3), np.zeros(3, "int64")),
+        ("alltoall", np.zeros((3, 2)), np.zeros((3, 2000))),
+        ("broadcast", np.zeros(3), np.zeros(3000)),
+        ("allreduce", np.zeros(3), np.zeros(3000)),
+        ("allreduce", np.zeros(3), np.zeros(3, "int64")),
+        ("allreduce", np.zeros(0), 1),
+    ],
+)
+def test_arrays_that_differ_between_ranks_are_refused_on_all(
+    call: str, usual: object, odd: object, odd_rank: int
+) -> None:
+    refused: list[int] = []
+
+    def main(team: longshore.Team) -> None:
+        with pytest.raises(longshore.UsageError, match=f"{call}: .*all must give the same"):
+            getattr(team, call)(odd if team.rank == odd_rank else usual)
+        refused.append(team.rank)
+        team.barrier()
+
+    longshore.run(main, 3)
+    assert sorted(refused) == [0, 1, 2]
+
+
+def test_different_calls_and_roots_are_refused() -> None:
+    def main(team: longshore.Team) -> None:
+        with pytest.raises(longshore.UsageError, match="another collective"):
+            (team.allgather if team.rank == 0 else team.broadcast)(np.zeros(2))
+        with pytest.raises(longshore.UsageError, match="another root"):
+            team.broadcast(np.zeros(2), root=team.rank)
+
+    longshore.run(main, 2)
+
+
+def test_what_main_returned_goes_where_the_end_fails() -> None:
+    """The ranks that end find that one has failed; their arrays are freed with Python's lock."""
+
+    def main(team: longshore.Team) -> object:
+        kept.append(longshore.Table(team, 10))
+        team.barrier()
+        if team.rank == 1:
+            raise RuntimeError("rank 1 says why")
+        return np.zeros(3)
+
+    for _ in range(20):
+        kept: list[longshore.Table] = []
+        with pytest.raises(RuntimeError, match="rank 1 says why"):
+            longshore.run(main, 3)
+
+
 def test_a_deadline_names_what_was_waited_for() -> None:
     def main(team: longshore.Team) -> None:
         if team.rank == 0:

@@ -121,7 +121,7 @@ def _parquet(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError:
         raise LongshoreError(
-            "Parquet needs the package pyarrow: pip install 'longshore-study[parquet]', or choose --format csv"
+            "Parquet needs the package pyarrow: pip install 'study/[parquet]', or choose --format csv"
         ) from None
     values = {name: _column([row.get(name) for row in rows]) for name in columns}
     empty = {name: pa.string() for name, column in values.items() if all(one is None for one in column)}

@@ -9,13 +9,11 @@
 namespace longshore {
 
 std::shared_ptr<team> join(const run_options& options) {
-  std::string transport = options.transport;
+  const std::string transport = chosen_transport(options.transport);
 #ifdef LONGSHORE_HAVE_MPI
-  if (transport.empty() && mpi::is_launched()) transport = "mpi";
   if (transport == "mpi") return mpi::join(nullptr, options);
 #endif
-  if (transport.empty() || transport == "threads") return threads::alone(options);
-  (void)launcher(options);  // says which there are, where there is none of that name
+  if (transport == "threads") return threads::alone(options);
   fail(errc::unsupported, "a team of transport {} outside of run(): only threads and mpi have one", transport);
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 namespace longshore {
 namespace {
@@ -62,6 +63,22 @@ TEST(join, a_transport_that_there_is_not_is_refused) {
   run_options options;
   options.transport = "pigeons";
   EXPECT_EQ(code_of(options), errc::usage);
+}
+
+TEST(launcher, runs_again_with_other_options) {
+  launcher started(on_threads());
+  run_options options = on_threads();
+  for (const int ranks : {2, 3}) {
+    options.ranks = ranks;
+    options.ranks_per_node = ranks - 1;
+    std::atomic<int> ran = 0;
+    started.run(options, [&](team& mine) {
+      EXPECT_EQ(mine.size(), ranks);
+      EXPECT_EQ(mine.nodes().node_count(), 2);
+      ++ran;
+    });
+    EXPECT_EQ(ran, ranks);
+  }
 }
 
 TEST(join, a_communicator_needs_mpi_to_run) {

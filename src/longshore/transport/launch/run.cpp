@@ -23,7 +23,9 @@ namespace {
 constexpr long most_ranks = 1 << 20;
 constexpr double most_seconds = 1e6;
 
-std::string choose_transport(const std::string& asked) {
+}  // namespace
+
+std::string chosen_transport(const std::string& asked) {
   const auto available = available_transports();
   if (!asked.empty()) {
     if (std::find(available.begin(), available.end(), asked) == available.end())
@@ -38,8 +40,6 @@ std::string choose_transport(const std::string& asked) {
 #endif
   return "threads";
 }
-
-}  // namespace
 
 std::vector<std::string> available_transports() {
   return {
@@ -101,32 +101,32 @@ struct launcher::environment {
 };
 
 launcher::launcher(run_options options) : options_(std::move(options)) {
-  options_.transport = choose_transport(options_.transport);
+  options_.transport = chosen_transport(options_.transport);
   if (options_.transport != "threads") environment_ = std::make_unique<environment>(options_);
 }
 
 launcher::~launcher() = default;
 
-void launcher::run(const std::function<void(team&)>& body) {
+void launcher::run(const run_options& options, const std::function<void(team&)>& body) {
 #ifdef LONGSHORE_HAVE_MPI
   if (options_.transport == "mpi") {
-    mpi::run(options_, body);
+    mpi::run(options, body);
     return;
   }
 #endif
 #ifdef LONGSHORE_HAVE_SHMEM
   if (options_.transport == "shmem") {
-    shmem::run(options_, body);
+    shmem::run(options, body);
     return;
   }
 #endif
 #ifdef LONGSHORE_HAVE_UCX
   if (options_.transport == "ucx") {
-    ucx::run(*environment_->ucx, options_, body);
+    ucx::run(*environment_->ucx, options, body);
     return;
   }
 #endif
-  threads::run(options_, body);
+  threads::run(options, body);
 }
 
 void run(int, char**, const std::function<void(team&)>& body) { launcher(options_from_environment()).run(body); }
