@@ -50,7 +50,8 @@ def test_a_host_that_dies_ends_the_run(transport: str, way: str, tmp_path: Path)
             assert "rank" in own[0]
             assert any("LONGSHORE_TIMEOUT=2" in line for line in own), own
         else:
-            said = [line for line in lines if "lost communication" in line]
+            daemons = ("lost communication with a remote daemon", "unable to reliably start one or more daemons")
+            said = [line for line in lines if any(text in line for text in daemons)]
             assert len(said) == 1, done.stderr
-            assert not own, done.stderr
+            assert all("the connection to rank" in line for line in own), own  # UCX may see it, too
         assert until(LAUNCHER_SECONDS, lambda: not network.processes(survivor)), network.processes(survivor)

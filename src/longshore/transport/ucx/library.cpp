@@ -161,9 +161,7 @@ void library::lost(void* self, ucp_ep_h endpoint, ucs_status_t why) {
 }
 
 void library::check_peers() const {
-  if (lost_peer_ >= 0)
-    fail(errc::peer_failed, "rank {} of {}: the connection to rank {} is gone: {}", rank(), size(), lost_peer_,
-         ucs_status_string(lost_why_));
+  if (lost_peer_ >= 0) fail(errc::peer_failed, "the connection to rank {} is gone: {}", lost_peer_, ucs_status_string(lost_why_));
   messages_->check();
 }
 
