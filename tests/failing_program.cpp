@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <ctime>
 #include <functional>
@@ -14,6 +15,8 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -75,6 +78,24 @@ void one_never_frees(team& team) {
   memory.reset();
 }
 
+// One stops while memory for an alltoallv exists, which the others must not wait for when they give up.
+[[noreturn]] void one_stops_in_alltoallv(team& team) {
+  const auto ranks = static_cast<std::size_t>(team.size());
+  constexpr std::size_t block_bytes = 300'000;
+  const std::vector<std::size_t> counts(ranks, block_bytes);
+  const std::vector<std::byte> outgoing(ranks * block_bytes);
+  std::vector<std::byte> incoming(outgoing.size());
+  team.barrier();
+  std::jthread stopping;
+  if (team.rank() == last(team))
+    stopping = std::jthread([] {
+      const timespec soon{0, 300'000'000};
+      nanosleep(&soon, nullptr);
+      std::raise(SIGSTOP);
+    });
+  for (;;) team.alltoallv(outgoing.data(), counts, incoming.data(), counts, 1);
+}
+
 // Nothing fails here: what a host is doing that dies.
 [[noreturn]] void all_exchange_for_ever(team& team) {
   const longshore::channel_end to{(team.rank() + 1) % team.size(), 64};
@@ -106,6 +127,7 @@ int main(int argc, char** argv) {
                                                        {"throws-another-type", one_throws_another_type},
                                                        {"throws-a-number", one_throws_a_number},
                                                        {"never-frees", one_never_frees},
+                                                       {"stops-in-alltoallv", one_stops_in_alltoallv},
                                                        {"exchange-for-ever", all_exchange_for_ever}};
   const auto way = ways.find(argc > 1 ? argv[1] : "");
   if (way == ways.end()) {

@@ -158,7 +158,14 @@ def test_the_heap_is_as_large_as_the_run_needs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("transport", ["shmem", "ucx"])
 @pytest.mark.parametrize(
-    ("way", "said"), [("throws", "this rank fails on purpose"), ("never-comes", "LONGSHORE_TIMEOUT")]
+    ("way", "said"),
+    [
+        ("throws", "this rank fails on purpose"),
+        ("throws-another-type", "this rank fails on purpose"),
+        ("never-comes", "LONGSHORE_TIMEOUT"),
+        ("never-receives", "for a free slot from rank"),
+        ("stops-in-alltoallv", "LONGSHORE_TIMEOUT"),
+    ],
 )
 def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
     variables = {"LONGSHORE_TRANSPORT": transport, "LONGSHORE_RANKS_PER_NODE": "1", "LONGSHORE_TIMEOUT": "2"}
@@ -167,6 +174,47 @@ def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
     lines = [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
     assert len(lines) == 1, lines
     assert said in lines[0]
+
+
+@pytest.mark.parametrize("transport", ["shmem", "ucx"])
+def test_a_killed_rank_ends_the_others(transport: str) -> None:
+    done = launch(transport, 3, FAILING, "killed", LONGSHORE_TRANSPORT=transport, **{HOOKS: "0"})
+    assert done.returncode != 0
+
+
+def test_a_start_of_ucx_that_fails_on_one_rank_ends_the_run() -> None:
+    """The others wait for it: nothing but it can end them."""
+    need("ucx")
+    flags = ["--oversubscribe", "--bind-to", "none"]
+    broken = ["-n", "1", "-x", "UCX_TLS=no-such-transport", str(FAILING), "none", ":", "-n", "1", str(FAILING), "none"]
+    done = subprocess.run(
+        [LAUNCHERS["ucx"], *flags, *broken],
+        env=environment(LONGSHORE_TRANSPORT="ucx"),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert done.returncode == 3, done.stderr
+    assert sum("longshore: rank 0 of 2: transport: " in line for line in done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_heaps_of_different_sizes_give_what_the_smallest_has() -> None:
+    need("shmem")
+    options = ["gather", "--strategy", "agp", "--table", "8000000", "--requests", "1000", "--transport", "shmem"]
+    ranks = []
+    for megabytes in (256, 32):
+        ranks += [":", "-n", "1", "-x", f"SHMEM_SYMMETRIC_SIZE={megabytes}M", str(BENCH), *options]
+    done = subprocess.run(
+        [LAUNCHERS["shmem"], "--oversubscribe", "--bind-to", "none", *ranks[1:]],
+        env=environment(**{HOOKS: "0"}),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "start with a larger SHMEM_SYMMETRIC_SIZE" in done.stderr
 
 
 @pytest.mark.parametrize("transport", ["shmem", "ucx"])

@@ -24,7 +24,7 @@ def built_transports() -> list[str]:
     assert BENCH.exists(), "build first: make build"
     listed = subprocess.run([str(BENCH), "--list"], capture_output=True, text=True, check=True).stdout
     transports = json.loads(listed)["transports"]
-    return [transport["name"] if isinstance(transport, dict) else transport for transport in transports]
+    return [transport["name"] for transport in transports if transport["available"]]
 
 
 def needs_transport(name: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 HEAD = "head"  # where mpirun runs: a host with a network, but the processes and the memory of this machine
 SUBNET = "10.77.0"
@@ -93,6 +95,7 @@ class HostNetwork:
     switch: Host
     head: Host
     hosts: list[Host] = field(default_factory=list)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)  # by mpirun()
 
     def command(self, host: Host, *command: str) -> list[str]:
         """The command line that runs `command` on a host."""
@@ -115,7 +118,7 @@ class HostNetwork:
             word for name in settings if name.startswith(("LONGSHORE_", "UCX_", "SHMEM_")) for word in ("-x", name)
         ]
         ranks = ranks_per_host * len(self.hosts)
-        return subprocess.Popen(
+        running = subprocess.Popen(
             self.command(
                 self.head, "mpirun", "--hostfile", str(self.folder / "hostfile"), "-n", str(ranks), *named, *command
             ),
@@ -127,6 +130,8 @@ class HostNetwork:
             text=True,
             start_new_session=True,
         )
+        self.started.append(running)
+        return running
 
     def processes(self, host: Host) -> list[str]:
         """Names of what runs on a host (the kernel keeps 15 letters), besides the sleeper that keeps it."""
@@ -184,6 +189,12 @@ def wait_for(process: subprocess.Popen[str], seconds: float) -> subprocess.Compl
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def first_line(output: IO[str]) -> str:
+    """What a started process says first; nothing where it says nothing in time."""
+    ready, _, _ = select.select([output], [], [], READY_SECONDS)
+    return output.readline() if ready else ""
+
+
 def _start(name: str, number: int, folder: Path) -> Host:
     own = OWN_PROCESSES if number not in (0, HEAD_NUMBER) else ()
     memory = "mount -t tmpfs memory /dev/shm && " if own else ""
@@ -199,7 +210,7 @@ def _start(name: str, number: int, folder: Path) -> Host:
         start_new_session=True,
     )
     assert holder.stdout is not None
-    said = holder.stdout.readline()
+    said = first_line(holder.stdout)
     if said != "ready\n":
         holder.kill()
         raise AssertionError(f"host {name} does not start: {said}")
@@ -266,7 +277,7 @@ def _join_by_delay(network: HostNetwork, seconds: float) -> subprocess.Popen[str
         text=True,
     )
     assert switch.stdout is not None
-    said = switch.stdout.readline()
+    said = first_line(switch.stdout)
     if said != "ready\n":
         switch.kill()
         raise AssertionError(f"the switch with a delay does not start: {said}{switch.stdout.read()}")
@@ -286,6 +297,7 @@ def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: f
             started.append(_start(name, number, folder))
             stack.callback(_stop, started[-1].holder)
         network = HostNetwork(folder, started[0], started[1], started[2:])
+        stack.callback(_stop_groups, network.started)
         _write_agent(folder, network.hosts)
         if delay_seconds > 0:
             stack.callback(_stop, _join_by_delay(network, delay_seconds))
@@ -299,6 +311,15 @@ def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: f
         if rate is not None:
             network.limit(rate)
         yield network
+
+
+def _stop_groups(started: list[subprocess.Popen[str]]) -> None:
+    """Ends what a test has not waited for, with all that it started here."""
+    for process in started:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -297,6 +297,20 @@ TEST(Segment, memory_that_was_written_and_freed_is_zero_when_it_is_given_again) 
   });
 }
 
+// Who left them by an exception frees them with the next that all make.
+TEST(Segment, one_rank_may_leave_its_segments_by_an_exception_of_its_own) {
+  spmd([](team& team) {
+    (void)code_of([&] {
+      const auto first = team.allocate(100), second = team.allocate(200);
+      team.barrier();
+      if (team.rank() == team.size() - 1) fail(errc::usage, "the last rank leaves");
+    });
+    const auto memory = team.allocate(300);
+    team.barrier();
+    EXPECT_EQ(memory->local()[0], std::byte{0});
+  });
+}
+
 TEST(Segment, unequal_sizes_are_refused_on_all_ranks) {
   spmd([](team& team) {
     if (team.size() == 1) return;

@@ -27,7 +27,6 @@ class kept_resources {
       team.end_run(e);
     }
   }
-  [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
   [[nodiscard]] std::vector<std::unique_ptr<Resource>> take() { return std::exchange(kept_, {}); }
   /// The run ends: requests of a library may still be active on them.
   void abandon() noexcept {

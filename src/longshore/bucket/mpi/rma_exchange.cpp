@@ -10,8 +10,8 @@
 
 namespace longshore::bucketing::mpi {
 
+using longshore::watchdog;
 using longshore::mpi::check;
-using longshore::mpi::watchdog;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <longshore/halo/packed_message.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
-#include <longshore/transport/mpi/watchdog.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <span>
 #include <vector>

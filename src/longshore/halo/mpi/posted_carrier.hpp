@@ -12,7 +12,7 @@
 #include <longshore/halo/packed_message.hpp>
 #include <longshore/halo/polled_carrier.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/mpi/watchdog.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <vector>
 

@@ -5,9 +5,9 @@
 #include <longshore/transport/kept_resources.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
-#include <longshore/transport/mpi/watchdog.hpp>
 #include <longshore/transport/node_barrier.hpp>
 #include <longshore/transport/team.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <memory>
 #include <optional>

@@ -58,8 +58,9 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
   const split_ends outgoing = split(team.nodes(), to), incoming = split(team.nodes(), from);
   const std::size_t ring_bytes = ring_channels::needed_bytes(outgoing.near, slots);
   const std::size_t first = interference_bytes;
-  memory_ = team.make_region(std::min(
-      most_bytes, first + std::min(most_bytes, ring_bytes) + far_bytes(outgoing.far, slots) + far_bytes(incoming.far, slots)));
+  memory_ = team.make_region(std::min(most_bytes, first + std::min(most_bytes, ring_bytes) + far_bytes(outgoing.far, slots) +
+                                                      far_bytes(incoming.far, slots)))
+                .take();
   try {
     rings_ = std::make_unique<ring_channels>(
         outgoing.near, incoming.near, slots, team.rank(), [&](int peer) { return memory_->reach(peer) + first; },
@@ -124,7 +125,8 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
   for (std::size_t i = 0; i < to.size(); ++i) {
     const auto theirs = join(mine[i], false, named_to[to[i].peer]++);
     if (mine[i].number == 0) {
-      far_senders_.push_back(std::make_unique<signal_sender>(to[i], slots, team_.lib(), *memory_, mine[i].offset, theirs.offset));
+      far_senders_.push_back(
+          std::make_unique<signal_sender>(to[i], slots, team_.lib(), team_.untold(), *memory_, mine[i].offset, theirs.offset));
       continue;
     }
     (*sender)->connect(static_cast<std::uint32_t>(theirs.number));

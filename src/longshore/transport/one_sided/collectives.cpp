@@ -61,6 +61,9 @@ void team::allgather(std::span<const std::byte> mine_shown, std::span<std::byte>
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
   const auto ranks = static_cast<std::size_t>(size());
+  if (ranks > board_bytes)
+    fail(errc::unsupported, "an alltoall among {} ranks: over {} there are at most {}", ranks, library_.transport_name(),
+         board_bytes);
   const std::size_t block = outgoing.size() / ranks;
   in_pieces(block, std::max<std::size_t>(1, board_bytes / ranks), [&](std::size_t first, std::size_t n) {
     for (std::size_t peer = 0; peer < ranks; ++peer)
@@ -83,7 +86,7 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
   const std::size_t most = allreduce_value(shown, reduction::max);
 
   const std::size_t window = std::clamp(most, std::size_t{1}, most <= board_bytes ? board_bytes : largest_own_board_bytes);
-  auto own_board = most <= board_bytes ? nullptr : make_region(window);
+  const lent_region own_board = most <= board_bytes ? lent_region(*this, nullptr) : make_region(window);
   region& where = own_board ? *own_board : *control_;
   const std::size_t board_at = own_board ? 0 : offsetof(control_block, board);
   in_pieces(most, window, [&](std::size_t first, std::size_t) {
@@ -105,7 +108,6 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
     library_.quiet();
     meet("an alltoallv");
   });
-  if (own_board) give_back(std::move(own_board), false);
 }
 
 // On each node its first rank combines, then the first ranks look at each other: messages grow with the nodes, not with the ranks, and all

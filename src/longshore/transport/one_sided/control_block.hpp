@@ -18,9 +18,11 @@ struct control_block {
   static constexpr std::size_t board_bytes = std::size_t{64} << 10;
   static constexpr int most_rounds = 32;  // of a barrier between 2^32 nodes
 
-  std::atomic<int> failure_reported;                   ///< of the host; its first rank's counts
-  alignas(interference_bytes) std::uint64_t meetings;  ///< of this rank with other nodes, so far
-  node_barrier_state barrier;                          ///< of the node; its first rank's counts
+  std::atomic<int> failure_reported;  ///< of the host; its first rank's counts
+  /// The numbers of this rank's last two meetings with other nodes, of even and of odd ones: what signals are put from. When a meeting
+  /// begins, the signals of the one before the last have left.
+  alignas(interference_bytes) std::array<std::uint64_t, 2> meetings;
+  node_barrier_state barrier;  ///< of the node; its first rank's counts
   alignas(
       interference_bytes) std::array<std::atomic<std::uint64_t>, most_rounds> heard;  ///< last meeting in which round k was heard
   std::array<unsigned char, most_cpus / 8> allowed_cpus;                              ///< those of this rank

@@ -15,6 +15,9 @@
 
 namespace longshore::one_sided {
 
+/// The same on all ranks of a host, and hardly on two hosts.
+[[nodiscard]] std::uint64_t host_hash();
+
 /// One piece of memory on each rank, of the same size, zero at first. The library's memory, which others reach without this rank's help where
 /// the hardware allows. Making and freeing it are collective, and the library waits for the others in both: a team meets them first.
 class region {
@@ -92,8 +95,8 @@ class library {
   /// Collective. Null, on every rank that lacks room, where there is no room for it. Others' parts can be used once all have been heard of
   /// since.
   [[nodiscard]] virtual std::unique_ptr<region> allocate(std::size_t bytes) = 0;
-  /// Bytes that the ranks of this host can still get together; the largest number where that was settled at the start.
-  [[nodiscard]] virtual std::size_t available_bytes() const = 0;
+  /// Bytes that each of the `ranks` ranks of this host can still get; the largest number where none gets less than the others.
+  [[nodiscard]] virtual std::size_t available_bytes(int ranks) const = 0;
   /// What can be had at most, and how a user gets more ("start with LONGSHORE_HEAP=..."), for messages.
   [[nodiscard]] virtual std::string room() const = 0;
   /// Collective; waits for the others without a deadline. One number of each rank. For the start only.
@@ -109,6 +112,10 @@ class library {
   [[nodiscard]] virtual std::unique_ptr<message_channel_receiver> make_receiver(channel_end /*end*/, slot_memory /*memory*/) {
     return nullptr;
   }
+
+  /// Whether messages that the library carries are on their way from or into regions, which then must stay.
+  [[nodiscard]] virtual bool is_sending() const { return false; }
+  [[nodiscard]] virtual bool is_receiving() const { return false; }
 
   /// Returns when all that this rank has started, on any region, is complete, also at its targets.
   virtual void quiet() = 0;

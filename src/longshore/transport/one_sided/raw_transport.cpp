@@ -1,8 +1,6 @@
 #include <longshore/transport/one_sided/raw_transport.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 
-#include <exception>
-
 namespace longshore::one_sided {
 namespace {
 
@@ -10,10 +8,9 @@ namespace {
 class calls_with_memory final : public raw_calls {
  public:
   calls_with_memory(team& team, std::size_t bytes)
-      : team_(team), memory_(team.make_region(bytes + message_at)), calls_(team.lib().make_raw_calls(*memory_)) {
-    team_.meet("the memory of raw calls");
+      : memory_(team.make_region(bytes + message_at)), calls_(team.lib().make_raw_calls(*memory_)) {
+    team.meet("the memory of raw calls");
   }
-  ~calls_with_memory() override { team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_); }
 
   void put(int peer, const void* from, std::size_t bytes, int count) override { calls_->put(peer, from, bytes, count); }
   void send(int peer, const void* from, std::size_t bytes, std::uint64_t number) override {
@@ -23,10 +20,8 @@ class calls_with_memory final : public raw_calls {
   [[nodiscard]] const std::byte* message() const override { return calls_->message(); }
 
  private:
-  team& team_;
-  std::unique_ptr<region> memory_;
+  lent_region memory_;
   std::unique_ptr<raw_calls> calls_;
-  int unwinding_ = std::uncaught_exceptions();
 };
 
 }  // namespace

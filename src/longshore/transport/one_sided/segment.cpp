@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <exception>
 
 namespace longshore::one_sided {
 namespace {
@@ -22,13 +21,8 @@ void segment::check(int peer, std::size_t offset, std::size_t bytes) const {
     check_range(peer, offset, bytes);
 }
 
-segment::segment(team& team, std::unique_ptr<region> memory, std::size_t bytes)
-    : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)),
-      team_(team),
-      memory_(std::move(memory)),
-      unwinding_(std::uncaught_exceptions()) {}
-
-segment::~segment() { team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_); }
+segment::segment(team& team, lent_region memory, std::size_t bytes)
+    : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)), team_(team), memory_(std::move(memory)) {}
 
 void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   check(peer, offset, bytes);

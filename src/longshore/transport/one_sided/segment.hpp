@@ -4,14 +4,11 @@
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/segment.hpp>
 
-#include <memory>
-
 namespace longshore::one_sided {
 
 class segment final : public longshore::segment {
  public:
-  segment(team& team, std::unique_ptr<region> memory, std::size_t bytes);
-  ~segment() override;
+  segment(team& team, lent_region memory, std::size_t bytes);
 
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
@@ -24,9 +21,8 @@ class segment final : public longshore::segment {
   void check(int peer, std::size_t offset, std::size_t bytes) const;
 
   team& team_;
-  std::unique_ptr<region> memory_;
+  lent_region memory_;
   bool pending_ = false;
-  int unwinding_;
 };
 
 }  // namespace longshore::one_sided

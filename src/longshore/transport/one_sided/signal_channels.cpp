@@ -19,9 +19,11 @@ signal_layout::signal_layout(std::size_t slot_bytes, int slots)
       slot_stride(head_bytes + round_up(slot_bytes, cache_line_bytes)),
       total_bytes(round_up(first_slot + static_cast<std::size_t>(slots) * slot_stride, interference_bytes)) {}
 
-signal_sender::signal_sender(channel_end end, int slots, library& lib, region& memory, std::size_t here, std::size_t there)
+signal_sender::signal_sender(channel_end end, int slots, library& lib, untold_credits& untold, region& memory, std::size_t here,
+                             std::size_t there)
     : channel_sender(end),
       library_(lib),
+      untold_(untold),
       memory_(memory),
       layout_(end.slot_bytes, slots),
       here_(memory.local() + here),
@@ -33,6 +35,7 @@ std::byte* signal_sender::reserve() {
   if (produced_ - consumed_seen_ == slots_) {
     consumed_seen_ = counter_at(here_);
     if (produced_ - consumed_seen_ == slots_) {
+      untold_.tell();  // the peer may wait for what this rank has taken
       library_.progress();
       return nullptr;
     }

@@ -21,23 +21,6 @@ struct signal_layout {
   std::size_t first_slot, slot_stride, total_bytes;
 };
 
-class signal_sender final : public channel_sender {
- public:
-  /// `here`: offset of this end in the own part of `memory`; `there`: of the receiver's in its part.
-  signal_sender(channel_end end, int slots, library& lib, region& memory, std::size_t here, std::size_t there);
-  [[nodiscard]] std::byte* reserve() override;
-  void commit(std::size_t bytes) override;
-
- private:
-  library& library_;
-  region& memory_;
-  signal_layout layout_;
-  std::byte* here_;
-  std::size_t there_;
-  std::uint64_t slots_, produced_ = 0, consumed_seen_ = 0;
-  std::size_t slot_ = 0;
-};
-
 class signal_receiver;
 
 /// Receivers that have released messages and not told so. A credit is not urgent while its sender has slots left, and the answer to a message
@@ -51,6 +34,25 @@ class untold_credits {
 
  private:
   std::vector<signal_receiver*> receivers_;
+};
+
+class signal_sender final : public channel_sender {
+ public:
+  /// `here`: offset of this end in the own part of `memory`; `there`: of the receiver's in its part.
+  signal_sender(channel_end end, int slots, library& lib, untold_credits& untold, region& memory, std::size_t here,
+                std::size_t there);
+  [[nodiscard]] std::byte* reserve() override;
+  void commit(std::size_t bytes) override;
+
+ private:
+  library& library_;
+  untold_credits& untold_;
+  region& memory_;
+  signal_layout layout_;
+  std::byte* here_;
+  std::size_t there_;
+  std::uint64_t slots_, produced_ = 0, consumed_seen_ = 0;
+  std::size_t slot_ = 0;
 };
 
 class signal_receiver final : public channel_receiver {

@@ -5,6 +5,7 @@
 #include <longshore/transport/one_sided/control_block.hpp>
 #include <longshore/transport/one_sided/segment.hpp>
 #include <longshore/transport/one_sided/team.hpp>
+#include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ struct team::layout {
   std::unique_ptr<region> control;
   node_map nodes;
   std::vector<int> cpus;
-  int ranks_on_host = 0;
+  int ranks_on_host = 0, host_first = 0;
   bool enough_cores = true;
 };
 
@@ -37,7 +38,8 @@ constexpr int runtime_failure_status = 3;
 
 control_block& block_in(region& control, int rank) { return *reinterpret_cast<control_block*>(control.reach(rank)); }
 
-// The same on all ranks of a host, and hardly on two hosts.
+}  // namespace
+
 std::uint64_t host_hash() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
@@ -45,8 +47,6 @@ std::uint64_t host_hash() {
   for (const char c : std::string_view(name.data())) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
 }
-
-}  // namespace
 
 team::layout::layout(library& lib, int ranks_per_node, bool compact) {
   control = lib.allocate(sizeof(control_block));
@@ -58,10 +58,13 @@ team::layout::layout(library& lib, int ranks_per_node, bool compact) {
       block_in(*control, rank).allowed_cpus[static_cast<std::size_t>(cpu) / 8] |= static_cast<unsigned char>(1 << cpu % 8);
 
   const auto hosts = lib.gather(host_hash());  // now all have their control region
-  // Ranks that reach each other's memory are one host here, whatever the machine says: their lowest one gives it a number.
+  // Ranks of a machine that reach each other's memory are one host here: their lowest one gives it a number. The others are not asked: each
+  // would cost a connection.
   int first = rank;
   for (int peer = 0; peer < rank && first == rank; ++peer)
-    if (control->reach(peer) != nullptr) first = peer;
+    if (hosts[static_cast<std::size_t>(peer)] == hosts[static_cast<std::size_t>(rank)] && control->reach(peer) != nullptr)
+      first = peer;
+  host_first = first;
   const auto firsts = lib.gather(static_cast<std::uint64_t>(first));
   const std::vector<int> host_of(firsts.begin(), firsts.end());
   nodes = node_map(host_of, rank, ranks_per_node);
@@ -96,6 +99,7 @@ team::team(library& lib, layout found, const run_options& options)
       library_(lib),
       control_(std::move(found.control)),
       ranks_on_host_(found.ranks_on_host),
+      host_first_(found.host_first),
       unwinding_(std::uncaught_exceptions()) {
   barrier_.emplace(&control_of(nodes().leaders()[nodes().my_node()]).barrier, nodes().my_rank_count());
 }
@@ -109,6 +113,7 @@ team::~team() {
   try {
     close_kept();
     meet("the end of the team");
+    library_.quiet();  // the signals of that meeting are put from memory that goes now
   } catch (const error& e) {
     end_run(e);
   }
@@ -132,29 +137,32 @@ void team::meet(const char* operation) {
 
 // A meeting has a number: who is a meeting ahead overwrites what is known already.
 void team::barrier_between_nodes(const char* operation) {
-  mine().meetings = ++meetings_;
+  std::uint64_t& said = mine().meetings[++meetings_ & 1];
+  said = meetings_;
   disseminate(nodes(), [&](int round, int to, int from) {
     const auto index = static_cast<std::size_t>(round);
-    control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t),
-                              &mine().meetings);
+    control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t), &said);
     for (waiter wait(*this, operation, from); mine().heard[index].load(std::memory_order_acquire) < meetings_; wait.pause())
       library_.progress();
   });
 }
 
-std::unique_ptr<region> team::make_region(std::size_t bytes) {
+lent_region team::make_region(std::size_t bytes) {
   close_kept();
   constexpr std::size_t most = std::size_t{1} << 62;
   const auto number = [most](std::size_t n) { return static_cast<std::int64_t>(std::min(n, most)); };
-  std::array<std::int64_t, 2> all{-number(bytes), number(library_.available_bytes() / static_cast<std::size_t>(ranks_on_host_))};
+  std::array<std::int64_t, 2> all{-number(bytes), number(library_.available_bytes(ranks_on_host_))};
   allreduce(all, reduction::min);
   bytes = static_cast<std::size_t>(-all[0]);
   if (-all[0] > all[1])
     fail(errc::out_of_memory, "a rank asks for {} bytes of memory that others reach, and a host has {} for each of its ranks: {}",
          bytes, all[1], library_.room());
-  auto made = library_.allocate(bytes);
+  lent_region made(*this, library_.allocate(bytes));
   if (allreduce_value<int>(made ? 1 : 0, reduction::min) == 1) return made;
-  if (made) give_back(std::move(made), false);
+  if (made)
+    give_back(made.take(), false);
+  else
+    meet_to_free();  // as those do that give theirs back
   fail(errc::out_of_memory, "a rank asks for {} bytes of memory that others reach: {}", bytes, library_.room());
 }
 
@@ -166,13 +174,13 @@ void team::give_back(std::unique_ptr<region> memory, bool unwinding) {
 void team::meet_to_free() {
   untold_.tell();
   library_.quiet();
+  for (waiter wait(*this, "messages to leave"); library_.is_sending(); wait.pause()) library_.progress();
   meet("the freeing of memory");
+  for (waiter wait(*this, "messages on their way"); library_.is_receiving(); wait.pause()) library_.progress();
 }
 
 void team::close_kept() {
-  if (kept_.empty()) return;
-  meet_to_free();
-  static_cast<void>(kept_.take());
+  for (auto& memory : kept_.take()) give_back(std::move(memory), false);
 }
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
@@ -190,13 +198,7 @@ std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to
 }
 
 void team::end_run(const error& why) {
-  int first = rank();  // of this host
-  for (int peer = 0; peer < rank(); ++peer)
-    if (control_->reach(peer) != nullptr) {
-      first = peer;
-      break;
-    }
-  if (control_of(first).failure_reported.exchange(1) == 0)
+  if (control_of(host_first_).failure_reported.exchange(1) == 0)
     fmt::print(stderr, "longshore: rank {} of {}: {}: {}\n", rank(), size(), name_of(why.code()), why.what());
   std::fflush(nullptr);
   library_.end_all(runtime_failure_status);

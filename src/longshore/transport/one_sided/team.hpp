@@ -10,14 +10,18 @@
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace longshore::one_sided {
 
 /// Where things lie in the control region of each rank; zero is the initial state of all.
 struct control_block;
+
+class lent_region;
 
 class team final : public longshore::team {
  public:
@@ -48,7 +52,7 @@ class team final : public longshore::team {
   /// A barrier whose timeout names `operation` (a literal).
   void meet(const char* operation);
   /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all ranks when one has no room.
-  [[nodiscard]] std::unique_ptr<region> make_region(std::size_t bytes);
+  [[nodiscard]] lent_region make_region(std::size_t bytes);
   /// Collective. Frees; a deadline that passes ends the run. With `unwinding` (an exception passes: the others may never come) it is kept
   /// instead, until all ranks make something together again.
   void give_back(std::unique_ptr<region> memory, bool unwinding);
@@ -71,11 +75,34 @@ class team final : public longshore::team {
   library& library_;
   std::unique_ptr<region> control_;
   std::optional<node_barrier> barrier_;
-  int ranks_on_host_;
-  std::uint64_t meetings_ = 0;  // of nodes
+  int ranks_on_host_, host_first_;  // the first rank of this host
+  std::uint64_t meetings_ = 0;      // of nodes
   untold_credits untold_;
   kept_resources<region> kept_;
   int unwinding_;
+};
+
+/// A region that goes back to its team when this ends: freed together with the others, or kept where an exception passes (freeing would wait for
+/// those that may never come).
+class lent_region {
+ public:
+  lent_region(team& team, std::unique_ptr<region> memory) : team_(team), memory_(std::move(memory)) {}
+  ~lent_region() {
+    if (memory_) team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_);
+  }
+  lent_region(lent_region&&) = default;
+  lent_region& operator=(lent_region&&) = delete;
+
+  explicit operator bool() const noexcept { return memory_ != nullptr; }
+  region& operator*() const noexcept { return *memory_; }
+  region* operator->() const noexcept { return memory_.get(); }
+  /// The caller gives it back.
+  [[nodiscard]] std::unique_ptr<region> take() noexcept { return std::move(memory_); }
+
+ private:
+  team& team_;
+  std::unique_ptr<region> memory_;
+  int unwinding_ = std::uncaught_exceptions();
 };
 
 /// Collective. Runs `body` with a team over `lib`. An exception ends all processes with exit status 3 and one message per host; it does not

@@ -2,27 +2,41 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/shmem/library.hpp>
+#include <longshore/transport/shmem/run.hpp>
 
 #include <fmt/core.h>
 #include <sched.h>
 #include <shmem.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 // Open MPI's own call that lets everything go on; absent, and so null, in other libraries.
-extern "C" __attribute__((weak)) int opal_progress();
+extern "C" __attribute__((weak)) void opal_progress();
 
 namespace longshore::shmem {
 namespace {
 
 // Where the collective of the start works. Static data are symmetric in OpenSHMEM.
 long gather_sync[SHMEM_COLLECT_SYNC_SIZE];
+// Always 0: what a test looks at that is made for the progress it brings.
+std::uint64_t never_written = 0;
+
+// The heap's allocator (of Open MPI 4.1) rounds to powers of two.
+std::size_t taken_bytes(std::size_t bytes) { return std::bit_ceil(round_up(bytes, page_bytes())); }
 
 class heap_region final : public one_sided::region {
  public:
-  explicit heap_region(std::byte* memory) : region(memory) {}
-  ~heap_region() override { shmem_free(local()); }
+  heap_region(library& lib, std::byte* memory, std::size_t taken_bytes)
+      : region(memory), library_(lib), dog_(lib.dog()), taken_bytes_(taken_bytes) {}
+  ~heap_region() override {
+    const watchdog::section limit(dog_, "shmem_free");
+    shmem_free(local());
+    library_.forget(taken_bytes_);
+  }
 
   [[nodiscard]] std::byte* reach(int peer) override {
     return peer == shmem_my_pe() ? local() : static_cast<std::byte*>(shmem_ptr(local(), peer));
@@ -34,12 +48,15 @@ class heap_region final : public one_sided::region {
     shmem_getmem_nbi(to, local() + offset, bytes, peer);
   }
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override {
+    const watchdog::section limit(dog_, "shmem_putmem");
     shmem_putmem(local() + offset, from, bytes, peer);
   }
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override {
+    const watchdog::section limit(dog_, "shmem_getmem");
     shmem_getmem(to, local() + offset, bytes, peer);
   }
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override {
+    const watchdog::section limit(dog_, "shmem_atomic_fetch_add");
     return shmem_long_atomic_fetch_add(reinterpret_cast<long*>(local() + offset), amount, peer);
   }
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
@@ -54,9 +71,21 @@ class heap_region final : public one_sided::region {
     shmem_uint64_p(word, *signal, peer);  // an atomic set may be a swap, there and back
 #endif
   }
+
+ private:
+  library& library_;
+  watchdog& dog_;
+  std::size_t taken_bytes_;
 };
 
 }  // namespace
+
+library::library(double timeout_seconds) : dog_(shmem_my_pe(), timeout_seconds) {
+  const auto heaps = gather(symmetric_heap_bytes());
+  const auto [smallest, largest] = std::minmax_element(heaps.begin(), heaps.end());
+  uneven_ = *smallest != *largest;
+  smallest_heap_bytes_ = *smallest;
+}
 
 int library::rank() const { return shmem_my_pe(); }
 int library::size() const { return shmem_n_pes(); }
@@ -70,6 +99,7 @@ std::string library::version() const {
 }
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
+  const watchdog::section limit(dog_, "shmem_align");
   auto* const memory = static_cast<std::byte*>(shmem_align(page_bytes(), round_up(bytes, page_bytes())));
   if (memory == nullptr) return nullptr;
   std::memset(memory, 0, bytes);
@@ -78,7 +108,13 @@ std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
     for (int peer = 0; peer < size() && !over_network_; ++peer)
       over_network_ = peer != rank() && shmem_ptr(memory, peer) == nullptr;
   asked_who_is_near_ = true;
-  return std::make_unique<heap_region>(memory);
+  used_bytes_ += taken_bytes(bytes);
+  return std::make_unique<heap_region>(*this, memory, taken_bytes(bytes));
+}
+
+std::size_t library::available_bytes(int /*ranks*/) const {
+  if (!uneven_) return ~std::size_t{0};
+  return smallest_heap_bytes_ > used_bytes_ ? std::bit_floor(smallest_heap_bytes_ - used_bytes_) : 0;
 }
 
 std::string library::room() const {
@@ -89,8 +125,13 @@ std::string library::room() const {
 
 std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
   const auto ranks = static_cast<std::size_t>(size());
+  const watchdog::section limit(dog_, "the start of OpenSHMEM");
   auto* const memory = static_cast<std::uint64_t*>(shmem_malloc((ranks + 1) * sizeof(std::uint64_t)));
-  if (memory == nullptr) end_all(3);
+  if (memory == nullptr) {
+    fmt::print(stderr, "longshore: rank {}: no room for {} bytes: {}\n", rank(), (ranks + 1) * sizeof(std::uint64_t), room());
+    std::fflush(nullptr);
+    end_all(3);
+  }
   for (long& word : gather_sync) word = SHMEM_SYNC_VALUE;
   memory[ranks] = mine;
   shmem_barrier_all();
@@ -101,18 +142,22 @@ std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
   return all;
 }
 
-void library::quiet() { shmem_quiet(); }
+void library::quiet() {
+  const watchdog::section limit(dog_, "shmem_quiet");
+  shmem_quiet();
+}
 
 // A test is what drives a library that needs a CPU for what others do to this rank's memory. That of Open MPI 4.1 only reads, and over TCP
 // nothing would arrive. What comes so is brought by the kernel, which needs the core for it. Where all ranks share memory nothing needs either,
 // and a message would wait for the system call.
 void library::progress() {
   if (over_network_ && &opal_progress != nullptr) {
-    if (opal_progress() == 0) sched_yield();
+    constexpr unsigned calls_per_yield = 8;  // it does not say whether anything came
+    opal_progress();
+    if (++fruitless_ % calls_per_yield == 0) sched_yield();
     return;
   }
-  std::uint64_t word = 0;
-  static_cast<void>(shmem_uint64_test(&word, SHMEM_CMP_NE, 0));
+  static_cast<void>(shmem_uint64_test(&never_written, SHMEM_CMP_NE, 0));
 }
 
 void library::end_all(int status) {

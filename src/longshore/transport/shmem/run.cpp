@@ -10,8 +10,11 @@
 #include <shmem.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,8 +30,10 @@ constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks"
 // says how many they are.
 std::size_t heap_bytes(std::size_t symmetric_bytes) {
   constexpr long most_ranks = 1 << 20;
-  const auto ranks_on_host = environment_integer("OMPI_COMM_WORLD_LOCAL_SIZE", 1, most_ranks).value_or(1);
-  const std::size_t share = available_memory_bytes() / static_cast<std::size_t>(ranks_on_host);
+  std::optional<long> ranks_on_host;
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
+    if (!ranks_on_host) ranks_on_host = environment_integer(name, 1, most_ranks);
+  const std::size_t share = available_memory_bytes() / static_cast<std::size_t>(ranks_on_host.value_or(1));
   const std::size_t wanted = symmetric_bytes > share ? share : std::max(default_heap_bytes, 2 * symmetric_bytes);
   return round_up(std::min(wanted, share), page_bytes());
 }
@@ -54,10 +59,23 @@ environment::environment(std::size_t symmetric_bytes) {
                hooks_variable);
 }
 
+std::size_t symmetric_heap_bytes() {
+  const auto text = environment_text(heap_variable);
+  if (!text) return ~std::size_t{0};
+  char* end = nullptr;
+  const double number = std::strtod(text->c_str(), &end);
+  const std::string_view units = "KMGT";
+  const auto unit =
+      *end == '\0' ? std::string_view::npos : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*end))));
+  const double bytes = unit == std::string_view::npos ? number : std::ldexp(number, 10 * static_cast<int>(unit + 1));
+  constexpr double most = 0x1p62;
+  return bytes > 0 && bytes < most ? static_cast<std::size_t>(bytes) : ~std::size_t{0};
+}
+
 environment::~environment() { shmem_finalize(); }
 
 void run(const run_options& options, const std::function<void(longshore::team&)>& body) {
-  library lib;
+  library lib(options.timeout_seconds);
   one_sided::run(lib, options, body);
 }
 

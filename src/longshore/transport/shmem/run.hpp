@@ -20,6 +20,10 @@ class environment {
   environment& operator=(const environment&) = delete;
 };
 
+/// Bytes of this process's heap, as the environment has them ("256M"); the largest number where it does not say. Not the same everywhere where
+/// hosts differ.
+[[nodiscard]] std::size_t symmetric_heap_bytes();
+
 /// Collective over all processing elements. REQUIRES: an environment.
 void run(const run_options& options, const std::function<void(longshore::team&)>& body);
 

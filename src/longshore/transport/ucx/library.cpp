@@ -58,9 +58,10 @@ library::library(process_group& group, double timeout_seconds)
   ucp_address_t* address = nullptr;
   std::size_t address_bytes = 0;
   check(ucp_worker_get_address(worker_, &address, &address_bytes), "ucp_worker_get_address");
-  std::vector<std::byte> told(sizeof(description) + address_bytes);
-  std::memcpy(told.data(), &directory_->description(), sizeof(description));
-  std::memcpy(told.data() + sizeof(description), address, address_bytes);
+  const presence here{directory_->description(), one_sided::host_hash()};
+  std::vector<std::byte> told(sizeof here + address_bytes);
+  std::memcpy(told.data(), &here, sizeof here);
+  std::memcpy(told.data() + sizeof here, address, address_bytes);
   ucp_worker_release_address(worker_, address);
   group_.publish(told);
 }
@@ -71,7 +72,16 @@ library::~library() {
     static_cast<void>(messages_.release());
     return;
   }
+  try {
+    close();
+  } catch (const std::exception& e) {  // what a destructor cannot throw
+    group_.end_all(e.what());
+  }
+}
+
+void library::close() {
   quiet();
+  closing_ = true;
   group_.barrier();
   directory_.reset();
   std::vector<ucs_status_ptr_t> closing;
@@ -91,10 +101,12 @@ library::~library() {
 
 std::string library::version() const { return fmt::format("UCX {}", ucp_get_version_string()); }
 
-std::size_t library::available_bytes() const { return std::min(available_memory_bytes(), available_shared_memory_bytes()); }
+std::size_t library::available_bytes(int ranks) const {
+  return std::min(available_memory_bytes(), available_shared_memory_bytes()) / static_cast<std::size_t>(ranks);
+}
 
 std::string library::room() const {
-  return fmt::format("the ranks of this host can share {} bytes in all: use smaller arrays or fewer ranks", available_bytes());
+  return fmt::format("the ranks of this host can share {} bytes in all: use smaller arrays or fewer ranks", available_bytes(1));
 }
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
@@ -122,17 +134,40 @@ ucp_ep_h library::endpoint(int peer) {
   if (endpoint != nullptr) return endpoint;
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
-  params.address = reinterpret_cast<const ucp_address_t*>(group_.of_rank(peer).data() + sizeof(description));
+  params.address = reinterpret_cast<const ucp_address_t*>(group_.of_rank(peer).data() + sizeof(presence));
+  if (presence_of(peer).host !=
+      one_sided::host_hash()) {  // within a host it would cost the memory that ranks share, and a signal ends them all
+    params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    params.err_handler = {&library::lost, this};
+  }
   check(ucp_ep_create(worker_, &params, &endpoint), "ucp_ep_create");
   return endpoint;
 }
 
+library::presence library::presence_of(int peer) const {
+  presence there;
+  std::memcpy(&there, group_.of_rank(peer).data(), sizeof there);
+  return there;
+}
+
+// Called within UCX, out of which nothing may be thrown.
+void library::lost(void* self, ucp_ep_h endpoint, ucs_status_t why) {
+  auto& mine = *static_cast<library*>(self);
+  const auto found = std::find(mine.endpoints_.begin(), mine.endpoints_.end(), endpoint);
+  if (mine.closing_ || found == mine.endpoints_.end()) return;
+  mine.lost_peer_ = static_cast<int>(found - mine.endpoints_.begin());
+  mine.lost_why_ = why;
+}
+
+void library::check_peers() const {
+  if (lost_peer_ >= 0) fail(errc::peer_failed, "the connection to rank {} is gone: {}", lost_peer_, ucs_status_string(lost_why_));
+  messages_->check();
+}
+
 library::description library::describe(int peer, std::size_t number) {
+  if (number == directory_number) return presence_of(peer).directory;
   description found;
-  if (number == directory_number) {
-    std::memcpy(&found, group_.of_rank(peer).data(), sizeof found);
-    return found;
-  }
   directory_->get(peer, number * sizeof found, &found, sizeof found);
   if (found.key_bytes == 0) fail(errc::transport, "rank {} has not made region {} yet", peer, number);
   return found;
@@ -151,6 +186,7 @@ void library::complete(ucs_status_ptr_t request, int peer, const char* operation
       return;
     }
     if (ucp_worker_progress(worker_) != 0 || turns % 64 != 0) continue;
+    check_peers();
     const double now = monotonic_seconds();
     if (began < 0) began = now;
     if (timeout_seconds_ > 0 && now - began > timeout_seconds_)
@@ -162,6 +198,7 @@ void library::complete(ucs_status_ptr_t request, int peer, const char* operation
 
 void library::progress() {
   if (ucp_worker_progress(worker_) != 0) return;
+  check_peers();
   messages_->idle();
   // What comes over TCP is brought by the kernel, which needs a core for it: in a rank that spins it may wait for a time slice.
   if (over_tcp_) sched_yield();
@@ -186,6 +223,9 @@ bool library::prefers_messages(int peer) {
   over_tcp_ = over_tcp_ || all;
   return all;
 }
+
+bool library::is_sending() const { return messages_->is_sending(); }
+bool library::is_receiving() const { return messages_->is_receiving(); }
 
 std::unique_ptr<one_sided::message_channel_sender> library::make_sender(channel_end end, one_sided::slot_memory memory) {
   return std::make_unique<message_sender>(end, memory, *messages_, *this);

@@ -26,12 +26,14 @@ class library final : public one_sided::library {
   [[nodiscard]] std::string_view transport_name() const noexcept override { return "ucx"; }
   [[nodiscard]] std::string version() const override;
   [[nodiscard]] std::unique_ptr<one_sided::region> allocate(std::size_t bytes) override;
-  [[nodiscard]] std::size_t available_bytes() const override;
+  [[nodiscard]] std::size_t available_bytes(int ranks) const override;
   [[nodiscard]] std::string room() const override;
   [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine) override { return group_.gather(mine); }
   void quiet() override;
   void progress() override;
   [[nodiscard]] bool prefers_messages(int peer) override;
+  [[nodiscard]] bool is_sending() const override;
+  [[nodiscard]] bool is_receiving() const override;
   [[nodiscard]] std::unique_ptr<one_sided::message_channel_sender> make_sender(channel_end end,
                                                                                one_sided::slot_memory memory) override;
   [[nodiscard]] std::unique_ptr<one_sided::message_channel_receiver> make_receiver(channel_end end,
@@ -47,6 +49,11 @@ class library final : public one_sided::library {
     std::uint32_t key_bytes = 0;
     unsigned char key[244] = {};
   };
+  /// What each rank tells all, before the address of its worker.
+  struct presence {
+    description directory;
+    std::uint64_t host = 0;
+  };
   [[nodiscard]] ucp_context_h context() const noexcept { return context_; }
   [[nodiscard]] ucp_worker_h worker() const noexcept { return worker_; }
   [[nodiscard]] ucp_ep_h endpoint(int peer);
@@ -57,6 +64,12 @@ class library final : public one_sided::library {
   void complete(ucs_status_ptr_t request, int peer, const char* operation);
 
  private:
+  void close();
+  [[nodiscard]] presence presence_of(int peer) const;
+  static void lost(void* self, ucp_ep_h endpoint, ucs_status_t why);
+  /// Throws when the connection to a peer is gone, or a message could not be received.
+  void check_peers() const;
+
   process_group& group_;
   double timeout_seconds_;
   ucp_context_h context_ = nullptr;
@@ -64,6 +77,9 @@ class library final : public one_sided::library {
   std::vector<ucp_ep_h> endpoints_;  // by rank; null before first use
   std::unique_ptr<mapped_region> directory_;
   std::unique_ptr<message_board> messages_;
+  bool closing_ = false;  // then connections end, one side before the other
+  int lost_peer_ = -1;    // its connection is gone, as UCX says
+  ucs_status_t lost_why_ = UCS_OK;
   bool over_tcp_ = false;      // some channels go so
   std::vector<bool> numbers_;  // of regions: which are in use
   int unwinding_;

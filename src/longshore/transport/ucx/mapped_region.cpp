@@ -38,8 +38,9 @@ mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number
   if (status == UCS_OK) ucp_rkey_buffer_release(key);
   if (fits) return;
   ucp_mem_unmap(lib.context(), memory_);
-  fail(errc::transport, "the key of a region is {} bytes ({}): at most {} are foreseen", key_bytes, ucs_status_string(status),
-       sizeof own_.key);
+  if (status != UCS_OK) fail(errc::transport, "ucp_rkey_pack: {}", ucs_status_string(status));
+  fail(errc::transport, "the key of a region is {} bytes, at most {} are foreseen: use fewer networks (UCX_TLS, UCX_NET_DEVICES)",
+       key_bytes, sizeof own_.key);
 }
 
 mapped_region::~mapped_region() {

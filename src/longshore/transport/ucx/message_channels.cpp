@@ -16,13 +16,15 @@ constexpr std::size_t default_part_bytes = std::size_t{56} << 10;
 // So often a rank looks in vain before it sends a credit for which no message has come along.
 constexpr unsigned most_idle_turns = 64;
 
-struct rendezvous {
+}  // namespace
+
+struct message_board::rendezvous {
+  message_board* board;
   std::shared_ptr<void> kept;
   std::uint64_t* missing_bytes;
   std::uint64_t bytes;
+  int peer;
 };
-
-}  // namespace
 
 message_board::message_board(library& lib) : library_(lib), part_bytes_(default_part_bytes), send_flags_(UCP_AM_SEND_FLAG_EAGER) {
   // Who sets a threshold wants UCX to decide.
@@ -123,7 +125,23 @@ void message_board::send(int peer, const message_head* head, const std::byte* fr
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   how.flags = send_flags_;
+  if (send_flags_ == 0) {
+    how.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    how.user_data = this;
+    how.cb.send = [](void* request, ucs_status_t, void* self) {
+      --static_cast<message_board*>(self)->sends_;
+      ucp_request_free(request);
+    };
+    const auto request = ucp_am_send_nbx(library_.endpoint(peer), message_id, head, sizeof *head, from, bytes, &how);
+    if (UCS_PTR_IS_ERR(request)) forget_request(request, "a message", peer);
+    sends_ += request != nullptr ? 1 : 0;
+    return;
+  }
   forget_request(ucp_am_send_nbx(library_.endpoint(peer), message_id, head, sizeof *head, from, bytes, &how), "a message", peer);
+}
+
+void message_board::fail_receiving() const {
+  fail(errc::transport, "a message from rank {} could not be received: {}", failed_peer_, ucs_status_string(failure_));
 }
 
 ucs_status_t message_board::came(void* board, const void* head, std::size_t head_bytes, void* data, std::size_t bytes,
@@ -150,18 +168,31 @@ ucs_status_t message_board::take(const message_head& head, void* data, std::size
     arrival.missing_bytes -= bytes;
     return UCS_OK;
   }
-  auto* const under_way = new rendezvous{end.arrivals_, &arrival.missing_bytes, bytes};
+  auto* const under_way = new rendezvous{this, end.arrivals_, &arrival.missing_bytes, bytes, end.peer()};
   ucp_request_param_t then{};
   then.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   then.user_data = under_way;
   then.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* what) {
     const auto* const done = static_cast<rendezvous*>(what);
-    if (status == UCS_OK) *done->missing_bytes -= done->bytes;
+    --done->board->receives_;
+    if (status == UCS_OK) {
+      *done->missing_bytes -= done->bytes;
+    } else {
+      done->board->failure_ = status;
+      done->board->failed_peer_ = done->peer;
+    }
     delete done;
     ucp_request_free(request);
   };
   const auto request = ucp_am_recv_data_nbx(library_.worker(), data, to, bytes, &then);
-  return UCS_PTR_IS_ERR(request) ? UCS_PTR_STATUS(request) : UCS_INPROGRESS;
+  if (!UCS_PTR_IS_ERR(request)) {
+    ++receives_;  // no completion before the next progress
+    return UCS_INPROGRESS;
+  }
+  delete under_way;
+  failure_ = UCS_PTR_STATUS(request);
+  failed_peer_ = end.peer();
+  return failure_;
 }
 
 message_sender::message_sender(channel_end end, one_sided::slot_memory memory, message_board& board, library& lib)

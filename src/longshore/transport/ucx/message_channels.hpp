@@ -49,19 +49,31 @@ class message_board {
   void idle();
   /// Sends `bytes` from `from` behind `head`, which stays where it is until the message has left.
   void send(int peer, const message_head* head, const std::byte* from, std::size_t bytes);
+  /// Messages that UCX fetches when the receiver is ready, and which have not all left, or arrived.
+  [[nodiscard]] bool is_sending() const noexcept { return sends_ > 0; }
+  [[nodiscard]] bool is_receiving() const noexcept { return receives_ > 0; }
+  /// Throws when a message could not be received.
+  void check() const {
+    if (failure_ != UCS_OK) fail_receiving();
+  }
   /// Parts of a message are at most so long.
   [[nodiscard]] std::size_t part_bytes() const noexcept { return part_bytes_; }
 
  private:
+  struct rendezvous;
   static ucs_status_t came(void* board, const void* head, std::size_t head_bytes, void* data, std::size_t bytes,
                            const ucp_am_recv_param_t* how);
   ucs_status_t take(const message_head& head, void* data, std::size_t bytes, bool is_rendezvous);
   void tell(message_receiver& end);
+  [[noreturn]] void fail_receiving() const;
 
   library& library_;
   std::size_t part_bytes_;
   std::uint32_t send_flags_;
   std::uint32_t last_number_ = 0;
+  std::size_t sends_ = 0, receives_ = 0;
+  ucs_status_t failure_ = UCS_OK;  // of a receive; whose message is known
+  int failed_peer_ = -1;
   std::unordered_map<std::uint32_t, message_sender*> senders_;
   std::unordered_map<std::uint32_t, message_receiver*> receivers_;
   std::vector<message_receiver*> owing_;
@@ -80,7 +92,10 @@ class message_sender final : public one_sided::message_channel_sender {
   void connect(std::uint32_t receiver) noexcept override { receiver_ = receiver; }
   [[nodiscard]] std::byte* reserve() override;
   void commit(std::size_t bytes) override;
-  void credit(std::uint32_t consumed) noexcept { consumed_ = consumed; }
+  /// Credits may overtake each other: an older one says nothing.
+  void credit(std::uint32_t consumed) noexcept {
+    if (static_cast<std::int32_t>(consumed - consumed_) > 0) consumed_ = consumed;
+  }
 
  private:
   message_board& board_;

@@ -1,9 +1,11 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/process_group.hpp>
 
+#include <fmt/core.h>
 #include <mpi.h>
 #include <sched.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 
@@ -82,6 +84,12 @@ std::span<const std::byte> process_group::of_rank(int rank) const {
 void process_group::end_all(int status) {
   MPI_Abort(MPI_COMM_WORLD, status);
   std::_Exit(status);
+}
+
+void process_group::end_all(const char* why) {
+  fmt::print(stderr, "longshore: rank {} of {}: transport: {}\n", rank_, size_, why);
+  std::fflush(nullptr);
+  end_all(3);
 }
 
 }  // namespace longshore::ucx

@@ -31,6 +31,8 @@ class process_group {
   [[nodiscard]] std::span<const std::byte> of_rank(int rank) const;
   /// Ends all processes.
   void end_all(int status);
+  /// The same, with exit status 3 and a message of `why` this rank failed where there is no team yet, or no more.
+  void end_all(const char* why);
 
  private:
   void complete(void* request, const char* operation);

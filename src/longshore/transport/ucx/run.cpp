@@ -2,11 +2,17 @@
 #include <longshore/transport/ucx/library.hpp>
 #include <longshore/transport/ucx/run.hpp>
 
+#include <exception>
+
 namespace longshore::ucx {
 
 void run(process_group& group, const run_options& options, const std::function<void(longshore::team&)>& body) {
-  library lib(group, options.timeout_seconds);
-  one_sided::run(lib, options, body);
+  try {
+    library lib(group, options.timeout_seconds);
+    one_sided::run(lib, options, body);
+  } catch (const std::exception& e) {  // of the start: the others wait for this rank, without a deadline
+    group.end_all(e.what());
+  }
 }
 
 }  // namespace longshore::ucx

@@ -1,4 +1,4 @@
-// The deadline of blocking MPI calls: a call that never returns cannot throw, so a thread ends the process instead.
+// The deadline of blocking calls of a library: a call that never returns cannot throw, so a thread ends the process instead.
 #pragma once
 
 #include <atomic>
@@ -6,9 +6,9 @@
 #include <mutex>
 #include <thread>
 
-namespace longshore::mpi {
+namespace longshore {
 
-/// Watches one rank. The thread is started by the first section, and calls no MPI.
+/// Watches one rank. The thread is started by the first section, and calls no library.
 class watchdog {
  public:
   /// timeout_seconds 0: never starts.
@@ -17,7 +17,7 @@ class watchdog {
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
 
-  /// For as long as one lives, the deadline runs. Costs two stores. Sections do not nest.
+  /// For as long as one lives, the deadline runs. Costs a few stores. Sections do not nest, and are those of one thread at a time.
   class section {
    public:
     section(watchdog& dog, const char* operation) : dog_(dog) { dog_.enter(operation); }
@@ -44,4 +44,4 @@ class watchdog {
   std::thread thread_;
 };
 
-}  // namespace longshore::mpi
+}  // namespace longshore

@@ -1,6 +1,5 @@
 #include <longshore/core/clock.hpp>
-#include <longshore/transport/mpi/call.hpp>
-#include <longshore/transport/mpi/watchdog.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <fmt/core.h>
 
@@ -8,7 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace longshore::mpi {
+namespace longshore {
+namespace {
+
+constexpr int runtime_failure_status = 3;
+
+}  // namespace
 
 watchdog::~watchdog() {
   if (!thread_.joinable()) return;
@@ -23,7 +27,7 @@ watchdog::~watchdog() {
 void watchdog::enter(const char* operation) {
   if (timeout_seconds_ <= 0) return;
   if (!thread_.joinable()) thread_ = std::thread([this] { watch(); });
-  sections_.fetch_add(1, std::memory_order_relaxed);
+  sections_.store(sections_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   operation_.store(operation, std::memory_order_relaxed);
 }
 
@@ -46,4 +50,4 @@ void watchdog::watch() {
   }
 }
 
-}  // namespace longshore::mpi
+}  // namespace longshore
