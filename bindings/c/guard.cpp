@@ -8,9 +8,6 @@
 #include <cstdlib>
 #include <new>
 #include <thread>
-#ifdef LONGSHORE_HAVE_MPI
-#include <mpi.h>
-#endif
 
 namespace {
 
@@ -99,10 +96,7 @@ void longshore_end(int code) {
   fmt::print(stderr, "longshore: {}: {}\n", longshore_error_name(code), longshore_error_message());
   std::fflush(nullptr);
 #ifdef LONGSHORE_HAVE_MPI
-  int initialised = 0, finalised = 0;
-  MPI_Initialized(&initialised);
-  MPI_Finalized(&finalised);
-  if (initialised != 0 && finalised == 0) MPI_Abort(MPI_COMM_WORLD, status_of_a_failed_run);
+  longshore::bindings::abort_mpi(status_of_a_failed_run);
 #endif
   std::_Exit(status_of_a_failed_run);
 }

@@ -41,9 +41,7 @@ template <class Word, class Add>
 class plan_of final : public longshore_histogram_plan {
  public:
   plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words, Add add, const gather_options& options)
-      : longshore_histogram_plan(table, "histogram plan"),
-        one_(one_of<Word>(table.type)),
-        plan_(words, add, options) {}
+      : longshore_histogram_plan(table, "histogram plan"), one_(one_of<Word>(table.type)), plan_(words, add, options) {}
   void run(std::span<const std::int64_t> indices, void* values) override {
     if (values == nullptr)
       plan_(indices, one_);
