@@ -26,7 +26,8 @@ def test_every_page_and_interface_is_in_the_site(tmp_path: Path) -> None:
     pages = {path.relative_to(tmp_path / "html").with_suffix("") for path in (tmp_path / "html").glob("**/*.html")}
     written = {path.relative_to(REPOSITORY).with_suffix("") for path in REPOSITORY.glob("docs/**/*.md")}
     assert written - pages <= {Path("docs/api/python")}
-    for page, said in (("cpp", "One rank’s view of a run"), ("c", "Codes are never renumbered"), ("python", "longshore.</span>")):
+    told = {"cpp": "One rank’s view of a run", "c": "Codes are never renumbered", "python": "longshore.</span>"}
+    for page, said in told.items():
         interface = tmp_path / f"html/docs/api/{page}.html"
         assert page == "python" or interface.exists()  # that is built of the package, where it is installed
         assert not interface.exists() or said in interface.read_text("utf-8")
