@@ -56,6 +56,17 @@ def test_a_stage_that_runs_no_tests_fails(
     assert "FAILED: stage 'library': it ran no tests" in capsys.readouterr().out
 
 
+def test_a_stage_that_cannot_run_here_is_skipped_and_says_so(
+    run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    never = run_tests.Stage("never", printing("bad", exit_status=8), run_tests.PYTEST_CLOSING, lambda: "no headers")
+    some = run_tests.Stage("some", printing(CLOSINGS["pytest"][1]), run_tests.PYTEST_CLOSING)
+    assert run_tests.main([], (never, some)) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^never +0  skipped: no headers$", out, re.MULTILINE)
+    assert "21 tests in 2 stages" in out
+
+
 def test_the_first_stage_that_fails_ends_the_run_and_is_named(
     run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:

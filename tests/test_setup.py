@@ -68,7 +68,7 @@ def test_an_unknown_goal_is_named_with_what_is_allowed(bare: Path) -> None:
 def test_without_root_and_without_packages_setup_lists_all_that_is_missing_and_three_ways_to_get_it(bare: Path) -> None:
     replace_program(bare, "id", "echo 1000")
     replace_program(bare, "cmake", "echo cmake version 3.18.4")
-    replace_program(bare, "g++", 'case "$*" in *-E*) echo fmt; echo CLI11;; esac')
+    replace_program(bare, "g++", 'cat >/dev/null; case "$*" in *-E*) echo fmt; echo CLI11;; esac')
     done = setup(bare)
     assert done.returncode == 1
     assert "missing: CMake 3.25, " in done.stdout

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -37,6 +38,7 @@ class Stage:
     name: str
     commands: tuple[tuple[str, ...], ...]
     closing: re.Pattern[str] | None = None  # of a stage that runs tests
+    why_not: Callable[[], str] = lambda: ""  # why it cannot run on this machine, if it cannot
 
 
 def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
@@ -79,13 +81,23 @@ def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
     return command
 
 
+def why_no_python_package() -> str:
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    return "" if header.exists() else f"Python's headers (python3-dev) are not there: no {header}"
+
+
 STAGES = (
     Stage("lint", (("tools/lint",), ("tools/check_layers.py",))),
     Stage("build", build("release")),
     Stage("headers", build("release", "all_verify_interface_header_sets")),
     Stage("library", (ctest("release"),), CTEST_CLOSING),
     Stage("study", (("python", "-m", "pytest", "--numprocesses", CORES, "study/tests"),), PYTEST_CLOSING),
-    Stage("python", (*install_python_package(), ("python", "-m", "pytest", "bindings/python/tests")), PYTEST_CLOSING),
+    Stage(
+        "python",
+        (*install_python_package(), ("python", "-m", "pytest", "bindings/python/tests")),
+        PYTEST_CLOSING,
+        why_no_python_package,
+    ),
     Stage(
         "system",
         (
@@ -153,6 +165,9 @@ def lines_of(process: subprocess.Popen[str]) -> Iterator[str]:
 def run_stage(stage: Stage, show: Callable[[str], object]) -> Outcome:
     """Run the commands of one stage, show and keep what they print, and judge it."""
     start = time.monotonic()
+    if why_not := stage.why_not():
+        show(f"skipped: {why_not}\n")
+        return Outcome(stage, 0.0, None, f"skipped: {why_not}", "")
     tests: int | None = None
     closing = problem = ""
     with (LOGS / f"{stage.name}.log").open("w", encoding="utf-8", buffering=1) as log:

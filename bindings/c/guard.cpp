@@ -2,27 +2,51 @@
 
 #include "longshore.h"
 
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <new>
+#include <thread>
+
+namespace {
+
+constexpr int status_of_a_failed_run = 3;  // as transports end with
+
+}
 
 namespace longshore::bindings {
 namespace {
 
 // The one thing that is kept outside of a team: what C programs know as errno.
-std::string& message_of_this_thread() {
-  thread_local std::string message;
-  return message;
+struct kept_error {
+  int code = LONGSHORE_OK;
+  std::string message;
+};
+kept_error& error_of_this_thread() {
+  thread_local kept_error last;
+  return last;
 }
 
 int keep(int code, const char* what) noexcept {
+  kept_error& last = error_of_this_thread();
+  last.code = code;
   try {
-    message_of_this_thread() = what;
+    last.message = what;
   } catch (const std::bad_alloc&) {
-    message_of_this_thread().clear();
+    last.message.clear();
   }
   return code;
 }
 
 }  // namespace
+
+int kept_code() noexcept { return error_of_this_thread().code; }
+
+void forget_error() noexcept {
+  error_of_this_thread().code = LONGSHORE_OK;
+  error_of_this_thread().message.clear();
+}
 
 program_failure::program_failure(int status, int rank)
     : error(errc::usage, fmt::format("the function that longshore_run was given returned {} on rank {}", status, rank)) {}
@@ -61,9 +85,21 @@ extern "C" {
 
 const char* longshore_version(void) { return LONGSHORE_VERSION; }
 
-const char* longshore_error_message(void) { return longshore::bindings::message_of_this_thread().c_str(); }
+const char* longshore_error_message(void) { return longshore::bindings::error_of_this_thread().message.c_str(); }
 
 int longshore_fail(int code, const char* message) { return longshore::bindings::keep(code, message == nullptr ? "" : message); }
+
+void longshore_end(int code) {
+  // Ranks that are threads fail together; one speaks, and the others stay until it has ended the process.
+  static std::atomic_flag is_ending = ATOMIC_FLAG_INIT;
+  while (is_ending.test_and_set()) std::this_thread::sleep_for(std::chrono::hours(1));
+  fmt::print(stderr, "longshore: {}: {}\n", longshore_error_name(code), longshore_error_message());
+  std::fflush(nullptr);
+#ifdef LONGSHORE_HAVE_MPI
+  longshore::bindings::abort_mpi(status_of_a_failed_run);
+#endif
+  std::_Exit(status_of_a_failed_run);
+}
 
 const char* longshore_error_name(int code) {
   if (code == LONGSHORE_OK) return "ok";

@@ -17,6 +17,13 @@ class program_failure : public error {
 /// Inside a catch block: keeps the message for this thread, returns the code.
 [[nodiscard]] int keep_error() noexcept;
 
+/// The code of the message that is kept for this thread; 0 when there is none.
+[[nodiscard]] int kept_code() noexcept;
+/// Ends all processes of an MPI job, where MPI has been started. In longshore_mpi.cpp.
+void abort_mpi(int status);
+/// As if no call of this thread had failed.
+void forget_error() noexcept;
+
 template <class Body>
 [[nodiscard]] int guarded(Body&& body) noexcept {
   try {

@@ -32,6 +32,11 @@ struct longshore_halo final : owned {
   tasks workers;
   std::optional<halo_exchange> plan;
   bool in_flight = false;
+
+  void complete() override {
+    if (in_flight) plan->wait();
+    in_flight = false;
+  }
 };
 
 namespace {
@@ -92,9 +97,9 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
 }
 
 // What a field lies in, where that is memory that neighbours can read.
-const longshore_memory* find_memory(const longshore_team& of, const std::byte* cell) {
+longshore_memory* find_memory(const longshore_team& of, const std::byte* cell) {
   for (const auto& thing : of.things)
-    if (const auto* const memory = dynamic_cast<const longshore_memory*>(thing.get()))
+    if (auto* const memory = dynamic_cast<longshore_memory*>(thing.get()))
       if (cell >= memory->cells.data() && cell < memory->cells.data() + memory->bytes) return memory;
   return nullptr;
 }
@@ -135,6 +140,8 @@ int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]) {
 }
 
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first, int64_t* count) {
+  *first = *count = 0;
+  if (dimension < 0 || dimension >= most_dimensions) return;
   const int64_t ranks = grid->ranks.shape()[dimension], mine = grid->ranks.coordinates()[dimension];
   const int64_t rest = cells % ranks;
   *first = mine * (cells / ranks) + std::min(mine, rest);
@@ -154,6 +161,10 @@ int longshore_memory_free(longshore_memory* memory) {
   return guarded([&] { longshore_team::free(memory); });
 }
 
+longshore_memory* longshore_memory_of(const longshore_team* team, const void* cell) {
+  return find_memory(*team, static_cast<const std::byte*>(cell));
+}
+
 void longshore_field_dense(struct longshore_field* field, void* cells, int type, const int64_t extents[3], const int low[3],
                            const int high[3]) {
   *field = {};
@@ -167,7 +178,8 @@ void longshore_field_dense(struct longshore_field* field, void* cells, int type,
     first += low[d] * stride;
     stride *= std::max<int64_t>(extents[d], 1) + low[d] + high[d];
   }
-  field->first = static_cast<std::byte*>(cells) + static_cast<std::size_t>(first) * longshore_type_bytes(type);
+  const std::size_t bytes = longshore_type_bytes(type);
+  if (bytes > 0) field->first = static_cast<std::byte*>(cells) + static_cast<std::size_t>(first) * bytes;
 }
 
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,

@@ -30,6 +30,9 @@ class owned {
   owned(const owned&) = delete;
   owned& operator=(const owned&) = delete;
 
+  /// Ends what the program began and did not wait for, before anything of its team is freed.
+  virtual void complete() {}
+
   [[nodiscard]] longshore_team& team() const noexcept { return team_; }
   [[nodiscard]] const char* kind() const noexcept { return kind_; }
   [[nodiscard]] int users() const noexcept { return users_; }
@@ -66,6 +69,10 @@ struct longshore_team {
     Thing* const handle = thing.get();
     things.push_back(std::move(thing));
     return handle;
+  }
+  /// At the end of a run that went well: what is in flight lands while all that it needs is there.
+  void complete() const {
+    for (const auto& thing : things) thing->complete();
   }
   /// Ends it. Throws errc::usage where something stands on it.
   static void free(longshore::bindings::owned* thing);

@@ -1,5 +1,5 @@
-// Histogram plans: one compiled for words of 4 bytes and one for words of 8; whether these are integers or floating is asked for each, which
-// costs less than the addition.
+// Histogram plans. Words of 4 bytes have one that asks of each addition whether it is of integers or floating, which costs less than the
+// addition; words of 8 bytes have two, because transports add 64-bit integers by themselves, which they do for op::add only.
 #include "arrays.hpp"
 
 #include <longshore/gather/update.hpp>
@@ -37,13 +37,11 @@ Word one_of(int type) {
   return is_floating(type) ? std::bit_cast<Word>(floating{1}) : Word{1};
 }
 
-template <class Word>
+template <class Word, class Add>
 class plan_of final : public longshore_histogram_plan {
  public:
-  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words, const gather_options& options)
-      : longshore_histogram_plan(table, "histogram plan"),
-        one_(one_of<Word>(table.type)),
-        plan_(words, add_words{is_floating(table.type)}, options) {}
+  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words, Add add, const gather_options& options)
+      : longshore_histogram_plan(table, "histogram plan"), one_(one_of<Word>(table.type)), plan_(words, add, options) {}
   void run(std::span<const std::int64_t> indices, void* values) override {
     if (values == nullptr)
       plan_(indices, one_);
@@ -54,14 +52,16 @@ class plan_of final : public longshore_histogram_plan {
 
  private:
   Word one_;
-  update_plan<Word, chosen_distribution, add_words> plan_;
+  update_plan<Word, chosen_distribution, Add> plan_;
 };
 
 std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const gather_options& options) {
   if (table.type == LONGSHORE_BYTES)
     fail(errc::usage, "a histogram in an array of bytes: what is added is one of int32, uint32, float32, int64, uint64, float64");
   return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_histogram_plan> {
-    return std::make_unique<plan_of<Word>>(table, words, options);
+    if constexpr (sizeof(Word) == sizeof(std::int64_t))
+      if (!is_floating(table.type)) return std::make_unique<plan_of<Word, op::add>>(table, words, op::add{}, options);
+    return std::make_unique<plan_of<Word, add_words>>(table, words, add_words{is_floating(table.type)}, options);
   });
 }
 

@@ -8,8 +8,10 @@
  * - Errors. Functions that can fail return 0 (LONGSHORE_OK) or a code of enum longshore_error; longshore_error_message() then says
  *   what happened, on which rank, what was given and what is allowed. It belongs to the calling thread and holds until the next call
  *   that fails there. Functions that only ask return the answer, and need a handle that is valid. No exception leaves a call.
- * - Going on after an error. LONGSHORE_ERROR_USAGE and _UNSUPPORTED of a collective call are met by all ranks alike, unless said
- *   otherwise, and nothing was done. After LONGSHORE_ERROR_TIMEOUT, _PEER_FAILED and _TRANSPORT only leave: return the code.
+ * - Going on after an error. LONGSHORE_ERROR_USAGE and _UNSUPPORTED of a collective call are met by all ranks alike where its arguments
+ *   are the same on all, and nothing was done. What only one rank gives wrongly (a NULL, a negative count, a field without cells) is
+ *   refused there and then: the others wait for that rank, and meet LONGSHORE_ERROR_TIMEOUT or _PEER_FAILED unless it leaves or makes
+ *   the call as it should be. After LONGSHORE_ERROR_TIMEOUT, _PEER_FAILED and _TRANSPORT only leave: return the code.
  * - Owning. What a function named ..._create gives is freed by ..._free, newest first where one stands on another. Both are collective
  *   unless said otherwise. What is left is freed when the run or the team ends. NULL may be freed. Memory that a program gives
  *   stays its own, and is neither kept nor written after a call returns, except where the call says so (halo plans).
@@ -78,6 +80,9 @@ const char* longshore_error_message(void);
 /* Keeps a message for this thread as if a call had failed, and returns the code: for functions that longshore_run calls, and for faces of
  * other languages. */
 int longshore_fail(int code, const char* message);
+/* For what cannot return a code: prints the name of `code` with this thread's message, and ends all ranks, threads or processes, with
+ * status 3. Does not return. */
+void longshore_end(int code);
 /* "usage", "timeout", ...; "unknown" for what is no code. */
 const char* longshore_error_name(int code);
 /* Bytes of an element; 0 for LONGSHORE_BYTES and for what is no type. */
@@ -200,13 +205,16 @@ void longshore_grid_shape(const longshore_grid* grid, int shape[3]);
 void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]);
 /* The rank that is `step` away, each number -1, 0 or 1; -1 beyond a border. */
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]);
-/* This rank's piece of `cells` cells along a dimension: the remainder is spread over the first pieces. */
+/* This rank's piece of `cells` cells along a dimension: the remainder is spread over the first pieces. Nothing of a
+ * dimension that is not 0 to 2. */
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first, int64_t* count);
 
 /* Memory that the ranks of the node can read: fields that lie in it, which plans find by their addresses, are not packed in mode "direct"
  * between processes. Zero at first, aligned to 64 bytes at least. Local; it is needed until the plans for it are freed. */
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory, void** data);
 int longshore_memory_free(longshore_memory* memory);
+/* The memory in which an address lies; NULL where it lies in none. */
+longshore_memory* longshore_memory_of(const longshore_team* team, const void* cell);
 
 /* A block of cells with a halo around it, in memory of the program. */
 struct longshore_field {
@@ -220,7 +228,7 @@ struct longshore_field {
 };
 
 /* Fills in a field whose rows lie one after the other with their halo, and x is next to each other: `cells` is the first one in memory, a
- * corner of the halo. */
+ * corner of the halo. With LONGSHORE_BYTES `first` stays NULL: the program fills it in with `element_bytes`. */
 void longshore_field_dense(struct longshore_field* field, void* cells, int type, const int64_t extents[3], const int low[3],
                            const int high[3]);
 
@@ -279,7 +287,7 @@ struct longshore_sort_options {
 int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes,
                             const struct longshore_sort_options* options, longshore_sorter** sorter);
 int longshore_sorter_free(longshore_sorter* sorter);
-/* Any number of keys per rank; `payloads` NULL where they have none. Afterwards this rank has the *count keys of its part, ascending; no key
+/* Any number of keys per rank; `payloads` NULL only where they have none. Afterwards this rank has the *count keys of its part, ascending; no key
  * of a rank is above one of a later rank. Collective. A key outside max_key: LONGSHORE_ERROR_USAGE here, _PEER_FAILED on the others; the
  * sorter can be used again. */
 int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void* payloads, int64_t count, int64_t* received);

@@ -5,6 +5,13 @@
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
+void longshore::bindings::abort_mpi(int status) {
+  int initialised = 0, finalised = 0;
+  MPI_Initialized(&initialised);
+  MPI_Finalized(&finalised);
+  if (initialised != 0 && finalised == 0) MPI_Abort(MPI_COMM_WORLD, status);
+}
+
 extern "C" {
 
 using namespace longshore;

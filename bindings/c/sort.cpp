@@ -9,7 +9,8 @@
 #include <limits>
 
 struct longshore_sorter : longshore::bindings::owned {
-  using owned::owned;
+  longshore_sorter(longshore_team& of, std::size_t payload) : owned(of, "sorter"), payload_bytes(payload) {}
+  const std::size_t payload_bytes;
   virtual void run(const void* keys, const void* payloads, std::size_t count) = 0;
   [[nodiscard]] virtual std::size_t received() const = 0;
   virtual void result(void* keys, void* payloads) const = 0;
@@ -76,7 +77,7 @@ template <class Word>
 class word_sorter final : public longshore_sorter {
  public:
   word_sorter(longshore_team& of, tasks workers, bucket_options options, const key_facts& key)
-      : longshore_sorter(of, "sorter"), workers_(std::move(workers)) {
+      : longshore_sorter(of, 0), workers_(std::move(workers)) {
     options.workers = &workers_;
     sorter_.emplace(of.ranks, options, key.flip_of<Word>());
   }
@@ -105,8 +106,8 @@ struct record {
 template <std::size_t Bytes>
 class record_sorter final : public longshore_sorter {
  public:
-  record_sorter(longshore_team& of, tasks workers, bucket_options options, const key_facts& key, std::size_t payload_bytes)
-      : longshore_sorter(of, "sorter"), workers_(std::move(workers)), key_(key), payload_bytes_(payload_bytes) {
+  record_sorter(longshore_team& of, tasks workers, bucket_options options, const key_facts& key, std::size_t payload)
+      : longshore_sorter(of, payload), workers_(std::move(workers)), key_(key) {
     options.workers = &workers_;
     sorter_.emplace(of.ranks, options, &record<Bytes>::word);
   }
@@ -115,8 +116,8 @@ class record_sorter final : public longshore_sorter {
     const auto* const first = static_cast<const std::byte*>(keys);
     for (std::size_t i = 0; i < count; ++i) {
       items_[i].word = key_.word_of(first, i);
-      if (payload_bytes_ > 0)
-        std::memcpy(items_[i].payload.data(), static_cast<const std::byte*>(payloads) + i * payload_bytes_, payload_bytes_);
+      if (payload_bytes > 0)
+        std::memcpy(items_[i].payload.data(), static_cast<const std::byte*>(payloads) + i * payload_bytes, payload_bytes);
     }
     sorted_ = sorter_->sort(items_);
   }
@@ -125,7 +126,7 @@ class record_sorter final : public longshore_sorter {
     for (std::size_t i = 0; i < sorted_.size(); ++i) {
       key_.store(static_cast<std::byte*>(keys), i, sorted_[i].word);
       if (payloads != nullptr)
-        std::memcpy(static_cast<std::byte*>(payloads) + i * payload_bytes_, sorted_[i].payload.data(), payload_bytes_);
+        std::memcpy(static_cast<std::byte*>(payloads) + i * payload_bytes, sorted_[i].payload.data(), payload_bytes);
     }
   }
   [[nodiscard]] exchange_strategy exchange() const override { return sorter_->strategy(); }
@@ -133,7 +134,6 @@ class record_sorter final : public longshore_sorter {
  private:
   tasks workers_;
   key_facts key_;
-  std::size_t payload_bytes_;
   std::vector<record<Bytes>> items_;
   std::optional<bucket_sorter<record<Bytes>, std::uint64_t record<Bytes>::*>> sorter_;
   std::span<const record<Bytes>> sorted_;
@@ -204,6 +204,8 @@ int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void*
   return guarded([&] {
     const std::size_t items = count_from(count, "the number of keys");
     if (items > 0) needed(static_cast<const char*>(keys), "the array of keys");
+    if (items > 0 && needed(sorter, "the sorter").payload_bytes > 0)
+      needed(static_cast<const char*>(payloads), "the array of payloads, which the sorter was made for,");
     needed(sorter, "the sorter").run(keys, payloads, items);
     if (received != nullptr) *received = static_cast<int64_t>(sorter->received());
   });

@@ -132,12 +132,12 @@ int longshore_run(int argc, char** argv, longshore_main body, void* context) {
     needed(body, "the function to run");
     longshore::run(argc, argv, [body, context](longshore::team& ranks) {
       longshore_team handle(ranks);
+      forget_error();
       const int status = body(&handle, context);
-      if (status == 0) return;
+      if (status == 0) return handle.complete();
       // What a call of the library returned comes with its message.
-      const std::string message = longshore_error_message();
-      if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT && !message.empty())
-        throw error(static_cast<errc>(status), message);
+      if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT && status == kept_code())
+        throw error(static_cast<errc>(status), longshore_error_message());
       throw program_failure(status, ranks.rank());
     });
   });
@@ -147,6 +147,7 @@ int longshore_finalize(longshore_team* team) {
   return guarded([&] {
     if (team == nullptr) return;
     if (!team->own) fail(errc::usage, "longshore_finalize of a team of longshore_run, which ends it: leave the call out");
+    team->complete();
     delete team;
   });
 }
@@ -166,19 +167,26 @@ int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root
     longshore::team& ranks = needed(team, "the team").ranks;
     if (root < 0 || root >= ranks.size())
       fail(errc::usage, "a broadcast from rank {}: there are 0 to {}", root, ranks.size() - 1);
+    if (bytes > 0) needed(static_cast<std::byte*>(data), "the data of a broadcast");
     ranks.broadcast({static_cast<std::byte*>(data), bytes}, root);
   });
 }
 
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction) {
   return guarded([&] {
-    allreduce(needed(team, "the team").ranks, values, count_from(count, "the number of values"), type, reduction_of(reduction));
+    const std::size_t items = count_from(count, "the number of values");
+    if (items > 0) needed(static_cast<std::byte*>(values), "the array of values");
+    allreduce(needed(team, "the team").ranks, values, items, type, reduction_of(reduction));
   });
 }
 
 int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all) {
   return guarded([&] {
     longshore::team& ranks = needed(team, "the team").ranks;
+    if (bytes > 0) {
+      needed(static_cast<const std::byte*>(mine), "what a rank gives to an allgather");
+      needed(static_cast<std::byte*>(all), "the room for an allgather");
+    }
     ranks.allgather({static_cast<const std::byte*>(mine), bytes},
                     {static_cast<std::byte*>(all), bytes * static_cast<std::size_t>(ranks.size())});
   });
@@ -187,6 +195,10 @@ int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, vo
 int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes, void* incoming) {
   return guarded([&] {
     longshore::team& ranks = needed(team, "the team").ranks;
+    if (bytes > 0) {
+      needed(static_cast<const std::byte*>(outgoing), "the outgoing blocks");
+      needed(static_cast<std::byte*>(incoming), "the room for incoming blocks");
+    }
     const std::size_t all = bytes * static_cast<std::size_t>(ranks.size());
     ranks.alltoall({static_cast<const std::byte*>(outgoing), all}, {static_cast<std::byte*>(incoming), all});
   });

@@ -159,7 +159,22 @@ contains
     call halo%create(grid, width=2)
     call halo%exchange(u(:, :4, :), ierr=ierr)
     call check(ierr == longshore_error_usage, 'an array that is all halo')
+    call halo%exchange(u, u(:, :4, :), ierr=ierr)
+    call check(ierr == longshore_error_usage, 'a second array that is all halo')
+    call halo%exchange(u, ierr=ierr)
+    call check(ierr == longshore_ok, 'the first array after a call that was refused')
+    call halo%free()
+    call halo%create(grid, low=[0, 0, 0], high=[0, 0, 1])
+    call halo%exchange(wide(:n(1):1, :, :), ierr=ierr)
+    call check(ierr == longshore_ok, 'a part of an array')
+    call halo%exchange(wide(:2*n(1) - 1:2, :, :), ierr=ierr)
+    call check(ierr == longshore_error_usage, 'as many cells from the same one on, but further apart')
+    call halo%free()
+    call halo%create(grid, low=[1, 1, 1, 1], high=[1, 1, 1], ierr=ierr)
+    call check(ierr == longshore_error_usage, 'a halo of four dimensions')
     call halo%create(grid, width=1, mode='telepathy')
+    call halo%exchange(u, ierr=ierr)
+    call check(ierr == longshore_error_usage, 'a mode that there is not')
     call halo%exchange(u, ierr=ierr)
     call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'isend-recv') > 0, 'a mode that there is not')
     call grid%free()
@@ -173,8 +188,14 @@ contains
     type(longshore_halo) :: halo
     real(real32), pointer :: u(:, :)
     integer(int64), allocatable, target :: v(:, :)
-    integer :: at(3), all_cells(3), x, y
+    integer :: at(3), all_cells(3), x, y, ierr
+    call grid%create(team, ranks=[1, 1, 1, 1], ierr=ierr)
+    call check(ierr == longshore_error_usage, 'a grid of four dimensions')
     call grid%create(team, dimensions=2)
+    call grid%piece(0, 10, x, y, ierr)
+    call check(ierr == longshore_error_usage .and. x == 1 .and. y == 0, 'a piece along dimension 0')
+    call grid%block([4, 4, 4, 4], at, all_cells, ierr)
+    call check(ierr == longshore_error_usage, 'a block of four dimensions')
     call check(grid%neighbour([0, 0]) == team%rank(), 'a rank beside itself')
     at = grid%coordinates()
     all_cells = grid%shape()
@@ -202,7 +223,13 @@ contains
         call check(v(x, y) == cell(at(1) + x, at(2) + y, 0, all_cells, 3), 'a cell of int64')
       end do
     end do
+    call grid%deallocate(u, ierr)
+    call check(ierr == longshore_error_usage .and. associated(u), 'a field that a halo still needs')
     call halo%free()
+    call grid%deallocate(u, ierr)
+    call check(ierr == longshore_ok .and. .not. associated(u), 'a deallocated field')
+    call grid%deallocate(u, ierr)
+    call check(ierr == longshore_error_usage, 'a field that is not there')
   end subroutine halo_2
 
   ! One dimension that ends at the domain's borders.
@@ -279,7 +306,8 @@ contains
   subroutine stops(team)
     type(longshore_team), intent(inout) :: team
     type(longshore_array) :: table
-    call table%create(team, longshore_int32, 10_int64, 'diagonal')
+    if (team%rank() == team%size() - 1) call table%create(team, longshore_int32, 10_int64, 'diagonal')
+    call team%barrier()
     print '(a)', 'it went on'
   end subroutine stops
 end module face_checks

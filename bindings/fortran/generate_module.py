@@ -35,7 +35,6 @@ RANKS = [
             f"if (size(u, {d + 1}) > 1) there({d + 1}) = address_of_<type>(u({second_cell(d, rank)}))"
             for d in range(rank)
         ),
-        "inner": ",".join(f"1 + this%low({d + 1})" for d in range(rank)),
         "bounds": ", ".join(f"1 - low({d + 1}):" for d in range(rank)),
     }
     for rank in (1, 2, 3)

@@ -31,10 +31,13 @@ static int count_pairs(longshore_team* team, void* context) {
   int64_t found[2] = {0, 0}; /* pairs, and different ones */
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k) found[0] += counts[k], found[1] += counts[k] > 0;
   TRY(longshore_allreduce(team, found, 2, LONGSHORE_INT64, LONGSHORE_SUM));
-  if (rank == 0) printf("%lld pairs, %lld of them different\n", (long long)found[0], (long long)found[1]);
+  const int right = found[0] == pairs;
+  if (rank == 0)
+    printf("histogram: ranks=%lld pairs=%lld different=%lld verified=%s\n", (long long)ranks, (long long)found[0],
+           (long long)found[1], right ? "yes" : "no");
   free(indices);
   free(bytes);
-  return LONGSHORE_OK;
+  return right ? LONGSHORE_OK : longshore_fail(LONGSHORE_ERROR_PROGRAM, "pairs were lost");
 }
 
 int main(int argc, char** argv) {

@@ -29,8 +29,10 @@ static int ask(longshore_team* team, void* context) {
     for (int64_t i = 0; i < requests; ++i) wrong += values[i] != 0.5 * (double)indices[i];
   }
   TRY(longshore_allreduce(team, &wrong, 1, LONGSHORE_INT64, LONGSHORE_SUM));
-  if (longshore_team_rank(team) == 0) printf("three gathers, %lld wrong values\n", (long long)wrong);
-  return LONGSHORE_OK;
+  if (longshore_team_rank(team) == 0)
+    printf("index_gather: ranks=%d requests=%d verified=%s\n", longshore_team_size(team), 3 * requests,
+           wrong == 0 ? "yes" : "no");
+  return wrong == 0 ? LONGSHORE_OK : longshore_fail(LONGSHORE_ERROR_PROGRAM, "wrong values");
 }
 
 int main(int argc, char** argv) {

@@ -26,9 +26,9 @@ static int measure(longshore_team* team, void* context) {
   TRY(longshore_allreduce(team, &seconds, 1, LONGSHORE_FLOAT64, LONGSHORE_MAX));
   TRY(longshore_allreduce(team, &wrong, 1, LONGSHORE_INT64, LONGSHORE_SUM));
   if (longshore_team_rank(team) == 0)
-    printf("triad: %8.2f GB/s, %lld wrong elements\n",
-           1e-9 * longshore_team_size(team) * (double)longshore_stream_bytes(triad) / seconds, (long long)wrong);
-  return LONGSHORE_OK;
+    printf("stream: ranks=%d gigabytes_per_second=%.1f verified=%s\n", longshore_team_size(team),
+           1e-9 * longshore_team_size(team) * (double)longshore_stream_bytes(triad) / seconds, wrong == 0 ? "yes" : "no");
+  return wrong == 0 ? LONGSHORE_OK : longshore_fail(LONGSHORE_ERROR_PROGRAM, "wrong elements");
 }
 
 int main(int argc, char** argv) {

@@ -1,9 +1,12 @@
-! How often each byte pair occurs in a file: every rank reads its piece and counts into a table that is spread over all ranks.
+! How often each byte pair occurs in a file: every rank reads its piece and counts into a table that is spread over all ranks. They
+! read by turns: of ranks that are threads only one can have the file open, because gfortran has one unit for a file.
 program histogram
   use longshore
   use, intrinsic :: iso_fortran_env, only: int8, int64
   implicit none
+  logical :: right = .true.
   call longshore_run(count_pairs)
+  if (.not. right) error stop 1
 contains
   subroutine count_pairs(team)
     type(longshore_team), intent(inout) :: team
@@ -36,6 +39,9 @@ contains
     call table%get_local(counts)
     found = [sum(counts), int(count(counts > 0), int64)]
     call team%allreduce(found, longshore_sum)
-    if (team%rank() == 0) print '(i0, a, i0, a)', found(1), ' pairs, ', found(2), ' of them different'
+    if (team%rank() > 0) return
+    right = found(1) == size_bytes - 1
+    print '(a, i0, a, i0, a, i0, 2a)', 'histogram: ranks=', team%size(), ' pairs=', found(1), ' different=', found(2), &
+      ' verified=', merge('yes', 'no ', right)
   end subroutine count_pairs
 end program histogram

@@ -3,7 +3,9 @@ program stream
   use longshore
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
+  logical :: right = .true.
   call longshore_run(measure)
+  if (.not. right) error stop 1
 contains
   subroutine measure(team)
     type(longshore_team), intent(inout) :: team
@@ -23,7 +25,9 @@ contains
     call team%allreduce(seconds, longshore_max)
     wrong = triad%wrong()
     call team%allreduce(wrong, longshore_sum)
-    if (team%rank() == 0) print '(a, f8.2, a, i0, a)', 'triad: ', 1e-9*team%size()*triad%bytes()/seconds, ' GB/s, ', &
-      wrong, ' wrong elements'
+    if (team%rank() > 0) return
+    right = wrong == 0
+    print '(a, i0, a, f0.1, 2a)', 'stream: ranks=', team%size(), ' gigabytes_per_second=', &
+      1d-9*real(team%size()*triad%bytes(), real64)/seconds, ' verified=', merge('yes', 'no ', right)
   end subroutine measure
 end program stream

@@ -1,6 +1,11 @@
 """Recipe for Spack: `spack repo create here`, this file as packages/longshore/package.py, `spack install longshore`."""
 
-from spack.package import CMakePackage, conflicts, depends_on, variant, version
+from spack.package import conflicts, depends_on, variant, version
+
+try:  # from Spack 1.0 on
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:
+    from spack.package import CMakePackage
 
 
 class Longshore(CMakePackage):
@@ -20,6 +25,9 @@ class Longshore(CMakePackage):
     variant("fortran", default=True, description="Build the Fortran module")
     variant("bench", default=True, description="Build longshore-bench")
 
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("python@3.8:", type="build", when="+fortran")
