@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-FENCE = re.compile(r"^```(\w*)\s*$")
+FENCE = re.compile(r"^```([\w{}-]*)\s*$")
 NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
 EXIT_STATUS = re.compile(r"#.*exit status (\d+)")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
