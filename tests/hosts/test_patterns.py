@@ -47,7 +47,7 @@ PATTERNS = {
 }
 # What must run: all levels of this factor, but on other transports than mpi what is defined by its calls.
 FACTOR = {"stream": "scope", "gather": "strategy", "halo": "mode", "sort": "exchange"}
-ONLY_MPI = {"halo": set(HALO_MODES) - {"channel", "direct"}, "sort": {"sendrecv", "rma"}}
+ONLY_MPI = {"halo": set(HALO_MODES) - {"channel", "direct"}, "sort": {"rma"}}
 CASES = [(count, pattern) for count, patterns in PATTERNS.items() for pattern in patterns]
 
 
