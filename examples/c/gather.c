@@ -30,13 +30,12 @@ static int ask(longshore_team* team, void* context) {
   }
   TRY(longshore_allreduce(team, &wrong, 1, LONGSHORE_INT64, LONGSHORE_SUM));
   if (longshore_team_rank(team) == 0)
-    printf("index_gather: ranks=%d requests=%d verified=%s\n", longshore_team_size(team), 3 * requests,
-           wrong == 0 ? "yes" : "no");
+    printf("gather: ranks=%d requests=%d verified=%s\n", longshore_team_size(team), 3 * requests, wrong == 0 ? "yes" : "no");
   return wrong == 0 ? LONGSHORE_OK : longshore_fail(LONGSHORE_ERROR_PROGRAM, "wrong values");
 }
 
 int main(int argc, char** argv) {
   if (longshore_run(argc, argv, ask, NULL) == LONGSHORE_OK) return 0;
-  fprintf(stderr, "index_gather: %s\n", longshore_error_message());
+  fprintf(stderr, "gather: %s\n", longshore_error_message());
   return 1;
 }

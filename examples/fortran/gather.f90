@@ -32,7 +32,7 @@ contains
     call team%allreduce(wrong, longshore_sum)
     if (team%rank() > 0) return
     right = wrong == 0
-    print '(a, i0, a, i0, 2a)', 'index_gather: ranks=', team%size(), ' requests=', 3*size(indices), &
+    print '(a, i0, a, i0, 2a)', 'gather: ranks=', team%size(), ' requests=', 3*size(indices), &
       ' verified=', merge('yes', 'no ', right)
   end subroutine ask
 end program index_gather
