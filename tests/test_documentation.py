@@ -33,47 +33,41 @@ def name(block: Block) -> str:
     return f"{block.document.relative_to(REPOSITORY)}:{block.line}"
 
 
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
-    """For each document one scratch folder with the repository's files: later blocks see what earlier ones left."""
-    folders: dict[Path, Path] = {}
-
-    def folder_of(document: Path) -> Path:
-        if document not in folders:
-            folders[document] = tmp_path_factory.mktemp(document.stem)
-            for entry in REPOSITORY.iterdir():
-                if entry.name not in NOT_SHOWN:
-                    (folders[document] / entry.name).symlink_to(entry)
-        return folders[document]
-
-    return folder_of
+@pytest.fixture
+def reader(tmp_path: Path) -> Path:
+    """A scratch folder with the repository's files, as a reader has them before he types anything."""
+    for entry in REPOSITORY.iterdir():
+        if entry.name not in NOT_SHOWN:
+            (tmp_path / entry.name).symlink_to(entry)
+    return tmp_path
 
 
+# A document at a time: later blocks see what earlier ones left.
 @pytest.mark.parametrize(
-    "block",
-    [pytest.param(b, id=name(b), marks=pytest.mark.xdist_group(b.document.name)) for b in SHELL_BLOCKS],
+    "document", sorted({b.document for b in SHELL_BLOCKS}), ids=lambda d: str(d.relative_to(REPOSITORY))
 )
-def test_commands_of_the_documentation_end_as_it_says(block: Block, reader: Callable[[Path], Path]) -> None:
+def test_commands_of_the_documentation_end_as_it_says(document: Path, reader: Path) -> None:
     environment = os.environ | {
         "PATH": f"{REPOSITORY}/.venv/bin:{os.environ['PATH']}",
         "LONGSHORE_PIN": "0",
         "LONGSHORE_PROFILE": "off",
     }
-    to_run = list(commands(block))
-    assert to_run, "a block without commands is not marked sh"
-    for command in to_run:
-        done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", command.text],
-            cwd=reader(block.document),
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT_SECONDS,
-        )
-        where = f"{block.document.name}:{command.line}: {command.text}"
-        assert done.returncode == command.exit_status, f"{where}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    for block in (b for b in SHELL_BLOCKS if b.document == document):
+        to_run = list(commands(block))
+        assert to_run, f"{name(block)}: a block without commands is not marked sh"
+        for command in to_run:
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", command.text],
+                cwd=reader,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=TIMEOUT_SECONDS,
+            )
+            where = f"{document.name}:{command.line}: {command.text}"
+            assert done.returncode == command.exit_status, f"{where}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
 
 @pytest.mark.parametrize("block", PROGRAMS, ids=name)

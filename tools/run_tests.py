@@ -100,20 +100,7 @@ STAGES = (
     ),
     Stage(
         "system",
-        (
-            (
-                "python",
-                "-m",
-                "pytest",
-                "--numprocesses",
-                CORES,
-                "--dist",
-                "loadgroup",
-                "--ignore",
-                "tests/hosts",
-                "tests",
-            ),
-        ),
+        (("python", "-m", "pytest", "--numprocesses", CORES, "--ignore", "tests/hosts", "tests"),),
         PYTEST_CLOSING,
     ),
     Stage("hosts", (("python", "-m", "pytest", "tests/hosts"),), PYTEST_CLOSING),
