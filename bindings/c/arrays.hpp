@@ -46,4 +46,36 @@ class request_plan : public owned {
 /// Throws errc::usage where there are requests, but NULL for what they need.
 void check_requests(const std::int64_t* indices, std::int64_t count, const void* values, bool may_be_null = false);
 
+// The calls that the three kinds have alike. `make(table, options)` gives a plan of the kind.
+
+template <class Plan, class Make>
+int create_plan(longshore_array* table, const longshore_gather_options* options, Plan** plan, const Make& make) {
+  return guarded([&] {
+    longshore_array& of = needed(table, "the table");
+    needed(plan, "the place for the plan");
+    *plan = of.team().keep(make(of, options_of(options)));
+  });
+}
+
+template <class Plan>
+int run_plan(Plan* plan, const std::int64_t* indices, std::int64_t count, void* values, bool may_be_null = false) {
+  return guarded([&] {
+    check_requests(indices, count, values, may_be_null);
+    needed(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, values);
+  });
+}
+
+/// With a plan that is made, used and freed.
+template <class Make>
+int run_once(longshore_array* table, const std::int64_t* indices, std::int64_t count, void* values,
+             const longshore_gather_options* options, const Make& make, bool may_be_null = false) {
+  return guarded([&] {
+    longshore_array& of = needed(table, "the table");
+    check_requests(indices, count, values, may_be_null);
+    gather_options chosen = options_of(options);
+    chosen.expected_requests = static_cast<std::size_t>(count);
+    make(of, chosen)->run({indices, static_cast<std::size_t>(count)}, values);
+  });
+}
+
 }  // namespace longshore::bindings

@@ -38,11 +38,7 @@ extern "C" {
 
 int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options,
                             longshore_gather_plan** plan) {
-  return guarded([&] {
-    longshore_array& of = needed(table, "the table");
-    needed(plan, "the place for the plan");
-    *plan = of.team().keep(make(of, options_of(options)));
-  });
+  return create_plan(table, options, plan, make);
 }
 
 int longshore_gather_free(longshore_gather_plan* plan) {
@@ -50,22 +46,13 @@ int longshore_gather_free(longshore_gather_plan* plan) {
 }
 
 int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, int64_t count, void* out) {
-  return guarded([&] {
-    check_requests(indices, count, out);
-    needed(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, out);
-  });
+  return run_plan(plan, indices, count, out);
 }
 
 const char* longshore_gather_strategy(const longshore_gather_plan* plan) { return name_of(plan->strategy()).data(); }
 
 int longshore_gather(longshore_array* table, const int64_t* indices, int64_t count, void* out,
                      const struct longshore_gather_options* options) {
-  return guarded([&] {
-    longshore_array& of = needed(table, "the table");
-    check_requests(indices, count, out);
-    gather_options chosen = options_of(options);
-    chosen.expected_requests = static_cast<std::size_t>(count);
-    make(of, chosen)->run({indices, static_cast<std::size_t>(count)}, out);
-  });
+  return run_once(table, indices, count, out, options, make);
 }
 }

@@ -71,11 +71,7 @@ extern "C" {
 
 int longshore_histogram_create(longshore_array* table, const struct longshore_gather_options* options,
                                longshore_histogram_plan** plan) {
-  return guarded([&] {
-    longshore_array& of = needed(table, "the table");
-    needed(plan, "the place for the plan");
-    *plan = of.team().keep(make(of, options_of(options)));
-  });
+  return create_plan(table, options, plan, make);
 }
 
 int longshore_histogram_free(longshore_histogram_plan* plan) {
@@ -83,22 +79,13 @@ int longshore_histogram_free(longshore_histogram_plan* plan) {
 }
 
 int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indices, int64_t count, const void* values) {
-  return guarded([&] {
-    check_requests(indices, count, values, true);
-    needed(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, const_cast<void*>(values));
-  });
+  return run_plan(plan, indices, count, const_cast<void*>(values), true);
 }
 
 const char* longshore_histogram_strategy(const longshore_histogram_plan* plan) { return name_of(plan->strategy()).data(); }
 
 int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
                         const struct longshore_gather_options* options) {
-  return guarded([&] {
-    longshore_array& of = needed(table, "the table");
-    check_requests(indices, count, values, true);
-    gather_options chosen = options_of(options);
-    chosen.expected_requests = static_cast<std::size_t>(count);
-    make(of, chosen)->run({indices, static_cast<std::size_t>(count)}, const_cast<void*>(values));
-  });
+  return run_once(table, indices, count, const_cast<void*>(values), options, make, true);
 }
 }

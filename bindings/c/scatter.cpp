@@ -38,11 +38,7 @@ extern "C" {
 
 int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options,
                              longshore_scatter_plan** plan) {
-  return guarded([&] {
-    longshore_array& of = needed(table, "the table");
-    needed(plan, "the place for the plan");
-    *plan = of.team().keep(make(of, options_of(options)));
-  });
+  return create_plan(table, options, plan, make);
 }
 
 int longshore_scatter_free(longshore_scatter_plan* plan) {
@@ -50,22 +46,13 @@ int longshore_scatter_free(longshore_scatter_plan* plan) {
 }
 
 int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, int64_t count, const void* values) {
-  return guarded([&] {
-    check_requests(indices, count, values);
-    needed(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, const_cast<void*>(values));
-  });
+  return run_plan(plan, indices, count, const_cast<void*>(values));
 }
 
 const char* longshore_scatter_strategy(const longshore_scatter_plan* plan) { return name_of(plan->strategy()).data(); }
 
 int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
                       const struct longshore_gather_options* options) {
-  return guarded([&] {
-    longshore_array& of = needed(table, "the table");
-    check_requests(indices, count, values);
-    gather_options chosen = options_of(options);
-    chosen.expected_requests = static_cast<std::size_t>(count);
-    make(of, chosen)->run({indices, static_cast<std::size_t>(count)}, const_cast<void*>(values));
-  });
+  return run_once(table, indices, count, const_cast<void*>(values), options, make);
 }
 }
