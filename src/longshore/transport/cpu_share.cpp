@@ -1,9 +1,26 @@
+#include <longshore/machine/affinity.hpp>
 #include <longshore/transport/cpu_share.hpp>
 
 #include <algorithm>
 #include <map>
 
 namespace longshore {
+
+cpu_mask mask_of(std::span<const int> cpus) noexcept {
+  cpu_mask mask{};
+  for (const int cpu : cpus)
+    if (const auto byte = static_cast<std::size_t>(cpu) / 8; byte < mask.size())
+      mask[byte] = static_cast<unsigned char>(mask[byte] | (1 << cpu % 8));
+  return mask;
+}
+
+std::vector<int> cpus_in(const cpu_mask& mask) {
+  std::vector<int> cpus;
+  for (std::size_t byte = 0; byte < mask.size(); ++byte)
+    for (int bit = 0; bit < 8; ++bit)
+      if ((mask[byte] >> bit & 1) != 0) cpus.push_back(static_cast<int>(8 * byte) + bit);
+  return cpus;
+}
 
 std::vector<int> cpu_share(std::span<const int> cpus, int index, int ranks) {
   const int count = static_cast<int>(cpus.size());
@@ -33,6 +50,13 @@ std::vector<int> core_order(std::span<const int> cpus, const topology& host) {
 std::vector<int> compact_share(std::span<const int> cpus, int index, int ranks) {
   if (ranks >= static_cast<int>(cpus.size())) return cpu_share(cpus, index, ranks);
   return {core_order(cpus, topology_of_this_machine())[static_cast<std::size_t>(index)]};
+}
+
+host_share share_of_host(const std::vector<int>& allowed, std::span<const int> host_cpus, int index, int ranks, bool compact) {
+  const auto share = compact ? compact_share : cpu_share;
+  return {.cpus = allowed.size() < host_cpus.size() ? allowed : share(host_cpus, index, ranks),
+          .enough_cores = ranks <= static_cast<int>(host_cpus.size()) &&
+                          (usable_cores() == static_cast<int>(allowed.size()) || ranks <= usable_cores())};
 }
 
 }  // namespace longshore

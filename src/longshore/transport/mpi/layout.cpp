@@ -6,14 +6,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
+#include <utility>
 
 namespace longshore::mpi {
 namespace {
-
-constexpr int most_cpus = 8192;
 
 communicator split_by_host(const communicator& ranks) {
   MPI_Comm host = MPI_COMM_NULL;
@@ -45,13 +42,9 @@ bool all(const communicator& ranks, bool mine) {
 
 // CPUs that any rank of the host may use: launchers bind ranks to different ones.
 std::vector<int> cpus_of_host(const communicator& host) {
-  std::array<unsigned char, most_cpus / 8> mask{};
-  for (const int cpu : allowed_cpus()) mask[cpu / 8] = static_cast<unsigned char>(mask[cpu / 8] | (1 << cpu % 8));
+  cpu_mask mask = mask_of(allowed_cpus());
   check(MPI_Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_BYTE, MPI_BOR, host.get()), "MPI_Allreduce");
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < most_cpus; ++cpu)
-    if ((mask[cpu / 8] >> cpu % 8 & 1) != 0) cpus.push_back(cpu);
-  return cpus;
+  return cpus_in(mask);
 }
 
 }  // namespace
@@ -62,13 +55,10 @@ team::layout::layout(const communicator& ranks, int ranks_per_node, bool compact
   communicator physical_host = split_by_host(ranks);
   host_memory = wanted ? try_share(physical_host) : nullptr;
 
-  const std::vector<int> host_cpus = cpus_of_host(physical_host), mine = allowed_cpus();
-  const int local_ranks = ranks_on_host = physical_host.size();
-  // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
-  const auto share = compact ? compact_share : cpu_share;
-  cpus = mine.size() < host_cpus.size() ? mine : share(host_cpus, physical_host.rank(), local_ranks);
-  enough_cores = local_ranks <= static_cast<int>(host_cpus.size()) &&
-                 (usable_cores() == static_cast<int>(mine.size()) || local_ranks <= usable_cores());
+  ranks_on_host = physical_host.size();
+  host_share mine = share_of_host(allowed_cpus(), cpus_of_host(physical_host), physical_host.rank(), ranks_on_host, compact);
+  cpus = std::move(mine.cpus);
+  enough_cores = mine.enough_cores;
 
   if (all(ranks, host_memory != nullptr)) {
     host = std::move(physical_host);

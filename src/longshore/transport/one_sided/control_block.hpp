@@ -2,6 +2,7 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/transport/cpu_share.hpp>
 #include <longshore/transport/node_barrier.hpp>
 
 #include <array>
@@ -10,8 +11,6 @@
 #include <cstdint>
 
 namespace longshore::one_sided {
-
-constexpr std::size_t most_cpus = 8192;
 
 /// Zero is the initial state of all.
 struct control_block {
@@ -25,7 +24,7 @@ struct control_block {
   node_barrier_state barrier;  ///< of the node; its first rank's counts
   alignas(
       interference_bytes) std::array<std::atomic<std::uint64_t>, most_rounds> heard;  ///< last meeting in which round k was heard
-  std::array<unsigned char, most_cpus / 8> allowed_cpus;                              ///< those of this rank
+  cpu_mask allowed_cpus;                                                              ///< those of this rank
   alignas(interference_bytes) std::array<std::byte, board_bytes> board;               ///< what this rank shows in collectives
 };
 

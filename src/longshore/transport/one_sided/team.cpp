@@ -53,9 +53,7 @@ team::layout::layout(library& lib, int ranks_per_node, bool compact) {
   if (!control) fail(errc::out_of_memory, "no room for {} bytes of control memory: {}", sizeof(control_block), lib.room());
   const int rank = lib.rank(), size = lib.size();
   const std::vector<int> allowed = allowed_cpus();
-  for (const int cpu : allowed)
-    if (cpu < static_cast<int>(most_cpus))
-      block_in(*control, rank).allowed_cpus[static_cast<std::size_t>(cpu) / 8] |= static_cast<unsigned char>(1 << cpu % 8);
+  block_in(*control, rank).allowed_cpus = mask_of(allowed);
 
   const auto hosts = lib.gather(host_hash());  // now all have their control region
   // Ranks of a machine that reach each other's memory are one host here: their lowest one gives it a number. The others are not asked: each
@@ -69,7 +67,7 @@ team::layout::layout(library& lib, int ranks_per_node, bool compact) {
   const std::vector<int> host_of(firsts.begin(), firsts.end());
   nodes = node_map(host_of, rank, ranks_per_node);
 
-  std::array<unsigned char, most_cpus / 8> mask{};
+  cpu_mask mask{};
   int local_index = 0;
   for (int peer = 0; peer < size; ++peer) {
     if (hosts[static_cast<std::size_t>(peer)] != hosts[static_cast<std::size_t>(rank)]) continue;
@@ -79,14 +77,9 @@ team::layout::layout(library& lib, int ranks_per_node, bool compact) {
     const auto& theirs = block_in(*control, peer).allowed_cpus;
     for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = static_cast<unsigned char>(mask[i] | theirs[i]);
   }
-  std::vector<int> host_cpus;
-  for (int cpu = 0; cpu < static_cast<int>(most_cpus); ++cpu)
-    if ((mask[static_cast<std::size_t>(cpu) / 8] >> cpu % 8 & 1) != 0) host_cpus.push_back(cpu);
-  // Bound by the launcher to part of the host: that part is this rank's. Else the ranks divide the host.
-  const auto share = compact ? compact_share : cpu_share;
-  cpus = allowed.size() < host_cpus.size() ? allowed : share(host_cpus, local_index, ranks_on_host);
-  enough_cores = ranks_on_host <= static_cast<int>(host_cpus.size()) &&
-                 (usable_cores() == static_cast<int>(allowed.size()) || ranks_on_host <= usable_cores());
+  host_share mine = share_of_host(allowed, cpus_in(mask), local_index, ranks_on_host, compact);
+  cpus = std::move(mine.cpus);
+  enough_cores = mine.enough_cores;
 }
 
 std::unique_ptr<team> team::make(library& lib, const run_options& options) {
