@@ -2,6 +2,7 @@
 // 8 bytes there and back. When these shift between two sessions, the machine did, not the program.
 #include "benchmark.hpp"
 #include "loggp.hpp"
+#include "pingpong.hpp"
 #include "raw.hpp"
 #include "shift.hpp"
 
@@ -24,8 +25,6 @@
 
 namespace longshore::bench {
 namespace {
-
-constexpr std::size_t pingpong_bytes = 8;
 
 // Source and destination of a rank together are four times the machine's caches, as for stream.
 std::size_t default_copy_bytes() {
@@ -117,76 +116,39 @@ class copy_measurement final : public measurement {
   bool streaming_ = false;
 };
 
-// A message from rank 0 to the last rank and back, on channels. The other ranks do nothing.
-class pingpong_measurement final : public measurement {
+// A ping-pong on channels.
+class channel_way {
  public:
-  pingpong_measurement(team& ranks, std::size_t bytes)
-      : team_(ranks), last_(ranks.size() - 1), peer_(ranks.rank() == 0 ? last_ : 0), outgoing_(bytes), incoming_(bytes) {
-    for (std::size_t i = 0; i < bytes; ++i) outgoing_[i] = static_cast<std::byte>(mix_bits(i));  // the same on both ranks
+  static constexpr std::size_t head_bytes = 0;
+
+  channel_way(team& ranks, int peer, std::size_t bytes, bool takes_part) : team_(ranks), peer_(peer) {
     std::vector<channel_end> ends;
-    if (ranks.rank() == 0 || ranks.rank() == last_) ends.push_back({peer_, bytes});
+    if (takes_part) ends.push_back({peer, bytes});
     channels_ = ranks.open_channels(ends, ends, slots);
   }
-
-  void run() override {
-    if (channels_->sender_count() == 0) return;
-    if (team_.rank() == 0) {
-      send(++count_);
-      right_ = receive() == ~count_ && right_;
-    } else {
-      const std::uint64_t question = receive();
-      right_ = question == ++count_ && right_;
-      send(~question);
-    }
-  }
-  [[nodiscard]] bool verify() override {
-    if (channels_->sender_count() == 0) return true;
-    return right_ && count_ > 0 &&
-           std::equal(incoming_.begin() + pingpong_bytes, incoming_.end(), outgoing_.begin() + pingpong_bytes);
-  }
-  [[nodiscard]] traffic moved() const override {
-    if (channels_->sender_count() == 0) return {};
-    const bool leaves = !team_.nodes().is_local(peer_);
-    return {.messages = 1,
-            .payload_bytes = outgoing_.size(),
-            .wire_bytes = outgoing_.size(),
-            .offnode_bytes = leaves ? outgoing_.size() : 0};
-  }
-  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
-    return {{"latency_us", 1e6 * seconds.median / 2, "us", false}};
-  }
-
- private:
-  static constexpr int slots = 2;
-
-  // Every byte is written and read, also where both ranks share the memory of the slot. The first ones are the count.
-  void send(std::uint64_t value) {
+  void send(std::span<const std::byte> message) {
     std::byte* slot = nullptr;
     for (waiter wait(team_, "a free slot of the ping-pong", peer_); (slot = channels_->sender(0).reserve()) == nullptr;
          wait.pause()) {
     }
-    std::memcpy(outgoing_.data(), &value, sizeof(value));
-    std::memcpy(slot, outgoing_.data(), outgoing_.size());
-    channels_->sender(0).commit(outgoing_.size());
+    std::memcpy(slot, message.data(), message.size());
+    channels_->sender(0).commit(message.size());
   }
-  std::uint64_t receive() {
+  [[nodiscard]] bool receive(std::span<std::byte> into) {
     std::optional<std::span<const std::byte>> message;
     for (waiter wait(team_, "the ping-pong", peer_); !(message = channels_->receiver(0).front()); wait.pause()) {
     }
-    if (message->size() != incoming_.size()) right_ = false;
-    std::memcpy(incoming_.data(), message->data(), std::min(message->size(), incoming_.size()));
+    const bool whole = message->size() == into.size();
+    std::memcpy(into.data(), message->data(), std::min(message->size(), into.size()));
     channels_->receiver(0).release();
-    std::uint64_t value = 0;
-    std::memcpy(&value, incoming_.data(), sizeof(value));
-    return value;
+    return whole;
   }
 
+ private:
+  static constexpr int slots = 2;
   team& team_;
-  int last_, peer_;
-  std::vector<std::byte> outgoing_, incoming_;
+  int peer_;
   std::unique_ptr<channel_set> channels_;
-  std::uint64_t count_ = 0;
-  bool right_ = true;
 };
 
 // Takes out what does not concern a kernel.
@@ -232,7 +194,7 @@ std::unique_ptr<measurement> make_kernel(team& ranks, const variant& what, const
   if (kernel == "copy") return std::make_unique<copy_measurement>(ranks, bytes_of(what, default_copy_bytes()));
   if (kernel == "put") return make_put(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
   if (kernel == "pingpong" && level("over") == "raw") return make_raw_pingpong(ranks, bytes_of(what, pingpong_bytes));
-  if (kernel == "pingpong") return std::make_unique<pingpong_measurement>(ranks, bytes_of(what, pingpong_bytes));
+  if (kernel == "pingpong") return std::make_unique<pingpong<channel_way>>(ranks, bytes_of(what, pingpong_bytes));
   if (kernel == "loggp") return make_loggp(ranks, level("over"), level("pair"));
   if (kernel == "shift") return make_shift(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
   if (kernel == "barrier") return make_barrier(ranks);

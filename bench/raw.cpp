@@ -1,4 +1,5 @@
 #include "raw.hpp"
+#include "pingpong.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -121,67 +122,26 @@ class raw_put final : public put_measurement {
   std::unique_ptr<raw_calls> calls_;
 };
 
-class raw_pingpong final : public measurement {
+// A ping-pong of the library's own calls.
+class raw_way {
  public:
-  raw_pingpong(team& ranks, std::size_t bytes)
-      : team_(ranks),
-        last_(ranks.size() - 1),
-        peer_(ranks.rank() == 0 ? last_ : 0),
-        outgoing_(bytes),
-        incoming_(bytes),
-        calls_(raw_calls_of(ranks, bytes)) {
-    for (std::size_t i = 0; i < bytes; ++i) outgoing_[i] = static_cast<std::byte>(mix_bits(i));  // the same on both ranks
-  }
+  static constexpr std::size_t head_bytes = sizeof(std::uint64_t);  // the flag
 
-  void run() override {
-    if (team_.rank() != 0 && team_.rank() != last_) return;
-    ++count_;
-    if (team_.rank() == 0) {
-      send(count_);
-      right_ = receive() == ~count_ && right_;
-    } else {
-      const std::uint64_t question = receive();
-      right_ = question == count_ && right_;
-      send(~question);
+  raw_way(team& ranks, int peer, std::size_t bytes, bool) : team_(ranks), peer_(peer), calls_(raw_calls_of(ranks, bytes)) {}
+  void send(std::span<const std::byte> message) { calls_->send(peer_, message.data(), message.size(), ++sent_); }
+  [[nodiscard]] bool receive(std::span<std::byte> into) {
+    ++received_;
+    for (waiter wait(team_, "the raw ping-pong", peer_); !calls_->arrived(received_); wait.pause()) {
     }
-  }
-  [[nodiscard]] bool verify() override {
-    if (team_.rank() != 0 && team_.rank() != last_) return true;
-    return right_ && count_ > 0 &&
-           std::equal(incoming_.begin() + sizeof count_, incoming_.end(), outgoing_.begin() + sizeof count_);
-  }
-  [[nodiscard]] traffic moved() const override {
-    if (team_.rank() != 0 && team_.rank() != last_) return {};
-    const std::size_t bytes = outgoing_.size();
-    return {.messages = 1,
-            .payload_bytes = bytes,
-            .wire_bytes = bytes + sizeof count_,
-            .offnode_bytes = team_.nodes().is_local(peer_) ? 0 : bytes + sizeof count_};
-  }
-  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
-    return {{"latency_us", 1e6 * seconds.median / 2, "us", false}};
+    std::memcpy(into.data(), calls_->message(), into.size());
+    return true;
   }
 
  private:
-  void send(std::uint64_t value) {
-    std::memcpy(outgoing_.data(), &value, sizeof value);
-    calls_->send(peer_, outgoing_.data(), outgoing_.size(), count_);
-  }
-  std::uint64_t receive() {
-    for (waiter wait(team_, "the raw ping-pong", peer_); !calls_->arrived(count_); wait.pause()) {
-    }
-    std::memcpy(incoming_.data(), calls_->message(), incoming_.size());
-    std::uint64_t value = 0;
-    std::memcpy(&value, incoming_.data(), sizeof value);
-    return value;
-  }
-
   team& team_;
-  int last_, peer_;
-  std::vector<std::byte> outgoing_, incoming_;
+  int peer_;
   std::unique_ptr<raw_calls> calls_;
-  std::uint64_t count_ = 0;
-  bool right_ = true;
+  std::uint64_t sent_ = 0, received_ = 0;
 };
 
 }  // namespace
@@ -192,7 +152,7 @@ std::unique_ptr<measurement> make_put(team& ranks, const std::string& over, cons
 }
 
 std::unique_ptr<measurement> make_raw_pingpong(team& ranks, std::size_t bytes) {
-  return std::make_unique<raw_pingpong>(ranks, bytes);
+  return std::make_unique<pingpong<raw_way>>(ranks, bytes);
 }
 
 }  // namespace longshore::bench
