@@ -78,8 +78,8 @@ class launch {
     run_options options = asked_.launch;
     if (options.transport.empty() ? processes > 0 : options.transport != "threads") options.ranks = 0;
     if (options.transport == "shmem")
-      options.symmetric_bytes =
-          symmetric_bytes(*asked_.program, asked_.factors, std::max(1, processes)) + (asked_.how.pulse ? pulse::symmetric_bytes : 0);
+      options.symmetric_bytes = symmetric_bytes(*asked_.program, asked_.factors, std::max(1, processes)) +
+                                (asked_.how.pulse ? pulse::symmetric_bytes : 0);
     return options;
   }
 

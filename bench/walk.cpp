@@ -207,7 +207,7 @@ class walker {
   const walk_setting& setting_;
   observer* told_;
   std::optional<pulse> pulse_;  // nothing: it was not asked for, or there is one rank
-  run_counters counters_;  // made before all measurements, so that their tasks count
+  run_counters counters_;       // made before all measurements, so that their tasks count
   std::size_t memory_before_;
   std::int64_t budget_bytes_ = 0;
   bool keep_ = true;

@@ -1,5 +1,5 @@
 """The pulse of the machine as a covariate: the formulas against a regression by numpy; power where the pulse shows the
-noise; false alarms at most at the promised rate; and a pulse that the new state itself made slower explains nothing away.
+noise; false alarms as rare as promised; and a pulse that the new state itself made slower explains nothing away.
 """
 
 from __future__ import annotations
@@ -43,7 +43,13 @@ def smooth(generator: random.Random) -> float:
 
 
 def compared(
-    machine: Machine, seed: int, slower: dict[str, float], *, pulse_slower: float = 0.0, launches: int = 8, beat: bool = True
+    machine: Machine,
+    seed: int,
+    slower: dict[str, float],
+    *,
+    pulse_slower: float = 0.0,
+    launches: int = 8,
+    beat: bool = True,
 ) -> Comparison:
     """Two sessions in turns, launch by launch."""
     generator = random.Random(f"{machine} {seed}")
@@ -81,7 +87,7 @@ def test_it_is_the_regression_with_a_mean_per_side_and_session() -> None:
                 dummies = [float((side, session) == (a, b)) for a in range(2) for b in range(2)]
                 rows.append([*dummies, c])
                 right.append(y)
-    found = covariate.adjust(effect.stratified(*figures), figures, pulses)
+    found = covariate.adjust(effect.stratified(*figures), pulses)
     assert found is not None
     adjusted, told = found
     x, y = np.array(rows), np.array(right)
@@ -100,7 +106,9 @@ def test_it_is_the_regression_with_a_mean_per_side_and_session() -> None:
 def test_what_the_pulse_shows_is_no_noise_any_more(mood: Callable[[random.Random], float]) -> None:
     machine = Machine(mood)
     studies = range(STUDIES // 5)
-    with_pulse = sum(verdict_of(compared(machine, k, {"persistent": 0.08}), "persistent") == "regressed" for k in studies)
+    with_pulse = sum(
+        verdict_of(compared(machine, k, {"persistent": 0.08}), "persistent") == "regressed" for k in studies
+    )
     without = sum(
         verdict_of(compared(machine, k, {"persistent": 0.08}, beat=False), "persistent") == "regressed" for k in studies
     )

@@ -159,9 +159,8 @@ def design_of(row: Row, in_turns: frozenset[str]) -> Effect | None:
     if found is None or row.key.pattern == CONTROL or any(figure.pulse is None for figure in figures):
         return found
     shared = sides[0].keys() & sides[1].keys()
-    pulses = [_pulses([f for f in side if f.session in shared]) for side in (row.reference, row.new)]
-    figures_of = [{session: side[session] for session in shared} for side in sides]
-    adjusted = covariate.adjust(found, (figures_of[0], figures_of[1]), (pulses[0], pulses[1]))
+    reference, new = (_pulses(f for f in side if f.session in shared) for side in (row.reference, row.new))
+    adjusted = covariate.adjust(found, (reference, new))
     if adjusted is None:
         return found
     found, row.adjustment = adjusted

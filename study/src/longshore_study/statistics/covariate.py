@@ -20,8 +20,8 @@ from longshore_study.statistics.effect import STRATIFIED, Effect
 LEAST_DF = 8
 """Degrees of freedom without the covariate, of which its slope takes one: with fewer it costs more than it gives."""
 CHANCE = 0.01
-"""At which two sides' pulses differ. Small, since of two equal sides those that are put aside for a difference by chance
-are the very ones whose figures differ by chance too."""
+"""At which two sides' pulses differ. Small, since of two equal sides those that are put aside for a difference by
+chance are the very ones whose figures differ by chance too."""
 
 Sides = tuple[Mapping[str, Mapping[Any, float]], Mapping[str, Mapping[Any, float]]]
 """Of the reference and the new side: session -> launch -> number."""
@@ -37,10 +37,10 @@ class Adjustment:
     """The part of the variance between launches that the pulse took away, 0 to 1."""
 
 
-def adjust(plain: Effect, figures: Sides, pulses: Sides) -> tuple[Effect, Adjustment] | None:
+def adjust(plain: Effect, pulses: Sides) -> tuple[Effect, Adjustment] | None:
     """The effect with the pulse's part taken out; None where that cannot be done or must not.
 
-    REQUIRES: `plain` is the stratified effect of `figures`, and `pulses` has the same sessions and launches.
+    REQUIRES: where `plain` is stratified, `pulses` has the sessions and launches that it was made of.
     """
     if plain.design != STRATIFIED or plain.df < LEAST_DF or plain.variance is None:
         return None
