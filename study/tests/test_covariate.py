@@ -4,6 +4,7 @@ noise; false alarms as rare as promised; and a pulse that the new state itself m
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import random
@@ -14,12 +15,13 @@ import numpy as np
 import pytest
 
 from longshore_study.compare import Comparison, compare
+from longshore_study.row_document import row_document
 from longshore_study.selection import Side
 from longshore_study.statistics import covariate, effect
-from longshore_study.verbs.compare import row_document
 from simulated_launches import halo, launch
 
 MODES = ("waitall", "persistent", "neighbor", "sendrecv")
+Numbers = dict[str, dict[str, float]]
 STUDIES = 200 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
 
 
@@ -75,31 +77,32 @@ def verdict_of(comparison: Comparison, mode: str) -> str:
 
 def test_it_is_the_regression_with_a_mean_per_side_and_session() -> None:
     generator = random.Random(7)
-    figures, pulses = ({}, {}), ({}, {})
+    figures: tuple[Numbers, Numbers] = ({}, {})
+    pulses: tuple[Numbers, Numbers] = ({}, {})
     rows, right = [], []
-    for side in range(2):
-        for session in range(2):
-            for k in range(6):
-                name, c = f"{side}{session}{k}", generator.gauss(0, 1)
-                y = 0.4 * c + 0.1 * side + 0.3 * session + generator.gauss(0, 0.2)
-                figures[side].setdefault(str(session), {})[name] = y
-                pulses[side].setdefault(str(session), {})[name] = c
-                dummies = [float((side, session) == (a, b)) for a in range(2) for b in range(2)]
-                rows.append([*dummies, c])
-                right.append(y)
+    for side, session in itertools.product(range(2), range(2)):
+        own_mean = [float((side, session) == place) for place in itertools.product(range(2), range(2))]
+        for k in range(6):
+            pulse = generator.gauss(0, 1)
+            figure = 0.4 * pulse + 0.1 * side + 0.3 * session + generator.gauss(0, 0.2)
+            name = f"{side}{session}{k}"
+            figures[side].setdefault(str(session), {})[name] = figure
+            pulses[side].setdefault(str(session), {})[name] = pulse
+            rows.append([*own_mean, pulse])
+            right.append(figure)
     found = covariate.adjust(effect.stratified(*figures), pulses)
     assert found is not None
     adjusted, told = found
-    x, y = np.array(rows), np.array(right)
-    beta, left, *_ = np.linalg.lstsq(x, y, rcond=None)
+    x = np.array(rows)
+    beta, left, *_ = np.linalg.lstsq(x, np.array(right), rcond=None)
     contrast = np.array([-0.5, -0.5, 0.5, 0.5, 0.0])
-    variance = left[0] / (len(y) - 5)
-    assert told.slope == pytest.approx(beta[4])
-    assert adjusted.difference == pytest.approx(contrast @ beta)
-    assert adjusted.df == len(y) - 5
+    variance = float(left[0]) / (len(right) - 5)
+    assert told.slope == pytest.approx(float(beta[4]))
+    assert adjusted.difference == pytest.approx(float(contrast @ beta))
+    assert adjusted.df == len(right) - 5
     assert adjusted.variance == pytest.approx(variance)
-    assert adjusted.scale * variance == pytest.approx(variance * (contrast @ np.linalg.inv(x.T @ x) @ contrast))
-    assert math.fsum(r * r for _, r in adjusted.residuals) == pytest.approx(left[0])
+    assert adjusted.scale == pytest.approx(float(contrast @ np.linalg.inv(x.T @ x) @ contrast))
+    assert math.fsum(r * r for _, r in adjusted.residuals) == pytest.approx(float(left[0]))
 
 
 @pytest.mark.parametrize("mood", [smooth, bimodal])

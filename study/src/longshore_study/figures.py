@@ -201,8 +201,9 @@ def _of_launch(
 
 def _pulse(result: Record) -> float | None:
     seconds = result.get("pulse_seconds")
-    usable = isinstance(seconds, float) and math.isfinite(seconds) and seconds > 0
-    return -math.log(seconds) if usable else None
+    if not isinstance(seconds, float) or not math.isfinite(seconds) or seconds <= 0:
+        return None
+    return -math.log(seconds)
 
 
 def _why_no_figure(result: Record, name: str) -> str | None:
