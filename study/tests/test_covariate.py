@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from longshore_study.compare import Comparison, compare
+from longshore_study.compare import Comparison, compare, document
+from longshore_study.report.answer import comparison_details
+from longshore_study.report.facts import read_comparison
 from longshore_study.row_document import row_document
 from longshore_study.selection import Side
 from longshore_study.statistics import covariate, effect
@@ -149,3 +151,15 @@ def test_nothing_is_taken_out_where_that_cannot_be() -> None:
     assert all("pulse" not in row_document(row) for row in compared(machine, 3, {}, beat=False).rows)
     told = [row_document(row)["pulse"] for row in compared(machine, 4, {}).rows]
     assert all(0.8 < one["variance_explained"] < 1 and 0.25 < one["slope"] < 0.35 for one in told)
+
+
+def test_the_comparison_and_the_report_tell_it() -> None:
+    told = document(compared(Machine(smooth), 4, {}))
+    assert told["pulse"]["rows"] == len(MODES)
+    assert 0.8 < told["pulse"]["variance_explained"][0] <= told["pulse"]["variance_explained"][1] < 1
+    details = " ".join(comparison_details(read_comparison(told)))
+    assert "was taken out of 4 rows" in details
+    assert "a launch is the unit of replication" in details
+    silent = document(compared(Machine(smooth), 4, {}, beat=False))
+    assert silent["pulse"] is None
+    assert "pulse" not in " ".join(comparison_details(read_comparison(silent)))

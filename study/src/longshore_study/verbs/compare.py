@@ -195,8 +195,7 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
         document = shift.document()
         how = terminal.times(math.exp(shift.measured.difference))
         print(f"common shift: {how} (95 % interval {terminal.interval(document['interval'])}); {shift.reason}")
-    explained = sorted(row.adjustment.explained for row in comparison.rows if row.adjustment)
-    if explained:
+    if explained := comparison.pulse_explained:
         rows = terminal.count(len(explained), "row")
         most = f"{100 * explained[0]:.0f} to {100 * explained[-1]:.0f} %"
         print(f"pulse of the machine: taken out of {rows}; it was {most} of the variance between launches")
