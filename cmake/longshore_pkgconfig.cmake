@@ -81,6 +81,8 @@ if(LONGSHORE_C)
   longshore_link_words(longshore_c c_libraries)
   longshore_pkgconfig(longshore-c "Communication patterns of parallel programs, for C" "-I\${includedir};${of_mpi}"
                       "-Wl,--start-group;${c_libraries};-Wl,--end-group;-lstdc++;-lm")
+  # For a Fortran compiler whose module files are not those of longshore-fortran.pc: it compiles the module, and links as C does.
+  file(APPEND "${PROJECT_BINARY_DIR}/longshore-c.pc" "fortran_source=\${prefix}/${LONGSHORE_FORTRAN_SOURCES}/longshore.f90\n")
 endif()
 if(LONGSHORE_FORTRAN)
   set(recursive)
