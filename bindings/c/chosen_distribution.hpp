@@ -13,7 +13,7 @@ namespace longshore::bindings {
 
 struct chosen_distribution {
   static constexpr std::string_view name = "distributed";  // in messages
-  std::uint64_t block_items = 0;  ///< 0: block; 1: cyclic; more: block-cyclic with blocks of so many
+  std::uint64_t block_items = 0;                           ///< 0: block; 1: cyclic; more: block-cyclic with blocks of so many
 
   class map {
     // Calls question(map) with the one that was chosen.
@@ -75,8 +75,8 @@ struct chosen_distribution {
       if (items <= 1 && piece > 1 && (items == 1 || size() == piece * static_cast<std::uint64_t>(ranks())))
         return body(quotient_locator{invariant_divisor(piece), items == 0});
       // On one rank cyclic is the same as block.
-      return body(any_locator{block::map({}, size(), ranks()), block_cyclic::map({std::max<std::uint64_t>(items, 1)}, size(), ranks()),
-                              items > 1});
+      return body(any_locator{block::map({}, size(), ranks()),
+                              block_cyclic::map({std::max<std::uint64_t>(items, 1)}, size(), ranks()), items > 1});
     }
 
     friend bool operator==(const map& a, const map& b) noexcept { return a.one_ == b.one_; }

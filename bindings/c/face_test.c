@@ -223,7 +223,8 @@ static int refused_requests(longshore_team* team) {
   CHECK_OK(longshore_array_free(reals));
   CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, 10, "block-cyclic", &blocks), LONGSHORE_ERROR_USAGE,
                 "longshore_array_create_block_cyclic");
-  CHECK_REFUSED(longshore_array_create_block_cyclic(team, LONGSHORE_INT32, 0, 10, 0, &blocks), LONGSHORE_ERROR_USAGE, "1 or more");
+  CHECK_REFUSED(longshore_array_create_block_cyclic(team, LONGSHORE_INT32, 0, 10, 0, &blocks), LONGSHORE_ERROR_USAGE,
+                "1 or more");
   const int64_t beyond = 10, first = 0;
   double out = 0;
   CHECK_OK(longshore_gather_create(table, &rounds, &plan));

@@ -64,9 +64,11 @@ class plan_of final : public longshore_histogram_plan {
   update_plan<Word, chosen_distribution, Operation> plan_;
 };
 
-std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const char* kind, int code, const gather_options& options) {
+std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const char* kind, int code,
+                                               const gather_options& options) {
   if (table.type == LONGSHORE_BYTES)
-    fail(errc::usage, "a {} for an array of bytes: what is updated is one of int32, uint32, float32, int64, uint64, float64", kind);
+    fail(errc::usage, "a {} for an array of bytes: what is updated is one of int32, uint32, float32, int64, uint64, float64",
+         kind);
   const word_operation chosen = operation_of(code, table.type);
   return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_histogram_plan> {
     if constexpr (sizeof(Word) == sizeof(std::int64_t))

@@ -28,9 +28,8 @@ struct word_operation {
   /// The word that changes nothing.
   template <std::integral Word>
   [[nodiscard]] Word identity() const {
-    return chosen<Word>([](auto function, auto zero) {
-      return std::bit_cast<Word>(decltype(function)::template identity<decltype(zero)>());
-    });
+    return chosen<Word>(
+        [](auto function, auto zero) { return std::bit_cast<Word>(decltype(function)::template identity<decltype(zero)>()); });
   }
 
  private:
