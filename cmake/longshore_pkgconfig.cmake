@@ -31,7 +31,10 @@ function(longshore_link_words target libraries_out)
     elseif(library STREQUAL "MPI::MPI_CXX")
       list(APPEND words ${MPI_CXX_LIBRARIES})
     elseif(library STREQUAL "OpenMP::OpenMP_CXX")
-      list(APPEND words ${OpenMP_CXX_FLAGS})
+      # By name: what asks for OpenMP is the library alone, and the flag of one compiler means another library to the next.
+      foreach(name IN LISTS OpenMP_CXX_LIB_NAMES)
+        list(APPEND words -l${name})
+      endforeach()
     elseif(library MATCHES "^([A-Za-z]+)::([a-z]+)$") # fmt::fmt, TBB::tbb
       list(APPEND words -l${CMAKE_MATCH_2})
     elseif(library MATCHES "^[/-]")
