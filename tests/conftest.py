@@ -27,7 +27,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def build_consumer(installed: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Builds the program of one source file, with more settings of CMake, against the installed Longshore, and says where it is."""
+    """Builds the program of one source file against the installed Longshore; takes settings of CMake, too."""
 
     def build(source: Path, *settings: str) -> Path:
         folder = tmp_path / "consumer"

@@ -62,7 +62,8 @@ def fortran_compiler(name: str) -> str:
     if name == "gfortran":
         found = shutil.which(name)
     else:
-        candidates = ["flang", "flang-new", *(f"{stem}-{n}" for n in range(30, 15, -1) for stem in ("flang", "flang-new"))]
+        versions = ["", *(f"-{n}" for n in range(30, 15, -1))]
+        candidates = [f"{stem}{version}" for version in versions for stem in ("flang-new", "flang")]
         found = next(filter(None, map(shutil.which, candidates)), None)
     if found is None:
         pytest.skip(f"{name} is not there (apt-get install {'flang-19' if name == 'flang' else name})")
@@ -78,11 +79,11 @@ def test_any_fortran_compiler_compiles_the_module_itself(
         pytest.skip("pkg-config, or the source of the Fortran module (made with Python) is not there")
     compiler = fortran_compiler(name)
     [folder] = {path.parent for path in installed.rglob("*.pc")}
-    recursive = "-frecursive" if name == "gfortran" else ""
+    compile_it = f"{compiler} -frecursive" if name == "gfortran" else compiler
     commands = f"""
         export PKG_CONFIG_PATH={folder}
-        {compiler} {recursive} -c $(pkg-config --variable=fortran_source longshore-c)
-        {compiler} {recursive} {SOURCE.with_suffix(".f90")} longshore.o -o consumer $(pkg-config --cflags --libs longshore-c)
+        {compile_it} -c $(pkg-config --variable=fortran_source longshore-c)
+        {compile_it} {SOURCE.with_suffix(".f90")} longshore.o -o consumer $(pkg-config --cflags --libs longshore-c)
     """
     done = subprocess.run(["sh", "-e", "-c", commands], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
