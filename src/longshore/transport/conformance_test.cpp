@@ -395,6 +395,37 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
   });
 }
 
+// What gives a slot back may come with an answer that nobody has read yet.
+TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    const std::array<channel_end, 2> ends{{{(rank + 1) % size, 64}, {(rank + size - 1) % size, 8}}};
+    constexpr int slots = 2, rounds = 20;
+    const auto channels = team.open_channels(ends, ends, slots);
+    const auto send = [&](channel_sender& to, int value) {
+      std::memcpy(wait_reserve(team, to), &value, sizeof(value));
+      to.commit(sizeof(value));
+    };
+    const auto take = [&](channel_receiver& from) {
+      int value = -1;
+      std::memcpy(&value, wait_front(team, from).data(), sizeof(value));
+      from.release();
+      return value;
+    };
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < slots; ++i) send(channels->sender(0), rank + i);  // all that fits
+      for (int i = 0; i < slots; ++i) {
+        const int question = take(channels->receiver(1));
+        EXPECT_EQ(question, ends[1].peer + i);
+        send(channels->sender(1), question);
+      }
+      (void)wait_reserve(team, channels->sender(0));
+      for (int i = 0; i < slots; ++i) EXPECT_EQ(take(channels->receiver(0)), rank + i);
+    }
+    team.barrier();
+  });
+}
+
 TEST(Channel, several_channels_of_one_pair_are_matched_in_order_also_to_oneself) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
