@@ -127,7 +127,8 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
     const int peer = to[i].peer, nth = named_to[peer]++;
     const auto theirs = join(mine[i], false, nth);
     if (mine[i].number == 0) {
-      auto made = std::make_unique<signal_sender>(to[i], slots, team_.lib(), team_.untold(), *memory_, mine[i].offset, theirs.offset);
+      auto made =
+          std::make_unique<signal_sender>(to[i], slots, team_.lib(), team_.untold(), *memory_, mine[i].offset, theirs.offset);
       by_signals[{peer, nth}] = made.get();
       far_senders_.push_back(std::move(made));
       continue;
@@ -140,7 +141,8 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
     const int peer = from[i].peer, nth = named_from[peer]++;
     const auto theirs = join(own, true, nth);
     if (own.number == 0) {
-      auto made = std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.untold(), *memory_, own.offset, theirs.offset);
+      auto made =
+          std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.untold(), *memory_, own.offset, theirs.offset);
       if (const auto back = by_signals.find({peer, nth}); back != by_signals.end()) {  // the other end pairs them alike
         back->second->join(*made);
         made->join(*back->second);

@@ -18,7 +18,8 @@ std::uint64_t word_at(const std::byte* place) {
 
 signal_format::signal_format(std::size_t slot_bytes, int slots)
     : length_bits_(static_cast<unsigned>(std::bit_width(slot_bytes))), number_bits_((64 - length_bits_) / 2) {
-  const std::uint64_t most = number_bits_ < 2 ? 0 : low(number_bits_ - 1);  // numbers and credits are told from those a round before
+  const std::uint64_t most =
+      number_bits_ < 2 ? 0 : low(number_bits_ - 1);  // numbers and credits are told from those a round before
   if (static_cast<std::uint64_t>(slots) > most)
     fail(errc::unsupported, "a channel of {} slots of {} bytes: between nodes at most {} slots of that size", slots, slot_bytes,
          most);
