@@ -1,4 +1,4 @@
-// What each rank has for the team itself, in memory that the others reach.
+// What each rank has for the team itself, in memory that the others reach: this block, and two rows behind it (team::next_row).
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -25,7 +25,7 @@ struct control_block {
   alignas(
       interference_bytes) std::array<std::atomic<std::uint64_t>, most_rounds> heard;  ///< last meeting in which round k was heard
   cpu_mask allowed_cpus;                                                              ///< those of this rank
-  alignas(interference_bytes) std::array<std::byte, board_bytes> board;               ///< what this rank shows in collectives
+  alignas(interference_bytes) std::array<std::byte, board_bytes> board;               ///< what this rank shows in alltoalls
 };
 
 }  // namespace longshore::one_sided

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace longshore::one_sided {
 
@@ -64,7 +65,21 @@ class team final : public longshore::team {
   team(library& lib, layout found, const run_options& options);
   [[nodiscard]] control_block& control_of(int rank) const;
   [[nodiscard]] control_block& mine() const;
-  void barrier_between_nodes(const char* operation);
+  [[nodiscard]] int my_leader() const { return nodes().leaders()[static_cast<std::size_t>(nodes().my_node())]; }
+  /// The same, of whose messages between nodes each is sent behind what carry(distance, to) puts: rank `to` is first on the node `distance` after
+  /// this one, 1, 2, 4, ... Only the first rank of a node calls them: before() when all ranks of the node are here, after() when all of all nodes
+  /// have been heard of, and this node's ranks not yet let go.
+  template <class Carry, class Before, class After>
+  void meet(const char* operation, const Carry& carry, const Before& before, const After& after);
+  template <class Carry>
+  void meet(const char* operation, const Carry& carry) {
+    meet(
+        operation, carry, [] {}, [] {});
+  }
+  /// Where the row of the next collective lies in the control region of any rank.
+  [[nodiscard]] std::size_t next_row() noexcept;
+  template <class Start>
+  void put_blocks(int distance, int to, std::size_t at, const Start& start);
   void close_kept();
   void meet_to_free();
   template <class T>
@@ -77,6 +92,9 @@ class team final : public longshore::team {
   std::optional<node_barrier> barrier_;
   int ranks_on_host_, host_first_;  // the first rank of this host
   std::uint64_t meetings_ = 0;      // of nodes
+  std::uint64_t rows_used_ = 0;
+  std::size_t row_bytes_;
+  std::vector<std::size_t> node_starts_;  // how many ranks are on the nodes before each
   untold_credits untold_;
   kept_resources<region> kept_;
   int unwinding_;
