@@ -130,7 +130,10 @@ def request(**more: Any) -> JobRequest:
             "slurm-batch",
             ["sbatch", "--nodes=4", "--time=01:30:00", "--dependency=afterany:6", "--output=/j.out"],
         ),
-        ("pbs-batch", ["qsub", "select=4:ncpus=64:mpiprocs=64", "walltime=01:30:00", "depend=afterany:6", "/j.out", "/j.sh"]),
+        (
+            "pbs-batch",
+            ["qsub", "select=4:ncpus=64:mpiprocs=64", "walltime=01:30:00", "depend=afterany:6", "/j.out", "/j.sh"],
+        ),
         ("flux-batch", ["flux", "batch", "--nodes=4", "--time-limit=5400s", "--dependency=afterany:6", "/j.sh"]),
     ],
 )
