@@ -116,6 +116,29 @@ void one_never_frees(team& team) {
 
 void none(team& team) { team.barrier(); }
 
+// Nothing fails here either: who is connected with whom can be looked at meanwhile.
+[[noreturn]] void all_sleep(const team& team) {
+  if (team.rank() == 0) {
+    fmt::print("sleeping\n");
+    std::fflush(stdout);
+  }
+  for (;;) sleep_long();
+}
+
+[[noreturn]] void all_agree_and_sleep(team& team) {
+  const auto ranks = team.allgather_value(team.rank());
+  const int sum = team.allreduce_value(ranks.back(), longshore::reduction::sum);
+  if (team.broadcast_value(sum, last(team)) != team.size() * last(team)) longshore::fail(longshore::errc::transport, "wrong sum");
+  team.barrier();
+  all_sleep(team);
+}
+
+[[noreturn]] void all_talk_to_all_and_sleep(team& team) {
+  std::vector<std::byte> outgoing(static_cast<std::size_t>(team.size())), incoming(outgoing.size());
+  team.alltoall(outgoing, incoming);
+  all_sleep(team);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -128,7 +151,9 @@ int main(int argc, char** argv) {
                                                        {"throws-a-number", one_throws_a_number},
                                                        {"never-frees", one_never_frees},
                                                        {"stops-in-alltoallv", one_stops_in_alltoallv},
-                                                       {"exchange-for-ever", all_exchange_for_ever}};
+                                                       {"exchange-for-ever", all_exchange_for_ever},
+                                                       {"agree-and-sleep", all_agree_and_sleep},
+                                                       {"talk-to-all-and-sleep", all_talk_to_all_and_sleep}};
   const auto way = ways.find(argc > 1 ? argv[1] : "");
   if (way == ways.end()) {
     fmt::print(stderr, "which way to fail? {}\n", fmt::join(std::views::keys(ways), " "));

@@ -57,7 +57,7 @@ def why_not() -> str | None:
     """What this machine lacks for hosts of its own, or None."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "hosts of network namespaces need root on Linux"
-    for program in ("ip", "tc", "nsenter", "unshare", "setpriv", "mpirun"):
+    for program in ("ip", "ss", "tc", "nsenter", "unshare", "setpriv", "mpirun"):
         if shutil.which(program) is None:
             return f"hosts of network namespaces need the program {program}"
     tried = subprocess.run(
@@ -136,6 +136,14 @@ class HostNetwork:
     def processes(self, host: Host) -> list[str]:
         """Names of what runs on a host (the kernel keeps 15 letters), besides the sleeper that keeps it."""
         return [name for _, name in self._running(host)]
+
+    def connected(self, host: Host, name: str) -> set[str]:
+        """Addresses of the other hosts with which the processes of a program on a host have connections."""
+        lines = self.run_on(host, "ss", "-tnpH", "state", "established").splitlines()
+        of_program = [line.split() for line in lines if f'"{name[:15]}"' in line]
+        return {words[3].rsplit(":", 1)[0] for words in of_program} & {other.address for other in self.hosts} - {
+            host.address
+        }
 
     def signal(self, host: Host, name: str, number: signal.Signals) -> None:
         """Sends a signal to the processes of a program on a host."""

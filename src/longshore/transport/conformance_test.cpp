@@ -132,6 +132,30 @@ TEST(Team, collectives_give_what_a_loop_over_ranks_would) {
   });
 }
 
+// One after the other, of more than a transport may take at a time, with a rank that comes late: what one of them uses the next must not spoil.
+TEST(Team, collectives_follow_each_other_closely) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    const std::int64_t total = static_cast<std::int64_t>(size) * (size - 1) / 2;
+    for (int round = 0; round < 12; ++round) {
+      if (round % 3 == 0 && rank == round % size) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const std::size_t many = round % 4 == 0 ? 20'000 : 3;
+      const auto value = [round](int of, std::size_t i) { return round * 1'000'000 + of * 10'000 + static_cast<int>(i % 7'919); };
+      std::vector<int> shown(many), data(many), mine(many), all(many * static_cast<std::size_t>(size));
+      for (std::size_t i = 0; i < many; ++i) shown[i] = value(round % size, i), mine[i] = value(rank, i);
+      if (rank == round % size) data = shown;
+      team.broadcast(std::as_writable_bytes(std::span(data)), round % size);
+      EXPECT_EQ(data, shown);
+      team.allgather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+      for (std::size_t peer = 0; peer < static_cast<std::size_t>(size); ++peer)
+        for (std::size_t i = 0; i < many; ++i) ASSERT_EQ(all[peer * many + i], value(static_cast<int>(peer), i)) << round;
+      std::vector<std::int64_t> sums(many, rank + round);
+      team.allreduce(sums, reduction::sum);
+      EXPECT_EQ(sums, std::vector<std::int64_t>(many, total + static_cast<std::int64_t>(size) * round));
+    }
+  });
+}
+
 TEST(Team, alltoallv_moves_uneven_and_empty_blocks) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
@@ -391,6 +415,38 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
       channels->receiver(0).release();
     }
     (void)wait_reserve(team, sender);  // and it goes on again
+    team.barrier();
+  });
+}
+
+// What gives a slot back may come with an answer that nobody has read yet.
+TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    const std::array<channel_end, 2> to{{{next, 64}, {before, 8}}}, from{{{before, 64}, {next, 8}}};  // questions, answers
+    constexpr int slots = 2, rounds = 20;
+    const auto channels = team.open_channels(to, from, slots);
+    const auto send = [&](channel_sender& end, int value) {
+      std::memcpy(wait_reserve(team, end), &value, sizeof(value));
+      end.commit(sizeof(value));
+    };
+    const auto take = [&](channel_receiver& end) {
+      int value = -1;
+      std::memcpy(&value, wait_front(team, end).data(), sizeof(value));
+      end.release();
+      return value;
+    };
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < slots; ++i) send(channels->sender(0), rank + i);  // all that fits
+      for (int i = 0; i < slots; ++i) {
+        const int question = take(channels->receiver(0));
+        EXPECT_EQ(question, before + i);
+        send(channels->sender(1), question);
+      }
+      (void)wait_reserve(team, channels->sender(0));
+      for (int i = 0; i < slots; ++i) EXPECT_EQ(take(channels->receiver(1)), rank + i);
+    }
     team.barrier();
   });
 }

@@ -86,7 +86,7 @@ struct launcher::environment {
     if (transport == "shmem") shmem.emplace(options.symmetric_bytes);
 #endif
 #ifdef LONGSHORE_HAVE_UCX
-    if (transport == "ucx") ucx.emplace();
+    if (transport == "ucx") ucx = ucx::process_group::join();
 #endif
   }
 #ifdef LONGSHORE_HAVE_MPI
@@ -96,7 +96,7 @@ struct launcher::environment {
   std::optional<shmem::environment> shmem;
 #endif
 #ifdef LONGSHORE_HAVE_UCX
-  std::optional<ucx::process_group> ucx;
+  std::unique_ptr<ucx::process_group> ucx;
 #endif
 };
 

@@ -1,8 +1,8 @@
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/cpu_share.hpp>
-#include <longshore/transport/dissemination.hpp>
 #include <longshore/transport/one_sided/channels.hpp>
 #include <longshore/transport/one_sided/control_block.hpp>
+#include <longshore/transport/one_sided/meeting.hpp>
 #include <longshore/transport/one_sided/segment.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +37,12 @@ namespace {
 
 constexpr int runtime_failure_status = 3;
 
+// Of a row: room for something of each rank.
+std::size_t row_bytes(int ranks) {
+  constexpr std::size_t least_bytes = std::size_t{64} << 10, least_bytes_per_rank = 64;
+  return round_up(std::max(least_bytes, static_cast<std::size_t>(ranks) * least_bytes_per_rank), interference_bytes);
+}
+
 control_block& block_in(region& control, int rank) { return *reinterpret_cast<control_block*>(control.reach(rank)); }
 
 }  // namespace
@@ -49,8 +56,9 @@ std::uint64_t host_hash() {
 }
 
 team::layout::layout(library& lib, int ranks_per_node, bool compact) {
-  control = lib.allocate(sizeof(control_block));
-  if (!control) fail(errc::out_of_memory, "no room for {} bytes of control memory: {}", sizeof(control_block), lib.room());
+  const std::size_t control_bytes = sizeof(control_block) + 2 * row_bytes(lib.size());
+  control = lib.allocate(control_bytes);
+  if (!control) fail(errc::out_of_memory, "no room for {} bytes of control memory: {}", control_bytes, lib.room());
   const int rank = lib.rank(), size = lib.size();
   const std::vector<int> allowed = allowed_cpus();
   block_in(*control, rank).allowed_cpus = mask_of(allowed);
@@ -93,17 +101,23 @@ team::team(library& lib, layout found, const run_options& options)
       control_(std::move(found.control)),
       ranks_on_host_(found.ranks_on_host),
       host_first_(found.host_first),
+      row_bytes_(row_bytes(lib.size())),
+      node_starts_(static_cast<std::size_t>(nodes().node_count()) + 1, 0),
       unwinding_(std::uncaught_exceptions()) {
-  barrier_.emplace(&control_of(nodes().leaders()[nodes().my_node()]).barrier, nodes().my_rank_count());
+  for (int peer = 0; peer < size(); ++peer) ++node_starts_[static_cast<std::size_t>(nodes().node_of(peer)) + 1];
+  std::partial_sum(node_starts_.begin(), node_starts_.end(), node_starts_.begin());
+  barrier_.emplace(&control_of(my_leader()).barrier, nodes().my_rank_count());
 }
 
 team::~team() {
   if (std::uncaught_exceptions() > unwinding_) {  // the others may never come
+    streams_.reset();
     kept_.abandon();
     static_cast<void>(control_.release());
     return;
   }
   try {
+    streams_.reset();
     close_kept();
     meet("the end of the team");
     library_.quiet();  // the signals of that meeting are put from memory that goes now
@@ -121,23 +135,7 @@ void team::attend() {
 }
 
 void team::meet(const char* operation) {
-  untold_.tell();
-  const auto between_nodes = [&] {
-    if (nodes().node_count() > 1) barrier_between_nodes(operation);
-  };
-  barrier_->wait(*this, nodes().local_index(rank()) == 0, between_nodes, operation);
-}
-
-// A meeting has a number: who is a meeting ahead overwrites what is known already.
-void team::barrier_between_nodes(const char* operation) {
-  std::uint64_t& said = mine().meetings[++meetings_ & 1];
-  said = meetings_;
-  disseminate(nodes(), [&](int round, int to, int from) {
-    const auto index = static_cast<std::size_t>(round);
-    control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t), &said);
-    for (waiter wait(*this, operation, from); mine().heard[index].load(std::memory_order_acquire) < meetings_; wait.pause())
-      library_.progress();
-  });
+  meet(operation, [](int, int) {});
 }
 
 lent_region team::make_region(std::size_t bytes) {

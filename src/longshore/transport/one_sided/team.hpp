@@ -5,6 +5,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/kept_resources.hpp>
 #include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/one_sided/block_streams.hpp>
 #include <longshore/transport/one_sided/library.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>
 #include <longshore/transport/run_options.hpp>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace longshore::one_sided {
 
@@ -64,21 +66,39 @@ class team final : public longshore::team {
   team(library& lib, layout found, const run_options& options);
   [[nodiscard]] control_block& control_of(int rank) const;
   [[nodiscard]] control_block& mine() const;
-  void barrier_between_nodes(const char* operation);
+  [[nodiscard]] int my_leader() const { return nodes().leaders()[static_cast<std::size_t>(nodes().my_node())]; }
+  /// The same, of whose messages between nodes each is sent behind what carry(distance, to) puts: rank `to` is first on the node `distance` after
+  /// this one, 1, 2, 4, ... Only the first rank of a node calls them: before() when all ranks of the node are here, after() when all of all nodes
+  /// have been heard of, and this node's ranks not yet let go.
+  template <class Carry, class Before, class After>
+  void meet(const char* operation, const Carry& carry, const Before& before, const After& after);
+  template <class Carry>
+  void meet(const char* operation, const Carry& carry) {
+    meet(
+        operation, carry, [] {}, [] {});
+  }
+  /// Where the row of the next collective lies in the control region of any rank.
+  [[nodiscard]] std::size_t next_row() noexcept;
+  template <class Start>
+  void put_blocks(int distance, int to, std::size_t at, const Start& start);
   void close_kept();
   void meet_to_free();
   template <class T>
   void allreduce_values(std::span<T> values, reduction operation);
-  /// Copies from what `peer` shows on its board: complete after library::quiet().
-  void look(int peer, std::size_t offset, void* to, std::size_t bytes);
+  /// Collective when first called.
+  [[nodiscard]] block_streams& streams();
 
   library& library_;
   std::unique_ptr<region> control_;
   std::optional<node_barrier> barrier_;
   int ranks_on_host_, host_first_;  // the first rank of this host
   std::uint64_t meetings_ = 0;      // of nodes
+  std::uint64_t rows_used_ = 0;
+  std::size_t row_bytes_;
+  std::vector<std::size_t> node_starts_;  // how many ranks are on the nodes before each
   untold_credits untold_;
   kept_resources<region> kept_;
+  std::unique_ptr<block_streams> streams_;  // of alltoall, made by the first
   int unwinding_;
 };
 

@@ -1,10 +1,11 @@
-// Who takes part, and how their processes find each other: what UCX leaves to whoever started them. Here that is MPI, which carries nothing else:
-// no data of a run goes through it.
+// Who takes part, and how their processes find each other: what UCX leaves to whoever started them, which is MPI or the PMIx of a launcher. They
+// carry nothing else: no data of a run goes through them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,9 +14,10 @@ namespace longshore::ucx {
 
 class process_group {
  public:
-  /// Starts MPI unless the program has done so, and ends it if it did.
-  process_group();
-  ~process_group();
+  /// Joins the processes that the launcher started with this one. LONGSHORE_UCX_START says by what: mpi (where this build has MPI: the default)
+  /// or pmix. Throws errc::usage or errc::transport.
+  [[nodiscard]] static std::unique_ptr<process_group> join();
+  virtual ~process_group() = default;
   process_group(const process_group&) = delete;
   process_group& operator=(const process_group&) = delete;
 
@@ -24,24 +26,20 @@ class process_group {
   /// What is to be called while this rank waits here: others may depend on it.
   void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }
   /// Collective, without a deadline.
-  void barrier();
-  [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine);
-  /// Collective. Makes `mine` known to all; of_rank() gives what a rank made known. Memory: the sum of all, once per process.
-  void publish(std::span<const std::byte> mine);
-  [[nodiscard]] std::span<const std::byte> of_rank(int rank) const;
+  virtual void barrier() = 0;
+  [[nodiscard]] virtual std::vector<std::uint64_t> gather(std::uint64_t mine) = 0;
+  /// Collective. Makes `mine` known to all; of_rank() gives what a rank made known.
+  virtual void publish(std::span<const std::byte> mine) = 0;
+  [[nodiscard]] virtual std::span<const std::byte> of_rank(int rank) = 0;
   /// Ends all processes.
-  void end_all(int status);
+  [[noreturn]] virtual void end_all(int status) = 0;
   /// The same, with exit status 3 and a message of `why` this rank failed where there is no team yet, or no more.
   void end_all(const char* why);
 
- private:
-  void complete(void* request, const char* operation);
-
-  bool own_ = false;
+ protected:
+  process_group() = default;
   std::function<void()> progress_ = [] {};
   int rank_ = 0, size_ = 1;
-  std::vector<std::byte> published_;
-  std::vector<std::size_t> starts_;
 };
 
 }  // namespace longshore::ucx

@@ -1,0 +1,147 @@
+#include <longshore/core/error.hpp>
+#include <longshore/transport/ucx/pmix_group.hpp>
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <pmix.h>
+#include <sched.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+namespace longshore::ucx {
+namespace {
+
+constexpr const char* file = "libpmix.so.2";  // of PMIx 2 to 5
+constexpr const char* address_key = "longshore.address";
+
+void* open_library() {
+  if (std::getenv("PMIX_RANK") == nullptr && std::getenv("PMIX_NAMESPACE") == nullptr)
+    fail(errc::transport,
+         "LONGSHORE_UCX_START is pmix, but no launcher with PMIx started this program: start it by mpirun of Open MPI, prterun "
+         "or srun --mpi=pmix");
+  void* const handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) fail(errc::transport, "PMIx is not here: {}", dlerror());
+  return handle;
+}
+
+}  // namespace
+
+struct pmix_library {
+  void* handle = open_library();
+  decltype(&PMIx_Init) init = find<decltype(&PMIx_Init)>("PMIx_Init");
+  decltype(&PMIx_Finalize) finalize = find<decltype(&PMIx_Finalize)>("PMIx_Finalize");
+  decltype(&PMIx_Abort) abort = find<decltype(&PMIx_Abort)>("PMIx_Abort");
+  decltype(&PMIx_Put) put = find<decltype(&PMIx_Put)>("PMIx_Put");
+  decltype(&PMIx_Commit) commit = find<decltype(&PMIx_Commit)>("PMIx_Commit");
+  decltype(&PMIx_Fence_nb) fence = find<decltype(&PMIx_Fence_nb)>("PMIx_Fence_nb");
+  decltype(&PMIx_Get) get = find<decltype(&PMIx_Get)>("PMIx_Get");
+  decltype(&PMIx_Error_string) error_string = find<decltype(&PMIx_Error_string)>("PMIx_Error_string");
+  pmix_proc_t me{};
+
+  template <class Function>
+  [[nodiscard]] Function find(const char* name) const {
+    void* const found = dlsym(handle, name);
+    if (found == nullptr) fail(errc::transport, "{} has no {}: PMIx 2 or later is needed", file, name);
+    return reinterpret_cast<Function>(found);
+  }
+  void check(pmix_status_t status, const char* call) const {
+    if (status != PMIX_SUCCESS) fail(errc::transport, "{}: {}", call, error_string(status));
+  }
+  [[nodiscard]] pmix_proc_t process(std::uint32_t rank) const {
+    pmix_proc_t of = me;
+    of.rank = rank;
+    return of;
+  }
+};
+
+pmix_group::pmix_group() : library_(std::make_unique<pmix_library>()) {
+  library_->check(library_->init(&library_->me, nullptr, 0), "PMIx_Init");
+  const pmix_proc_t job = library_->process(PMIX_RANK_WILDCARD);
+  pmix_value_t* size = nullptr;
+  library_->check(library_->get(&job, PMIX_JOB_SIZE, nullptr, 0, &size), "PMIx_Get of the number of processes");
+  if (size->type != PMIX_UINT32) fail(errc::transport, "PMIx gives the number of processes as type {}", size->type);
+  size_ = static_cast<int>(size->data.uint32);
+  std::free(size);
+  rank_ = static_cast<int>(library_->me.rank);
+}
+
+pmix_group::~pmix_group() { library_->finalize(nullptr, 0); }
+
+void pmix_group::put(const std::string& key, std::span<const std::byte> mine) {
+  pmix_value_t value{};
+  value.type = PMIX_BYTE_OBJECT;
+  value.data.bo.bytes = reinterpret_cast<char*>(const_cast<std::byte*>(mine.data()));  // which it copies
+  value.data.bo.size = mine.size();
+  library_->check(library_->put(PMIX_GLOBAL, key.c_str(), &value), "PMIx_Put");
+}
+
+std::vector<std::byte> pmix_group::get(int rank, const std::string& key) {
+  const pmix_proc_t of = library_->process(static_cast<std::uint32_t>(rank));
+  pmix_value_t* value = nullptr;
+  library_->check(library_->get(&of, key.c_str(), nullptr, 0, &value), "PMIx_Get");
+  if (value->type != PMIX_BYTE_OBJECT) fail(errc::transport, "PMIx gives '{}' of rank {} as type {}", key, rank, value->type);
+  const auto* const begin = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
+  std::vector<std::byte> found(begin, begin + value->data.bo.size);
+  std::free(value->data.bo.bytes);
+  std::free(value);
+  return found;
+}
+
+void pmix_group::fence(bool collect) {
+  std::atomic<int> outcome = 1;  // PMIx has 0 and negative numbers
+  const pmix_proc_t all = library_->process(PMIX_RANK_WILDCARD);
+  pmix_info_t how{};
+  std::strncpy(how.key, PMIX_COLLECT_DATA, sizeof how.key - 1);
+  how.value.type = PMIX_BOOL;
+  how.value.data.flag = collect;
+  const auto done = [](pmix_status_t status, void* to) {
+    static_cast<std::atomic<int>*>(to)->store(status, std::memory_order_release);
+  };
+  const auto started = library_->fence(&all, 1, &how, 1, done, &outcome);
+  if (started == PMIX_OPERATION_SUCCEEDED) return;
+  library_->check(started, "PMIx_Fence_nb");
+  while (outcome.load(std::memory_order_acquire) == 1) {
+    progress_();
+    sched_yield();
+  }
+  library_->check(outcome.load(), "PMIx_Fence_nb");
+}
+
+// A key holds one value of each process for good: each gather has its own.
+std::vector<std::uint64_t> pmix_group::gather(std::uint64_t mine) {
+  const std::string key = fmt::format("longshore.{}", gathers_++);
+  put(key, std::as_bytes(std::span(&mine, 1)));
+  library_->check(library_->commit(), "PMIx_Commit");
+  fence(true);
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(size_), mine);
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_) continue;
+    const auto theirs = get(rank, key);
+    if (theirs.size() != sizeof mine)
+      fail(errc::transport, "PMIx gives {} bytes of rank {} for {}", theirs.size(), rank, sizeof mine);
+    std::memcpy(&all[static_cast<std::size_t>(rank)], theirs.data(), sizeof mine);
+  }
+  return all;
+}
+
+void pmix_group::publish(std::span<const std::byte> mine) {
+  put(address_key, mine);
+  library_->check(library_->commit(), "PMIx_Commit");
+  fence(true);
+  known_.clear();
+  known_.emplace(rank_, std::vector<std::byte>(mine.begin(), mine.end()));
+}
+
+std::span<const std::byte> pmix_group::of_rank(int rank) {
+  const auto found = known_.find(rank);
+  return found != known_.end() ? found->second : known_.emplace(rank, get(rank, address_key)).first->second;
+}
+
+void pmix_group::end_all(int status) {
+  library_->abort(status, "longshore: see above", nullptr, 0);
+  std::_Exit(status);
+}
+
+}  // namespace longshore::ucx
