@@ -26,7 +26,7 @@ constexpr long most_iterations = 1'000'000'000;
 // What was typed, before anything of it is understood: CLI11 tells words from options, this file gives them their meaning.
 struct typed {
   std::map<std::string, std::vector<std::string>> values;  // by option name without dashes; one entry per occurrence
-  bool no_verify = false, no_shuffle = false, help = false;
+  bool no_verify = false, no_shuffle = false, no_pulse = false, help = false;
 };
 
 void add_options(CLI::App& app, const pattern& what, typed& into) {
@@ -41,11 +41,13 @@ void add_options(CLI::App& app, const pattern& what, typed& into) {
   for (const auto& option : common_options()) add(option.name, "Common options", option.argument, option.help);
   app.add_flag("--no-verify", into.no_verify, "leave out the check of the results")->group("Common options");
   app.add_flag("--no-shuffle", into.no_shuffle, "walk the variants in the same order in each round")->group("Common options");
+  app.add_flag("--no-pulse", into.no_pulse, "leave out the small exchange before each repetition, by which compare knows noise")
+      ->group("Common options");
   app.add_flag("-h,--help", into.help, "this text")->group("Common options");
 }
 
 std::vector<std::string> option_names(const pattern& what) {
-  std::vector<std::string> names{"--no-verify", "--no-shuffle", "--help"};
+  std::vector<std::string> names{"--no-verify", "--no-shuffle", "--no-pulse", "--help"};
   for (const auto& factor : what.factors) names.push_back("--" + factor.name);
   for (const auto& option : common_options()) names.push_back("--" + option.name);
   return names;
@@ -115,6 +117,7 @@ measuring measuring_of(const typed& given) {
   how.seed = static_cast<std::uint64_t>(number(given, "seed", 0, std::numeric_limits<long>::max(), static_cast<long>(how.seed)));
   how.verify = !given.no_verify;
   how.shuffle = !given.no_shuffle;
+  how.pulse = !given.no_pulse;
   return how;
 }
 

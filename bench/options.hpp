@@ -19,7 +19,7 @@ struct measuring {
   int repetitions = 10, warmup = 1;
   long iterations = 0;  ///< operations per repetition; 0: chosen so that a repetition is long enough for the clock
   std::uint64_t seed = 122222;
-  bool verify = true, shuffle = true;
+  bool verify = true, shuffle = true, pulse = true;
 };
 
 /// What the command line asks for.

@@ -8,6 +8,7 @@
 #include "launch_record.hpp"
 #include "listing.hpp"
 #include "options.hpp"
+#include "pulse.hpp"
 #include "record_file.hpp"
 #include "recorder.hpp"
 #include "table.hpp"
@@ -77,7 +78,8 @@ class launch {
     run_options options = asked_.launch;
     if (options.transport.empty() ? processes > 0 : options.transport != "threads") options.ranks = 0;
     if (options.transport == "shmem")
-      options.symmetric_bytes = symmetric_bytes(*asked_.program, asked_.factors, std::max(1, processes));
+      options.symmetric_bytes = symmetric_bytes(*asked_.program, asked_.factors, std::max(1, processes)) +
+                                (asked_.how.pulse ? pulse::symmetric_bytes : 0);
     return options;
   }
 

@@ -68,6 +68,7 @@ void recorder::result(const measured& what) {
   record["iterations"] = what.iterations;
   record["made"] = what.made_once ? "once" : "each repetition";
   record["seconds"] = {{"median", what.seconds.median}, {"p10", what.seconds.p10}, {"p90", what.seconds.p90}};
+  if (what.pulse_seconds) record["pulse_seconds"] = *what.pulse_seconds;
   if (!what.seconds.phases.empty()) record["phases"] = by_name(what.seconds.phases);
   if (!what.least_of_phases.empty()) record["phases_least"] = by_name(what.least_of_phases);
   record["traffic"] = {{"messages", what.moved.messages},

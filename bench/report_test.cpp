@@ -117,6 +117,7 @@ measured sample_result(const char* strategy, double rate, bool right = true) {
                  .best = 0.8 / rate,
                  .mean_over_ranks_median = 1 / rate,
                  .phases = {}};
+  one.pulse_seconds = 2e-6;
   one.moved = {1, 2, 3, 4};
   one.metrics = {{"rate", rate, "1/s"}, {"latency", 1 / rate, "s", false}};
   return one;
@@ -138,7 +139,7 @@ TEST_F(RecordFile, holds_samples_and_results_as_documented) {
     "seconds":{"max":3.0,"median":2.0,"min":1.0},"phases":{"exchange":0.5}})"));
   EXPECT_EQ(found[1],
             json::parse(R"({"record":"result","pattern":"gather","variant":{"strategy":"agp","requests":100},"verified":true,
-    "repetitions":3,"iterations":8,"made":"once","seconds":{"median":0.5,"p10":0.45,"p90":0.55},
+    "repetitions":3,"iterations":8,"made":"once","seconds":{"median":0.5,"p10":0.45,"p90":0.55},"pulse_seconds":2e-6,
     "traffic":{"messages":1,"payload_bytes":2,"wire_bytes":3,"offnode_bytes":4},
     "metrics":{"rate":{"value":2.0,"unit":"1/s","better":"higher"},"latency":{"value":0.5,"unit":"s","better":"lower"}}})"));
   EXPECT_EQ(found[2], json::parse(R"({"record":"result","pattern":"gather","variant":{"strategy":"auto"},"skipped":"not yet"})"));

@@ -5,6 +5,7 @@
 #include <longshore/machine/memory.hpp>
 
 #include "process_memory.hpp"
+#include "pulse.hpp"
 #include "run_account.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +33,7 @@ class walker {
   walker(team& team, const walk_setting& setting, const variants& chosen, observer* told)
       : team_(team), setting_(setting), told_(told), counters_(team), memory_before_(process_memory_bytes()) {
     for (const auto& what : chosen.to_run) states_.emplace_back(what);
+    if (setting.how.pulse && team.size() > 1) pulse_.emplace(team);
     budget_bytes_ = team_.allreduce_value(
         static_cast<std::int64_t>(std::min(available_memory_bytes() / kept_share, std::size_t{1} << 60)), reduction::min);
   }
@@ -43,7 +45,7 @@ class walker {
     for (int i = 0; i < untimed; ++i) each(i, untimed + timed, ++round, [&](state& at, std::size_t) { visit(at); });
     for (int i = 0; i < timed; ++i)
       each(untimed + i, untimed + timed, ++round, [&](state& at, std::size_t position) {
-        at.repetitions.push_back(visit(at, &counters_));
+        visit_timed(at);
         at.ready->timed(at.repetitions.back(), at.iterations);
         if (told_ != nullptr) told_->sample(*at.what, i, position, at.repetitions.back());
         if (i + 1 == timed) conclude(at);
@@ -60,6 +62,7 @@ class walker {
     long iterations = 1;
     bool skipped = false, right = true;
     std::vector<repetition> repetitions;
+    std::vector<double> pulses;  // of this rank, one before each of them
     counted_runs counted;
   };
 
@@ -145,15 +148,24 @@ class walker {
     for (auto& other : states_) other.ready.reset();
   }
 
-  repetition visit(state& at, run_counters* counters = nullptr) {
-    if (!at.ready) {
-      std::string why;
-      if (!make(at, why)) fail(errc::transport, "it could be made ready before, and now cannot: {}", why);
-      at.ready->reset();
-      team_.barrier();
-      at.ready->run();  // touches what the timed operations touch
-    }
-    return time_repetition(team_, *at.ready, at.iterations, counters, &at.counted);
+  void visit_timed(state& at) {
+    make_again(at);
+    if (pulse_) at.pulses.push_back(pulse_->beat());
+    at.repetitions.push_back(time_repetition(team_, *at.ready, at.iterations, &counters_, &at.counted));
+  }
+
+  void visit(state& at) {
+    make_again(at);
+    static_cast<void>(time_repetition(team_, *at.ready, at.iterations));
+  }
+
+  void make_again(state& at) {
+    if (at.ready) return;
+    std::string why;
+    if (!make(at, why)) fail(errc::transport, "it could be made ready before, and now cannot: {}", why);
+    at.ready->reset();
+    team_.barrier();
+    at.ready->run();  // touches what the timed operations touch
   }
 
   void verify(state& at) {
@@ -169,6 +181,7 @@ class walker {
                  .made_once = keep_,
                  .seconds = over_repetitions(at.repetitions),
                  .least_of_phases = least_of_phases(at.repetitions)};
+    if (pulse_) all.pulse_seconds = team_.allreduce_value(quantile(at.pulses, 0.5), reduction::max);
     if (setting_.how.verify) all.verified = at.right;
     all.moved = over_all_ranks(team_, at.ready->moved());
     all.metrics = at.ready->metrics(all.seconds);
@@ -193,7 +206,8 @@ class walker {
   team& team_;
   const walk_setting& setting_;
   observer* told_;
-  run_counters counters_;  // made before all measurements, so that their tasks count
+  std::optional<pulse> pulse_;  // nothing: it was not asked for, or there is one rank
+  run_counters counters_;       // made before all measurements, so that their tasks count
   std::size_t memory_before_;
   std::int64_t budget_bytes_ = 0;
   bool keep_ = true;

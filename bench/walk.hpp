@@ -25,6 +25,7 @@ struct measured {
   long iterations = 1;
   bool made_once = true;  ///< else made anew for each visit, because all together would have taken too much memory
   summary seconds = {};
+  std::optional<double> pulse_seconds = {};  ///< median over the repetitions of the maximum over ranks; nothing: not measured
   std::vector<std::pair<std::string, double>> least_of_phases = {};  ///< statistics.hpp
   traffic moved = {};                                                ///< by all ranks in one operation
   std::vector<metric> metrics = {};

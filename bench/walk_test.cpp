@@ -197,6 +197,20 @@ TEST(Walk, counts_operations_resets_and_verifications) {
   });
 }
 
+TEST(Walk, feels_the_pulse_before_each_timed_repetition) {
+  longshore::testing::spmd([](team& team) {
+    const auto all = walk_dummies(team, {"a", "b"}, {.repetitions = 3, .iterations = 1});
+    const auto none = walk_dummies(team, {"a"}, {.repetitions = 1, .iterations = 1, .pulse = false});
+    EXPECT_EQ(all.notes.runs.at("a"), 1 + 3) << "the pulse is no operation of a variant";
+    if (team.rank() != 0) return;
+    EXPECT_FALSE(none.heard.results.at(0).pulse_seconds);
+    for (const auto& one : all.heard.results) {
+      ASSERT_EQ(one.pulse_seconds.has_value(), team.size() > 1) << "one rank has nobody to exchange with";
+      EXPECT_GT(one.pulse_seconds.value_or(1), 0);
+    }
+  });
+}
+
 TEST(Walk, gives_seconds_phases_and_traffic_of_all_ranks) {
   longshore::testing::spmd([](team& team) {
     const auto all = walk_dummies(team, {"millisecond"}, {.repetitions = 3, .iterations = 2});

@@ -31,7 +31,10 @@ function(longshore_link_words target libraries_out)
     elseif(library STREQUAL "MPI::MPI_CXX")
       list(APPEND words ${MPI_CXX_LIBRARIES})
     elseif(library STREQUAL "OpenMP::OpenMP_CXX")
-      list(APPEND words ${OpenMP_CXX_FLAGS})
+      # By name: what asks for OpenMP is the library alone, and the flag of one compiler means another library to the next.
+      foreach(name IN LISTS OpenMP_CXX_LIB_NAMES)
+        list(APPEND words -l${name})
+      endforeach()
     elseif(library MATCHES "^([A-Za-z]+)::([a-z]+)$") # fmt::fmt, TBB::tbb
       list(APPEND words -l${CMAKE_MATCH_2})
     elseif(library MATCHES "^[/-]")
@@ -81,6 +84,8 @@ if(LONGSHORE_C)
   longshore_link_words(longshore_c c_libraries)
   longshore_pkgconfig(longshore-c "Communication patterns of parallel programs, for C" "-I\${includedir};${of_mpi}"
                       "-Wl,--start-group;${c_libraries};-Wl,--end-group;-lstdc++;-lm")
+  # For a Fortran compiler whose module files are not those of longshore-fortran.pc: it compiles the module, and links as C does.
+  file(APPEND "${PROJECT_BINARY_DIR}/longshore-c.pc" "fortran_source=\${prefix}/${LONGSHORE_FORTRAN_SOURCES}/longshore.f90\n")
 endif()
 if(LONGSHORE_FORTRAN)
   set(recursive)

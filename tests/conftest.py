@@ -26,14 +26,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def build_consumer(installed: Path, tmp_path: Path) -> Callable[[Path], Path]:
-    """Builds the program of one source file against the installed Longshore, and says where it is."""
+def build_consumer(installed: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Builds the program of one source file against the installed Longshore; takes settings of CMake, too."""
 
-    def build(source: Path) -> Path:
+    def build(source: Path, *settings: str) -> Path:
         folder = tmp_path / "consumer"
         configure = ["cmake", "-S", str(REPOSITORY / "tests" / "consumer"), "-B", str(folder), "-G", "Ninja"]
         definitions = [f"-DCMAKE_PREFIX_PATH={installed}", f"-DCONSUMER_SOURCE={source}", "-DCMAKE_BUILD_TYPE=Debug"]
-        for command in ([*configure, *definitions], ["cmake", "--build", str(folder)]):
+        for command in ([*configure, *definitions, *settings], ["cmake", "--build", str(folder)]):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stdout + done.stderr
         return folder / "consumer"

@@ -57,6 +57,60 @@ def test_a_consumer_is_built_with_pkg_config(
     run_on_four_threads(program, quiet_environment)
 
 
+def fortran_compiler(name: str) -> str:
+    """Where gfortran or flang is; LLVM's has its version in its name where distributions package it."""
+    if name == "gfortran":
+        found = shutil.which(name)
+    else:
+        versions = ["", *(f"-{n}" for n in range(30, 15, -1))]
+        candidates = [f"{stem}{version}" for version in versions for stem in ("flang-new", "flang")]
+        found = next(filter(None, map(shutil.which, candidates)), None)
+    if found is None:
+        pytest.skip(f"{name} is not there (apt-get install {'flang-19' if name == 'flang' else name})")
+    return found
+
+
+@pytest.mark.parametrize("name", ["gfortran", "flang"])
+def test_any_fortran_compiler_compiles_the_module_itself(
+    name: str, installed: Path, tmp_path: Path, quiet_environment: dict[str, str]
+) -> None:
+    """As installing.md says: a module file is read only by the compiler that made it."""
+    if shutil.which("pkg-config") is None or not (installed / "share/longshore/fortran/longshore.f90").exists():
+        pytest.skip("pkg-config, or the source of the Fortran module (made with Python) is not there")
+    compiler = fortran_compiler(name)
+    [folder] = {path.parent for path in installed.rglob("*.pc")}
+    compile_it = f"{compiler} -frecursive" if name == "gfortran" else compiler
+    commands = f"""
+        export PKG_CONFIG_PATH={folder}
+        {compile_it} -c $(pkg-config --variable=fortran_source longshore-c)
+        {compile_it} {SOURCE.with_suffix(".f90")} longshore.o -o consumer $(pkg-config --cflags --libs longshore-c)
+    """
+    done = subprocess.run(["sh", "-e", "-c", commands], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    run_on_four_threads(tmp_path / "consumer", quiet_environment)
+
+
+@pytest.mark.parametrize("name", ["gfortran", "flang"])
+def test_a_project_of_another_fortran_compiler_finds_the_module_too(
+    name: str, installed: Path, build_consumer: Callable[..., Path], quiet_environment: dict[str, str]
+) -> None:
+    skip_without("f90", installed)
+    compiler = fortran_compiler(name)
+    [config] = installed.rglob("longshore-config.cmake")
+    [modules] = installed.rglob("longshore.mod")
+    text = config.read_text(encoding="utf-8")
+    hidden = modules.with_suffix(".hidden")
+    modules.rename(hidden)
+    try:
+        if name == "gfortran":  # which it was built with: as if that had been another
+            config.write_text(re.sub(r'(set\(longshore_built_fortran ")GNU', r"\1Other", text), encoding="utf-8")
+        program = build_consumer(SOURCE.with_suffix(".f90"), f"-DCMAKE_Fortran_COMPILER={compiler}")
+    finally:
+        config.write_text(text, encoding="utf-8")
+        hidden.rename(modules)
+    run_on_four_threads(program, quiet_environment)
+
+
 def test_the_environment_module_names_the_tree_that_it_lies_in(installed: Path) -> None:
     [module] = (installed / "share" / "modulefiles" / "longshore").iterdir()
     assert module.parents[3] == installed

@@ -1,21 +1,14 @@
+// Arrays, and what gather, scatter and updates are asked alike.
 #include "arrays.hpp"
-
-namespace {
 
 using longshore::bindings::chosen_distribution;
 
-template <class Word>
-longshore_array::words<Word> make_words(longshore_team& of, std::uint64_t size, bool is_cyclic) {
-  return {of.ranks, size, chosen_distribution{is_cyclic ? 1U : 0U}};
-}
-
-}  // namespace
-
-longshore_array::longshore_array(longshore_team& of, int of_type, std::size_t word_bytes, std::uint64_t size, bool is_cyclic)
+longshore_array::longshore_array(longshore_team& of, int of_type, std::size_t word_bytes, std::uint64_t size,
+                                 chosen_distribution distribution)
     : owned(of, "array"),
       type(of_type),
-      elements(word_bytes == 4 ? decltype(elements)(make_words<std::uint32_t>(of, size, is_cyclic))
-                               : decltype(elements)(make_words<std::int64_t>(of, size, is_cyclic))) {}
+      elements(word_bytes == 4 ? decltype(elements)(words<std::uint32_t>(of.ranks, size, distribution))
+                               : decltype(elements)(words<std::int64_t>(of.ranks, size, distribution))) {}
 
 namespace longshore::bindings {
 
@@ -38,24 +31,45 @@ void check_requests(const std::int64_t* indices, std::int64_t count, const void*
 
 }  // namespace longshore::bindings
 
-extern "C" {
+namespace {
 
 using namespace longshore;
 using namespace longshore::bindings;
+
+longshore_array* make_array(longshore_team* team, int type, std::size_t element_bytes, std::int64_t size,
+                            chosen_distribution distribution) {
+  const std::size_t bytes = bytes_of_type(type, element_bytes, "an array");
+  if (bytes != 4 && bytes != 8)
+    fail(errc::usage, "an array of {} with {} bytes per element: elements of 4 and of 8 bytes can be spread over ranks",
+         name_of_type(type), bytes);
+  longshore_team& of = needed(team, "the team");
+  return of.keep(std::make_unique<longshore_array>(of, type, bytes, count_from(size, "the size of an array"), distribution));
+}
+
+}  // namespace
+
+extern "C" {
 
 int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size, const char* distribution,
                            longshore_array** array) {
   return guarded([&] {
     needed(array, "the place for the array");
-    const std::size_t bytes = bytes_of_type(type, element_bytes, "an array");
-    if (bytes != 4 && bytes != 8)
-      fail(errc::usage, "an array of {} with {} bytes per element: elements of 4 and of 8 bytes can be spread over ranks",
-           name_of_type(type), bytes);
     const std::string_view name = word_or(distribution, "block");
-    if (name != "block" && name != "cyclic") fail(errc::usage, "distribution '{}': it is one of block, cyclic", name);
-    longshore_team& of = needed(team, "the team");
-    *array =
-        of.keep(std::make_unique<longshore_array>(of, type, bytes, count_from(size, "the size of an array"), name == "cyclic"));
+    if (name != "block" && name != "cyclic")
+      fail(errc::usage,
+           "distribution '{}': it is one of block, cyclic (block-cyclic: longshore_array_create_block_cyclic, which is told the "
+           "size of blocks)",
+           name);
+    *array = make_array(team, type, element_bytes, size, {name == "cyclic" ? 1U : 0U});
+  });
+}
+
+int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes, int64_t size, int64_t block_items,
+                                        longshore_array** array) {
+  return guarded([&] {
+    needed(array, "the place for the array");
+    if (block_items < 1) fail(errc::usage, "a block-cyclic array with blocks of {} elements: 1 or more", block_items);
+    *array = make_array(team, type, element_bytes, size, {static_cast<std::uint64_t>(block_items)});
   });
 }
 

@@ -15,7 +15,8 @@ struct longshore_array : longshore::bindings::owned {
   template <class Word>
   using words = longshore::dist_array<Word, longshore::bindings::chosen_distribution>;
 
-  longshore_array(longshore_team& of, int of_type, std::size_t word_bytes, std::uint64_t size, bool is_cyclic);
+  longshore_array(longshore_team& of, int of_type, std::size_t word_bytes, std::uint64_t size,
+                  longshore::bindings::chosen_distribution distribution);
 
   /// Calls body(dist_array) with the one there is.
   template <class Body>

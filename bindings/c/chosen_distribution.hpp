@@ -1,8 +1,10 @@
 // A distribution that is chosen when a program runs: what the faces of other languages have, where types cannot choose. It has two locators
-// (array/location.hpp) where block and cyclic together have five: loops are compiled for each, and that is what takes time to build.
+// (array/location.hpp) where block, cyclic and block-cyclic together have seven: loops are compiled for each, and that is what takes time to
+// build.
 #pragma once
 
 #include <longshore/array/block.hpp>
+#include <longshore/array/block_cyclic.hpp>
 #include <longshore/array/cyclic.hpp>
 
 #include <variant>
@@ -10,22 +12,25 @@
 namespace longshore::bindings {
 
 struct chosen_distribution {
-  static constexpr std::string_view name = "block or cyclic";
-  std::uint64_t block_items = 0;  ///< 1: cyclic, else block
+  static constexpr std::string_view name = "distributed";  // in messages
+  std::uint64_t block_items = 0;                           ///< 0: block; 1: cyclic; more: block-cyclic with blocks of so many
 
   class map {
     // Calls question(map) with the one that was chosen.
     template <class Question>
     [[nodiscard]] auto ask(Question question) const noexcept {
       if (const auto* const by_cycle = std::get_if<cyclic::map>(&one_)) return question(*by_cycle);
+      if (const auto* const by_blocks = std::get_if<block_cyclic::map>(&one_)) return question(*by_blocks);
       return question(*std::get_if<block::map>(&one_));
     }
 
    public:
-    map(chosen_distribution which, std::uint64_t size, int ranks)
-        : one_(which.block_items == 1 ? either(cyclic::map({}, size, ranks)) : either(block::map({}, size, ranks))) {}
+    map(chosen_distribution which, std::uint64_t size, int ranks) : one_(make(which, size, ranks)) {}
 
-    [[nodiscard]] std::uint64_t block_items() const noexcept { return std::holds_alternative<cyclic::map>(one_) ? 1 : 0; }
+    [[nodiscard]] std::uint64_t block_items() const noexcept {
+      if (const auto* const by_blocks = std::get_if<block_cyclic::map>(&one_)) return by_blocks->block_items();
+      return std::holds_alternative<cyclic::map>(one_) ? 1 : 0;
+    }
     [[nodiscard]] std::uint64_t size() const noexcept {
       return ask([](const auto& m) { return m.size(); });
     }
@@ -53,21 +58,36 @@ struct chosen_distribution {
         return {static_cast<int>(quotient_is_rank ? quotient : rest), quotient_is_rank ? rest : quotient};
       }
     };
+    /// Blocks of two sizes, and blocks that are dealt in turn: both maps, and which of them it is.
+    struct any_locator {
+      block::map pieces;
+      block_cyclic::map dealt;
+      bool is_dealt;
+      location operator()(std::uint64_t index) const noexcept {
+        return is_dealt ? dealt.owner_offset(index) : pieces.owner_offset(index);
+      }
+    };
 
     template <class Body>
     decltype(auto) with_locator(Body&& body) const {
-      const bool by_cycle = block_items() == 1;
-      const std::uint64_t piece = by_cycle ? static_cast<std::uint64_t>(ranks()) : largest_local_size();
-      if (piece <= 1) return body(block::map({}, size(), ranks()));  // on one rank cyclic is the same
-      if (by_cycle || size() == piece * static_cast<std::uint64_t>(ranks()))
-        return body(quotient_locator{invariant_divisor(piece), !by_cycle});
-      return body(*std::get_if<block::map>(&one_));
+      const std::uint64_t items = block_items();
+      const std::uint64_t piece = items == 1 ? static_cast<std::uint64_t>(ranks()) : largest_local_size();
+      if (items <= 1 && piece > 1 && (items == 1 || size() == piece * static_cast<std::uint64_t>(ranks())))
+        return body(quotient_locator{invariant_divisor(piece), items == 0});
+      // On one rank cyclic is the same as block.
+      return body(any_locator{block::map({}, size(), ranks()),
+                              block_cyclic::map({std::max<std::uint64_t>(items, 1)}, size(), ranks()), items > 1});
     }
 
     friend bool operator==(const map& a, const map& b) noexcept { return a.one_ == b.one_; }
 
    private:
-    using either = std::variant<block::map, cyclic::map>;
+    using either = std::variant<block::map, cyclic::map, block_cyclic::map>;
+    static either make(chosen_distribution which, std::uint64_t size, int ranks) {
+      if (which.block_items == 0) return block::map({}, size, ranks);
+      if (which.block_items == 1) return cyclic::map({}, size, ranks);
+      return block_cyclic::map({which.block_items}, size, ranks);
+    }
     either one_;
   };
 };

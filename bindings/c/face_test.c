@@ -56,12 +56,16 @@ static int gather_and_scatter(longshore_team* team, int type, const char* distri
   const int rank = longshore_team_rank(team), size = longshore_team_size(team);
   const int64_t n = 37 * size + 5;
   longshore_array* table = NULL;
-  CHECK_OK(longshore_array_create(team, type, 0, n, distribution, &table));
+  if (strcmp(distribution, "block-cyclic") == 0)
+    CHECK_OK(longshore_array_create_block_cyclic(team, type, 0, n, 6, &table));
+  else
+    CHECK_OK(longshore_array_create(team, type, 0, n, distribution, &table));
   CHECK(longshore_array_size(table) == n);
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k) {
     const int64_t index = longshore_array_index(table, k);
     int64_t offset = -1;
     CHECK(longshore_array_owner(table, index, &offset) == rank && offset == k);
+    if (strcmp(distribution, "block-cyclic") == 0) CHECK(index / 6 % size == rank && index % 6 == k % 6);
     store(longshore_array_local(table), k, index, type);
   }
   CHECK(longshore_array_index(table, longshore_array_local_size(table)) == -1);
@@ -136,6 +140,67 @@ static int histogram(longshore_team* team, int type, const char* strategy) {
   return LONGSHORE_OK; /* array and plan are left to the end of the run */
 }
 
+/* Integers, and floats that are integers, of one type in memory. */
+static void put(void* memory, int64_t at, int64_t value, int type) {
+  if (type == LONGSHORE_FLOAT32) ((float*)memory)[at] = (float)value;
+  if (type == LONGSHORE_FLOAT64) ((double*)memory)[at] = (double)value;
+  if (type == LONGSHORE_INT32 || type == LONGSHORE_UINT32) ((int32_t*)memory)[at] = (int32_t)value;
+  if (type == LONGSHORE_INT64 || type == LONGSHORE_UINT64) ((int64_t*)memory)[at] = value;
+}
+static int64_t get(const void* memory, int64_t at, int type) {
+  if (type == LONGSHORE_FLOAT32) return (int64_t)((const float*)memory)[at];
+  if (type == LONGSHORE_FLOAT64) return (int64_t)((const double*)memory)[at];
+  return type == LONGSHORE_INT32 || type == LONGSHORE_UINT32 ? ((const int32_t*)memory)[at] : ((const int64_t*)memory)[at];
+}
+/* What is negative as a signed number is the largest as an unsigned one. */
+static int64_t combined(int operation, int type, int64_t a, int64_t b) {
+  const int is_unsigned = type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64;
+  const int is_less = is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
+  switch (operation) {
+    case LONGSHORE_SUM: return a + b;
+    case LONGSHORE_MIN: return is_less ? a : b;
+    case LONGSHORE_MAX: return is_less ? b : a;
+    case LONGSHORE_XOR: return a ^ b;
+    case LONGSHORE_OR: return a | b;
+    default: return a & b;
+  }
+}
+
+/* Every rank updates every element, which is 3 before. */
+static int update(longshore_team* team, int type, int operation, const char* strategy) {
+  const int rank = longshore_team_rank(team), size = longshore_team_size(team);
+  const int64_t n = 10 * size + 3;
+  longshore_array* table = NULL;
+  CHECK_OK(longshore_array_create_block_cyclic(team, type, 0, n, 4, &table));
+  for (int64_t k = 0; k < longshore_array_local_size(table); ++k) put(longshore_array_local(table), k, 3, type);
+  int64_t* indices = malloc((size_t)n * sizeof *indices);
+  int64_t* values = malloc((size_t)n * sizeof *values);
+  for (int64_t i = 0; i < n; ++i) {
+    indices[i] = n - 1 - i;
+    put(values, i, (indices[i] * 31 + rank * 17) % 23 - 11, type);
+  }
+  const struct longshore_gather_options options = {.strategy = strategy};
+  longshore_update_plan* plan = NULL;
+  CHECK_OK(longshore_update_create(table, operation, &options, &plan));
+  CHECK(strcmp(longshore_update_strategy(plan), strategy) == 0);
+  CHECK_OK(longshore_barrier(team));
+  CHECK_OK(longshore_update_run(plan, indices, n / 2, values));
+  CHECK_OK(longshore_update_free(plan));
+  const char* const rest = (const char*)values + (size_t)(n / 2) * longshore_type_bytes(type);
+  CHECK_OK(longshore_update(table, indices + n / 2, n - n / 2, rest, operation, &options));
+  CHECK_OK(longshore_barrier(team));
+  for (int64_t k = 0; k < longshore_array_local_size(table); ++k) {
+    const int64_t i = longshore_array_index(table, k);
+    int64_t expected = 3;
+    for (int r = 0; r < size; ++r) expected = combined(operation, type, expected, (i * 31 + r * 17) % 23 - 11);
+    CHECK(get(longshore_array_local(table), k, type) == expected);
+  }
+  free(indices);
+  free(values);
+  CHECK_OK(longshore_array_free(table));
+  return LONGSHORE_OK;
+}
+
 static int refused_requests(longshore_team* team) {
   longshore_array* table = NULL;
   CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT16, 0, 10, NULL, &table), LONGSHORE_ERROR_USAGE, "4 and of 8 bytes");
@@ -148,6 +213,18 @@ static int refused_requests(longshore_team* team) {
   CHECK_REFUSED(longshore_gather_create(table, &wrong, &plan), LONGSHORE_ERROR_USAGE, "agp, exstack, exstack2, conveyor");
   longshore_histogram_plan* adds = NULL;
   CHECK_REFUSED(longshore_histogram_create(table, NULL, &adds), LONGSHORE_ERROR_USAGE, "array of bytes");
+  longshore_array *reals = NULL, *blocks = NULL;
+  longshore_update_plan* bits = NULL;
+  CHECK_OK(longshore_array_create(team, LONGSHORE_FLOAT64, 0, 10, NULL, &reals));
+  CHECK_REFUSED(longshore_update_create(reals, LONGSHORE_XOR, NULL, &bits), LONGSHORE_ERROR_USAGE, "of integers");
+  CHECK_REFUSED(longshore_update_create(reals, 7, NULL, &bits), LONGSHORE_ERROR_USAGE, "LONGSHORE_MIN, LONGSHORE_MAX");
+  CHECK_REFUSED(longshore_update_create(NULL, LONGSHORE_MIN, NULL, &bits), LONGSHORE_ERROR_USAGE, "the table is NULL");
+  CHECK_REFUSED(longshore_update_run(NULL, NULL, 0, NULL), LONGSHORE_ERROR_USAGE, "the plan is NULL");
+  CHECK_OK(longshore_array_free(reals));
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, 10, "block-cyclic", &blocks), LONGSHORE_ERROR_USAGE,
+                "longshore_array_create_block_cyclic");
+  CHECK_REFUSED(longshore_array_create_block_cyclic(team, LONGSHORE_INT32, 0, 10, 0, &blocks), LONGSHORE_ERROR_USAGE,
+                "1 or more");
   const int64_t beyond = 10, first = 0;
   double out = 0;
   CHECK_OK(longshore_gather_create(table, &rounds, &plan));
@@ -431,6 +508,7 @@ static int all_of_it(longshore_team* team, void* context) {
   for (int s = 0; s < 5 + all_direct; ++s) {
     PASS(gather_and_scatter(team, LONGSHORE_INT32, "block", strategies[s]));
     PASS(gather_and_scatter(team, LONGSHORE_FLOAT64, "cyclic", strategies[s]));
+    PASS(gather_and_scatter(team, LONGSHORE_INT32, "block-cyclic", strategies[s]));
   }
   for (int type = LONGSHORE_INT32; type <= LONGSHORE_FLOAT64; ++type) {
     if (longshore_type_bytes(type) < 4 || type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64) continue;
@@ -438,6 +516,13 @@ static int all_of_it(longshore_team* team, void* context) {
     if (all_direct || type == LONGSHORE_INT64) PASS(histogram(team, type, "agp")); /* between nodes 64-bit integers are added */
     if (all_direct) PASS(histogram(team, type, "direct"));
   }
+  /* Each type by each operation, and each of these by one strategy after the other. */
+  static const char* const for_updates[] = {"exstack", "direct", "agp", "conveyor"};
+  for (int type = LONGSHORE_INT32; type <= LONGSHORE_FLOAT64; ++type)
+    for (int operation = LONGSHORE_SUM; operation <= LONGSHORE_AND; ++operation) {
+      if (longshore_type_bytes(type) < 4 || (operation > LONGSHORE_MAX && type >= LONGSHORE_FLOAT32)) continue;
+      PASS(update(team, type, operation, for_updates[all_direct ? (type + operation) % 4 : 0]));
+    }
   PASS(refused_requests(team));
   PASS(halo(team, "standard", "direct", 1, fault));
   PASS(halo(team, "staged", "channel", 0, fault));

@@ -60,13 +60,22 @@ enum longshore_type {
   LONGSHORE_BYTES = 11 /* of any kind: then their size is given beside it */
 };
 
-enum longshore_reduction { LONGSHORE_SUM = 1, LONGSHORE_MIN = 2, LONGSHORE_MAX = 3 };
+/* Of values of several ranks. The last three are of the bits of integers, in updates; allreduce has the first three. */
+enum longshore_reduction {
+  LONGSHORE_SUM = 1,
+  LONGSHORE_MIN = 2,
+  LONGSHORE_MAX = 3,
+  LONGSHORE_XOR = 4,
+  LONGSHORE_OR = 5,
+  LONGSHORE_AND = 6
+};
 
 typedef struct longshore_team longshore_team;
 typedef struct longshore_array longshore_array;
 typedef struct longshore_gather_plan longshore_gather_plan;
 typedef struct longshore_scatter_plan longshore_scatter_plan;
 typedef struct longshore_histogram_plan longshore_histogram_plan;
+typedef struct longshore_update_plan longshore_update_plan;
 typedef struct longshore_grid longshore_grid;
 typedef struct longshore_memory longshore_memory;
 typedef struct longshore_halo longshore_halo;
@@ -131,6 +140,10 @@ int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes,
  * "cyclic" (element i on rank i mod ranks). Collective. Memory per rank: that of the rank with most elements. */
 int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size, const char* distribution,
                            longshore_array** array);
+/* The same, dealt to the ranks in turn in blocks of `block_items` elements, 1 or more: element i on rank (i / block_items) mod ranks. A rank's
+ * blocks lie one after the other. */
+int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes, int64_t size, int64_t block_items,
+                                        longshore_array** array);
 /* LONGSHORE_ERROR_USAGE, on all ranks, while plans for it exist. */
 int longshore_array_free(longshore_array* array);
 int64_t longshore_array_size(const longshore_array* array);
@@ -142,7 +155,7 @@ int64_t longshore_array_index(const longshore_array* array, int64_t offset);
 /* The rank that has an element, and where in its part; -1 for an index that there is not. */
 int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* offset);
 
-/* ---- gather, scatter, histogram ---- */
+/* ---- gather, scatter, histogram, update ---- */
 
 struct longshore_gather_options {
   const char* strategy;      /* "auto" (default), "agp", "exstack", "exstack2", "conveyor", "aggregator", "direct" */
@@ -185,6 +198,17 @@ int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indic
 const char* longshore_histogram_strategy(const longshore_histogram_plan* plan);
 int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
                         const struct longshore_gather_options* options);
+
+/* table[indices[i]] = operation(table[indices[i]], values[i]) by one of enum longshore_reduction, nothing lost however many ranks meet at an
+ * element: LONGSHORE_MIN keeps the smallest. Of any type but LONGSHORE_BYTES; what an element has before counts, and zero is what arrays
+ * begin with. */
+int longshore_update_create(longshore_array* table, int operation, const struct longshore_gather_options* options,
+                            longshore_update_plan** plan);
+int longshore_update_free(longshore_update_plan* plan);
+int longshore_update_run(longshore_update_plan* plan, const int64_t* indices, int64_t count, const void* values);
+const char* longshore_update_strategy(const longshore_update_plan* plan);
+int longshore_update(longshore_array* table, const int64_t* indices, int64_t count, const void* values, int operation,
+                     const struct longshore_gather_options* options);
 
 /* ---- halo exchange ---- */
 

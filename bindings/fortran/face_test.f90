@@ -38,6 +38,75 @@ contains
     call check(ierr == longshore_ok, 'a barrier')
   end subroutine collectives
 
+  ! Every rank updates every element, by each operation of each kind of numbers; elements lie in blocks of four.
+  subroutine updates(team)
+    type(longshore_team), intent(inout) :: team
+    integer, parameter :: operations(6) = [longshore_sum, longshore_min, longshore_max, longshore_xor, longshore_or, longshore_and]
+    type(longshore_array) :: table, blocks
+    type(longshore_update_plan) :: plan
+    integer(int32), pointer :: mine(:)
+    real(real64), pointer :: reals(:)
+    integer(int64) :: n, i, k
+    integer :: expected, o, r, ierr
+    n = 9*team%size() + 2
+    call table%create(team, longshore_int32, n, 'block-cyclic', 4_int64)
+    call table%get_local(mine)
+    do o = 1, size(operations)
+      mine = 3
+      call team%barrier()
+      call plan%create(table, operations(o), 'exstack', buffer_items=8)
+      call plan%run([(i, i=0, n/2 - 1)], [(value(i, team%rank()), i=0, n/2 - 1)])
+      call check(plan%strategy() == 'exstack', 'the strategy of an update')
+      call plan%free()
+      call table%update([(i, i=n/2, n - 1)], [(value(i, team%rank()), i=n/2, n - 1)], operations(o), strategy='exstack')
+      call team%barrier()
+      do k = 0, table%local_size() - 1
+        expected = 3
+        do r = 0, team%size() - 1
+          expected = combined(operations(o), expected, value(table%index(k), r))
+        end do
+        call check(mine(k) == expected, 'an updated element')
+        call check(mod(table%index(k)/4, int(team%size(), int64)) == team%rank(), 'a block of a rank')
+      end do
+      call team%barrier()
+    end do
+    call table%update([0_int64], [1_int32], 7, ierr=ierr)
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'LONGSHORE_XOR') > 0, 'no operation')
+    call table%free()
+    call table%create(team, longshore_float64, n)
+    call table%update([n - 1], [-2.5_real64], longshore_min, strategy='exstack')
+    call team%barrier()
+    call table%get_local(reals)
+    if (team%rank() == team%size() - 1) call check(reals(table%local_size() - 1) == -2.5_real64, 'the smallest of reals')
+    call table%free()
+    call blocks%create(team, longshore_int32, n, 'block-cyclic', ierr=ierr)
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'together') > 0, 'blocks of no size')
+  contains
+    integer(int32) function value(i, rank)
+      integer(int64), intent(in) :: i
+      integer, intent(in) :: rank
+      value = int(mod(i*31 + rank*17, 23_int64), int32) - 11
+    end function value
+
+    integer function combined(operation, a, b)
+      integer, intent(in) :: operation, a, b
+      select case (operation)
+      case (longshore_sum)
+        combined = a + b
+      case (longshore_min)
+        combined = min(a, b)
+      case (longshore_max)
+        combined = max(a, b)
+      case (longshore_xor)
+        combined = ieor(a, b)
+      case (longshore_or)
+        combined = ior(a, b)
+      case default
+        combined = iand(a, b)
+      end select
+    end function combined
+  end subroutine updates
+
   subroutine gather_and_scatter(team, distribution, strategy)
     type(longshore_team), intent(inout) :: team
     character(len=*), intent(in) :: distribution, strategy
@@ -91,7 +160,7 @@ contains
     call check(counted(0) == 6*team%size(), 'a count')
     call add%free()
     call counts%free()
-    call table%create(team, longshore_int32, 10_int64, 'diagonal', ierr)
+    call table%create(team, longshore_int32, 10_int64, 'diagonal', ierr=ierr)
     call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'block, cyclic') > 0, 'a refused distribution')
   end subroutine gather_and_scatter
 
@@ -295,6 +364,7 @@ contains
     call collectives(team)
     call gather_and_scatter(team, 'block', 'exstack')
     call gather_and_scatter(team, 'cyclic', 'conveyor')
+    call updates(team)
     call halo_3(team, 'direct')
     call halo_3(team, 'channel')
     call halo_2(team)

@@ -40,7 +40,8 @@ RANKS = [
     for rank in (1, 2, 3)
 ]
 VALUES = [{"value": one["type"], "vdecl": one["decl"]} for one in TYPES]
-PLANS = [{"plan": name} for name in ("gather", "scatter", "histogram")]
+PLANS = [{"plan": name, "how": "", "how_declared": ""} for name in ("gather", "scatter", "histogram")]
+PLANS += [{"plan": "update", "how": "how, ", "how_declared": "integer(c_int), intent(in) :: how"}]  # by which operation
 MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # fields of one call beside the first
 LOOPS = {"type": TYPES, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE}
 
@@ -130,7 +131,8 @@ def expand(lines: list[str]) -> list[str]:
         for values in LOOPS[loop[1]]:
             body = inner
             for name, text in values.items():
-                body = [line.replace(f"<{name}>", text) for line in body]
+                replaced = [(line, line.replace(f"<{name}>", text)) for line in body]
+                body = [new for line, new in replaced if new.strip() or not line.strip()]  # no line for nothing
             out += body
         at = end
     return out

@@ -10,10 +10,11 @@ from typing import Any
 from longshore_study.store import Launch
 
 
-def halo(mode: str, log: float) -> dict[str, Any]:
-    """A figure by its logarithm, relative to 1000 MiB/s."""
+def halo(mode: str, log: float, pulse: float | None = None) -> dict[str, Any]:
+    """A figure by its logarithm, relative to 1000 MiB/s; `pulse` likewise, relative to exchanges of 1 us."""
     metrics = {"process_bandwidth": {"value": 1000 * math.exp(log), "unit": "MiB/s", "better": "higher"}}
-    return {"record": "result", "pattern": "halo", "variant": {"mode": mode}, "metrics": metrics}
+    beside = {} if pulse is None else {"pulse_seconds": 1e-6 * math.exp(-pulse)}
+    return {"record": "result", "pattern": "halo", "variant": {"mode": mode}, **beside, "metrics": metrics}
 
 
 def copy(log: float) -> dict[str, Any]:

@@ -92,11 +92,11 @@ concept update_operation = trivially_copyable<T> && std::copyable<Op> && require
   { op(element, value) } -> std::convertible_to<T>;
 };
 
-/// Operations that also name the value that changes nothing (an own one: `template <class T> static T identity()`): what is
+/// Operations that also name the value that changes nothing (an own one: `template <class T> T identity() const`): what is
 /// combined on one rank then needs no first value.
 template <class Op, class T>
-concept has_identity = update_operation<Op, T> && requires {
-  { Op::template identity<T>() } -> std::same_as<T>;
+concept has_identity = update_operation<Op, T> && requires(const Op op) {
+  { op.template identity<T>() } -> std::same_as<T>;
 };
 
 }  // namespace longshore

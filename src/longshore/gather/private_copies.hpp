@@ -61,7 +61,7 @@ class private_copies {
   static constexpr std::size_t few_share = 8;  // an atomic costs about as much as so many merged elements
 
   static std::size_t squared(int ranks) { return static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks); }
-  static constexpr T identity() { return Op::template identity<T>(); }
+  [[nodiscard]] T identity() const { return op_.template identity<T>(); }
 
   [[nodiscard]] std::size_t elements() const { return stride_ * static_cast<std::size_t>(table_.team().size()); }
   [[nodiscard]] T* copy_of(int rank) const { return reinterpret_cast<T*>(memory_->direct(rank) + header_bytes); }

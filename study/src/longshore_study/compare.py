@@ -68,6 +68,11 @@ class Comparison:
         return verdict.IMPROVED if verdict.IMPROVED in found else verdict.SAME
 
     @property
+    def pulse_explained(self) -> list[float]:
+        """Of rows from which the pulse of the machine was taken: its parts of the variance between launches, rising."""
+        return sorted(row.adjustment.explained for row in self.rows if row.adjustment)
+
+    @property
     def exit_status(self) -> int:
         return {
             verdict.REGRESSED: EXIT_REGRESSED, "invalid": EXIT_INVALID, verdict.INCONCLUSIVE: EXIT_UNDECIDED,
@@ -205,6 +210,7 @@ def _order(rows: list[Row]) -> None:
 
 def document(comparison: Comparison) -> dict[str, Any]:
     """The comparison as `compare --json` prints it."""
+    explained = comparison.pulse_explained
     counts = {name: sum(row.verdict == name for row in comparison.rows) for name in verdict.VERDICTS}
     return {
         "schema": SCHEMA,
@@ -214,6 +220,9 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "verdict": comparison.verdict,
         "counts": {name: count for name, count in counts.items() if count},
         "common_shift": comparison.shift.document(),
+        "pulse": {"rows": len(explained), "variance_explained": [min(explained), max(explained)]}
+        if explained
+        else None,
         "rows": [row_document(row) for row in comparison.rows],
         "differences": [found.as_json() for found in differences(comparison.reference, comparison.new)],
         "problems": comparison.problems,

@@ -74,6 +74,8 @@ class Figure:
     imported: bool = False
     above: str | None = None
     """Why the value cannot be: it is above a bound."""
+    pulse: float | None = None
+    """The logarithm of how fast the machine was at that time, as a small exchange before each repetition showed it."""
 
     @property
     def goodness(self) -> float:
@@ -172,6 +174,7 @@ def _of_launch(
         main = main_metric(pattern, variant, metrics)
         names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [MAIN_METRICS.get(pattern, "")]
         variant_text = canonical(variant)
+        pulse = _pulse(result)
         for name in names:
             key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
             reason = _why_no_figure(result, name)
@@ -192,7 +195,15 @@ def _of_launch(
                 name == main,
                 launch.imported,
                 bounds.exceeded(launch, result, name),
+                pulse,
             )
+
+
+def _pulse(result: Record) -> float | None:
+    seconds = result.get("pulse_seconds")
+    if not isinstance(seconds, float) or not math.isfinite(seconds) or seconds <= 0:
+        return None
+    return -math.log(seconds)
 
 
 def _why_no_figure(result: Record, name: str) -> str | None:

@@ -17,7 +17,8 @@ from longshore_study.errors import UsageError, suggestion
 from longshore_study.expression import Expression
 from longshore_study.figures import CONTROL, Figure, Key, Measured, canonical
 from longshore_study.selection import Side
-from longshore_study.statistics import effect, moderated, verdict
+from longshore_study.statistics import covariate, effect, moderated, verdict
+from longshore_study.statistics.covariate import Adjustment
 from longshore_study.statistics.effect import Effect
 from longshore_study.store import Launch
 
@@ -32,6 +33,8 @@ class Row:
     absent: list[str | None] = field(default_factory=lambda: [None, None])
     """Why the reference and the new side have no figure, or not from all launches: skipped or failed, and how."""
     effect: Effect | None = None
+    adjustment: Adjustment | None = None
+    """What the pulse of the machine took out of the effect; None: nothing."""
     moderated: moderated.Moderated | None = None
     judgement: verdict.Judgement | None = None
     verdict: str = verdict.UNTESTABLE
@@ -146,8 +149,29 @@ def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def design_of(row: Row, in_turns: frozenset[str]) -> Effect | None:
-    """The effect of a row, in the units in which its two sides can be compared; None where one side is empty."""
-    return design(by_session(row.reference), by_session(row.new), in_turns, row.warnings)
+    """The effect of a row, in the units in which its two sides can be compared; None where one side is empty.
+
+    Where launches are the units and all of them have a pulse, its part in the noise is taken out (row.adjustment).
+    """
+    sides = by_session(row.reference), by_session(row.new)
+    found = design(*sides, in_turns, row.warnings)
+    figures = [*row.reference, *row.new]
+    if found is None or row.key.pattern == CONTROL or any(figure.pulse is None for figure in figures):
+        return found
+    shared = sides[0].keys() & sides[1].keys()
+    reference, new = (_pulses(f for f in side if f.session in shared) for side in (row.reference, row.new))
+    adjusted = covariate.adjust(found, (reference, new))
+    if adjusted is None:
+        return found
+    found, row.adjustment = adjusted
+    return found
+
+
+def _pulses(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
+    sessions: dict[str, dict[Hashable, float]] = defaultdict(dict)
+    for figure in figures:
+        sessions[figure.session][figure.launch] = figure.pulse or 0.0
+    return dict(sessions)
 
 
 Sessions = Mapping[str, Mapping[Hashable, float]]

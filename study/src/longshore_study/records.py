@@ -51,7 +51,7 @@ OPTIONAL: dict[str, dict[str, type]] = {
         "study_file": dict,
         "environment": dict,
     },
-    "result": {"metrics": dict, "seconds": dict, "traffic": dict},
+    "result": {"metrics": dict, "seconds": dict, "traffic": dict, "pulse_seconds": float},
     "sample": {"seconds": dict},
 }
 """Per record kind, what may be absent or null, but is of this type where it is there."""

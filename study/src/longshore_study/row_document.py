@@ -39,7 +39,13 @@ def row_document(row: Row) -> dict[str, Any]:
         document["interval"] = ratios(effect.interval(found.difference, mod.se, mod.df), sign)
         prior = None if math.isinf(mod.prior_df) else mod.prior_df
         document["moderated"] = {"se": mod.se, "df": _finite(mod.df), "prior_df": prior}
-        document["welch"] = _welch(found, sign)
+        document["welch"] = _welch(found, found.difference - _moved(row), sign)
+    if row.adjustment and found:
+        document["pulse"] = {
+            "slope": row.adjustment.slope,
+            "variance_explained": row.adjustment.explained,
+            "ratio_without": math.exp(sign * (found.difference - _moved(row))),
+        }
     if judged:
         document |= {"p": judged.p, "adjusted_p": judged.adjusted_p, "holm_p": judged.holm_p}
         document["equivalence_p"] = judged.equivalence_p
@@ -50,12 +56,16 @@ def row_document(row: Row) -> dict[str, Any]:
     return document
 
 
-def _welch(found: Effect, sign: float) -> dict[str, Any] | None:
-    """The plain result beside the moderated one: from this row's figures alone."""
+def _moved(row: Row) -> float:
+    return row.adjustment.moved if row.adjustment else 0.0
+
+
+def _welch(found: Effect, difference: float, sign: float) -> dict[str, Any] | None:
+    """The plain result beside the moderated one: from this row's figures alone, without its pulse."""
     if found.welch_se is None or found.welch_df is None:
         return None
-    t = found.difference / found.welch_se if found.welch_se else math.copysign(math.inf, found.difference)
-    bounds = effect.interval(found.difference, found.welch_se, found.welch_df)
+    t = difference / found.welch_se if found.welch_se else math.copysign(math.inf, difference)
+    bounds = effect.interval(difference, found.welch_se, found.welch_df)
     return {"df": found.welch_df, "p": student.two_sided(t, found.welch_df), "interval": ratios(bounds, sign)}
 
 

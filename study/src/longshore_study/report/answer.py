@@ -22,7 +22,7 @@ def verdict_section(facts: Facts) -> Element:
     return element(
         "section",
         element("p", badge(comparison.verdict), " ", comparison_sentence(comparison), class_="verdict"),
-        [element("p", text, class_="lead") for text in _comparison_details(comparison)],
+        [element("p", text, class_="lead") for text in comparison_details(comparison)],
         tiles(comparison),
         id="verdict",
     )
@@ -70,7 +70,7 @@ def tiles(comparison: Comparison) -> Element:
     )
 
 
-def _comparison_details(comparison: Comparison) -> list[str]:
+def comparison_details(comparison: Comparison) -> list[str]:
     details = []
     names = naming(row.factors for row in comparison.rows)
     judged = [row for row in comparison.rows if row.ratio and row.ratio > 0]
@@ -83,9 +83,9 @@ def _comparison_details(comparison: Comparison) -> list[str]:
         least = (min(s[0] for s in sides), min(s[1] for s in sides))
         details.append(
             f"Judged from {counted(least[0], 'session')} of “{comparison.reference}” and {least[1]} of "
-            f"“{comparison.new}”; a session is the unit of replication."
+            f"“{comparison.new}”; {_unit(comparison)}."
         )
-    details += _shift(comparison)
+    details += [*_shift(comparison), *_pulse(comparison)]
     return details
 
 
@@ -105,6 +105,23 @@ def row_sentence(row: Row, name: Callable[[dict[str, Any]], str]) -> str:
 
 def _size(row: Row) -> float:
     return abs(log(row.ratio)) if row.ratio else 0.0
+
+
+def _unit(comparison: Comparison) -> str:
+    designs = {row.get("design") for row in comparison.raw.get("rows", ())} - {None}
+    if designs == {"stratified"}:
+        return "they were measured in turns, so a launch is the unit of replication"
+    return "a session is the unit of replication"
+
+
+def _pulse(comparison: Comparison) -> list[str]:
+    found = comparison.raw.get("pulse")
+    if not found:
+        return []
+    least, most = (f"{100 * part:.0f}" for part in found["variance_explained"])
+    rows = counted(found["rows"], "row")
+    told = f"was taken out of {rows}: it was {least} to {most} % of the variance between launches"
+    return [f"The pulse of the machine, a small exchange before each repetition, {told}."]
 
 
 def _shift(comparison: Comparison) -> list[str]:

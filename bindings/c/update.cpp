@@ -1,0 +1,132 @@
+// Plans of updates, and of histograms, which are updates by sums. Words of 4 bytes have one that asks of each update what it is; words of 8 bytes
+// have two, because transports add 64-bit integers by themselves, which they do for op::add only.
+#include "arrays.hpp"
+#include "word_operation.hpp"
+
+#include <longshore/gather/update.hpp>
+
+#include <array>
+#include <bit>
+
+struct longshore_update_plan : longshore::bindings::request_plan {
+  using request_plan::request_plan;
+};
+struct longshore_histogram_plan : longshore_update_plan {
+  using longshore_update_plan::longshore_update_plan;
+};
+
+namespace {
+
+using namespace longshore;
+using namespace longshore::bindings;
+
+number number_of(int type) {
+  if (type == LONGSHORE_FLOAT32 || type == LONGSHORE_FLOAT64) return number::floating;
+  return type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64 ? number::unsigned_integer : number::signed_integer;
+}
+
+word_operation operation_of(int code, int type) {
+  static constexpr std::array codes = {LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, LONGSHORE_XOR, LONGSHORE_OR, LONGSHORE_AND};
+  const auto* const at = std::find(codes.begin(), codes.end(), code);
+  if (at == codes.end())
+    fail(errc::usage,
+         "an update by operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, LONGSHORE_XOR, LONGSHORE_OR, "
+         "LONGSHORE_AND",
+         code);
+  const word_operation chosen{static_cast<operation>(at - codes.begin()), number_of(type)};
+  if (chosen.how >= operation::bit_xor && chosen.of == number::floating)
+    fail(errc::usage, "an update by LONGSHORE_XOR, _OR or _AND in an array of {}: these are of integers", name_of_type(type));
+  return chosen;
+}
+
+template <class Word>
+Word one_of(int type) {
+  using floating = std::conditional_t<sizeof(Word) == 4, float, double>;
+  return number_of(type) == number::floating ? std::bit_cast<Word>(floating{1}) : Word{1};
+}
+
+template <class Word, class Operation>
+class plan_of final : public longshore_histogram_plan {
+ public:
+  plan_of(longshore_array& table, const char* kind, dist_array<Word, chosen_distribution>& words, Operation operation,
+          const gather_options& options)
+      : longshore_histogram_plan(table, kind), one_(one_of<Word>(table.type)), plan_(words, operation, options) {}
+  void run(std::span<const std::int64_t> indices, void* values) override {
+    if (values == nullptr)
+      plan_(indices, one_);
+    else
+      plan_(indices, std::span<const Word>(static_cast<const Word*>(values), indices.size()));
+  }
+  [[nodiscard]] gather_strategy strategy() const override { return plan_.strategy(); }
+
+ private:
+  Word one_;
+  update_plan<Word, chosen_distribution, Operation> plan_;
+};
+
+std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const char* kind, int code,
+                                               const gather_options& options) {
+  if (table.type == LONGSHORE_BYTES)
+    fail(errc::usage, "a {} for an array of bytes: what is updated is one of int32, uint32, float32, int64, uint64, float64",
+         kind);
+  const word_operation chosen = operation_of(code, table.type);
+  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_histogram_plan> {
+    if constexpr (sizeof(Word) == sizeof(std::int64_t))
+      if (chosen.how == operation::sum && chosen.of != number::floating)
+        return std::make_unique<plan_of<Word, op::add>>(table, kind, words, op::add{}, options);
+    return std::make_unique<plan_of<Word, word_operation>>(table, kind, words, chosen, options);
+  });
+}
+
+auto make_update(int code) {
+  return [code](longshore_array& table, const gather_options& options) { return make(table, "update plan", code, options); };
+}
+
+std::unique_ptr<longshore_histogram_plan> make_histogram(longshore_array& table, const gather_options& options) {
+  return make(table, "histogram plan", LONGSHORE_SUM, options);
+}
+
+}  // namespace
+
+extern "C" {
+
+int longshore_update_create(longshore_array* table, int operation, const struct longshore_gather_options* options,
+                            longshore_update_plan** plan) {
+  return create_plan(table, options, plan, make_update(operation));
+}
+
+int longshore_update_free(longshore_update_plan* plan) {
+  return guarded([&] { longshore_team::free(plan); });
+}
+
+int longshore_update_run(longshore_update_plan* plan, const int64_t* indices, int64_t count, const void* values) {
+  return run_plan(plan, indices, count, const_cast<void*>(values));
+}
+
+const char* longshore_update_strategy(const longshore_update_plan* plan) { return name_of(plan->strategy()).data(); }
+
+int longshore_update(longshore_array* table, const int64_t* indices, int64_t count, const void* values, int operation,
+                     const struct longshore_gather_options* options) {
+  return run_once(table, indices, count, const_cast<void*>(values), options, make_update(operation));
+}
+
+int longshore_histogram_create(longshore_array* table, const struct longshore_gather_options* options,
+                               longshore_histogram_plan** plan) {
+  return create_plan(table, options, plan, make_histogram);
+}
+
+int longshore_histogram_free(longshore_histogram_plan* plan) {
+  return guarded([&] { longshore_team::free(plan); });
+}
+
+int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indices, int64_t count, const void* values) {
+  return run_plan(plan, indices, count, const_cast<void*>(values), true);
+}
+
+const char* longshore_histogram_strategy(const longshore_histogram_plan* plan) { return name_of(plan->strategy()).data(); }
+
+int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
+                        const struct longshore_gather_options* options) {
+  return run_once(table, indices, count, const_cast<void*>(values), options, make_histogram, true);
+}
+}

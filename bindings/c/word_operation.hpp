@@ -1,0 +1,70 @@
+// Operations on words of 4 or 8 bytes, chosen when a program runs: loops are compiled for a size of words, and not for each operation on each
+// type. Sums, which most updates are, are looked for first; the others are a call, which an access to a far element hides.
+#pragma once
+
+#include <longshore/gather/op.hpp>
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace longshore::bindings {
+
+enum class operation : std::uint8_t { sum, min, max, bit_xor, bit_or, bit_and };
+enum class number : std::uint8_t { signed_integer, unsigned_integer, floating };
+
+struct word_operation {
+  operation how = operation::sum;
+  number of = number::signed_integer;
+
+  template <std::integral Word>
+  [[nodiscard]] Word operator()(const Word& a, const Word& b) const {
+    if (how != operation::sum) return other(a, b);
+    if (of != number::floating) return op::add{}(a, b);
+    return as<floating_of<Word>>(op::add{}, a, b);
+  }
+
+  /// The word that changes nothing.
+  template <std::integral Word>
+  [[nodiscard]] Word identity() const {
+    return chosen<Word>(
+        [](auto function, auto zero) { return std::bit_cast<Word>(decltype(function)::template identity<decltype(zero)>()); });
+  }
+
+ private:
+  template <class Word>
+  using floating_of = std::conditional_t<sizeof(Word) == sizeof(float), float, double>;
+
+  template <class T, class Function, class Word>
+  static Word as(const Function& function, const Word& a, const Word& b) {
+    return std::bit_cast<Word>(function(std::bit_cast<T>(a), std::bit_cast<T>(b)));
+  }
+
+  template <class Word>
+  [[gnu::noinline]] Word other(Word a, Word b) const {
+    return chosen<Word>([&](auto function, auto zero) { return as<decltype(zero)>(function, a, b); });
+  }
+
+  /// body(function, zero of the type that the words are)
+  template <class Word, class Body>
+  Word chosen(const Body& body) const {
+    switch (how) {
+      case operation::min: return typed<Word>(op::min{}, body);
+      case operation::max: return typed<Word>(op::max{}, body);
+      case operation::bit_xor: return body(op::bit_xor{}, Word{});
+      case operation::bit_or: return body(op::bit_or{}, Word{});
+      case operation::bit_and: return body(op::bit_and{}, Word{});
+      case operation::sum: break;
+    }
+    return typed<Word>(op::add{}, body);
+  }
+  template <class Word, class Function, class Body>
+  Word typed(const Function& function, const Body& body) const {
+    if (of == number::floating) return body(function, floating_of<Word>{});
+    if (of == number::unsigned_integer) return body(function, std::make_unsigned_t<Word>{});
+    return body(function, std::make_signed_t<Word>{});
+  }
+};
+
+}  // namespace longshore::bindings
