@@ -83,7 +83,7 @@ struct launcher::environment {
     if (transport == "mpi") mpi.emplace();
 #endif
 #ifdef LONGSHORE_HAVE_SHMEM
-    if (transport == "shmem") shmem.emplace(options.symmetric_bytes);
+    if (transport == "shmem") shmem.emplace(options.symmetric_bytes, options.timeout_seconds);
 #endif
 #ifdef LONGSHORE_HAVE_UCX
     if (transport == "ucx") ucx = ucx::process_group::join();
