@@ -37,6 +37,8 @@ std::string chosen_transport(const std::string& asked) {
 #elif defined(LONGSHORE_HAVE_SHMEM)
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
     if (environment_text(name)) return "shmem";
+#elif defined(LONGSHORE_HAVE_UCX)
+  if (environment_text("PMIX_RANK")) return "ucx";
 #endif
   return "threads";
 }
