@@ -126,23 +126,21 @@ class channel_way {
     if (takes_part) ends.push_back({peer, bytes});
     channels_ = ranks.open_channels(ends, ends, slots);
   }
-  void send(std::span<const std::byte> message) {
+  [[nodiscard]] std::byte* begin() {
     std::byte* slot = nullptr;
     for (waiter wait(team_, "a free slot of the ping-pong", peer_); (slot = channels_->sender(0).reserve()) == nullptr;
          wait.pause()) {
     }
-    std::memcpy(slot, message.data(), message.size());
-    channels_->sender(0).commit(message.size());
+    return slot;
   }
-  [[nodiscard]] bool receive(std::span<std::byte> into) {
+  void send(std::size_t bytes) { channels_->sender(0).commit(bytes); }
+  [[nodiscard]] std::span<const std::byte> receive() {
     std::optional<std::span<const std::byte>> message;
     for (waiter wait(team_, "the ping-pong", peer_); !(message = channels_->receiver(0).front()); wait.pause()) {
     }
-    const bool whole = message->size() == into.size();
-    std::memcpy(into.data(), message->data(), std::min(message->size(), into.size()));
-    channels_->receiver(0).release();
-    return whole;
+    return *message;
   }
+  void done() { channels_->receiver(0).release(); }
 
  private:
   static constexpr int slots = 2;

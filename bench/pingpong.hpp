@@ -1,4 +1,7 @@
 // A message from rank 0 to the last rank and back, whatever carries it. The other ranks do nothing.
+//
+// What is done to a message is the same on every way: all of it is written where it is built (a slot of a channel; the source of a put) and
+// all of it is read where it arrives (the same slot, or that of the other end; the destination of a put), once.
 #pragma once
 
 #include "benchmark.hpp"
@@ -14,8 +17,8 @@ namespace longshore::bench {
 
 constexpr std::size_t pingpong_bytes = 8;  ///< the least: a count
 
-/// `Way` is made of (team, peer, bytes, whether this rank takes part); all ranks make one. way.send(message) gives a message away;
-/// way.receive(message) waits for one, and returns whether it was as long. Way::head_bytes: what goes with a message.
+/// `Way` is made of (team, peer, bytes, whether this rank takes part); all ranks make one. way.begin() is where the next message is built, and
+/// way.send(bytes) gives it away; way.receive() waits for one and says where it lies until way.done(). Way::head_bytes: what goes with a message.
 template <class Way>
 class pingpong final : public measurement {
  public:
@@ -63,10 +66,14 @@ class pingpong final : public measurement {
   // Every byte is written and read, also where both ranks share the memory of a message. The first ones are the count.
   void send(std::uint64_t value) {
     std::memcpy(outgoing_.data(), &value, sizeof value);
-    way_.send(outgoing_);
+    std::memcpy(way_.begin(), outgoing_.data(), outgoing_.size());
+    way_.send(outgoing_.size());
   }
   std::uint64_t receive() {
-    right_ = way_.receive(incoming_) && right_;
+    const std::span<const std::byte> message = way_.receive();
+    right_ = message.size() == incoming_.size() && right_;
+    std::memcpy(incoming_.data(), message.data(), std::min(message.size(), incoming_.size()));
+    way_.done();
     std::uint64_t value = 0;
     std::memcpy(&value, incoming_.data(), sizeof value);
     return value;

@@ -127,19 +127,22 @@ class raw_way {
  public:
   static constexpr std::size_t head_bytes = sizeof(std::uint64_t);  // the flag
 
-  raw_way(team& ranks, int peer, std::size_t bytes, bool) : team_(ranks), peer_(peer), calls_(raw_calls_of(ranks, bytes)) {}
-  void send(std::span<const std::byte> message) { calls_->send(peer_, message.data(), message.size(), ++sent_); }
-  [[nodiscard]] bool receive(std::span<std::byte> into) {
+  raw_way(team& ranks, int peer, std::size_t bytes, bool)
+      : team_(ranks), peer_(peer), bytes_(bytes), calls_(raw_calls_of(ranks, bytes)) {}
+  [[nodiscard]] std::byte* begin() { return calls_->source(); }
+  void send(std::size_t bytes) { calls_->send(peer_, bytes, ++sent_); }
+  [[nodiscard]] std::span<const std::byte> receive() {
     ++received_;
     for (waiter wait(team_, "the raw ping-pong", peer_); !calls_->arrived(received_); wait.pause()) {
     }
-    std::memcpy(into.data(), calls_->message(), into.size());
-    return true;
+    return {calls_->message(), bytes_};
   }
+  void done() {}
 
  private:
   team& team_;
   int peer_;
+  std::size_t bytes_;
   std::unique_ptr<raw_calls> calls_;
   std::uint64_t sent_ = 0, received_ = 0;
 };

@@ -38,13 +38,17 @@ def heavy(generator: random.Random, count: int, sd: float) -> list[float]:
     return [generator.gauss(0, sd) / math.sqrt(generator.gammavariate(2, 0.5)) for _ in range(count)]
 
 
-def wandering(generator: random.Random, count: int, sd: float) -> list[float]:
-    """Autoregressive, 0.6: sessions resemble the one before."""
+def wandering(generator: random.Random, count: int, sd: float, memory: float = 0.6) -> list[float]:
+    """Autoregressive: sessions resemble the one before."""
     value, values = generator.gauss(0, sd), []
     for _ in range(count):
         values.append(value)
-        value = 0.6 * value + 0.8 * generator.gauss(0, sd)
+        value = memory * value + math.sqrt(1.0 - memory * memory) * generator.gauss(0, sd)
     return values
+
+
+def wandering_far(generator: random.Random, count: int, sd: float) -> list[float]:
+    return wandering(generator, count, sd, memory=0.8)
 
 
 def sloping(generator: random.Random, count: int, sd: float) -> list[float]:
@@ -52,7 +56,7 @@ def sloping(generator: random.Random, count: int, sd: float) -> list[float]:
     return [MARGIN * k / (count - 1) + generator.gauss(0, sd) for k in range(count)]
 
 
-KINDS = (normal, skewed, bimodal, heavy, wandering, sloping)
+KINDS = (normal, skewed, bimodal, heavy, wandering, wandering_far, sloping)
 
 
 def false_alarms(noise: Noise, sessions: int, sd: float, rows: int) -> float:
@@ -81,6 +85,14 @@ def test_the_order_of_sessions_has_to_be_asked(monkeypatch: pytest.MonkeyPatch) 
     asked = sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15))
     monkeypatch.setattr(change_points, "_order_p", lambda *_: 0.0)
     assert sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15)) > asked + 0.1
+
+
+def test_the_correlation_must_not_be_thought_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that wanders far is taken for one with steps where its memory is drawn to what is assumed of others."""
+    careful = false_alarms(wandering_far, 60, 0.08, 6)
+    monkeypatch.setattr(change_points, "pooled_correlation", lambda _: 0.4)
+    assert false_alarms(wandering_far, 60, 0.08, 6) > careful + 0.1
+    assert careful <= 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TABLES)
 
 
 def test_the_correlation_is_told_apart_from_a_step() -> None:

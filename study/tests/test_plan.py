@@ -66,8 +66,11 @@ def test_a_condition_that_leaves_holes_is_refused() -> None:
 
 
 def test_a_study_of_which_nothing_is_left_is_refused() -> None:
-    with pytest.raises(UsageError, match="leave nothing to run"):
+    with pytest.raises(UsageError, match=r"s\.toml:\d+: .*leave nothing to run"):
         plan_of(GATHER + 'exclude = ["ranks < 5"]\n')
+    external = '[[external]]\nname = "x"\ncommand = ["x"]\nformat = "osu"\nbetween = { ranks = 2 }\n'
+    with pytest.raises(UsageError, match=r"s\.toml:5: .*leave nothing to run"):
+        plan_of(external + 'exclude = ["ranks < 5"]\n')
 
 
 def test_absurd_sizes_are_refused_before_they_are_built() -> None:

@@ -326,3 +326,6 @@ def test_the_interval_of_a_median_holds_it_with_95_percent() -> None:
         outside = 2 * sum(math.comb(count, k) for k in range(ranks[0] + 1)) / 2**count
         one_tighter = outside + 2 * math.comb(count, ranks[0] + 1) / 2**count
         assert outside <= 0.05 < one_tighter
+    many = median_interval_ranks(10_000)  # of binomials added up anew for each rank it would be hours
+    assert many is not None
+    assert many[0] == pytest.approx(5000 - 0.98 * 100, abs=2)

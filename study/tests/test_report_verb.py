@@ -119,3 +119,17 @@ def test_where_nothing_was_chosen_nothing_is_said_of_it(tmp_path: Path, capsys: 
     assert main(["report", "-o", str(tmp_path / "one.html"), "--store", str(tmp_path / "store")]) == 0
     said = capsys.readouterr().out
     assert "10.0 MiB/s. Memory copy was not measured with them." in said
+
+
+def test_figures_of_programs_that_are_not_ours_are_not_called_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "app.out"
+    text.write_text("copy rate: 5 GB/s\nadd rate: 6 GB/s\n", encoding="utf-8")
+    store, output = ["--store", str(tmp_path / "store")], tmp_path / "app.html"
+    where = ["--pattern", r"^(?P<what>\w+) rate: (?P<value>[0-9.]+)", "--figure", "rate", "--unit", "GB/s"]
+    assert main(["import", "regex", str(text), "--tag", "t", "--name", "app", *where, *store]) == 0
+    capsys.readouterr()
+    assert main(["report", "-o", str(output), *store]) == 0
+    assert "2 figures measured" in capsys.readouterr().out
+    assert "app" in parse(output.read_text(encoding="utf-8")).one("section", id="verdict").text

@@ -87,6 +87,24 @@ def test_each_installation_is_found_once_with_version_standard_and_modules(
     assert joined["LD_LIBRARY_PATH"] == f"{mpich / 'lib'}:/mine", "what is there when a study runs stays behind it"
 
 
+def test_a_place_is_named_as_it_is_found_from_any_folder_and_once(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--search ../mpi` is kept in what is built; /bin is /usr/bin on many systems."""
+    monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun", "mpiexec"))
+    prefix = installation(elsewhere / "ompi", "mpirun (Open MPI) 5.0.3", (3, 1))
+    program(elsewhere / "usr" / "bin" / "ucx_info", "echo '# Library version: 1.13.0'")
+    (elsewhere / "bin").symlink_to(elsewhere / "usr" / "bin")
+    monkeypatch.setenv("PATH", f"{elsewhere}/usr/bin:{elsewhere}/bin:/usr/bin:/bin")
+    (elsewhere / "deeper").mkdir()
+    monkeypatch.chdir(elsewhere / "deeper")
+    found = stacks.find_stacks(["../ompi"])
+    mpi = next(one for one in found if one.name == "openmpi-5.0.3")
+    assert Path(mpi.launcher).is_absolute()
+    assert Path(mpi.prefix).samefile(prefix)
+    assert [one.prefix for one in found if one.version == "1.13.0"] == [str(elsewhere / "usr")]
+
+
 def test_nothing_found_is_one_line(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stacks"]) == 3
     assert "no MPI, OpenSHMEM or UCX is found" in capsys.readouterr().err

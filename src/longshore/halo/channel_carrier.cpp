@@ -1,11 +1,24 @@
 #include <longshore/halo/channel_carrier.hpp>
 
+#include <algorithm>
 #include <cassert>
 
 namespace longshore {
 namespace {
 
 constexpr int slots = 2;
+// Between nodes a message goes by itself from here on: a neighbour that can begin earlier is worth more than a message saved.
+constexpr std::size_t least_single_bytes = 16384;
+
+// Both ends see the messages between them in the same order with the same sizes, and so put them together alike.
+template <class Sent>
+Sent* with_room_for(std::vector<Sent>& all, const halo_message& message) {
+  if (message.size_bytes() >= least_single_bytes) return nullptr;
+  const auto open = std::find_if(all.begin(), all.end(), [&](const Sent& one) {
+    return one.peer == message.peer && one.message.size_bytes() < least_single_bytes;
+  });
+  return open == all.end() ? nullptr : &*open;
+}
 
 }  // namespace
 
@@ -13,23 +26,34 @@ channel_carrier::channel_carrier(team& team, const halo_round& round, const carr
     : delivery_(options.delivery), workers_(options.workers), received_(round.size(), nullptr) {
   // Legs are in the same order on all ranks, and each leg is at most one message of a pair: so the n-th channel that a rank names
   // towards another is the n-th that the other names from it, also where both sides of a rank are the same neighbour.
-  std::vector<channel_end> to, from;
+  const auto may_join = [&](const halo_message& message) {
+    return delivery_ == halo_delivery::unpacked && !team.nodes().is_local(message.peer);
+  };
   for (std::size_t leg = 0; leg < round.size(); ++leg) {
     const auto& [direction, out, in] = round[leg];
     if (out.exists()) {
-      ++moved_.messages;
       moved_.payload_bytes += out.size_bytes();
       moved_.wire_bytes += out.size_bytes();
       if (!team.nodes().is_local(out.peer)) moved_.offnode_bytes += out.size_bytes();
-      outgoing_.push_back({packed_message(out), nullptr});
-      to.push_back({out.peer, out.size_bytes()});
+      auto* const open = may_join(out) ? with_room_for(outgoing_, out) : nullptr;
+      if (open != nullptr)
+        open->message.append(out);
+      else
+        outgoing_.push_back({out.peer, packed_message(out), nullptr});
     }
     if (in.exists()) {
       if (delivery_ == halo_delivery::unpacked) received_[leg] = in.dense();
-      incoming_.push_back({packed_message(in), nullptr, leg});
-      from.push_back({in.peer, in.size_bytes()});
+      auto* const open = may_join(in) ? with_room_for(incoming_, in) : nullptr;
+      if (open != nullptr)
+        open->message.append(in);
+      else
+        incoming_.push_back({in.peer, packed_message(in), nullptr, leg});
     }
   }
+  moved_.messages = outgoing_.size();
+  std::vector<channel_end> to, from;
+  for (const auto& out : outgoing_) to.push_back({out.peer, out.message.size_bytes()});
+  for (const auto& in : incoming_) from.push_back({in.peer, in.message.size_bytes()});
   channels_ = team.open_channels(to, from, slots);
   for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_[i].channel = &channels_->sender(i);
   for (std::size_t i = 0; i < incoming_.size(); ++i) incoming_[i].channel = &channels_->receiver(i);

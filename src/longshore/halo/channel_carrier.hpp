@@ -1,6 +1,8 @@
 // Messages in the slots of channels: the sender packs straight into a slot, the receiver unpacks from it.
 //
-// Cost: one channel per leg with a message, of two slots: a rank may begin an exchange while its neighbours are still in the one
+// Small messages to the same neighbour on another node, on both sides of this rank or through edges and corners, go as one.
+//
+// Cost: at most one channel per leg with a message, of two slots: a rank may begin an exchange while its neighbours are still in the one
 // before, and where memory is shared each byte is copied twice (into the slot, out of it). Memory per rank: 2 x the bytes that it
 // sends (between nodes, 2 x those it receives as well).
 #pragma once
@@ -30,13 +32,15 @@ class channel_carrier final : public polled_carrier {
 
  private:
   struct outgoing {
+    int peer;
     packed_message message;
     channel_sender* channel;
   };
   struct incoming {
+    int peer;
     packed_message message;
     channel_receiver* channel;
-    std::size_t leg;
+    std::size_t leg;  // its own one, where it stays in the slot
   };
 
   void release_kept();

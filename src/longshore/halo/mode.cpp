@@ -10,18 +10,18 @@
 namespace longshore {
 namespace {
 
-constexpr std::array<std::string_view, 15> names = {"channel",     "direct",   "sendrecv",  "redblack",   "isend-recv",
-                                                    "irecv-send",  "pairwise", "waitall",   "persistent", "neighbor",
-                                                    "partitioned", "subarray", "rma-fence", "rma-pscw",   "rma-flush"};
+constexpr std::array<std::string_view, 15> mode_names = {"channel",     "direct",   "sendrecv",  "redblack",   "isend-recv",
+                                                         "irecv-send",  "pairwise", "waitall",   "persistent", "neighbor",
+                                                         "partitioned", "subarray", "rma-fence", "rma-pscw",   "rma-flush"};
 
 }  // namespace
 
-std::span<const std::string_view> halo_mode_names() noexcept { return names; }
+std::span<const std::string_view> halo_mode_names() noexcept { return mode_names; }
 
-std::string_view name_of(halo_mode mode) noexcept { return names[static_cast<std::size_t>(mode)]; }
+std::string_view name_of(halo_mode mode) noexcept { return mode_names[static_cast<std::size_t>(mode)]; }
 
 halo_mode halo_mode_from(std::string_view name) {
-  return static_cast<halo_mode>(place_of_name(names, name, "no halo mode is named"));
+  return static_cast<halo_mode>(place_of_name(mode_names, name, "no halo mode is named"));
 }
 
 bool is_mpi_mode(halo_mode mode) noexcept { return mode >= halo_mode::sendrecv; }

@@ -419,6 +419,38 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
   });
 }
 
+// What gives a slot back may come with an answer that nobody has read yet.
+TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
+  spmd([](team& team) {
+    const int size = team.size(), rank = team.rank();
+    const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    const std::array<channel_end, 2> to{{{next, 64}, {before, 8}}}, from{{{before, 64}, {next, 8}}};  // questions, answers
+    constexpr int slots = 2, rounds = 20;
+    const auto channels = team.open_channels(to, from, slots);
+    const auto send = [&](channel_sender& end, int value) {
+      std::memcpy(wait_reserve(team, end), &value, sizeof(value));
+      end.commit(sizeof(value));
+    };
+    const auto take = [&](channel_receiver& end) {
+      int value = -1;
+      std::memcpy(&value, wait_front(team, end).data(), sizeof(value));
+      end.release();
+      return value;
+    };
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < slots; ++i) send(channels->sender(0), rank + i);  // all that fits
+      for (int i = 0; i < slots; ++i) {
+        const int question = take(channels->receiver(0));
+        EXPECT_EQ(question, before + i);
+        send(channels->sender(1), question);
+      }
+      (void)wait_reserve(team, channels->sender(0));
+      for (int i = 0; i < slots; ++i) EXPECT_EQ(take(channels->receiver(1)), rank + i);
+    }
+    team.barrier();
+  });
+}
+
 TEST(Channel, several_channels_of_one_pair_are_matched_in_order_also_to_oneself) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();

@@ -15,6 +15,7 @@ from typing import NoReturn
 from longshore_study import __version__
 from longshore_study.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
 from longshore_study.readable import readable_streams
+from longshore_study.typed_words import split_arguments
 
 VERBS = {
     "init": "write a study file to start from",
@@ -37,7 +38,6 @@ VERBS = {
 }
 
 _VERB_FOLDER = Path(__file__).parent / "verbs"
-_FLAGS = ("--json", "-v", "--verbose", "--no-color")
 
 
 class Parser(argparse.ArgumentParser):
@@ -90,27 +90,6 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     group.add_argument("-v", "--verbose", action="store_true", help="say more")
     group.add_argument("--no-color", action="store_true", help="plain text")
-
-
-def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The verb and what belongs to it; shared options are also accepted before the verb."""
-    before: list[str] = []
-    rest = list(arguments)
-    while rest:
-        word = rest.pop(0)
-        if word == "__complete":
-            return word, rest
-        if word == "--store" and rest:
-            before += [word, rest.pop(0)]
-        elif word in _FLAGS or word.startswith("--store="):
-            before.append(word)
-        elif word in ("-h", "--help", "--version"):
-            return word, []
-        elif word.startswith("-"):
-            raise UsageError(f"unknown option '{word}' before the verb ('longshore --help' lists verbs and options)")
-        else:
-            return word, before + rest
-    return None, before
 
 
 def dispatch(arguments: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from longshore_study.errors import LongshoreError, UsageError
+from longshore_study.typed_words import split_arguments
 
 # Readline breaks words at `:` and `=`, as in a tag img:1; the pieces that stood together are joined, and of an answer
 # only what follows the earlier ones is inserted. Names come from files: they are quoted, or a shell would run them.
@@ -66,8 +67,6 @@ def candidates(
     words: Sequence[str], verbs: Iterable[str], parser_of: Callable[[str], argparse.ArgumentParser]
 ) -> list[str]:
     """What the last of `words` may become; nothing where a file name is meant."""
-    from longshore_study.cli import split_arguments  # noqa: PLC0415 - it calls this module
-
     typed = words[-1] if words else ""
     try:
         verb, before = split_arguments(words[:-1])

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 from longshore_study.errors import LongshoreError
 
 Row = dict[str, Any]
+_MOST_TEMPLATES = 10_000
 FORMATS = ("csv", "jsonl", "markdown", "latex", "parquet")
 
 
@@ -29,15 +32,46 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
     return writers[form](rows, columns).encode("utf-8", "replace")
 
 
-def write_lines(rows: Callable[[], Iterable[Row]], form: str, first: Sequence[str], out: TextIO) -> None:
-    """CSV or JSON lines of more rows than memory holds: `rows` gives them anew at each call; CSV asks twice."""
+def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
+    """CSV or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same object in all
+    of them, and what is its own; the columns of the second are the same in all rows."""
     if form == "jsonl":
-        out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows())
+        out.writelines(json.dumps({**shared, **own}, ensure_ascii=False) + "\n" for shared, own in rows)
         return
-    columns = dict.fromkeys(first)
-    for row in rows():
-        columns.update(dict.fromkeys(row))
-    _write_csv(rows(), list(columns), out)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline="") as beside:
+        # What columns there are is known only at the end; later ones stand at the right.
+        columns: dict[str, int] = {name: place for place, name in enumerate(first)}
+        widths = _write_unheaded(rows, columns, beside)
+        beside.seek(0)
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        if widths <= {len(columns)}:
+            shutil.copyfileobj(beside, out)
+        else:
+            writer.writerows([*row, *[""] * (len(columns) - len(row))] for row in csv.reader(beside))
+
+
+def _write_unheaded(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: TextIO) -> set[int]:
+    """Notes new columns in `columns`, and returns how many values the rows have."""
+    writer = csv.writer(out, lineterminator="\n")
+    widths: set[int] = set()
+    last: Row | None = None
+    templates: dict[int, tuple[Row, list[Any]]] = {}
+    for shared, own in rows:
+        if shared is not last:
+            last = shared
+            if id(shared) not in templates:
+                for name in (*shared, *own):
+                    columns.setdefault(name, len(columns))
+                if len(templates) > _MOST_TEMPLATES:
+                    templates.clear()
+                templates[id(shared)] = shared, [_plain(shared.get(name, "")) for name in columns]
+                widths.add(len(columns))
+            values = templates[id(shared)][1]
+        for name, value in own.items():
+            values[columns[name]] = value
+        writer.writerow(values)
+    return widths
 
 
 def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:

@@ -74,7 +74,8 @@ def _with_names_of_their_own(stacks: Iterable[Stack]) -> list[Stack]:
 
 def _bin_folders(search: Iterable[str]) -> Iterator[Path]:
     for text in search:
-        yield from (folder for folder in (Path(text) / "bin", Path(text)) if folder.is_dir())
+        place = Path(text).absolute()  # what is built with it is started from other folders
+        yield from (folder for folder in (place / "bin", place) if folder.is_dir())
     yield from (Path(text) for text in os.environ.get("PATH", "").split(os.pathsep) if text)
     yield from (Path(home) / "bin" for name in _HOMES if (home := os.environ.get(name)))
     for pattern in _PLACES:
@@ -192,8 +193,11 @@ def _shmems(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
 
 
 def _ucxs(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
+    met: set[Path] = set()
     for folder in folders:
-        if _is_program(folder / "ucx_info"):
+        real = (folder / "ucx_info").resolve()  # /bin may be /usr/bin
+        if _is_program(folder / "ucx_info") and real not in met:
+            met.add(real)
             said = _said([str(folder / "ucx_info"), "-v"])
             found = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", said)
             version = found[1] if found else _number(said)

@@ -60,6 +60,7 @@ class External:
     """Where its figures are, for the formats regex and json."""
     ranks_per_node: int | None = None
     """Where its output does not say and its figures need it."""
+    line: int = 1
 
     @property
     def writes_file(self) -> bool:

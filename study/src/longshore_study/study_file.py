@@ -14,6 +14,7 @@ from longshore_study.errors import UsageError
 from longshore_study.study import Study
 from longshore_study.study_reader import StudyReader
 from longshore_study.toml_positions import key_lines
+from longshore_study.toml_values import shown
 
 LARGEST_BYTES = 4 * 2**20
 # The parser's time grows with the square of the parts of a key.
@@ -38,12 +39,16 @@ def load(path: Path | str) -> Study:
             raise UsageError(
                 f"the study file {path} is larger than {LARGEST_BYTES >> 20} MiB; a study is a page of TOML"
             )
-        text = content.decode("utf-8").replace("\r\n", "\n")
+        # Editors of other systems begin a file with the mark of its byte order, and end lines with two characters.
+        text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         hint = "; 'longshore init' writes one to start from" if isinstance(error, FileNotFoundError) else ""
         raise UsageError(f"cannot read the study file {path}: {error.strerror}{hint}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"the study file {path} is not UTF-8 text; it is a TOML file, see 'longshore init'") from None
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"{path}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; a study is a TOML file, see 'longshore init'"
+        ) from None
     return loads(text, str(path))
 
 
@@ -60,11 +65,24 @@ def loads(text: str, path: str) -> Study:
     except RecursionError:
         raise StudyFileError([f"{path}: not valid TOML: nested too deep"]) from None
     reader = StudyReader(path, key_lines(text))
+    _refuse_null_characters(reader, document, ())
     study = reader.study(document, text)
     if reader.problems:
         ordered = [problem for _, problem in sorted(reader.problems, key=lambda pair: pair[0])]
         raise StudyFileError(list(dict.fromkeys(ordered)))
     return study
+
+
+def _refuse_null_characters(reader: StudyReader, value: object, place: tuple[str | int, ...]) -> None:
+    """No program can be given one, neither as a word nor as a variable."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _refuse_null_characters(reader, inner, (*place, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            _refuse_null_characters(reader, inner, (*place, index))
+    elif isinstance(value, str) and "\0" in value:
+        reader.problem(place, f"the text {shown(value)} has the character U+0000, which no program can be given")
 
 
 def _syntax_problem(message: str, path: str) -> str:

@@ -125,6 +125,7 @@ class StudyReader(Values):
             launch=launch,
             figure=read_figure(self, block, where, wanted, between),
             ranks_per_node=self.optional_integer(block, where, "ranks_per_node", most=LARGEST_RANKS),
+            line=line_of(self.lines, where),
         )
 
     def amounts(self, owner: Mapping[str, Any], where: KeyPath, general: Amounts) -> Amounts:

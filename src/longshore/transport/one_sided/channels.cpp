@@ -87,7 +87,7 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
   std::size_t offset = round_up(first + (to.size() + from.size()) * sizeof(directory_entry), interference_bytes);
   const auto place = [&](const channel_end& end, const auto& make) {
     const signal_layout layout(end.slot_bytes, slots);
-    std::byte* const begin = memory_->local() + offset + layout.first_slot + signal_layout::head_bytes;
+    std::byte* const begin = memory_->local() + offset + layout.first_slot;
     std::uint64_t number = 0;
     if (team_.lib().prefers_messages(end.peer)) number = make(slot_memory{slots, begin, layout.slot_stride});
     mine.push_back({end.peer, end.slot_bytes, static_cast<std::uint64_t>(slots), offset, number});
@@ -120,13 +120,17 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
     return *entry;
   };
   std::map<int, int> named_to, named_from;
+  std::map<std::pair<int, int>, signal_sender*> by_signals;  // of a peer, the nth
   auto sender = senders.begin();
   auto receiver = receivers.begin();
   for (std::size_t i = 0; i < to.size(); ++i) {
-    const auto theirs = join(mine[i], false, named_to[to[i].peer]++);
+    const int peer = to[i].peer, nth = named_to[peer]++;
+    const auto theirs = join(mine[i], false, nth);
     if (mine[i].number == 0) {
-      far_senders_.push_back(
-          std::make_unique<signal_sender>(to[i], slots, team_.lib(), team_.untold(), *memory_, mine[i].offset, theirs.offset));
+      auto made =
+          std::make_unique<signal_sender>(to[i], slots, team_.lib(), team_.untold(), *memory_, mine[i].offset, theirs.offset);
+      by_signals[{peer, nth}] = made.get();
+      far_senders_.push_back(std::move(made));
       continue;
     }
     (*sender)->connect(static_cast<std::uint32_t>(theirs.number));
@@ -134,10 +138,16 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
   }
   for (std::size_t i = 0; i < from.size(); ++i) {
     const auto& own = mine[to.size() + i];
-    const auto theirs = join(own, true, named_from[from[i].peer]++);
+    const int peer = from[i].peer, nth = named_from[peer]++;
+    const auto theirs = join(own, true, nth);
     if (own.number == 0) {
-      far_receivers_.push_back(
-          std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.untold(), *memory_, own.offset, theirs.offset));
+      auto made =
+          std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.untold(), *memory_, own.offset, theirs.offset);
+      if (const auto back = by_signals.find({peer, nth}); back != by_signals.end()) {  // the other end pairs them alike
+        back->second->join(*made);
+        made->join(*back->second);
+      }
+      far_receivers_.push_back(std::move(made));
       continue;
     }
     (*receiver)->connect(static_cast<std::uint32_t>(theirs.number));

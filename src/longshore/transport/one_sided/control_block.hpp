@@ -14,7 +14,6 @@ namespace longshore::one_sided {
 
 /// Zero is the initial state of all.
 struct control_block {
-  static constexpr std::size_t board_bytes = std::size_t{64} << 10;
   static constexpr int most_rounds = 32;  // of a barrier between 2^32 nodes
 
   std::atomic<int> failure_reported;  ///< of the host; its first rank's counts
@@ -25,7 +24,6 @@ struct control_block {
   alignas(
       interference_bytes) std::array<std::atomic<std::uint64_t>, most_rounds> heard;  ///< last meeting in which round k was heard
   cpu_mask allowed_cpus;                                                              ///< those of this rank
-  alignas(interference_bytes) std::array<std::byte, board_bytes> board;               ///< what this rank shows in alltoalls
 };
 
 }  // namespace longshore::one_sided

@@ -123,8 +123,8 @@ class library {
   virtual void progress() = 0;
   /// Ends all processes.
   virtual void end_all(int status) = 0;
-  /// The library's own calls on a region of at least 128 bytes more than the largest message, which must outlive them.
-  [[nodiscard]] virtual std::unique_ptr<raw_calls> make_raw_calls(region& memory) = 0;
+  /// The library's own calls on a region, which must outlive them: messages are built at `source_at`, and arrive at raw_calls::message_at.
+  [[nodiscard]] virtual std::unique_ptr<raw_calls> make_raw_calls(region& memory, std::size_t source_at) = 0;
 };
 
 }  // namespace longshore::one_sided

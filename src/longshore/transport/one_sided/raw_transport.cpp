@@ -1,3 +1,4 @@
+#include <longshore/core/bytes.hpp>
 #include <longshore/transport/one_sided/raw_transport.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 
@@ -8,14 +9,14 @@ namespace {
 class calls_with_memory final : public raw_calls {
  public:
   calls_with_memory(team& team, std::size_t bytes)
-      : memory_(team.make_region(bytes + message_at)), calls_(team.lib().make_raw_calls(*memory_)) {
+      : memory_(team.make_region(message_at + round_up(bytes, message_at) + bytes)),
+        calls_(team.lib().make_raw_calls(*memory_, message_at + round_up(bytes, message_at))) {
     team.meet("the memory of raw calls");
   }
 
   void put(int peer, const void* from, std::size_t bytes, int count) override { calls_->put(peer, from, bytes, count); }
-  void send(int peer, const void* from, std::size_t bytes, std::uint64_t number) override {
-    calls_->send(peer, from, bytes, number);
-  }
+  [[nodiscard]] std::byte* source() override { return calls_->source(); }
+  void send(int peer, std::size_t bytes, std::uint64_t number) override { calls_->send(peer, bytes, number); }
   [[nodiscard]] bool arrived(std::uint64_t number) override { return calls_->arrived(number); }
   [[nodiscard]] const std::byte* message() const override { return calls_->message(); }
 

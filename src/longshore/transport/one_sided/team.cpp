@@ -111,11 +111,13 @@ team::team(library& lib, layout found, const run_options& options)
 
 team::~team() {
   if (std::uncaught_exceptions() > unwinding_) {  // the others may never come
+    streams_.reset();
     kept_.abandon();
     static_cast<void>(control_.release());
     return;
   }
   try {
+    streams_.reset();
     close_kept();
     meet("the end of the team");
     library_.quiet();  // the signals of that meeting are put from memory that goes now

@@ -5,6 +5,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/transport/kept_resources.hpp>
 #include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/one_sided/block_streams.hpp>
 #include <longshore/transport/one_sided/library.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>
 #include <longshore/transport/run_options.hpp>
@@ -84,8 +85,8 @@ class team final : public longshore::team {
   void meet_to_free();
   template <class T>
   void allreduce_values(std::span<T> values, reduction operation);
-  /// Copies from what `peer` shows on its board: complete after library::quiet().
-  void look(int peer, std::size_t offset, void* to, std::size_t bytes);
+  /// Collective when first called.
+  [[nodiscard]] block_streams& streams();
 
   library& library_;
   std::unique_ptr<region> control_;
@@ -97,6 +98,7 @@ class team final : public longshore::team {
   std::vector<std::size_t> node_starts_;  // how many ranks are on the nodes before each
   untold_credits untold_;
   kept_resources<region> kept_;
+  std::unique_ptr<block_streams> streams_;  // of alltoall, made by the first
   int unwinding_;
 };
 

@@ -22,7 +22,7 @@ class library final : public one_sided::library {
   void quiet() override;
   void progress() override;
   void end_all(int status) override;
-  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory) override;
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory, std::size_t source_at) override;
 
   // For regions.
 

@@ -10,14 +10,16 @@ namespace {
 
 class shmem_calls final : public raw_calls {
  public:
-  explicit shmem_calls(std::byte* memory) : flag_(reinterpret_cast<std::uint64_t*>(memory)), message_(memory + message_at) {}
+  shmem_calls(std::byte* memory, std::size_t source_at)
+      : flag_(reinterpret_cast<std::uint64_t*>(memory)), message_(memory + message_at), source_(memory + source_at) {}
 
   void put(int peer, const void* from, std::size_t bytes, int count) override {
     for (int i = 0; i < count; ++i) shmem_putmem(message_, from, bytes, peer);
     shmem_quiet();
   }
-  void send(int peer, const void* from, std::size_t bytes, std::uint64_t number) override {
-    shmem_putmem(message_, from, bytes, peer);
+  [[nodiscard]] std::byte* source() override { return source_; }
+  void send(int peer, std::size_t bytes, std::uint64_t number) override {
+    shmem_putmem_nbi(message_, source_, bytes, peer);
     shmem_fence();
     shmem_uint64_p(flag_, number, peer);
   }
@@ -29,13 +31,13 @@ class shmem_calls final : public raw_calls {
 
  private:
   std::uint64_t* flag_;
-  std::byte* message_;
+  std::byte *message_, *source_;
 };
 
 }  // namespace
 
-std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory) {
-  return std::make_unique<shmem_calls>(memory.local());
+std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory, std::size_t source_at) {
+  return std::make_unique<shmem_calls>(memory.local(), source_at);
 }
 
 }  // namespace longshore::shmem

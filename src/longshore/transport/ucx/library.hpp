@@ -39,7 +39,7 @@ class library final : public one_sided::library {
   [[nodiscard]] std::unique_ptr<one_sided::message_channel_receiver> make_receiver(channel_end end,
                                                                                    one_sided::slot_memory memory) override;
   void end_all(int status) override { group_.end_all(status); }
-  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory) override;
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory, std::size_t source_at) override;
 
   // For regions.
 

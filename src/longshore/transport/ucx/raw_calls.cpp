@@ -9,7 +9,8 @@ namespace {
 
 class ucp_calls final : public raw_calls {
  public:
-  ucp_calls(ucp_worker_h worker, mapped_region& memory) : worker_(worker), memory_(memory) {}
+  ucp_calls(ucp_worker_h worker, mapped_region& memory, std::size_t source_at)
+      : worker_(worker), memory_(memory), source_(memory.local() + source_at) {}
 
   void put(int peer, const void* from, std::size_t bytes, int count) override {
     const auto there = memory_.to(peer);
@@ -17,9 +18,10 @@ class ucp_calls final : public raw_calls {
       finish(ucp_put_nbx(there.endpoint, from, bytes, there.address + message_at, there.key, &none_));
     finish(ucp_worker_flush_nbx(worker_, &none_));
   }
-  void send(int peer, const void* from, std::size_t bytes, std::uint64_t number) override {
+  [[nodiscard]] std::byte* source() override { return source_; }
+  void send(int peer, std::size_t bytes, std::uint64_t number) override {
     const auto there = memory_.to(peer);
-    release(ucp_put_nbx(there.endpoint, from, bytes, there.address + message_at, there.key, &none_));
+    release(ucp_put_nbx(there.endpoint, source_, bytes, there.address + message_at, there.key, &none_));
     ucp_worker_fence(worker_);
     number_ = number;
     release(ucp_put_nbx(there.endpoint, &number_, sizeof number_, there.address, there.key, &none_));
@@ -44,14 +46,15 @@ class ucp_calls final : public raw_calls {
 
   ucp_worker_h worker_;
   mapped_region& memory_;
+  std::byte* source_;
   std::uint64_t number_ = 0;
   ucp_request_param_t none_{};
 };
 
 }  // namespace
 
-std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory) {
-  return std::make_unique<ucp_calls>(worker_, dynamic_cast<mapped_region&>(memory));
+std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory, std::size_t source_at) {
+  return std::make_unique<ucp_calls>(worker_, dynamic_cast<mapped_region&>(memory), source_at);
 }
 
 }  // namespace longshore::ucx

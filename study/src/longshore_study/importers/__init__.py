@@ -31,12 +31,15 @@ FORMATS = {
     "cartex": "longshore_study.importers.cartex",
     "regex": "longshore_study.importers.regex",
     "json": "longshore_study.importers.json_document",
+    "longshore-bench": "longshore_study.importers.own_records",
 }
 ALIASES = {
     "chapel_ig": "chapel-ig",
     "chapel": "chapel-ig",
     "chapel_stream": "chapel-stream",
     "chapel_isx": "chapel-isx",
+    "records": "longshore-bench",
+    "longshore": "longshore-bench",
 }
 ANY = ("regex", "json")
 """Formats that know no program: the user says where the figures are."""
@@ -61,11 +64,12 @@ SIGNATURES = (
         re.compile(r"\A(?:#[^\n]*\n|\s*\n)*[^\n]*\bstream_(?:ep|global)_GBps"),
         "a table of STREAM figures (CSV)",
     ),
-    (None, re.compile(r'^\{"record"', re.MULTILINE), "longshore-bench (it is stored by 'longshore run')"),
+    ("longshore-bench", re.compile(r'^\s*\{[^\n]*"record":\s*"', re.MULTILINE), "longshore-bench"),
 )
-"""(our format or None, what its output contains, whose output that is), the first match counts."""
+"""(our format, what its output contains, whose output that is), the first match counts."""
 
 _LARGEST_BYTES = 64 * 2**20  # outputs are pages of text; anything larger is another file
+_LARGEST_RECORDS_BYTES = 1024 * 2**20  # a repetition is 250 bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,10 @@ class Imported:
     warnings: list[str] = field(default_factory=list)
     partial: str | None = None
     """Why the run is not whole; None when it is."""
+    aggregate: bool = True
+    """Nothing is known of its repetitions."""
+    started: str | None = None
+    """When, where the output says it."""
     steps: list[dict[str, Any]] = field(default_factory=list)
     """The steps of the work that the figures belong to, in their order: name, pattern and levels of each."""
 
@@ -120,8 +128,9 @@ def format_name(name: str) -> str:
 def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
     """The runs in a file. Raises LongshoreError, naming file and line, for what is not this format's output."""
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise LongshoreError(f"{path}: larger than {_LARGEST_BYTES >> 20} MiB; not an output of {name}")
+        most = _LARGEST_RECORDS_BYTES if name == "longshore-bench" else _LARGEST_BYTES
+        if path.stat().st_size > most:
+            raise LongshoreError(f"{path}: larger than {most >> 20} MiB; not an output of {name}")
         content = path.read_bytes()
     except OSError as error:
         raise LongshoreError(f"{path}: cannot be read ({error.strerror})") from None
@@ -159,9 +168,9 @@ def _refuse_wrong_program(name: str, source_name: str, text: str) -> None:
     found = [(known, whose) for known, pattern, whose in SIGNATURES if pattern.search(text)]
     if any(known == name for known, _ in found):
         return
-    ours = {known: whose for known, _, whose in SIGNATURES if known}
+    ours = {known: whose for known, _, whose in SIGNATURES}
     if not found:
         raise LongshoreError(f"{source_name}: not an output of {ours[name]}; nothing in it looks like one")
     known, whose = found[0]
-    hint = f"use 'longshore import {known} {source_name} ...'" if known else f"there is no importer '{name}' for it"
+    hint = f"use 'longshore import {known} {source_name} ...'"
     raise LongshoreError(f"{source_name}: this is the output of {whose}, not of {ours[name]}; {hint}")

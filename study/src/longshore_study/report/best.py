@@ -38,7 +38,7 @@ def solo_sentence(facts: Facts) -> str:
     """Between which shares of the bound the winners are; the figures themselves where there is no bound."""
     best = best_of_patterns(facts)
     if not best:
-        return "No figure was measured."
+        return _unranked_sentence(facts)
     shared = sorted((w for w in best if w.best.share is not None), key=lambda w: w.best.share or 0.0)
     if not shared:
         told = "; ".join(
@@ -50,6 +50,15 @@ def solo_sentence(facts: Facts) -> str:
     )
     reach = f"reach {low} to {high}" if len(shared) > 1 else f"reach {low}"
     return f"The fastest choices {reach} of the speed of memory copy."
+
+
+def _unranked_sentence(facts: Facts) -> str:
+    """Of programs whose factors are not ours nobody says which of their variants do the same work."""
+    figures = facts.main_figures
+    if not figures:
+        return "No figure was measured."
+    titles = list(dict.fromkeys(pattern_title(f.pattern) for f in figures))
+    return f"{counted(len(figures), 'figure')} measured: {', '.join(titles)}. They are shown below; none is ranked against another."
 
 
 def _with(winner: Winner) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import comb
+from functools import cache
 
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, Figure, FigureKey, by_key, median_value
@@ -205,15 +205,18 @@ def _relative_range(figures: Sequence[Figure]) -> float:
     return (max(values) - min(values)) / middle if middle else 0.0
 
 
+@cache
 def median_interval_ranks(count: int) -> tuple[int, int] | None:
     """Indices of the order statistics that hold the median with at least 95 %, or None for fewer than six values.
 
     Conover, Practical Nonparametric Statistics, section 3.2: the count below the median is binomial.
     """
     best = None
+    ways = below = 1  # of so many values below the median, and of so many or fewer: exact, and each from the one before
     for low in range(count // 2):
-        outside = 2 * sum(comb(count, k) for k in range(low + 1)) / 2**count
-        if outside > 0.05:
+        if 40 * below > 2**count:  # both tails together are more than 5 %
             break
         best = (low, count - 1 - low)
+        ways = ways * (count - low) // (low + 1)
+        below += ways
     return best

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,12 +24,13 @@ FEWEST = 2 * LEAST_SESSIONS
 STEP, DRIFT = "step", "drift"
 _PENALTY = 3.0  # per step, times the logarithm of the number of sessions
 _MOST_STEPS = 8
-_MOST_CORRELATED = 0.9
+_MOST_CORRELATED = 0.97
 _ASSUMED_CORRELATION = 0.4
 _KEPT_PART = 0.6  # of the squared differences: the largest may be steps
 _KEPT_MEAN = 0.213  # of the lowest that many squares of a standard normal variate
 _MANY = 8  # sessions about a step, from which on their order is asked as well
 _TELLING = 12  # sessions from which on their correlation is estimated
+_CAUTION = 2.0  # standard errors by which it may be higher than it looks
 _NEAR = 4  # sessions on each side of a step that show that it is one
 _NEAR_PART = 0.6
 _EFFICIENCY = 2.0 / 3.0  # of a variance from differences, against one from a known mean (Rice 1984)
@@ -101,12 +103,13 @@ def find_changes(
 
 def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     """Of neighbouring sessions, of all rows together: in an autoregressive series of first order, squared differences
-    over two sessions are 1 + r times those over one. Few sessions do not tell it: there it is drawn to what is assumed,
+    over two sessions are 1 + r times those over one, a slope apart. Few sessions do not tell it: there it is drawn to what is assumed,
     or is that."""
     one, two = 0.0, 0.0
     for values in series:
-        singles = _lowest([(b - a) ** 2 for a, b in itertools.pairwise(values)])
-        doubles = _lowest([(b - a) ** 2 for a, b in zip(values, values[2:], strict=False)])
+        slope = statistics.median(b - a for a, b in itertools.pairwise(values)) if len(values) > 1 else 0.0
+        singles = _lowest([(b - a - slope) ** 2 for a, b in itertools.pairwise(values)])
+        doubles = _lowest([(b - a - 2.0 * slope) ** 2 for a, b in zip(values, values[2:], strict=False)])
         if singles and doubles and sum(singles) > 0.0:
             scale = sum(singles) / len(singles)
             one += len(values)
@@ -115,7 +118,11 @@ def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     if one == 0.0 or length < _TELLING:
         return _ASSUMED_CORRELATION
     estimate = min(1.0, max(0.0, two / one - 1.0))
-    return (length * estimate + _TELLING * _ASSUMED_CORRELATION) / (length + _TELLING)
+    # One that is thought too low makes steps of what wanders; so a high one is believed sooner, and taken for higher.
+    assumed = _TELLING if estimate < _ASSUMED_CORRELATION else _TELLING * _TELLING / length
+    error = math.sqrt((1.0 - estimate * estimate) / sum(map(len, series)))
+    careful = estimate * (1.0 + _CAUTION * error)
+    return min(1.0, (length * careful + assumed * _ASSUMED_CORRELATION) / (length + assumed))
 
 
 def _lowest(squares: list[float]) -> list[float]:

@@ -27,7 +27,7 @@ examples:
 
 CSV, JSON lines and Parquet: a line per launch, variant and metric; with --samples a line per repetition and variant, in
 seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per variant, its
-median over launches, and only the factors that vary. What is damaged is named on stderr, with exit status 3.
+median over launches, and only the factors that vary. --json is --format jsonl. What is damaged is named on stderr, with exit status 3.
 """
 
 FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")
@@ -72,9 +72,10 @@ def run(args: argparse.Namespace) -> int:
         _write(args, text.encode("utf-8", "replace"))
     elif args.samples and args.format in ("csv", "jsonl"):
         with _opened(args) as out:
-            export_tables.write_lines(lambda: _samples(read(samples=True)), args.format, FIXED, out)
+            export_tables.write_lines(_samples(read(samples=True)), args.format, (*FIXED, "repetition"), out)
     elif args.samples:
-        _write(args, export_tables.table(list(_samples(read(samples=True))), args.format, FIXED))
+        rows = [{**shared, **own} for shared, own in _samples(read(samples=True))]
+        _write(args, export_tables.table(rows, args.format, FIXED))
     elif args.format in ("markdown", "latex"):
         _write(args, export_tables.table(_summary(measured), args.format))
     else:
@@ -178,16 +179,21 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {**dict(zip(FIXED, values, strict=True)), **_factors(key.cell, key.variant)}
 
 
-def _samples(launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
+def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Of each repetition what all of its variant and launch share, and what is its own."""
     for launch in launches:
+        shared: dict[tuple[str, int], dict[str, Any]] = {}
         for sample in launch.samples if launch.problem is None else ():
-            seconds = (sample.get("seconds") or {}).get("max")
-            values = (
-                launch.study, launch.tag, launch.session, launch.path.stem, launch.envelope.get("started"),
-                launch.position, sample["pattern"], "seconds", seconds, "s", "lower",
-            )  # fmt: skip
-            row = {**dict(zip(FIXED, values, strict=True)), "repetition": sample.get("repetition")}
-            yield row | _factors(launch.cell, sample["variant"])
+            variant, pattern = sample["variant"], sample["pattern"]
+            row = shared.get((pattern, id(variant)))
+            if row is None:
+                values = (
+                    launch.study, launch.tag, launch.session, launch.path.stem, launch.envelope.get("started"),
+                    launch.position, pattern, "seconds", None, "s", "lower",
+                )  # fmt: skip
+                row = {**dict(zip(FIXED, values, strict=True)), "repetition": None} | _factors(launch.cell, variant)
+                shared[pattern, id(variant)] = row
+            yield row, {"value": (sample.get("seconds") or {}).get("max"), "repetition": sample.get("repetition")}
 
 
 def _factors(cell: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:

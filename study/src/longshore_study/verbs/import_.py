@@ -25,11 +25,13 @@ examples:
   longshore import stream-csv stream-by-layer.csv --tag published
   longshore import osu osu_latency.out --tag image-1 --ranks 2
   longshore import isx isx.screen-and-log --tag image-1
+  longshore import longshore-bench records.jsonl --tag image-1 --session monday      what longshore-bench --json wrote
   longshore import regex any.out --tag t --pattern 'rate: ([0-9.]+)' --figure rate --unit GB/s
   longshore import json any.json --tag t --path 'results[*].rate' --figure rate --unit GB/s
 
 Files of one call are launches of one session. What was measured on another day, or in another job, is another session:
-sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions.
+sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions; only
+the records of longshore-bench have them all.
 """
 
 
@@ -100,9 +102,12 @@ def run(args: argparse.Namespace) -> int:
             key = json.dumps(imported.cell, sort_keys=True)
             envelope = {
                 "study": study, "tag": args.tag, "session": session, "cell": imported.cell, "launch_id": launch_id,
-                "launch_index": seen.setdefault(key, 0), "exit_status": 0, "source": f"import {name}",
+                "launch_index": seen.setdefault(key, 0), "exit_status": 0,
+                "source": f"import {name}" if imported.aggregate else "longshore-bench",
                 "imported_from": path.name, "partial": imported.partial,
             }  # fmt: skip
+            if imported.started:
+                envelope["started"] = imported.started
             if imported.steps:
                 envelope["steps"] = imported.steps
             seen[key] += 1

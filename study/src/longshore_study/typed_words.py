@@ -1,0 +1,30 @@
+"""What is typed after `longshore`: the verb, and what belongs to it. The command line and its completion read it alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longshore_study.errors import UsageError
+
+_FLAGS = ("--json", "-v", "--verbose", "--no-color")
+
+
+def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The verb and what belongs to it; shared options are also accepted before the verb."""
+    before: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "__complete":
+            return word, rest
+        if word == "--store" and rest:
+            before += [word, rest.pop(0)]
+        elif word in _FLAGS or word.startswith("--store="):
+            before.append(word)
+        elif word in ("-h", "--help", "--version"):
+            return word, []
+        elif word.startswith("-"):
+            raise UsageError(f"unknown option '{word}' before the verb ('longshore --help' lists verbs and options)")
+        else:
+            return word, before + rest
+    return None, before
