@@ -91,7 +91,7 @@ set(LONGSHORE_TEST_OPTIONS -O0)
 function(longshore_share_test_headers)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "")
   add_library(longshore_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
-  target_link_libraries(longshore_test_headers PRIVATE longshore_flags GTest::gtest)
+  target_link_libraries(longshore_test_headers PRIVATE longshore_flags GTest::gtest fmt::fmt)
   target_compile_features(longshore_test_headers PRIVATE cxx_std_20)
   target_compile_options(longshore_test_headers PRIVATE ${LONGSHORE_TEST_OPTIONS})
   target_precompile_headers(
