@@ -10,7 +10,7 @@
 namespace longshore::one_sided {
 namespace {
 
-constexpr int slots = 4;
+constexpr int stream_slots = 4;
 constexpr std::size_t most_piece_bytes = std::size_t{56} << 10;  // what goes over TCP as one message
 constexpr std::size_t least_piece_bytes = 512;
 constexpr std::size_t most_memory_bytes = std::size_t{16} << 20;  // of a rank, roughly
@@ -18,7 +18,7 @@ constexpr std::size_t most_memory_bytes = std::size_t{16} << 20;  // of a rank, 
 }  // namespace
 
 block_streams::block_streams(longshore::team& ranks) : team_(ranks) {
-  const std::size_t copies = 4 * slots * static_cast<std::size_t>(ranks.size());
+  const std::size_t copies = 4 * stream_slots * static_cast<std::size_t>(ranks.size());
   piece_bytes_ = std::clamp(most_memory_bytes / copies, least_piece_bytes, most_piece_bytes);
   const int size = ranks.size(), rank = ranks.rank();
   std::vector<channel_end> to, from;
@@ -26,7 +26,7 @@ block_streams::block_streams(longshore::team& ranks) : team_(ranks) {
     to.push_back({(rank + i) % size, piece_bytes_});
     from.push_back({(rank + size - i) % size, piece_bytes_});
   }
-  channels_ = ranks.open_channels(to, from, slots);
+  channels_ = ranks.open_channels(to, from, stream_slots);
 }
 
 // All begin with the rank behind them, so that none is sent to by all at once.
