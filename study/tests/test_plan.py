@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -163,17 +164,37 @@ def stored(cell_id: str, session: str, medians: list[float]) -> list[Launch]:
 def test_the_spread_is_taken_from_what_is_stored() -> None:
     assert spread_of([]).source.startswith("assumed")
     one = spread_of(stored("a", "1", [1.0, math.exp(0.1), math.exp(0.2)]))
-    assert one.launches == pytest.approx(0.1)
+    assert one.launches == pytest.approx(0.1 * above_half(2))
     assert one.sessions == ASSUMED_SESSION_SPREAD
     quiet = [1.0, math.exp(0.001), math.exp(0.002)]
     later = [math.exp(0.3) * value for value in quiet]
     two = spread_of([*stored("a", "1", quiet), *stored("a", "2", later)])
-    assert two.launches == pytest.approx(0.001)
-    assert two.sessions == pytest.approx(0.3 / math.sqrt(2), rel=1e-3)
+    assert two.launches == pytest.approx(0.001 * above_half(2))
+    assert two.sessions == pytest.approx(0.3 / math.sqrt(2) * above_half(1), rel=1e-3)
     # Sessions that differ no more than their launches explain have no spread of their own.
     noisy = [1.0, math.exp(0.1), math.exp(0.2)]
     same = spread_of([*stored("a", "1", noisy), *stored("a", "2", noisy)])
     assert same.sessions == 0.0
+
+
+def above_half(freedom: int) -> float:
+    """By what a standard deviation of so few is raised, to be too high as often as too low."""
+    return float((1.0 - 2.0 / (9.0 * freedom)) ** -1.5)
+
+
+@pytest.mark.parametrize("launches", [2, 3, 5])
+def test_the_spread_of_few_launches_is_not_thought_too_small(launches: int) -> None:
+    """Half of all standard deviations of two values are below two thirds of the true one."""
+    generator = random.Random(launches)
+    found = []
+    for row in range(200):
+        for session in range(10):
+            day = generator.gauss(0, 0.03)
+            logs = [math.exp(day + generator.gauss(0, 0.02)) for _ in range(launches)]
+            found += stored(f"row {row}", str(session), logs)
+    spread = spread_of(found)
+    assert spread.launches == pytest.approx(0.02, rel=0.08)
+    assert spread.sessions == pytest.approx(0.03, rel=0.08)
 
 
 def test_what_rows_share_is_told_from_what_is_their_own() -> None:
@@ -195,7 +216,7 @@ def test_what_tags_differ_by_is_no_noise_of_sessions() -> None:
     old = [*of_tag("old", "a", 0.0, 0.1), *of_tag("old", "b", 0.1, 0.0)]
     new = [*of_tag("new", "a", 0.5, 0.6), *of_tag("new", "b", 0.6, 0.5)]
     both = spread_of([*old, *new])
-    assert both.sessions == pytest.approx(0.1 / math.sqrt(2))
+    assert both.sessions == pytest.approx(0.1 / math.sqrt(2) * above_half(2))
     assert both.shared == 0.0
     alone = spread_of([*of_tag("old", "a", 0.0), *of_tag("new", "a", 0.5)])
     assert alone.sessions == ASSUMED_SESSION_SPREAD, "two tags of a session each tell nothing of sessions"

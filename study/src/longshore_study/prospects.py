@@ -48,16 +48,21 @@ def spread_of(stored: Iterable[Launch]) -> Spread:
             if isinstance(median, int | float) and median > 0:
                 row = rows.setdefault((launch.cell_id, str(sorted(result["variant"].items()))), {})
                 row.setdefault((launch.tag, launch.session), []).append(math.log(median))
-    within = [statistics.stdev(logs) for row in rows.values() for logs in row.values() if len(logs) > 1]
-    medians = [{session: statistics.median(logs) for session, logs in row.items()} for row in rows.values()]
-    centred = [kept for row in medians if (kept := _about_tags(row))]
-    between = [math.sqrt(_variance(row)) for row in centred]
+    within = [
+        _typical(statistics.variance(logs), len(logs) - 1)
+        for row in rows.values()
+        for logs in row.values()
+        if len(logs) > 1
+    ]
+    means = [{session: statistics.fmean(logs) for session, logs in row.items()} for row in rows.values()]
+    centred = [kept for row in means if (kept := _about_tags(row))]
+    between = [_typical(_variance(row), _freedom(row)) for row in centred]
     if not within:
         return Spread(ASSUMED_LAUNCH_SPREAD, ASSUMED_SESSION_SPREAD, "assumed, nothing is stored yet")
     launches = statistics.median(within)
     if not between:
         return Spread(launches, ASSUMED_SESSION_SPREAD, f"launches: from {len(within)} stored rows; sessions: assumed")
-    # The spread of session medians holds a share of the launches' own; what is left is the sessions'.
+    # The spread of session means holds a share of the launches' own; what is left is the sessions'.
     counts = [len(logs) for row in rows.values() for logs in row.values()]
     left = max(0.0, statistics.median(between) ** 2 - launches**2 / statistics.median(counts))
     return Spread(launches, math.sqrt(left), f"from {len(within)} stored rows", _shared_part(centred))
@@ -78,7 +83,17 @@ def _about_tags(row: Sessions) -> Sessions:
 
 def _variance(centred: Sessions) -> float:
     """Pooled over the tags: each has cost a degree of freedom."""
-    return math.fsum(value**2 for value in centred.values()) / (len(centred) - len({tag for tag, _ in centred}))
+    return math.fsum(value**2 for value in centred.values()) / _freedom(centred)
+
+
+def _freedom(centred: Sessions) -> int:
+    return len(centred) - len({tag for tag, _ in centred})
+
+
+def _typical(variance: float, freedom: int) -> float:
+    """A standard deviation, so that half of such estimates are above the true one: of two launches the plain one is too
+    low in two of three cases (the median of chi square, Wilson and Hilferty 1931)."""
+    return math.sqrt(variance / (1.0 - 2.0 / (9.0 * freedom)) ** 3)
 
 
 def _shared_part(centred: list[Sessions]) -> float:
