@@ -13,7 +13,7 @@
 namespace longshore::bench {
 namespace {
 
-constexpr long most_ranks = 1 << 24;
+constexpr long most_ranks_on_a_grid = 1 << 24;
 
 halo_load load_of(const variant& what) {
   const std::int64_t element_bytes = what.at("type") == "float" ? sizeof(float) : sizeof(double);
@@ -45,7 +45,7 @@ std::vector<factor> factors_of_levels() {
                    .help = fmt::format("placement levels: the grid of {} within {}", level == "core" ? "ranks" : level + "s",
                                        level == "node" ? "the machine" : "what is around them"),
                    .low = 1,
-                   .high = most_ranks});
+                   .high = most_ranks_on_a_grid});
   }
   all.push_back({.name = "order",
                  .allowed = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"},

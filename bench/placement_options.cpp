@@ -18,7 +18,7 @@
 namespace longshore::bench {
 namespace {
 
-constexpr long most_placed_ranks = 1 << 24;
+constexpr long most_ranks_planned = 1 << 24;
 constexpr long most_cells = 1 << 20;
 
 const std::vector<std::pair<std::string, const char*>>& options() {
@@ -128,7 +128,7 @@ void read_machine(const typed& given, placement_request& asked) {
     for (const char* other : {"nodes", "topology"})
       if (given.text(other)) fail(errc::usage, "--levels and --{} both say what the machine is: give one of them", other);
     for (const auto& [name, count] : given.pairs("levels"))
-      asked.levels.push_back({name, static_cast<int>(parse_number("--levels: " + name, count, 1, most_placed_ranks))});
+      asked.levels.push_back({name, static_cast<int>(parse_number("--levels: " + name, count, 1, most_ranks_planned))});
     const auto place = [](const hardware_level& level) {
       return std::find(places_levels.begin(), places_levels.end(), level.name);
     };
@@ -144,7 +144,7 @@ void read_machine(const typed& given, placement_request& asked) {
     const std::string what = given.text("topology").value_or("this");
     const auto node = topology_from(what);
     asked.topology = node.description();
-    asked.levels = levels_of_topology(node, static_cast<int>(given.number("nodes", 1, most_placed_ranks, 1)), what);
+    asked.levels = levels_of_topology(node, static_cast<int>(given.number("nodes", 1, most_ranks_planned, 1)), what);
   }
   static_cast<void>(places_of(asked.levels));
 }
@@ -176,7 +176,7 @@ void read_by_hand(const typed& given, placement_request& asked) {
     const auto known = std::find_if(asked.levels.begin(), asked.levels.end(), [&](const auto& one) { return one.name == level; });
     if (known != asked.levels.end()) pending *= known->count;
     if (!given.text(level)) continue;
-    const auto grid = given.triple(level, 1, most_placed_ranks, {});
+    const auto grid = given.triple(level, 1, most_ranks_planned, {});
     by_hand.push_back({level, {static_cast<int>(grid[0]), static_cast<int>(grid[1]), static_cast<int>(grid[2])}});
     machine.push_back({level, std::exchange(pending, 1)});
   }
@@ -193,7 +193,7 @@ void read_search(const typed& given, placement_request& asked) {
   if (given.text("grid") == "any") {
     asked.search.any_grid = true;
   } else {
-    const auto grid = given.triple("grid", 0, most_placed_ranks, {0, 0, 0});
+    const auto grid = given.triple("grid", 0, most_ranks_planned, {0, 0, 0});
     for (std::size_t d = 0; d < 3; ++d) asked.search.grid[d] = static_cast<int>(grid[d]);
     if (!given.text("grid") && asked.by_hand) asked.search.grid = asked.by_hand->shape();
   }

@@ -1,4 +1,5 @@
-# Finds UCX, and PMIx where it may start the transport, and makes the imported target longshore::ucp, or switches LONGSHORE_UCX off. Installed too, as find_hwloc.cmake is.
+# Finds UCX, and PMIx, which may start the transport, and makes the imported target longshore::ucp, or switches LONGSHORE_UCX off. Installed too,
+# as find_hwloc.cmake is.
 if(NOT TARGET longshore::ucp)
   find_path(LONGSHORE_PMIX_INCLUDE pmix.h PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include) # Debian's place
   set(LONGSHORE_PMIX OFF) # its library is loaded when a program asks for it

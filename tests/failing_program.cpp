@@ -114,6 +114,19 @@ void one_never_frees(team& team) {
   }
 }
 
+// What hangs on a team ends after the team's last meeting.
+struct stops_at_the_end {
+  bool armed = false;
+  ~stops_at_the_end() {
+    if (armed) std::raise(SIGSTOP);
+  }
+};
+
+void one_stops_at_the_end(team& team) {
+  team.barrier();
+  team.kept<stops_at_the_end>().armed = team.rank() == last(team);
+}
+
 void none(team& team) { team.barrier(); }
 
 // Nothing fails here either: who is connected with whom can be looked at meanwhile.
@@ -151,6 +164,7 @@ int main(int argc, char** argv) {
                                                        {"throws-a-number", one_throws_a_number},
                                                        {"never-frees", one_never_frees},
                                                        {"stops-in-alltoallv", one_stops_in_alltoallv},
+                                                       {"stops-at-the-end", one_stops_at_the_end},
                                                        {"exchange-for-ever", all_exchange_for_ever},
                                                        {"agree-and-sleep", all_agree_and_sleep},
                                                        {"talk-to-all-and-sleep", all_talk_to_all_and_sleep}};

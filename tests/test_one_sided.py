@@ -177,6 +177,16 @@ def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("transport", ["shmem", "ucx"])
+def test_a_rank_that_stops_at_the_end_ends_the_others(transport: str) -> None:
+    """What starts and ends a library has a deadline, too: 10 seconds where LONGSHORE_TIMEOUT is less."""
+    variables = {"LONGSHORE_TRANSPORT": transport, "LONGSHORE_TIMEOUT": "1"}
+    done = launch(transport, 3, FAILING, "stops-at-the-end", **variables, **{HOOKS: "0"})
+    assert done.returncode == 3, done.stderr
+    said = {"shmem": "shmem_finalize did not return within 10 s", "ucx": "at the start or the end of the run"}
+    assert said[transport] in done.stderr
+
+
+@pytest.mark.parametrize("transport", ["shmem", "ucx"])
 def test_a_killed_rank_ends_the_others(transport: str) -> None:
     done = launch(transport, 3, FAILING, "killed", LONGSHORE_TRANSPORT=transport, **{HOOKS: "0"})
     assert done.returncode != 0
@@ -197,6 +207,67 @@ def test_a_start_of_ucx_that_fails_on_one_rank_ends_the_run() -> None:
     )
     assert done.returncode == 3, done.stderr
     assert sum("longshore: rank 0 of 2: transport: " in line for line in done.stderr.splitlines()) == 1, done.stderr
+
+
+def need_pmix() -> None:
+    need("ucx")
+    done = launch("ucx", 1, FAILING, "none", LONGSHORE_TRANSPORT="ucx", LONGSHORE_UCX_START="pmix")
+    for why in ("without the headers of PMIx", "no launcher with PMIx", "PMIx is not here"):
+        if why in done.stderr:
+            pytest.skip(done.stderr.strip())
+
+
+def test_ucx_is_started_by_pmix_without_mpi(tmp_path: Path) -> None:
+    need_pmix()
+    options = f"control --kernel barrier --transport ucx {ONCE} {tmp_path / 'r'}"
+    done = launch("ucx", 3, BENCH, options, LONGSHORE_UCX_START="pmix")
+    assert done.returncode == 0, done.stderr
+    (record,) = records_of(tmp_path / "r", "launch")
+    assert record["ranks"] == len(record["map"]) == 3
+    failed = launch("ucx", 3, FAILING, "throws", LONGSHORE_TRANSPORT="ucx", LONGSHORE_UCX_START="pmix")
+    assert failed.returncode == 3, failed.stderr
+    assert sum(line.startswith("longshore:") for line in failed.stderr.splitlines()) == 1, failed.stderr
+    assert "MPI" not in failed.stderr.replace("Open MPI", "")
+
+
+@pytest.mark.parametrize(("start", "said"), [("slurm", "it is mpi or pmix"), ("pmix", "PMIx")])
+def test_a_start_of_ucx_that_cannot_be_is_refused(start: str, said: str) -> None:
+    """Without a launcher nobody is there who could start it by PMIx."""
+    need("ucx")
+    clean = {name: value for name, value in environment().items() if not name.startswith("PMIX_")}
+    done = subprocess.run(
+        [str(FAILING), "none"],
+        env=clean | {"LONGSHORE_TRANSPORT": "ucx", "LONGSHORE_UCX_START": start},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_SECONDS,
+    )
+    assert done.returncode == 3, done.stderr
+    assert f"LONGSHORE_UCX_START is {start!r}" in done.stderr or f"LONGSHORE_UCX_START is {start}" in done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("networks", "said"),
+    [
+        ("self", "has no network that reaches rank"),
+        ("no-such-network", "UCX has no network that it may use here: UCX_TLS is 'no-such-network'"),
+    ],
+)
+def test_networks_of_ucx_that_cannot_be_used_are_named(networks: str, said: str) -> None:
+    done = launch("ucx", 2, FAILING, "none", LONGSHORE_TRANSPORT="ucx", UCX_TLS=networks)
+    assert done.returncode == 3, done.stderr
+    assert any(said in line for line in done.stderr.splitlines() if line.startswith("longshore: rank")), done.stderr
+
+
+@pytest.mark.parametrize(("size", "said"), [("lots", "it is a number of bytes"), ("900T", "this host has")])
+def test_a_heap_that_cannot_be_is_refused_before_the_start(size: str, said: str) -> None:
+    variables = {"LONGSHORE_TRANSPORT": "shmem", "SHMEM_SYMMETRIC_SIZE": size, HOOKS: "0"}
+    done = launch("shmem", 1, FAILING, "none", **variables)
+    assert done.returncode == 3, done.stderr
+    assert f"SHMEM_SYMMETRIC_SIZE is '{size}'" in done.stderr
+    assert said in done.stderr
 
 
 def test_heaps_of_different_sizes_give_what_the_smallest_has() -> None:

@@ -29,6 +29,9 @@ def test_every_page_and_interface_is_in_the_site(tmp_path: Path) -> None:
     html = tmp_path / "html/docs/api"
     assert "One rank’s view of a run" in (html / "cpp.html").read_text("utf-8")
     assert "Codes are never renumbered" in (html / "c.html").read_text("utf-8")
+    fortran = (html / "fortran.html").read_text("utf-8")
+    for words in ("array%update", "between it and wait() neither", "longshore_error_timeout", "subroutine"):
+        assert words in fortran
     if (html / "python.html").exists():  # that is made of the package, where it is installed
         assert "Halo" in (html / "python.html").read_text("utf-8")
 
@@ -43,8 +46,13 @@ def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
         page.write("\n[a page](of-nobody.md)\n")
     with (copy / "docs/api/cpp.md").open("a", encoding="utf-8") as page:
         page.write("\n```{doxygenclass} longshore::nothing_of_the_kind\n```\n")
+    module = copy / "bindings/fortran/longshore.f90.in"
+    lines = module.read_text("utf-8").splitlines(keepends=True)
+    told = [line for line in lines if line.strip() != "!> Elements in all."]
+    assert len(told) == len(lines) - 1
+    module.write_text("".join(told), encoding="utf-8")
     (copy / "docs/forgotten.md").write_text("# Forgotten\n", encoding="utf-8")
     done = build(copy, tmp_path / "site")
     assert done.returncode == 1
-    for wrong in ("of-nobody", "nothing_of_the_kind", "forgotten.md"):
+    for wrong in ("of-nobody", "nothing_of_the_kind", "forgotten.md", "longshore_array%size"):
         assert wrong in done.stderr

@@ -5,10 +5,17 @@ using longshore::bindings::chosen_distribution;
 
 longshore_array::longshore_array(longshore_team& of, int of_type, std::size_t word_bytes, std::uint64_t size,
                                  chosen_distribution distribution)
-    : owned(of, "array"),
-      type(of_type),
-      elements(word_bytes == 4 ? decltype(elements)(words<std::uint32_t>(of.ranks, size, distribution))
-                               : decltype(elements)(words<std::int64_t>(of.ranks, size, distribution))) {}
+    : owned(of, "array"), type(of_type), elements(make_words(of, word_bytes, size, distribution)) {}
+
+longshore_array::any_words longshore_array::make_words(longshore_team& of, std::size_t word_bytes, std::uint64_t size,
+                                                       chosen_distribution distribution) {
+  if (word_bytes == 8) return words<std::int64_t>(of.ranks, size, distribution);
+#ifdef LONGSHORE_C_FEW_TYPES
+  longshore::fail(longshore::errc::unsupported, "arrays of elements of 4 bytes: this library was built for 8 bytes only");
+#else
+  return words<std::uint32_t>(of.ranks, size, distribution);
+#endif
+}
 
 namespace longshore::bindings {
 
@@ -42,7 +49,7 @@ longshore_array* make_array(longshore_team* team, int type, std::size_t element_
   if (bytes != 4 && bytes != 8)
     fail(errc::usage, "an array of {} with {} bytes per element: elements of 4 and of 8 bytes can be spread over ranks",
          name_of_type(type), bytes);
-  longshore_team& of = needed(team, "the team");
+  longshore_team& of = usable(team);
   return of.keep(std::make_unique<longshore_array>(of, type, bytes, count_from(size, "the size of an array"), distribution));
 }
 

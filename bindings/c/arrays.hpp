@@ -15,13 +15,21 @@ struct longshore_array : longshore::bindings::owned {
   template <class Word>
   using words = longshore::dist_array<Word, longshore::bindings::chosen_distribution>;
 
+#ifdef LONGSHORE_C_FEW_TYPES  // with sanitizers, which the time to compile is for: the same loops, of one size of words
+  using any_words = std::variant<words<std::int64_t>>;
+#else
+  using any_words = std::variant<words<std::uint32_t>, words<std::int64_t>>;
+#endif
+
   longshore_array(longshore_team& of, int of_type, std::size_t word_bytes, std::uint64_t size,
                   longshore::bindings::chosen_distribution distribution);
 
   /// Calls body(dist_array) with the one there is.
   template <class Body>
   decltype(auto) with(Body&& body) {
+#ifndef LONGSHORE_C_FEW_TYPES
     if (auto* const short_words = std::get_if<words<std::uint32_t>>(&elements)) return body(*short_words);
+#endif
     return body(*std::get_if<words<std::int64_t>>(&elements));
   }
   template <class Body>
@@ -30,7 +38,11 @@ struct longshore_array : longshore::bindings::owned {
   }
 
   int type;
-  std::variant<words<std::uint32_t>, words<std::int64_t>> elements;
+  any_words elements;
+
+ private:
+  static any_words make_words(longshore_team& of, std::size_t word_bytes, std::uint64_t size,
+                              longshore::bindings::chosen_distribution distribution);
 };
 
 namespace longshore::bindings {
@@ -52,7 +64,7 @@ void check_requests(const std::int64_t* indices, std::int64_t count, const void*
 template <class Plan, class Make>
 int create_plan(longshore_array* table, const longshore_gather_options* options, Plan** plan, const Make& make) {
   return guarded([&] {
-    longshore_array& of = needed(table, "the table");
+    longshore_array& of = usable(table, "the table");
     needed(plan, "the place for the plan");
     *plan = of.team().keep(make(of, options_of(options)));
   });
@@ -62,7 +74,7 @@ template <class Plan>
 int run_plan(Plan* plan, const std::int64_t* indices, std::int64_t count, void* values, bool may_be_null = false) {
   return guarded([&] {
     check_requests(indices, count, values, may_be_null);
-    needed(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, values);
+    usable(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, values);
   });
 }
 
@@ -71,7 +83,7 @@ template <class Make>
 int run_once(longshore_array* table, const std::int64_t* indices, std::int64_t count, void* values,
              const longshore_gather_options* options, const Make& make, bool may_be_null = false) {
   return guarded([&] {
-    longshore_array& of = needed(table, "the table");
+    longshore_array& of = usable(table, "the table");
     check_requests(indices, count, values, may_be_null);
     gather_options chosen = options_of(options);
     chosen.expected_requests = static_cast<std::size_t>(count);

@@ -110,7 +110,7 @@ extern "C" {
 
 int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options, longshore_grid** grid) {
   return guarded([&] {
-    longshore_team& of = needed(team, "the team");
+    longshore_team& of = usable(team);
     needed(grid, "the place for the grid");
     *grid = of.keep(std::make_unique<longshore_grid>(of, options_of(options)));
   });
@@ -150,7 +150,7 @@ void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cel
 
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory, void** data) {
   return guarded([&] {
-    longshore_team& of = needed(team, "the team");
+    longshore_team& of = usable(team);
     needed(memory, "the place for the memory");
     *memory = of.keep(std::make_unique<longshore_memory>(of, std::max<std::size_t>(bytes, 1)));
     if (data != nullptr) *data = (*memory)->cells.data();
@@ -185,7 +185,7 @@ void longshore_field_dense(struct longshore_field* field, void* cells, int type,
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
                           const struct longshore_field* fields, int count, longshore_halo** plan) {
   return guarded([&] {
-    const longshore_grid& of = needed(grid, "the grid");
+    const longshore_grid& of = usable(grid, "the grid");
     needed(plan, "the place for the plan");
     if (count < 1) fail(errc::usage, "a halo plan for {} fields: 1 or more", count);
     needed(fields, "the array of fields");
@@ -213,14 +213,14 @@ int longshore_halo_free(longshore_halo* plan) {
 
 int longshore_halo_start(longshore_halo* plan) {
   return guarded([&] {
-    needed(plan, "the plan").plan->start();
+    usable(plan, "the plan").plan->start();
     plan->in_flight = true;
   });
 }
 
 int longshore_halo_test(longshore_halo* plan, int* complete) {
   return guarded([&] {
-    const bool done = needed(plan, "the plan").plan->test();
+    const bool done = usable(plan, "the plan").plan->test();
     if (done) plan->in_flight = false;
     if (complete != nullptr) *complete = done ? 1 : 0;
   });
@@ -228,13 +228,13 @@ int longshore_halo_test(longshore_halo* plan, int* complete) {
 
 int longshore_halo_wait(longshore_halo* plan) {
   return guarded([&] {
-    needed(plan, "the plan").plan->wait();
+    usable(plan, "the plan").plan->wait();
     plan->in_flight = false;
   });
 }
 
 int longshore_halo_exchange(longshore_halo* plan) {
-  return guarded([&] { needed(plan, "the plan").plan->exchange(); });
+  return guarded([&] { usable(plan, "the plan").plan->exchange(); });
 }
 
 const char* longshore_halo_algorithm(const longshore_halo* plan) { return name_of(plan->plan->algorithm()).data(); }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -77,7 +78,32 @@ struct longshore_team {
   /// Ends it. Throws errc::usage where something stands on it.
   static void free(longshore::bindings::owned* thing);
 
+  /// Throws errc::usage in another thread than the one that the team was made in: waits and buffers are of one thread.
+  void check_thread() const {
+    if (std::this_thread::get_id() != thread)
+      longshore::fail(
+          longshore::errc::usage,
+          "rank {}: a team, or what was made with it, is used by another thread than the one that the team was made in",
+          ranks.rank());
+  }
+
   std::unique_ptr<longshore::team> own;
   longshore::team& ranks;
+  const std::thread::id thread = std::this_thread::get_id();
   std::vector<std::unique_ptr<longshore::bindings::owned>> things;
 };
+
+namespace longshore::bindings {
+
+/// What a handle stands for, as a call may use it. Throws errc::usage for NULL, and in a wrong thread.
+inline longshore_team& usable(longshore_team* team) {
+  needed(team, "the team").check_thread();
+  return *team;
+}
+template <class Thing>
+Thing& usable(Thing* thing, const char* what) {
+  needed(thing, what).team().check_thread();
+  return *thing;
+}
+
+}  // namespace longshore::bindings

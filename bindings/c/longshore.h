@@ -15,7 +15,9 @@
  * - Owning. What a function named ..._create gives is freed by ..._free, newest first where one stands on another. Both are collective
  *   unless said otherwise. What is left is freed when the run or the team ends. NULL may be freed. Memory that a program gives
  *   stays its own, and is neither kept nor written after a call returns, except where the call says so (halo plans).
- * - Collective calls are made by all ranks of the team in the same order. Each team, and what was made with it, is used by one thread.
+ * - Collective calls are made by all ranks of the team in the same order. Each team, and what was made with it, is used by the thread that it
+ *   was made in; from another, calls that can fail do, with LONGSHORE_ERROR_USAGE. A handle that was freed must not be used: nothing
+ *   finds that but a sanitizer.
  * - Names of strategies, modes and so on are texts, the words of longshore-bench; NULL is the default. A wrong one is refused with
  *   the list of those that there are. Options are structs whose zero bytes are the defaults: struct longshore_gather_options o = {0};
  * - Arrays of three numbers are in the order x, y, z, x being the index that is next to each other in memory. Sizes and indices are

@@ -174,12 +174,14 @@ std::unique_ptr<longshore_sorter> make(longshore_team& of, const key_facts& key,
   if (payload_bytes > most_payload_bytes)
     fail(errc::usage, "payloads of {} bytes: at most {}; sort the places of larger ones, and gather these by them", payload_bytes,
          most_payload_bytes);
+#ifndef LONGSHORE_C_FEW_TYPES  // else the largest serves all
   if (payload_bytes == 0 && key.bytes == 4)
     return std::make_unique<word_sorter<std::uint32_t>>(of, std::move(workers), options, key);
   if (payload_bytes == 0 && key.bytes == 8)
     return std::make_unique<word_sorter<std::uint64_t>>(of, std::move(workers), options, key);
   if (payload_bytes <= 8) return std::make_unique<record_sorter<16>>(of, std::move(workers), options, key, payload_bytes);
   if (payload_bytes <= 24) return std::make_unique<record_sorter<32>>(of, std::move(workers), options, key, payload_bytes);
+#endif
   return std::make_unique<record_sorter<64>>(of, std::move(workers), options, key, payload_bytes);
 }
 
@@ -190,7 +192,7 @@ extern "C" {
 int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes,
                             const struct longshore_sort_options* options, longshore_sorter** sorter) {
   return guarded([&] {
-    longshore_team& of = needed(team, "the team");
+    longshore_team& of = usable(team);
     needed(sorter, "the place for the sorter");
     *sorter = of.keep(make(of, facts_of(key_type, options), payload_bytes, options));
   });
@@ -204,16 +206,16 @@ int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void*
   return guarded([&] {
     const std::size_t items = count_from(count, "the number of keys");
     if (items > 0) needed(static_cast<const char*>(keys), "the array of keys");
-    if (items > 0 && needed(sorter, "the sorter").payload_bytes > 0)
+    if (items > 0 && usable(sorter, "the sorter").payload_bytes > 0)
       needed(static_cast<const char*>(payloads), "the array of payloads, which the sorter was made for,");
-    needed(sorter, "the sorter").run(keys, payloads, items);
+    usable(sorter, "the sorter").run(keys, payloads, items);
     if (received != nullptr) *received = static_cast<int64_t>(sorter->received());
   });
 }
 
 int longshore_sorter_result(const longshore_sorter* sorter, void* keys, void* payloads) {
   return guarded([&] {
-    if (needed(sorter, "the sorter").received() > 0) needed(static_cast<char*>(keys), "the room for keys");
+    if (usable(sorter, "the sorter").received() > 0) needed(static_cast<char*>(keys), "the room for keys");
     sorter->result(keys, payloads);
   });
 }

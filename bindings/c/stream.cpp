@@ -54,7 +54,7 @@ extern "C" {
 int longshore_stream_create(longshore_team* team, int type, int64_t elements, const struct longshore_stream_options* options,
                             longshore_stream** stream) {
   return guarded([&] {
-    longshore_team& of = needed(team, "the team");
+    longshore_team& of = usable(team);
     needed(stream, "the place for the stream");
     const longshore_stream_options defaults{};
     *stream = of.keep(make(of, type, count_from(elements, "the number of elements"), options == nullptr ? defaults : *options));
@@ -66,7 +66,7 @@ int longshore_stream_free(longshore_stream* stream) {
 }
 
 int longshore_stream_run(longshore_stream* stream) {
-  return guarded([&] { needed(stream, "the stream").run(); });
+  return guarded([&] { usable(stream, "the stream").run(); });
 }
 
 int64_t longshore_stream_bytes(const longshore_stream* stream) {

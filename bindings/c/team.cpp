@@ -107,6 +107,7 @@ void check_c(int code) {
 
 void longshore_team::free(longshore::bindings::owned* thing) {
   if (thing == nullptr) return;
+  thing->team().check_thread();
   if (thing->users() > 0)
     longshore::fail(longshore::errc::usage, "the {} is still used by {} of what was made for it: free that first", thing->kind(),
                     thing->users());
@@ -146,6 +147,7 @@ int longshore_run(int argc, char** argv, longshore_main body, void* context) {
 int longshore_finalize(longshore_team* team) {
   return guarded([&] {
     if (team == nullptr) return;
+    team->check_thread();
     if (!team->own) fail(errc::usage, "longshore_finalize of a team of longshore_run, which ends it: leave the call out");
     team->complete();
     delete team;
@@ -159,12 +161,12 @@ const char* longshore_team_transport(const longshore_team* team) { return team->
 double longshore_team_seconds(const longshore_team* team) { return team->ranks.now(); }
 
 int longshore_barrier(longshore_team* team) {
-  return guarded([&] { needed(team, "the team").ranks.barrier(); });
+  return guarded([&] { usable(team).ranks.barrier(); });
 }
 
 int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root) {
   return guarded([&] {
-    longshore::team& ranks = needed(team, "the team").ranks;
+    longshore::team& ranks = usable(team).ranks;
     if (root < 0 || root >= ranks.size())
       fail(errc::usage, "a broadcast from rank {}: there are 0 to {}", root, ranks.size() - 1);
     if (bytes > 0) needed(static_cast<std::byte*>(data), "the data of a broadcast");
@@ -176,13 +178,13 @@ int longshore_allreduce(longshore_team* team, void* values, int64_t count, int t
   return guarded([&] {
     const std::size_t items = count_from(count, "the number of values");
     if (items > 0) needed(static_cast<std::byte*>(values), "the array of values");
-    allreduce(needed(team, "the team").ranks, values, items, type, reduction_of(reduction));
+    allreduce(usable(team).ranks, values, items, type, reduction_of(reduction));
   });
 }
 
 int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all) {
   return guarded([&] {
-    longshore::team& ranks = needed(team, "the team").ranks;
+    longshore::team& ranks = usable(team).ranks;
     if (bytes > 0) {
       needed(static_cast<const std::byte*>(mine), "what a rank gives to an allgather");
       needed(static_cast<std::byte*>(all), "the room for an allgather");
@@ -194,7 +196,7 @@ int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, vo
 
 int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes, void* incoming) {
   return guarded([&] {
-    longshore::team& ranks = needed(team, "the team").ranks;
+    longshore::team& ranks = usable(team).ranks;
     if (bytes > 0) {
       needed(static_cast<const std::byte*>(outgoing), "the outgoing blocks");
       needed(static_cast<std::byte*>(incoming), "the room for incoming blocks");

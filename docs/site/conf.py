@@ -6,10 +6,16 @@ import importlib.util
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+from sphinx.util import logging
+
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
+from fortran_interface import Module  # noqa: E402  (beside this file, which Sphinx runs from elsewhere)
+
 BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site"))
 
 
@@ -72,5 +78,16 @@ def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\[([^\]]+)\]\(([^)#:]+)\)", text_of, source[0])
 
 
+def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
+    """The page of the Fortran module is made of its source; a public name that it says nothing of is an error."""
+    if page != "docs/api/fortran":
+        return
+    module = Module.of(REPOSITORY / "bindings/fortran/longshore.f90.in")
+    for name in module.undocumented:
+        logging.getLogger(__name__).warning("longshore.f90.in says nothing of the public name %s", name)
+    source[0] = source[0].replace("<!-- the interface of the module -->", module.markdown())
+
+
 def setup(app: Any) -> None:
+    app.connect("source-read", _fortran_interface)
     app.connect("source-read", _folders_are_no_pages)

@@ -57,6 +57,22 @@ def test_one_launch_shows_and_does_not_judge(results: Store, capsys: pytest.Capt
     assert row["times_slower"] > 20
 
 
+def test_a_study_file_may_say_more_after_the_run(
+    results: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(results, {"waitall": 1000.0, "redblack": 500.0})
+    study = '[study]\nname = "s"\n[[pattern]]\nprogram = "halo"\nbetween = { transport = "mpi", ranks = 2 }\n'
+    (tmp_path / "s.toml").write_text(study, encoding="utf-8")
+    asked = ["--store", str(results.path), "guidelines", "t", "--file", str(tmp_path / "s.toml"), "--json"]
+    assert main(asked) == 64
+    assert "has no [[guideline]]" in capsys.readouterr().err
+    guideline = '[[guideline]]\nfaster = { mode = "redblack" }\nthan = { mode = "waitall" }\n'
+    (tmp_path / "s.toml").write_text(study + guideline, encoding="utf-8")
+    assert main(asked) == 1
+    rows = json_of(capsys.readouterr().out)["rows"]
+    assert [row["verdict"] for row in rows if row["faster"] == {"mode": "redblack"}] == ["broken"]
+
+
 def test_a_study_adds_its_own(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     own = {"faster": {"mode": "sendrecv"}, "than": {"mode": "waitall"}, "tolerance": 0.05, "pattern": "halo"}
     fill(results, {"waitall": 1000.0, "sendrecv": 100.0}, guidelines=[own])

@@ -15,8 +15,8 @@ from longshore_study.store import Store
 def run(mode: str, bandwidth: float, **header: Any) -> list[dict[str, Any]]:
     variant = {"algorithm": "faces", "mode": mode}
     return [
-        {"record": "launch", "schema": 1, "launch": f"L{bandwidth}", "start": "2026-03-01T10:00:00Z", "ranks": 4, "nodes": 1,
-         "nodes_virtual": False, "transport": {"name": "mpi"}, **header},
+        {"record": "launch", "schema": 1, "launch": f"L{bandwidth}", "start": "2026-03-01T10:00:00Z", "ranks": 4,
+         "nodes": 1, "nodes_virtual": False, "transport": {"name": "mpi"}, **header},
         {"record": "sample", "pattern": "halo", "variant": variant, "repetition": 0, "seconds": {"max": 1 / bandwidth}},
         {"record": "result", "pattern": "halo", "variant": variant, "verified": True, "repetitions": 1,
          "seconds": {"median": 1 / bandwidth},
@@ -60,7 +60,9 @@ def test_they_are_compared_with_what_run_has_stored(place: Path, capsys: pytest.
             {"study": "s", "tag": "old", "session": f"d{session}", "cell": cell, "exit_status": 0}, lines
         )
         file = written(place / f"{session}.jsonl", run("waitall", 500.0 + session))
-        assert main(["import", "longshore-bench", file, "--tag", "new", "--session", f"d{session}", "--study", "s"]) == 0
+        assert (
+            main(["import", "longshore-bench", file, "--tag", "new", "--session", f"d{session}", "--study", "s"]) == 0
+        )
     capsys.readouterr()
     assert main(["compare", "old", "new", "--json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)["rows"]
@@ -86,7 +88,9 @@ def test_the_cell_says_the_layout(place: Path, header: dict[str, Any], cell: dic
 
 def test_a_failed_run_is_stored_as_failed(place: Path) -> None:
     begin = run("waitall", 1000.0, argv=["longshore-bench", "halo"])[0]
-    file = written(place / "r.jsonl", [begin, {"record": "end", "status": "failed", "error": {"message": "rank 1 died"}}])
+    file = written(
+        place / "r.jsonl", [begin, {"record": "end", "status": "failed", "error": {"message": "rank 1 died"}}]
+    )
     assert main(["import", "longshore-bench", file, "--tag", "t"]) == 0
     (found,) = Store("longshore-results").launches()
     assert found.cell["program"] == "halo"

@@ -197,7 +197,10 @@ def test_the_template_and_the_quick_study_are_right() -> None:
         (b"\x00\xff\xfe", "not UTF-8"),
         (b"# a\n# \xe4\n", "study.toml:2: byte 0xe4 is not UTF-8"),
         (b'\xef\xbb\xbf[study]\nnome = "x"\n', "study.toml:2: unknown key in [study]: 'nome'"),
-        (b'[study]\nname = "x"\n[launcher]\narguments = ["a", "b\\u0000"]\n', "study.toml:4: the text \"b\\u0000\" has the character U+0000"),
+        (
+            b'[study]\nname = "x"\n[launcher]\narguments = ["a", "b\\u0000"]\n',
+            'study.toml:4: the text "b\\u0000" has the character U+0000',
+        ),
         (b"\x7fELF" * 100, "not valid TOML"),
         (b"a = " + b"[" * 50_000, "not valid TOML"),
         (b"a = " + b"{x = " * 50_000, "not valid TOML"),

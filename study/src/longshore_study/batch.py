@@ -33,6 +33,8 @@ class JobRequest:
     after: str | None = None
     """The job that must have ended, however it ended."""
     options: tuple[str, ...] = ()
+    most_ranks_per_node: int = 1
+    """Of the launches in it."""
 
 
 class Slurm:
@@ -66,7 +68,9 @@ class Pbs:
     def submission(self, job: JobRequest) -> list[str]:
         asked = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # older versions take 15 characters
         if not any(word.lstrip("-l").startswith(("select=", "nodes=")) for word in job.options):
-            asked += ["-l", f"select={job.nodes}", "-l", "place=scatter:excl"]
+            # A chunk has one CPU and one line in the list of nodes that mpirun reads, unless it asks for more.
+            ranks = job.most_ranks_per_node
+            asked += ["-l", f"select={job.nodes}:ncpus={ranks}:mpiprocs={ranks}", "-l", "place=scatter:excl"]
         asked += ["-l", f"walltime={clock(job.seconds)}"]
         after = ["-W", f"depend=afterany:{job.after}"] if job.after else []
         return ["qsub", *asked, *after, *job.options, str(job.script)]

@@ -120,6 +120,8 @@ def _request(
     stem = f"job-{stamp}-{nodes or job.nodes or most}-{number}"
     folder = target.folder.absolute()
     del args
+    in_job = [cell for cell in plan.cells if nodes is None or (nodes_of(cell, choice) or 1) == nodes]
+    spread = [-(-cell.ranks // (nodes_of(cell, choice) or nodes or job.nodes or 1)) for cell in in_job]
     return JobRequest(
         name=re.sub(r"[^A-Za-z0-9_.+-]", "_", f"ls-{target.study}")[:60],
         nodes=nodes or job.nodes or most,
@@ -128,6 +130,7 @@ def _request(
         output=folder / f"{stem}.out",
         after=after,
         options=job.options,
+        most_ranks_per_node=max(spread, default=1),
     )
 
 

@@ -33,8 +33,8 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
 
 
 def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
-    """CSV or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same object in all
-    of them, and what is its own; the columns of the second are the same in all rows."""
+    """CSV or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same object
+    in all of them, and what is its own; the columns of the second are the same in all rows."""
     if form == "jsonl":
         out.writelines(json.dumps({**shared, **own}, ensure_ascii=False) + "\n" for shared, own in rows)
         return

@@ -12,13 +12,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
 from longshore_study.figures import Figure, Measured, canonical, measure, pattern_rank
 from longshore_study.selection import Side
 from longshore_study.statistics import effect, moderated, multiplicity, verdict
 from longshore_study.statistics.effect import Effect
+
+if TYPE_CHECKING:
+    from longshore_study.study import Study
 
 SCHEMA = 1
 BROKEN, HOLDS = "broken", "holds"
@@ -108,10 +111,11 @@ class Findings:
         return EXIT_UNDECIDED if found & {verdict.INCONCLUSIVE, verdict.UNTESTABLE} else EXIT_OK
 
 
-def check(side: Side, guidelines: Iterable[Guideline] | None = None) -> Findings:
-    """Every guideline on every pair of variants that it speaks of; by default the built-in ones and the study's own."""
+def check(side: Side, guidelines: Iterable[Guideline] | None = None, more: Iterable[Guideline] = ()) -> Findings:
+    """Every guideline on every pair of variants that it speaks of; by default the built-in ones, the study's own, and
+    then `more`."""
     warnings: list[str] = []
-    chosen = list(guidelines) if guidelines is not None else [*BUILT_IN, *of_study_files(side, warnings)]
+    chosen = list(guidelines) if guidelines is not None else [*BUILT_IN, *of_study_files(side, warnings), *more]
     measured = measure(side.launches)
     if not measured.figures:
         raise LongshoreError(f"'{side.name}' has no usable figure" + "".join(f"; {p}" for p in measured.problems[:1]))
@@ -145,8 +149,12 @@ def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
         except LongshoreError as error:
             warnings.append(f"the guidelines of {path} are not used: {error}")
             continue
-        found += [Guideline(g.faster, g.than, g.tolerance, g.pattern) for g in study.guidelines]
+        found += of_study(study)
     return found
+
+
+def of_study(study: Study) -> list[Guideline]:
+    return [Guideline(g.faster, g.than, g.tolerance, g.pattern) for g in study.guidelines]
 
 
 def _tolerance(one: Mapping[str, Any]) -> float:

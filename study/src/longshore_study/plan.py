@@ -158,7 +158,8 @@ def make_plan(study: Study) -> Plan:
     cells += [cell for external in study.externals for cell in _cells_of_external(external)]
     unique = list({cell.cell_id: cell for cell in cells}.values())
     if not unique:
-        line = next(block.line for block in (*study.patterns, *study.externals) if block.exclude)
+        blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
+        line = next(block.line for block in blocks if block.exclude)
         raise UsageError(f"{study.path}:{line}: the conditions of 'exclude' leave nothing to run")
     plan = Plan(study, [*_control_cells(unique), *unique])
     if plan.launches_per_session * study.sessions > MOST_LAUNCHES:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,10 @@ from longshore_study.errors import LongshoreError, UsageError, suggestion
 from longshore_study.stacks import Stack, with_paths
 
 _TOLD_LINES = 3
-# What else the tree has asks more of an MPI than longshore-bench does: Intel's has no Fortran modules for every compiler.
+_WRONG = re.compile(
+    r"CMake Error|\berror:|[Uu]ndefined reference", re.IGNORECASE
+)  # but error.cpp is a file that is built
+# The rest of the tree asks more of an MPI than longshore-bench does: Intel's has Fortran modules for some compilers.
 _NOTHING_BUT_BENCH = (
     "-DLONGSHORE_BENCH=ON", "-DLONGSHORE_C=OFF", "-DLONGSHORE_FORTRAN=OFF", "-DLONGSHORE_TESTS=OFF",
     "-DLONGSHORE_EXAMPLES=OFF",
@@ -169,7 +173,7 @@ def _run(argv: list[str], environment: dict[str, str], log: Path, *, verbose: bo
 
 def _what_went_wrong(lines: list[str]) -> str:
     """The first error and the lines after it: CMake says there what it is about, compilers in the line itself."""
-    first = next((place for place, line in enumerate(lines) if "rror" in line), max(0, len(lines) - _TOLD_LINES))
+    first = next((place for place, line in enumerate(lines) if _WRONG.search(line)), max(0, len(lines) - _TOLD_LINES))
     told = [" ".join(line.split()) for line in lines[first:] if line.strip()][:_TOLD_LINES]
     return " ".join(told) or "it said nothing"
 

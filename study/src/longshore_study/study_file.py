@@ -47,7 +47,8 @@ def load(path: Path | str) -> Study:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UsageError(
-            f"{path}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; a study is a TOML file, see 'longshore init'"
+            f"{path}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; a study is a TOML file, "
+            "see 'longshore init'"
         ) from None
     return loads(text, str(path))
 

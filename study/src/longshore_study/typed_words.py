@@ -1,4 +1,4 @@
-"""What is typed after `longshore`: the verb, and what belongs to it. The command line and its completion read it alike."""
+"""What is typed after `longshore`: the verb, and what belongs to it. The command line and its completion agree."""
 
 from __future__ import annotations
 

@@ -37,6 +37,8 @@ std::string chosen_transport(const std::string& asked) {
 #elif defined(LONGSHORE_HAVE_SHMEM)
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
     if (environment_text(name)) return "shmem";
+#elif defined(LONGSHORE_HAVE_UCX)
+  if (environment_text("PMIX_RANK")) return "ucx";
 #endif
   return "threads";
 }
@@ -83,7 +85,7 @@ struct launcher::environment {
     if (transport == "mpi") mpi.emplace();
 #endif
 #ifdef LONGSHORE_HAVE_SHMEM
-    if (transport == "shmem") shmem.emplace(options.symmetric_bytes);
+    if (transport == "shmem") shmem.emplace(options.symmetric_bytes, options.timeout_seconds);
 #endif
 #ifdef LONGSHORE_HAVE_UCX
     if (transport == "ucx") ucx = ucx::process_group::join();

@@ -24,44 +24,39 @@ void segment::check(int peer, std::size_t offset, std::size_t bytes) const {
 segment::segment(team& team, lent_region memory, std::size_t bytes)
     : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)), team_(team), memory_(std::move(memory)) {}
 
-void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+// What both kinds of put, and both of get, begin with: whether a copy, or nothing, was all there was to do.
+inline bool segment::stored(int peer, std::size_t offset, const void* from, std::size_t bytes) const {
   check(peer, offset, bytes);
-  if (bytes == 0) return;
-  if (std::byte* const there = direct(peer)) {
-    std::memcpy(there + offset, from, bytes);
-    return;
-  }
+  std::byte* const there = direct(peer);
+  if (there != nullptr && bytes > 0) std::memcpy(there + offset, from, bytes);
+  return there != nullptr || bytes == 0;
+}
+
+inline bool segment::loaded(int peer, std::size_t offset, void* to, std::size_t bytes) const {
+  check(peer, offset, bytes);
+  const std::byte* const there = direct(peer);
+  if (there != nullptr && bytes > 0) std::memcpy(to, there + offset, bytes);
+  return there != nullptr || bytes == 0;
+}
+
+void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
+  if (stored(peer, offset, from, bytes)) return;
   memory_->put(peer, offset, from, bytes);
   pending_ = true;
 }
 
-void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
-  check(peer, offset, bytes);
-  if (bytes == 0) return;
-  if (const std::byte* const there = direct(peer))
-    std::memcpy(to, there + offset, bytes);
-  else
-    memory_->get(peer, offset, to, bytes);
-}
-
 void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  check(peer, offset, bytes);
-  if (bytes == 0) return;
-  if (std::byte* const there = direct(peer)) {
-    std::memcpy(there + offset, from, bytes);
-    return;
-  }
+  if (stored(peer, offset, from, bytes)) return;
   memory_->put_start(peer, offset, from, bytes);
   pending_ = true;
 }
 
+void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
+  if (!loaded(peer, offset, to, bytes)) memory_->get(peer, offset, to, bytes);
+}
+
 void segment::get_start(int peer, std::size_t offset, void* to, std::size_t bytes) {
-  check(peer, offset, bytes);
-  if (bytes == 0) return;
-  if (const std::byte* const there = direct(peer)) {
-    std::memcpy(to, there + offset, bytes);
-    return;
-  }
+  if (loaded(peer, offset, to, bytes)) return;
   memory_->get_start(peer, offset, to, bytes);
   pending_ = true;
 }

@@ -200,7 +200,7 @@ namespace {
 
 [[noreturn]] void end(library& lib, team* mine, const error& why) {
   if (mine != nullptr) mine->end_run(why);
-  fmt::print(stderr, "longshore: {}: {}\n", name_of(why.code()), why.what());
+  fmt::print(stderr, "longshore: rank {} of {}: {}: {}\n", lib.rank(), lib.size(), name_of(why.code()), why.what());
   std::fflush(nullptr);
   lib.end_all(runtime_failure_status);
   std::_Exit(runtime_failure_status);

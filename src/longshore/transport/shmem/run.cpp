@@ -1,19 +1,23 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/environment.hpp>
+#include <longshore/core/error.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/shmem/library.hpp>
 #include <longshore/transport/shmem/run.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <fmt/core.h>
 #include <shmem.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,35 +48,68 @@ bool is_open_mpi() {
   return std::string_view(name).find("Open MPI") != std::string_view::npos;
 }
 
+// "4G", as OpenSHMEM has it; nothing for what is no size.
+std::optional<std::size_t> bytes_of_text(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string_view units = "KMGT";
+  const auto unit = *end == '\0' ? 0 : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*end)))) + 1;
+  const bool is_size = end != text.c_str() && (*end == '\0' || unit > 0);
+  const double bytes = std::ldexp(number, 10 * static_cast<int>(unit));
+  constexpr double most = 0x1p62;
+  return is_size && bytes >= 1 && bytes < most ? std::optional(static_cast<std::size_t>(bytes)) : std::nullopt;
+}
+
+void check_heap(const std::string& size) {
+  const auto bytes = bytes_of_text(size);
+  if (!bytes)
+    fail(errc::usage, "{} is '{}': it is a number of bytes, with K, M, G or T behind it or not, such as 4G", heap_variable, size);
+  const std::size_t memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
+  if (*bytes > memory)
+    fail(errc::out_of_memory, "{} is '{}' for each rank: this host has {} bytes of memory in all", heap_variable, size, memory);
+}
+
+// The library waits for other processes without a deadline of its own.
+class watched_call {
+ public:
+  watched_call(double timeout_seconds, const char* call)
+      : dog_(static_cast<int>(environment_integer("PMIX_RANK", 0, std::numeric_limits<int>::max()).value_or(0)),
+             timeout_seconds > 0 ? std::max(timeout_seconds, least_seconds) : 0),
+        section_(dog_, call) {}
+
+ private:
+  static constexpr double least_seconds = 10;
+  watchdog dog_;
+  watchdog::section section_;
+};
+
 }  // namespace
 
-environment::environment(std::size_t symmetric_bytes) {
+environment::environment(std::size_t symmetric_bytes, double timeout_seconds) : timeout_seconds_(timeout_seconds) {
   const auto said = environment_text(heap_variable_of_open_mpi);
   const std::string size = environment_text(heap_variable).value_or(said.value_or(std::to_string(heap_bytes(symmetric_bytes))));
+  check_heap(size);
   for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
   // Open MPI 4.1: a hook into the memory allocator, set for UCX, outlives the library that it calls, and a program that ends runs into it.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);
-  shmem_init();
+  {
+    const watched_call limit(timeout_seconds, "shmem_init");
+    shmem_init();
+  }
   if (sets_hooks && shmem_my_pe() == 0 && is_open_mpi())
     fmt::print(stderr, "longshore: transport shmem starts with {}=0, without which Open MPI 4.1 crashes when it ends\n",
                hooks_variable);
 }
 
 std::size_t symmetric_heap_bytes() {
-  const auto text = environment_text(heap_variable);
-  if (!text) return ~std::size_t{0};
-  char* end = nullptr;
-  const double number = std::strtod(text->c_str(), &end);
-  const std::string_view units = "KMGT";
-  const auto unit =
-      *end == '\0' ? std::string_view::npos : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*end))));
-  const double bytes = unit == std::string_view::npos ? number : std::ldexp(number, 10 * static_cast<int>(unit + 1));
-  constexpr double most = 0x1p62;
-  return bytes > 0 && bytes < most ? static_cast<std::size_t>(bytes) : ~std::size_t{0};
+  return bytes_of_text(environment_text(heap_variable).value_or("")).value_or(~std::size_t{0});
 }
 
-environment::~environment() { shmem_finalize(); }
+environment::~environment() {
+  const watched_call limit(timeout_seconds_, "shmem_finalize");
+  shmem_finalize();
+}
 
 void run(const run_options& options, const std::function<void(longshore::team&)>& body) {
   library lib(options.timeout_seconds);

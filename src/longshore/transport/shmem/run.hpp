@@ -13,11 +13,15 @@ namespace longshore::shmem {
 class environment {
  public:
   /// Its heap holds `symmetric_bytes` of segments and channels, and never less than 1 GiB where the host has that: what is not used costs
-  /// nothing. SHMEM_SYMMETRIC_SIZE, where it is set, decides instead.
-  explicit environment(std::size_t symmetric_bytes = 0);
+  /// nothing. SHMEM_SYMMETRIC_SIZE, where it is set, decides instead; throws errc::usage when that is no
+  /// size, or more than the host has. A start or an end that lasts longer than `timeout_seconds` (and some seconds at least; 0: none) ends the process.
+  explicit environment(std::size_t symmetric_bytes = 0, double timeout_seconds = 0);
   ~environment();
   environment(const environment&) = delete;
   environment& operator=(const environment&) = delete;
+
+ private:
+  double timeout_seconds_;
 };
 
 /// Bytes of this process's heap, as the environment has them ("256M"); the largest number where it does not say. Not the same everywhere where

@@ -1,4 +1,5 @@
 #include <longshore/core/clock.hpp>
+#include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/transport/ucx/library.hpp>
@@ -27,6 +28,12 @@ void check(ucs_status_t status, const char* call) {
   if (status != UCS_OK) fail(errc::transport, "{}: {}", call, ucs_status_string(status));
 }
 
+// What users have said of networks, for messages.
+std::string networks_allowed() {
+  return fmt::format("UCX_TLS is '{}', UCX_NET_DEVICES '{}'; `ucx_info -d` lists what a host has",
+                     environment_text("UCX_TLS").value_or("all"), environment_text("UCX_NET_DEVICES").value_or("all"));
+}
+
 }  // namespace
 
 library::library(process_group& group, double timeout_seconds)
@@ -35,6 +42,7 @@ library::library(process_group& group, double timeout_seconds)
       endpoints_(static_cast<std::size_t>(group.size()), nullptr),
       numbers_(most_regions, false),
       unwinding_(std::uncaught_exceptions()) {
+  group_.set_deadline(timeout_seconds);
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
   // Memory straight from the kernel only: it is zero, and whoever writes a page first decides where it lies.
@@ -45,6 +53,7 @@ library::library(process_group& group, double timeout_seconds)
   params.estimated_num_eps = static_cast<std::size_t>(group.size());
   const auto status = ucp_init(&params, config, &context_);
   ucp_config_release(config);
+  if (status == UCS_ERR_NO_DEVICE) fail(errc::transport, "UCX has no network that it may use here: {}", networks_allowed());
   check(status, "ucp_init");
   ucp_worker_params_t worker{};
   worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
@@ -141,7 +150,12 @@ ucp_ep_h library::endpoint(int peer) {
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
     params.err_handler = {&library::lost, this};
   }
-  check(ucp_ep_create(worker_, &params, &endpoint), "ucp_ep_create");
+  if (const auto status = ucp_ep_create(worker_, &params, &endpoint); status != UCS_OK) {
+    endpoint = nullptr;
+    if (status == UCS_ERR_UNREACHABLE)
+      fail(errc::transport, "rank {} has no network that reaches rank {}: {}", rank(), peer, networks_allowed());
+    fail(errc::transport, "ucp_ep_create to rank {}: {}", peer, ucs_status_string(status));
+  }
   return endpoint;
 }
 

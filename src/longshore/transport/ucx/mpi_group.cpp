@@ -1,8 +1,8 @@
+#include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/mpi_group.hpp>
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,11 +37,11 @@ mpi_group::~mpi_group() {
 }
 
 void mpi_group::complete(void* request, const char* operation) {
-  for (int done = 0;;) {
+  for (const double began = monotonic_seconds();;) {
+    int done = 0;
     check(MPI_Test(static_cast<MPI_Request*>(request), &done, MPI_STATUS_IGNORE), operation);
     if (done != 0) return;
-    progress_();
-    sched_yield();
+    pause(began);
   }
 }
 

@@ -1,10 +1,10 @@
+#include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/pmix_group.hpp>
 
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <pmix.h>
-#include <sched.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -90,23 +90,24 @@ std::vector<std::byte> pmix_group::get(int rank, const std::string& key) {
 }
 
 void pmix_group::fence(bool collect) {
-  std::atomic<int> outcome = 1;  // PMIx has 0 and negative numbers
+  // PMIx has 0 and negative numbers. Both this wait and the call have it: who gives up goes before the call comes.
+  const auto outcome = std::make_shared<std::atomic<int>>(1);
+  auto* const shared = new std::shared_ptr(outcome);
   const pmix_proc_t all = library_->process(PMIX_RANK_WILDCARD);
   pmix_info_t how{};
   std::strncpy(how.key, PMIX_COLLECT_DATA, sizeof how.key - 1);
   how.value.type = PMIX_BOOL;
   how.value.data.flag = collect;
   const auto done = [](pmix_status_t status, void* to) {
-    static_cast<std::atomic<int>*>(to)->store(status, std::memory_order_release);
+    const std::unique_ptr<std::shared_ptr<std::atomic<int>>> mine(static_cast<std::shared_ptr<std::atomic<int>>*>(to));
+    (*mine)->store(status, std::memory_order_release);
   };
-  const auto started = library_->fence(&all, 1, &how, 1, done, &outcome);
+  const auto started = library_->fence(&all, 1, &how, 1, done, shared);
+  if (started != PMIX_SUCCESS) delete shared;
   if (started == PMIX_OPERATION_SUCCEEDED) return;
   library_->check(started, "PMIx_Fence_nb");
-  while (outcome.load(std::memory_order_acquire) == 1) {
-    progress_();
-    sched_yield();
-  }
-  library_->check(outcome.load(), "PMIx_Fence_nb");
+  for (const double began = monotonic_seconds(); outcome->load(std::memory_order_acquire) == 1;) pause(began);
+  library_->check(*outcome, "PMIx_Fence_nb");
 }
 
 // A key holds one value of each process for good: each gather has its own.

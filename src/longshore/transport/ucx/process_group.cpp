@@ -1,3 +1,4 @@
+#include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/ucx/process_group.hpp>
@@ -10,6 +11,9 @@
 
 #include <fmt/core.h>
 
+#include <sched.h>
+
+#include <algorithm>
 #include <cstdio>
 
 namespace longshore::ucx {
@@ -30,6 +34,20 @@ std::unique_ptr<process_group> process_group::join() {
 #else
   fail(errc::unsupported, "LONGSHORE_UCX_START is 'pmix': this Longshore was built without the headers of PMIx (libpmix-dev)");
 #endif
+}
+
+void process_group::set_deadline(double seconds) noexcept {
+  constexpr double least_seconds = 10;
+  deadline_seconds_ = seconds > 0 ? std::max(seconds, least_seconds) : 0;
+}
+
+void process_group::pause(double began_seconds) {
+  progress_();
+  if (const double waited = monotonic_seconds() - began_seconds; deadline_seconds_ > 0 && waited > deadline_seconds_)
+    fail(errc::timeout,
+         "{:.1f} s at the start or the end of the run waited for the other ranks: one is stuck, or gone (LONGSHORE_TIMEOUT)",
+         waited);
+  sched_yield();
 }
 
 void process_group::end_all(const char* why) {

@@ -25,7 +25,9 @@ class process_group {
   [[nodiscard]] int size() const noexcept { return size_; }
   /// What is to be called while this rank waits here: others may depend on it.
   void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }
-  /// Collective, without a deadline.
+  /// Waits of more than `seconds` fail with errc::timeout; 0: none do. A start lasts longer than a message: never less than some seconds.
+  void set_deadline(double seconds) noexcept;
+  /// Collective.
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::vector<std::uint64_t> gather(std::uint64_t mine) = 0;
   /// Collective. Makes `mine` known to all; of_rank() gives what a rank made known.
@@ -38,6 +40,9 @@ class process_group {
 
  protected:
   process_group() = default;
+  /// One turn of a wait that began then.
+  void pause(double began_seconds);
+  double deadline_seconds_ = 0;
   std::function<void()> progress_ = [] {};
   int rank_ = 0, size_ = 1;
 };

@@ -1,8 +1,8 @@
-"""Records of longshore-bench itself, as `--json FILE` writes them: for launches that something else than `longshore run`
+"""Records of longshore-bench itself, as `--json FILE` writes them: of launches that something else than `longshore run`
 started, such as a job script of a site, a simulator, or a debugger.
 
-They are no aggregates: repetitions, layout and system are in them, and they are stored as `run` would have stored them. Lines
-around them that are no JSON objects, as launchers and tables print, are passed over.
+They are no aggregates: repetitions, layout and system are in them, and they are stored as `run` would have stored them.
+Lines around them that are no JSON objects, as launchers and tables print, are passed over.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def read(source: Source, options: Options) -> list[Imported]:
         elif kind == "launch":
             runs.append([(line, record)])
         elif not runs or runs[-1][-1][1]["record"] == "end":
-            raise LongshoreError(f"{source.name}:{number}: '{kind}' stands outside of a run, which a 'launch' record begins")
+            raise LongshoreError(
+                f"{source.name}:{number}: '{kind}' stands outside of a run, which a 'launch' record begins"
+            )
         else:
             runs[-1].append((line, record))
         if kind == "end":
@@ -67,7 +69,7 @@ def _cut_short(source: Source, run: list[tuple[str, Record]], asked: Record | No
 
 
 def _cell(header: Record, results: list[Record], options: Options) -> dict[str, Any]:
-    """As `run` names the cell of such a launch, so that both are compared; but what variables it had been given nobody says."""
+    """As `run` names the cell of such a launch, so that both are compared; which variables it was given nobody says."""
     patterns = sorted({result["pattern"] for result in results} or {_pattern_typed(header)})
     transport = header.get("transport")
     cell: dict[str, Any] = {

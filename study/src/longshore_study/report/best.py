@@ -58,7 +58,8 @@ def _unranked_sentence(facts: Facts) -> str:
     if not figures:
         return "No figure was measured."
     titles = list(dict.fromkeys(pattern_title(f.pattern) for f in figures))
-    return f"{counted(len(figures), 'figure')} measured: {', '.join(titles)}. They are shown below; none is ranked against another."
+    told = f"{counted(len(figures), 'figure')} measured: {', '.join(titles)}."
+    return f"{told} They are shown below; none is ranked against another."
 
 
 def _with(winner: Winner) -> str:

@@ -103,8 +103,8 @@ def find_changes(
 
 def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     """Of neighbouring sessions, of all rows together: in an autoregressive series of first order, squared differences
-    over two sessions are 1 + r times those over one, a slope apart. Few sessions do not tell it: there it is drawn to what is assumed,
-    or is that."""
+    over two sessions are 1 + r times those over one, a slope apart. Few sessions do not tell it: there it is drawn to
+    what is assumed, or is that."""
     one, two = 0.0, 0.0
     for values in series:
         slope = statistics.median(b - a for a, b in itertools.pairwise(values)) if len(values) > 1 else 0.0

@@ -27,7 +27,8 @@ examples:
 
 CSV, JSON lines and Parquet: a line per launch, variant and metric; with --samples a line per repetition and variant, in
 seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per variant, its
-median over launches, and only the factors that vary. --json is --format jsonl. What is damaged is named on stderr, with exit status 3.
+median over launches, and only the factors that vary. --json is --format jsonl. What is damaged is named on stderr, with
+exit status 3.
 """
 
 FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")

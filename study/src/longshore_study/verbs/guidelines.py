@@ -6,7 +6,8 @@ import argparse
 import json
 import math
 
-from longshore_study import guidelines, selection, terminal
+from longshore_study import guidelines, selection, study_file, terminal
+from longshore_study.errors import UsageError
 from longshore_study.guidelines import BROKEN, Findings, Row
 from longshore_study.store import Store
 
@@ -14,6 +15,7 @@ EXAMPLES = """\
 examples:
   longshore guidelines new
   longshore guidelines new --json
+  longshore guidelines new --file study.toml      with the [[guideline]] tables that this file has now
 
 Guidelines come with longshore (persistent requests are not slower than Isend and Irecv, and a few more) and from the
 [[guideline]] tables of study files.
@@ -26,16 +28,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("tag", metavar="TAG", help="a tag, or a study")
     parser.add_argument("--study", help="only this study of the tag")
+    parser.add_argument("--file", metavar="STUDY.toml", help="its [[guideline]] tables too, written after the run")
 
 
 def run(args: argparse.Namespace) -> int:
     side = selection.sides(Store(args.store), [args.tag], args.study)[0]
-    findings = guidelines.check(side)
+    findings = guidelines.check(side, more=_of_file(args.file) if args.file else ())
     if args.json:
         print(json.dumps(guidelines.document(findings), indent=1, ensure_ascii=False))
     else:
         _print(findings)
     return findings.exit_status
+
+
+def _of_file(path: str) -> list[guidelines.Guideline]:
+    study = study_file.load(path)
+    if not study.guidelines:
+        raise UsageError(f"{path} has no [[guideline]]; it says which factor levels are not slower than which")
+    return guidelines.of_study(study)
 
 
 def _print(findings: Findings) -> None:

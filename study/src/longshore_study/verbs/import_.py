@@ -25,13 +25,13 @@ examples:
   longshore import stream-csv stream-by-layer.csv --tag published
   longshore import osu osu_latency.out --tag image-1 --ranks 2
   longshore import isx isx.screen-and-log --tag image-1
-  longshore import longshore-bench records.jsonl --tag image-1 --session monday      what longshore-bench --json wrote
+  longshore import longshore-bench records.jsonl --tag image-1  what longshore-bench --json wrote
   longshore import regex any.out --tag t --pattern 'rate: ([0-9.]+)' --figure rate --unit GB/s
   longshore import json any.json --tag t --path 'results[*].rate' --figure rate --unit GB/s
 
 Files of one call are launches of one session. What was measured on another day, or in another job, is another session:
-sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions; only
-the records of longshore-bench have them all.
+sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions; of
+the records of longshore-bench everything is.
 """
 
 

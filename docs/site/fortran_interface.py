@@ -1,0 +1,176 @@
+"""The interface of the Fortran module, as a page: what its source says with `!>` before each public type and procedure, and their arguments.
+
+Read from the template (bindings/fortran/longshore.f90.in), where what there is for each kind of numbers stands once.
+"""
+
+from __future__ import annotations
+
+import re
+import runpy
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PLACEHOLDERS = {
+    "<decl>": "number",
+    "<vdecl>": "number",
+    "(<colons>)": "(:, ...)",
+    "_<type>_<rank>": "",
+    "_<type>_<value>": "",
+    "_<type>": "",
+}
+ARGUMENT = re.compile(
+    r"\s*(?P<kind>[^!]*?(?:intent\((?:in|out|inout)\)|procedure\(\w+\))[^!]*?)::\s*(?P<names>[^!]*?)\s*(!.*)?"
+)
+
+
+@dataclass
+class Procedure:
+    """One name that programs call, and the procedures behind it."""
+
+    name: str
+    text: str
+    behind: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Type:
+    """A derived type with what is bound to it."""
+
+    name: str
+    text: str
+    bound: dict[str, Procedure] = field(default_factory=dict)
+
+
+class Module:
+    """What a source of the module makes public; `undocumented` are the names of which it says nothing."""
+
+    def __init__(self, source: str) -> None:
+        self.lines = re.sub(r"&\s*\n\s*&?", " ", source).splitlines()
+        self.public = self._public_names()
+        self.types: dict[str, Type] = {}
+        self.procedures: dict[str, Procedure] = {}
+        self._read()
+
+    @classmethod
+    def of(cls, path: Path) -> Module:
+        """The module whose template is this file; what is written once for all kinds of plans is taken for each."""
+        plans = runpy.run_path(str(path.with_name("generate_module.py")))["PLANS"]
+
+        def for_each_plan(block: re.Match[str]) -> str:
+            text = ""
+            for plan in plans:
+                text += re.sub(r"<(\w+)>", lambda name, plan=plan: plan.get(name[1], name[0]), block[1])
+            return text
+
+        source = path.read_text(encoding="utf-8")
+        return cls(re.sub(r"[ ]*!:for plan\n(.*?)[ ]*!:end\n", for_each_plan, source, flags=re.DOTALL))
+
+    @property
+    def constants(self) -> list[str]:
+        """Public names that are no types and no procedures."""
+        return [name for name in self.public if name not in self.types and name not in self.procedures]
+
+    @property
+    def undocumented(self) -> list[str]:
+        """Public names without a text."""
+        missing = [procedure.name for procedure in self.procedures.values() if not procedure.text]
+        for one in self.types.values():
+            missing += [] if one.text else [one.name]
+            missing += [f"{one.name}%{bound.name}" for bound in one.bound.values() if not bound.text]
+        return missing
+
+    def markdown(self) -> str:
+        """The page."""
+        out = [self._opening(), "", "## Procedures", ""]
+        for procedure in self.procedures.values():
+            out += self._procedure(procedure, "###")
+        for one in self.types.values():
+            out += [f"## type({one.name})", "", one.text, ""]
+            for procedure in one.bound.values():
+                out += self._procedure(procedure, "###", one.name)
+        names = ", ".join(f"`{name}`" for name in self.constants)
+        return "\n".join([*out, "## Constants", "", f"As in [C](c.md), from whose header they are made: {names}.", ""])
+
+    def _public_names(self) -> list[str]:
+        names: list[str] = []
+        for line in self.lines:
+            if found := re.match(r"\s*public :: (.*)", line):
+                names += [name.strip() for name in found[1].split(",")]
+            elif found := re.match(r"\s*\w+(?:\([^)]*\))?, parameter, public :: (\w+)", line):
+                names.append(found[1])
+        return names
+
+    def _read(self) -> None:
+        told: list[str] = []
+        inside: Type | None = None
+        of_interface: Procedure | None = None
+        for line in self.lines:
+            if found := re.match(r"\s*!>? ?(.*)", line):
+                is_told = line.lstrip().startswith("!>")
+                if is_told or told:
+                    told = [*told, found[1].strip()] if line.lstrip()[:2] in ("!>", "! ") else told
+                continue
+            text, told = " ".join(told), []
+            if found := re.match(r"  type(?:, [^:]*)? :: (\w+)", line):
+                inside = self.types.setdefault(found[1], Type(found[1], text)) if found[1] in self.public else None
+            elif line.startswith("  end type"):
+                inside = None
+            elif inside and (found := re.match(r"\s*(?:procedure|generic) :: (\w+) => (.*)", line)):
+                bound = inside.bound.setdefault(found[1], Procedure(found[1], ""))
+                bound.text = bound.text or text
+                bound.behind += [name.strip() for name in found[2].split(",")]
+            elif found := re.match(r"  interface (\w+)", line):
+                of_interface = Procedure(found[1], text)
+                self.procedures[found[1]] = of_interface
+            elif of_interface and (found := re.match(r"\s*module procedure (\S+)", line)):
+                of_interface.behind.append(found[1])
+            elif line.startswith("  end interface"):
+                of_interface = None
+            elif (found := re.match(r"  [^!']*\b(?:subroutine|function) (\w+)\(", line)) and found[1] in self.public:
+                self.procedures[found[1]] = Procedure(found[1], text, [found[1]])
+
+    def _opening(self) -> str:
+        head = []
+        for line in self.lines:
+            if not line.startswith("!"):
+                break
+            head.append(line[2:])
+        return "\n".join(head)
+
+    def _procedure(self, procedure: Procedure, heading: str, of_type: str = "") -> list[str]:
+        shown = []
+        for name in procedure.behind:
+            lines = self._arguments(name, procedure.name)
+            if lines and lines not in shown:
+                shown.append(lines)
+        title = f"{of_type.removeprefix('longshore_')}%{procedure.name}" if of_type else procedure.name
+        code = ["```fortran", *("\n\n".join("\n".join(lines) for lines in shown)).splitlines(), "```", ""]
+        return [f"{heading} {title}", "", procedure.text, "", *(code if shown else [])]
+
+    def _arguments(self, behind: str, name: str) -> list[str]:
+        """The head of a procedure under the name that programs call it by, and what its arguments are."""
+        starts = re.compile(
+            rf"\s*(?P<head>[^!']*\b(?:subroutine|function)) {re.escape(behind)}\((?P<names>[^)]*)\)(?P<rest>.*)"
+        )
+        for at, line in enumerate(self.lines):
+            if not (found := starts.fullmatch(line)):
+                continue
+            names = [one.strip() for one in found["names"].split(",") if one.strip() not in ("", "this")]
+            result = re.search(r"result\((\w+)\)", found["rest"])
+            out = [f"{found['head']} {name}({', '.join(names)}){found['rest']}"]
+            for inner in self.lines[at + 1 :]:
+                if re.match(r"\s*end (?:subroutine|function)", inner):
+                    break
+                if is_argument := ARGUMENT.fullmatch(inner):
+                    if "this" not in is_argument["names"].split(", "):
+                        out.append(f"  {is_argument['kind'].strip()} :: {is_argument['names']}")
+                elif result and re.fullmatch(rf"\s*[^!:]*:: {result[1]}(\(\d\))?", inner):
+                    out.append("  " + inner.strip())
+            return [self._plain(one) for one in out]
+        return []
+
+    @staticmethod
+    def _plain(line: str) -> str:
+        for placeholder, plain in PLACEHOLDERS.items():
+            line = line.replace(placeholder, plain)
+        return re.sub(r", (contiguous|target)\b", "", line)
