@@ -214,8 +214,10 @@ void library::progress() {
   if (ucp_worker_progress(worker_) != 0) return;
   check_peers();
   messages_->idle();
-  // What comes over TCP is brought by the kernel, which needs a core for it: in a rank that spins it may wait for a time slice.
-  if (over_tcp_) sched_yield();
+  // What comes over TCP is brought by the kernel, which needs a core for it: in a rank that spins it may wait for a time slice. A rank that gives
+  // way at every look loses its own to any other program.
+  constexpr unsigned looks_per_yield = 8;
+  if (over_tcp_ && ++fruitless_ % looks_per_yield == 0) sched_yield();
 }
 
 // UCX 1.13 does not say by which networks an endpoint goes, but prints it: a line "lane[0]: 1:tcp/eth0.0 ..." each.

@@ -81,6 +81,7 @@ class library final : public one_sided::library {
   int lost_peer_ = -1;    // its connection is gone, as UCX says
   ucs_status_t lost_why_ = UCS_OK;
   bool over_tcp_ = false;      // some channels go so
+  unsigned fruitless_ = 0;     // looks
   std::vector<bool> numbers_;  // of regions: which are in use
   int unwinding_;
 };

@@ -8,8 +8,12 @@
 namespace longshore::ucx {
 namespace {
 
-// Started operations need no word of their own end: quiet() waits for all.
+// Started operations need no word of their own end: quiet() waits for all. Most are over when they return.
 const ucp_request_param_t started{};
+void forget(ucs_status_ptr_t request, const char* operation, int peer) {
+  if (request != nullptr) [[unlikely]]
+    forget_request(request, operation, peer);
+}
 
 }  // namespace
 
@@ -67,12 +71,12 @@ std::byte* mapped_region::reach(int peer) {
 
 void mapped_region::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   auto& there = to(peer);
-  forget_request(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a put", peer);
+  forget(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a put", peer);
 }
 
 void mapped_region::get_start(int peer, std::size_t offset, void* into, std::size_t bytes) {
   auto& there = to(peer);
-  forget_request(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), "a get", peer);
+  forget(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), "a get", peer);
 }
 
 void mapped_region::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
@@ -101,12 +105,11 @@ std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t
 void mapped_region::put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
                                     const std::uint64_t* signal) {
   auto& there = to(peer);
-  if (bytes > 0)
-    forget_request(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a message", peer);
+  if (bytes > 0) forget(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a message", peer);
   if (const auto status = ucp_worker_fence(library_.worker()); status != UCS_OK)
     fail(errc::transport, "a fence: {}", ucs_status_string(status));
-  forget_request(ucp_put_nbx(there.endpoint, signal, sizeof *signal, there.address + signal_offset, there.key, &started),
-                 "a signal", peer);
+  forget(ucp_put_nbx(there.endpoint, signal, sizeof *signal, there.address + signal_offset, there.key, &started), "a signal",
+         peer);
 }
 
 }  // namespace longshore::ucx
