@@ -19,7 +19,7 @@
 namespace longshore::bench {
 namespace {
 
-constexpr long most_ranks = 1L << 20;
+constexpr long most_ranks_of_a_run = 1L << 20;
 constexpr long most_repetitions = 1'000'000;
 constexpr long most_iterations = 1'000'000'000;
 
@@ -104,8 +104,8 @@ run_options launch_of(const typed& given) {
       fail(errc::usage, "--transport: '{}' is not in this build, which has {}", *transport, fmt::join(available, ", "));
     options.transport = *transport;
   }
-  options.ranks = static_cast<int>(number(given, "ranks", 1, most_ranks, options.ranks));
-  options.ranks_per_node = static_cast<int>(number(given, "ranks-per-node", 1, most_ranks, options.ranks_per_node));
+  options.ranks = static_cast<int>(number(given, "ranks", 1, most_ranks_of_a_run, options.ranks));
+  options.ranks_per_node = static_cast<int>(number(given, "ranks-per-node", 1, most_ranks_of_a_run, options.ranks_per_node));
   return options;
 }
 
