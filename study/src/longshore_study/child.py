@@ -58,7 +58,10 @@ class Interrupted(Exception):  # noqa: N818 - a decision of the user, not an err
 class Signals:
     """While entered: SIGINT, SIGTERM and SIGHUP are remembered, not raised, so that they cannot cut a launch's
     record in two; and the end of a child wakes `wait`. A SIGHUP that was ignored before stays so (nohup); a SIGINT does
-    not, since shells ignore it for whatever a script starts in the background, and kill -INT is meant then."""
+    not, since shells ignore it for whatever a script starts in the background, and kill -INT is meant then.
+
+    Once one has come the program is on its way to its end, and says so; one more would only spoil its exit status. So
+    they are ignored from then on."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -75,8 +78,9 @@ class Signals:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        stopping = self.received is not None
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if stopping and number != signal.SIGCHLD else handler)
         signal.set_wakeup_fd(self._wakeup_before)
         os.close(self._read)
         os.close(self._write)
