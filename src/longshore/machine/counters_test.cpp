@@ -39,7 +39,8 @@ void touch_fresh_pages() {
 
 TEST(KernelCounts, sleeping_is_a_voluntary_switch_and_touching_a_fault) {
   const kernel_counts thread_before = thread_counts(), process_before = process_counts();
-  for (int i = 0; i < 20; ++i) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  // Twice as many as are asked for: a sleep that is over before the thread could be put aside is no switch.
+  for (int i = 0; i < 40; ++i) std::this_thread::sleep_for(std::chrono::microseconds(500));
   touch_fresh_pages();
   const kernel_counts thread = thread_counts() - thread_before, process = process_counts() - process_before;
   EXPECT_GE(thread.voluntary_switches, 20u);
