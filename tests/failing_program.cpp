@@ -96,6 +96,33 @@ void one_never_frees(team& team) {
   for (;;) team.alltoallv(outgoing.data(), counts, incoming.data(), counts, 1);
 }
 
+// Rank 0 sends one byte less than the others expect of it.
+void counts_differ(team& team) {
+  const auto ranks = static_cast<std::size_t>(team.size());
+  constexpr std::size_t block_bytes = 100'000;
+  std::vector<std::size_t> outgoing(ranks, block_bytes), incoming(ranks, block_bytes);
+  if (team.rank() == 0)
+    for (std::size_t rank = 1; rank < ranks; ++rank) --outgoing[rank];
+  const std::vector<std::byte> from(ranks * block_bytes);
+  std::vector<std::byte> to(ranks * block_bytes);
+  team.alltoallv(from.data(), outgoing, to.data(), incoming, 1);
+  team.barrier();
+}
+
+// One stops while the others have sent it more than a network holds.
+void one_stops_and_much_is_sent_to_it(team& team) {
+  constexpr std::size_t slot_bytes = std::size_t{32} << 20;
+  const longshore::channel_end to{(team.rank() + 1) % team.size(), slot_bytes};
+  const longshore::channel_end from{(team.rank() + last(team)) % team.size(), slot_bytes};
+  const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
+  team.barrier();
+  if (team.rank() == last(team)) std::raise(SIGSTOP);
+  for (;;) {
+    for (longshore::waiter wait(team, "a free slot", to.peer); channels->sender(0).reserve() == nullptr;) wait.pause();
+    channels->sender(0).commit(slot_bytes);
+  }
+}
+
 // Nothing fails here: what a host is doing that dies.
 [[noreturn]] void all_exchange_for_ever(team& team) {
   const longshore::channel_end to{(team.rank() + 1) % team.size(), 64};
@@ -125,6 +152,14 @@ struct stops_at_the_end {
 void one_stops_at_the_end(team& team) {
   team.barrier();
   team.kept<stops_at_the_end>().armed = team.rank() == last(team);
+}
+
+// One stops after the run, before the library underneath ends.
+void one_stops_after_the_run() {
+  longshore::launcher started(longshore::options_from_environment());
+  bool stops = false;
+  started.run([&](team& team) { stops = team.rank() == last(team); });
+  if (stops) std::raise(SIGSTOP);
 }
 
 void none(team& team) { team.barrier(); }
@@ -165,16 +200,22 @@ int main(int argc, char** argv) {
                                                        {"never-frees", one_never_frees},
                                                        {"stops-in-alltoallv", one_stops_in_alltoallv},
                                                        {"stops-at-the-end", one_stops_at_the_end},
+                                                       {"counts-differ", counts_differ},
+                                                       {"much-to-one-that-stops", one_stops_and_much_is_sent_to_it},
                                                        {"exchange-for-ever", all_exchange_for_ever},
                                                        {"agree-and-sleep", all_agree_and_sleep},
                                                        {"talk-to-all-and-sleep", all_talk_to_all_and_sleep}};
-  const auto way = ways.find(argc > 1 ? argv[1] : "");
-  if (way == ways.end()) {
-    fmt::print(stderr, "which way to fail? {}\n", fmt::join(std::views::keys(ways), " "));
+  const std::string name = argc > 1 ? argv[1] : "", after_the_run = "stops-after-the-run";
+  const auto way = ways.find(name);
+  if (way == ways.end() && name != after_the_run) {
+    fmt::print(stderr, "which way to fail? {} {}\n", fmt::join(std::views::keys(ways), " "), after_the_run);
     return 2;
   }
   try {
-    longshore::run(argc, argv, way->second);
+    if (name == after_the_run)
+      one_stops_after_the_run();
+    else
+      longshore::run(argc, argv, way->second);
   } catch (const longshore::error& e) {
     fmt::print(stderr, "longshore: {}: {}\n", longshore::name_of(e.code()), e.what());
     return 3;

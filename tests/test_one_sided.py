@@ -9,6 +9,8 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -165,6 +167,7 @@ def test_the_heap_is_as_large_as_the_run_needs(tmp_path: Path) -> None:
         ("never-comes", "LONGSHORE_TIMEOUT"),
         ("never-receives", "for a free slot from rank"),
         ("stops-in-alltoallv", "LONGSHORE_TIMEOUT"),
+        ("counts-differ", "rank 0 sends 42655 bytes where 42656 of rank"),
     ],
 )
 def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
@@ -176,14 +179,36 @@ def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
     assert said in lines[0]
 
 
-@pytest.mark.parametrize("transport", ["shmem", "ucx"])
-def test_a_rank_that_stops_at_the_end_ends_the_others(transport: str) -> None:
+# Where a rank stops, and who among the others notices.
+STOPS = {
+    ("shmem", "stops-at-the-end"): "shmem_finalize did not return within 10 s",
+    ("ucx", "stops-at-the-end"): "at the start or the end of the run",
+    ("ucx", "stops-after-the-run"): "MPI_Finalize did not return within 10 s",
+}
+
+
+@pytest.fixture(scope="module")
+def stopping() -> Iterator[dict[tuple[str, str], Future[subprocess.CompletedProcess[str]]]]:
+    """All at once: they do nothing but wait."""
+    variables = {"LONGSHORE_TIMEOUT": "1", HOOKS: "0"}
+    with ThreadPoolExecutor(len(STOPS)) as started:
+        yield {
+            (transport, way): started.submit(
+                launch, transport, 3, FAILING, way, LONGSHORE_TRANSPORT=transport, **variables
+            )
+            for transport, way in STOPS
+        }
+
+
+@pytest.mark.parametrize(("transport", "way"), list(STOPS))
+def test_a_rank_that_stops_at_the_end_ends_the_others(
+    transport: str, way: str, stopping: dict[tuple[str, str], Future[subprocess.CompletedProcess[str]]]
+) -> None:
     """What starts and ends a library has a deadline, too: 10 seconds where LONGSHORE_TIMEOUT is less."""
-    variables = {"LONGSHORE_TRANSPORT": transport, "LONGSHORE_TIMEOUT": "1"}
-    done = launch(transport, 3, FAILING, "stops-at-the-end", **variables, **{HOOKS: "0"})
+    need(transport)
+    done = stopping[transport, way].result()
     assert done.returncode == 3, done.stderr
-    said = {"shmem": "shmem_finalize did not return within 10 s", "ucx": "at the start or the end of the run"}
-    assert said[transport] in done.stderr
+    assert STOPS[transport, way] in done.stderr
 
 
 @pytest.mark.parametrize("transport", ["shmem", "ucx"])

@@ -3,6 +3,9 @@
 // The sender writes a message straight into a slot; in memory that both ranks share the receiver reads it from there: one
 // copy, not two. A slow receiver stops its sender (reserve gives nothing): memory is slots x slot_bytes per channel (twice
 // that where messages cross between nodes), whatever happens.
+//
+// What crosses between nodes goes on, both ways, while this rank waits (waiter, team::attend, a collective) or looks at a channel that crosses
+// too, and need not go on in between. A loop that looks at other things, at memory say, calls attend() now and then.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +47,7 @@ class channel_receiver {
   virtual ~channel_receiver() = default;
   /// The oldest message not yet released, or nothing when none has arrived. Asking again gives the same one. Never blocks.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> front() = 0;
-  /// Gives the slot of front() back to the sender. REQUIRES: front() gave a message since the last release.
+  /// Gives the slot of front() back to the sender, which may hear of it when this rank waits next. REQUIRES: front() gave a message since the last release.
   virtual void release() = 0;
 
   [[nodiscard]] int peer() const noexcept { return end_.peer; }

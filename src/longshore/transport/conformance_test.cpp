@@ -453,6 +453,38 @@ TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
   });
 }
 
+// A slot that is given back must not wait for a message to go with where none comes: its owner may look at another channel, and nothing else.
+TEST(Channel, slots_come_back_also_from_a_rank_that_only_looks_at_another_channel) {
+  spmd([](team& team) {
+    const int rank = team.rank(), partner = rank ^ 1;
+    constexpr int slots = 4;
+    constexpr double most_seconds = 10;
+    const bool paired = partner < team.size(), sends = paired && rank < partner, receives = paired && !sends;
+    const std::array<channel_end, 2> both{{{partner, 64}, {partner, 8}}};
+    const std::span<const channel_end> none;
+    const auto channels = team.open_channels(sends ? both : none, receives ? both : none, slots);
+    if (sends) {
+      for (int i = 0; i <= slots; ++i) {
+        (void)wait_reserve(team, channels->sender(0));
+        channels->sender(0).commit(8);
+      }
+      (void)wait_reserve(team, channels->sender(1));
+      channels->sender(1).commit(8);
+    } else if (receives) {
+      (void)wait_front(team, channels->receiver(0));
+      channels->receiver(0).release();
+      const double began = team.now();
+      bool came = false;
+      while (!came && team.now() - began < most_seconds) {
+        came = channels->receiver(1).front().has_value();
+        std::this_thread::yield();
+      }
+      EXPECT_TRUE(came);
+    }
+    team.barrier();
+  });
+}
+
 TEST(Channel, several_channels_of_one_pair_are_matched_in_order_also_to_oneself) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
@@ -539,6 +571,39 @@ TEST(Channel, an_error_that_all_ranks_caught_leaves_nothing_behind) {
     int got = -1;
     std::memcpy(&got, wait_front(team, channels->receiver(0)).data(), sizeof(got));
     EXPECT_EQ(got, last);
+  });
+}
+
+// More than a network takes at once: the rest leaves after the sender's end is gone.
+TEST(Channel, what_was_sent_arrives_also_when_its_sender_left_by_an_exception) {
+  spmd([](team& team) {
+    if (team.size() == 1) return;
+    constexpr int slots = 2;
+    constexpr std::size_t slot_bytes = std::size_t{8} << 20;
+    const int last = team.size() - 1;
+    const bool sends = team.rank() == 0, receives = team.rank() == last;
+    const std::array<channel_end, 1> to{{{last, slot_bytes}}}, from{{{0, slot_bytes}}};
+    const std::span<const channel_end> none;
+    const auto code = code_of([&] {
+      const auto channels = team.open_channels(sends ? to : none, receives ? from : none, slots);
+      for (int message = 1; sends && message <= slots; ++message) {
+        std::memset(wait_reserve(team, channels->sender(0)), message, slot_bytes);
+        channels->sender(0).commit(slot_bytes);
+      }
+      if (sends) fail(errc::usage, "the sender leaves");
+      for (int message = 1; receives && message <= slots; ++message) {
+        const auto came = wait_front(team, channels->receiver(0));
+        ASSERT_EQ(came.size(), slot_bytes);
+        EXPECT_EQ(came.front(), std::byte(message));
+        EXPECT_EQ(std::memcmp(came.data(), came.data() + 1, slot_bytes - 1), 0) << "not all bytes are the same";
+        channels->receiver(0).release();
+      }
+    });
+    EXPECT_EQ(code, sends ? errc::usage : errc{});
+    std::vector<std::vector<std::byte>> written;  // where the end was
+    for (std::size_t bytes = 64; bytes < 65536; bytes += 64) written.emplace_back(bytes, std::byte{0xff});
+    const auto memory = team.allocate(300);
+    team.barrier();
   });
 }
 

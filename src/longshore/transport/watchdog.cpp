@@ -1,16 +1,26 @@
 #include <longshore/core/clock.hpp>
+#include <longshore/core/environment.hpp>
 #include <longshore/transport/watchdog.hpp>
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 namespace longshore {
 namespace {
 
 constexpr int runtime_failure_status = 3;
+
+// As launchers number the processes that they start.
+int rank_in_environment() {
+  for (const char* name : {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const auto rank = environment_integer(name, 0, std::numeric_limits<int>::max())) return static_cast<int>(*rank);
+  return 0;
+}
 
 }  // namespace
 
@@ -49,5 +59,13 @@ void watchdog::watch() {
     }
   }
 }
+
+double start_deadline_seconds(double timeout_seconds) noexcept {
+  constexpr double least_seconds = 10;
+  return timeout_seconds > 0 ? std::max(timeout_seconds, least_seconds) : 0;
+}
+
+watched_call::watched_call(double timeout_seconds, const char* call)
+    : dog_(rank_in_environment(), start_deadline_seconds(timeout_seconds)), section_(dog_, call) {}
 
 }  // namespace longshore

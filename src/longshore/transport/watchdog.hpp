@@ -44,4 +44,18 @@ class watchdog {
   std::thread thread_;
 };
 
+/// The deadline of a library's start and end, for that of other waits: they last longer than a message, so it is some seconds at least. 0, none, stays 0.
+[[nodiscard]] double start_deadline_seconds(double timeout_seconds) noexcept;
+
+/// For as long as one lives, that deadline runs over a call that starts or ends a library: where no team is yet, or no more.
+class watched_call {
+ public:
+  /// `call` must outlive it (a literal).
+  watched_call(double timeout_seconds, const char* call);
+
+ private:
+  watchdog dog_;
+  watchdog::section section_;
+};
+
 }  // namespace longshore

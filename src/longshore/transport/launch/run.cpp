@@ -88,7 +88,7 @@ struct launcher::environment {
     if (transport == "shmem") shmem.emplace(options.symmetric_bytes, options.timeout_seconds);
 #endif
 #ifdef LONGSHORE_HAVE_UCX
-    if (transport == "ucx") ucx = ucx::process_group::join();
+    if (transport == "ucx") ucx = ucx::process_group::join(options.timeout_seconds);
 #endif
   }
 #ifdef LONGSHORE_HAVE_MPI

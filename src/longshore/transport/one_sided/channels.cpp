@@ -32,23 +32,21 @@ std::size_t far_bytes(std::span<const channel_end> ends, int slots) {
   return bytes;
 }
 
-// The directory of one peer, fetched once.
+// What the directory of a peer has for `rank`, fetched once. The rest is not kept: where all have channels with all it would be much.
 struct directory {
-  directory(region& memory, int peer) {
+  directory(region& memory, int peer, int rank) {
     directory_head head{};
     memory.get(peer, 0, &head, sizeof head);
-    entries.resize(head.senders + head.receivers);
-    senders = head.senders;
+    std::vector<directory_entry> entries(head.senders + head.receivers);
     if (!entries.empty()) memory.get(peer, head.far_at, entries.data(), entries.size() * sizeof(directory_entry));
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (entries[i].peer == rank) (i < head.senders ? senders : receivers).push_back(entries[i]);
   }
-  // The `nth` end towards `rank` among the senders or the receivers.
-  [[nodiscard]] const directory_entry* find(bool sender, int rank, int nth) const {
-    for (std::size_t i = sender ? 0 : senders; i < (sender ? senders : entries.size()); ++i)
-      if (entries[i].peer == rank && nth-- == 0) return &entries[i];
-    return nullptr;
+  [[nodiscard]] const directory_entry* find(bool sender, int nth) const {
+    const auto& ends = sender ? senders : receivers;
+    return static_cast<std::size_t>(nth) < ends.size() ? &ends[static_cast<std::size_t>(nth)] : nullptr;
   }
-  std::vector<directory_entry> entries;
-  std::size_t senders = 0;
+  std::vector<directory_entry> senders, receivers;
 };
 
 }  // namespace
@@ -105,8 +103,8 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
   std::map<int, directory> directories;
   const auto join = [&](const directory_entry& own, bool other_sends, int nth) {
     const auto peer = static_cast<int>(own.peer);
-    const auto& theirs = directories.try_emplace(peer, *memory_, peer).first->second;
-    const auto* entry = theirs.find(other_sends, team_.rank(), nth);
+    const auto& theirs = directories.try_emplace(peer, *memory_, peer, team_.rank()).first->second;
+    const auto* entry = theirs.find(other_sends, nth);
     if (entry == nullptr)
       fail(errc::usage, "rank {} opens channel {} {} rank {}, which opens no such channel", team_.rank(), nth,
            other_sends ? "from" : "to", peer);

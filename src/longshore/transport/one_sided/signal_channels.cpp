@@ -74,6 +74,7 @@ void untold_credits::tell() {
     receiver->noted_ = false;
   }
   receivers_.clear();
+  vain_looks_ = 0;
 }
 
 signal_receiver::signal_receiver(channel_end end, int slots, library& lib, untold_credits& untold, region& memory,
@@ -100,6 +101,7 @@ std::optional<std::span<const std::byte>> signal_receiver::front() {
       tell();
     else
       library_.progress();
+    untold_.look_in_vain();
     return std::nullopt;
   }
   if (credits_read_ == consumed_) {

@@ -2,7 +2,8 @@
 // a word that says its number and length. The receiver gives slots back by the number of messages that it has taken, the credit: in the word of
 // a message to the sender where one goes, else by a word of its own.
 //
-// Cost: a put of the message and one of 8 bytes; as many bytes of credit at the latest when half of the slots are taken and nothing goes back.
+// Cost: a put of the message and one of 8 bytes; as many bytes of credit where nothing goes back: at the latest when half of the slots are taken (of
+// four or more), or when the receiver's rank waits or looks in vain.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -54,11 +55,17 @@ class untold_credits {
  public:
   void add(signal_receiver& receiver) { receivers_.push_back(&receiver); }
   void tell();
+  /// Called when a rank looks at a channel in vain: it may do nothing else, not even wait.
+  void look_in_vain() {
+    if (!receivers_.empty() && ++vain_looks_ >= most_vain_looks) tell();
+  }
   /// Before the end of a receiver.
   void forget(const signal_receiver& receiver) { std::erase(receivers_, &receiver); }
 
  private:
+  static constexpr unsigned most_vain_looks = 8192;  // more than there are in a wait before it tells
   std::vector<signal_receiver*> receivers_;
+  unsigned vain_looks_ = 0;
 };
 
 class signal_sender final : public channel_sender {

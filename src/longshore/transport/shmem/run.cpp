@@ -17,7 +17,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,20 +68,6 @@ void check_heap(const std::string& size) {
     fail(errc::out_of_memory, "{} is '{}' for each rank: this host has {} bytes of memory in all", heap_variable, size, memory);
 }
 
-// The library waits for other processes without a deadline of its own.
-class watched_call {
- public:
-  watched_call(double timeout_seconds, const char* call)
-      : dog_(static_cast<int>(environment_integer("PMIX_RANK", 0, std::numeric_limits<int>::max()).value_or(0)),
-             timeout_seconds > 0 ? std::max(timeout_seconds, least_seconds) : 0),
-        section_(dog_, call) {}
-
- private:
-  static constexpr double least_seconds = 10;
-  watchdog dog_;
-  watchdog::section section_;
-};
-
 }  // namespace
 
 environment::environment(std::size_t symmetric_bytes, double timeout_seconds) : timeout_seconds_(timeout_seconds) {
@@ -93,7 +78,7 @@ environment::environment(std::size_t symmetric_bytes, double timeout_seconds) : 
   // Open MPI 4.1: a hook into the memory allocator, set for UCX, outlives the library that it calls, and a program that ends runs into it.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);
-  {
+  {  // the library waits for other processes without a deadline of its own
     const watched_call limit(timeout_seconds, "shmem_init");
     shmem_init();
   }

@@ -28,6 +28,9 @@ void check(ucs_status_t status, const char* call) {
   if (status != UCS_OK) fail(errc::transport, "{}: {}", call, ucs_status_string(status));
 }
 
+// For messages.
+std::string named(int peer) { return peer < 0 ? "the other ranks" : fmt::format("rank {}", peer); }
+
 // What users have said of networks, for messages.
 std::string networks_allowed() {
   return fmt::format("UCX_TLS is '{}', UCX_NET_DEVICES '{}'; `ucx_info -d` lists what a host has",
@@ -99,8 +102,7 @@ void library::close() {
     if (endpoint != nullptr) closing.push_back(ucp_ep_close_nbx(endpoint, &params));
   for (const auto request : closing) {
     if (request == nullptr || UCS_PTR_IS_ERR(request)) continue;
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
-    ucp_request_free(request);
+    static_cast<void>(outcome_of(request, -1, "the end of connections"));  // the peer may have ended one before
   }
   group_.barrier();
   group_.set_progress([] {});
@@ -189,23 +191,25 @@ library::description library::describe(int peer, std::size_t number) {
 
 void library::complete(ucs_status_ptr_t request, int peer, const char* operation) {
   if (request == nullptr) return;
-  if (UCS_PTR_IS_ERR(request))
-    fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(UCS_PTR_STATUS(request)));
+  const auto status = UCS_PTR_IS_ERR(request) ? UCS_PTR_STATUS(request) : outcome_of(request, peer, operation);
+  if (status != UCS_OK) fail(errc::transport, "{} with {}: {}", operation, named(peer), ucs_status_string(status));
+}
+
+ucs_status_t library::outcome_of(ucs_status_ptr_t request, int peer, const char* operation) {
   double began = -1;
   for (unsigned turns = 1;; ++turns) {
     const auto status = ucp_request_check_status(request);
     if (status != UCS_INPROGRESS) {
       ucp_request_free(request);
-      if (status != UCS_OK) fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(status));
-      return;
+      return status;
     }
     if (ucp_worker_progress(worker_) != 0 || turns % 64 != 0) continue;
-    check_peers();
+    if (!closing_) check_peers();
     const double now = monotonic_seconds();
     if (began < 0) began = now;
     if (timeout_seconds_ > 0 && now - began > timeout_seconds_)
-      fail(errc::timeout, "rank {} of {} waited {:.1f} s for {} with rank {}: it is stuck, or gone (LONGSHORE_TIMEOUT)", rank(),
-           size(), now - began, operation, peer);
+      fail(errc::timeout, "rank {} of {} waited {:.1f} s for {} with {}: a rank is stuck, or gone (LONGSHORE_TIMEOUT)", rank(), size(),
+           now - began, operation, named(peer));
     sched_yield();
   }
 }
@@ -254,6 +258,7 @@ std::unique_ptr<one_sided::message_channel_receiver> library::make_receiver(chan
 void library::quiet() {
   const ucp_request_param_t params{};
   complete(ucp_worker_flush_nbx(worker_, &params), -1, "the completion of puts");
+  messages_->all_have_left();
 }
 
 void forget_request(ucs_status_ptr_t request, const char* operation, int peer) {

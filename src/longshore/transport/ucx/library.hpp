@@ -65,6 +65,8 @@ class library final : public one_sided::library {
 
  private:
   void close();
+  /// How a started operation ended; throws when it does not within the deadline.
+  [[nodiscard]] ucs_status_t outcome_of(ucs_status_ptr_t request, int peer, const char* operation);
   [[nodiscard]] presence presence_of(int peer) const;
   static void lost(void* self, ucp_ep_h endpoint, ucs_status_t why);
   /// Throws when the connection to a peer is gone, or a message could not be received.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <exception>
+#include <utility>
 
 namespace longshore::ucx {
 namespace {
@@ -203,7 +205,14 @@ message_sender::message_sender(channel_end end, one_sided::slot_memory memory, m
       parts_(end.slot_bytes == 0 ? 1 : (end.slot_bytes - 1) / board.part_bytes() + 1),
       heads_(static_cast<std::size_t>(memory.slots) * parts_),
       slots_(static_cast<std::uint32_t>(memory.slots)),
-      number_(board.add(*this)) {}
+      number_(board.add(*this)),
+      unwinding_(std::uncaught_exceptions()) {}
+
+// Where an exception passes nobody has waited for the last messages to leave.
+message_sender::~message_sender() {
+  board_.remove(number_, nullptr);
+  if (std::uncaught_exceptions() > unwinding_) board_.keep(std::move(heads_));
+}
 
 // A slot here is free when the one there is: what was taken has left this memory long ago.
 std::byte* message_sender::reserve() {

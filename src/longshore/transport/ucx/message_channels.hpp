@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace longshore::ucx {
@@ -52,6 +53,12 @@ class message_board {
   /// Messages that UCX fetches when the receiver is ready, and which have not all left, or arrived.
   [[nodiscard]] bool is_sending() const noexcept { return sends_ > 0; }
   [[nodiscard]] bool is_receiving() const noexcept { return receives_ > 0; }
+  /// What a sender leaves behind from which messages may still be leaving: kept until all have left.
+  void keep(std::vector<message_head> heads) { kept_.push_back(std::move(heads)); }
+  /// Called when all that was sent has left, but for what receivers fetch.
+  void all_have_left() noexcept {
+    if (!is_sending()) kept_.clear();
+  }
   /// Throws when a message could not be received.
   void check() const {
     if (failure_ != UCS_OK) fail_receiving();
@@ -77,6 +84,7 @@ class message_board {
   std::unordered_map<std::uint32_t, message_sender*> senders_;
   std::unordered_map<std::uint32_t, message_receiver*> receivers_;
   std::vector<message_receiver*> owing_;
+  std::vector<std::vector<message_head>> kept_;
   std::unordered_map<int, message_receiver*> last_told_;  // by peer: whose credit went alone, and nothing since
   unsigned idle_turns_ = 0;
 };
@@ -84,7 +92,7 @@ class message_board {
 class message_sender final : public one_sided::message_channel_sender {
  public:
   message_sender(channel_end end, one_sided::slot_memory memory, message_board& board, library& lib);
-  ~message_sender() override { board_.remove(number_, nullptr); }
+  ~message_sender() override;
   message_sender(const message_sender&) = delete;
   message_sender& operator=(const message_sender&) = delete;
 
@@ -104,6 +112,7 @@ class message_sender final : public one_sided::message_channel_sender {
   std::size_t parts_;                // of the longest message
   std::vector<message_head> heads_;  // by slot and part
   std::uint32_t slots_, number_, receiver_ = 0, produced_ = 0, consumed_ = 0, slot_ = 0;
+  int unwinding_;
 };
 
 class message_receiver final : public one_sided::message_channel_receiver {

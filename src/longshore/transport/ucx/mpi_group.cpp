@@ -20,11 +20,14 @@ void check(int status, const char* call) {
 
 }  // namespace
 
-mpi_group::mpi_group() {
+// MPI waits for other processes in its start and its end, without a deadline of its own.
+mpi_group::mpi_group(double timeout_seconds) {
+  set_deadline(timeout_seconds);
   int initialised = 0;
   MPI_Initialized(&initialised);
   if (initialised == 0) {
     int provided = 0;
+    const watched_call limit(timeout_seconds, "MPI_Init_thread");
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     own_ = true;
   }
@@ -33,7 +36,9 @@ mpi_group::mpi_group() {
 }
 
 mpi_group::~mpi_group() {
-  if (own_) MPI_Finalize();
+  if (!own_) return;
+  const watched_call limit(deadline_seconds_, "MPI_Finalize");
+  MPI_Finalize();
 }
 
 void mpi_group::complete(void* request, const char* operation) {

@@ -8,7 +8,7 @@ namespace longshore::ucx {
 class mpi_group final : public process_group {
  public:
   /// Starts MPI unless the program has done so, and ends it if it did.
-  mpi_group();
+  explicit mpi_group(double timeout_seconds);
   ~mpi_group() override;
 
   void barrier() override;

@@ -56,8 +56,12 @@ struct pmix_library {
   }
 };
 
-pmix_group::pmix_group() : library_(std::make_unique<pmix_library>()) {
-  library_->check(library_->init(&library_->me, nullptr, 0), "PMIx_Init");
+pmix_group::pmix_group(double timeout_seconds) : library_(std::make_unique<pmix_library>()) {
+  set_deadline(timeout_seconds);
+  {
+    const watched_call limit(timeout_seconds, "PMIx_Init");
+    library_->check(library_->init(&library_->me, nullptr, 0), "PMIx_Init");
+  }
   const pmix_proc_t job = library_->process(PMIX_RANK_WILDCARD);
   pmix_value_t* size = nullptr;
   library_->check(library_->get(&job, PMIX_JOB_SIZE, nullptr, 0, &size), "PMIx_Get of the number of processes");
@@ -67,7 +71,10 @@ pmix_group::pmix_group() : library_(std::make_unique<pmix_library>()) {
   rank_ = static_cast<int>(library_->me.rank);
 }
 
-pmix_group::~pmix_group() { library_->finalize(nullptr, 0); }
+pmix_group::~pmix_group() {
+  const watched_call limit(deadline_seconds_, "PMIx_Finalize");
+  library_->finalize(nullptr, 0);
+}
 
 void pmix_group::put(const std::string& key, std::span<const std::byte> mine) {
   pmix_value_t value{};

@@ -15,7 +15,7 @@ struct pmix_library;
 class pmix_group final : public process_group {
  public:
   /// Throws errc::transport without such a launcher, or without the library.
-  pmix_group();
+  explicit pmix_group(double timeout_seconds);
   ~pmix_group() override;
 
   void barrier() override { fence(false); }

@@ -13,15 +13,14 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <cstdio>
 
 namespace longshore::ucx {
 
-std::unique_ptr<process_group> process_group::join() {
+std::unique_ptr<process_group> process_group::join([[maybe_unused]] double timeout_seconds) {
 #ifdef LONGSHORE_HAVE_MPI
   const std::string starter = environment_text("LONGSHORE_UCX_START").value_or("mpi");
-  if (starter == "mpi") return std::make_unique<mpi_group>();
+  if (starter == "mpi") return std::make_unique<mpi_group>(timeout_seconds);
 #else
   const std::string starter = environment_text("LONGSHORE_UCX_START").value_or("pmix");
   if (starter == "mpi")
@@ -30,15 +29,10 @@ std::unique_ptr<process_group> process_group::join() {
   if (starter != "pmix")
     fail(errc::usage, "LONGSHORE_UCX_START is '{}': it is mpi or pmix, by which the processes of ucx find each other", starter);
 #ifdef LONGSHORE_HAVE_PMIX
-  return std::make_unique<pmix_group>();
+  return std::make_unique<pmix_group>(timeout_seconds);
 #else
   fail(errc::unsupported, "LONGSHORE_UCX_START is 'pmix': this Longshore was built without the headers of PMIx (libpmix-dev)");
 #endif
-}
-
-void process_group::set_deadline(double seconds) noexcept {
-  constexpr double least_seconds = 10;
-  deadline_seconds_ = seconds > 0 ? std::max(seconds, least_seconds) : 0;
 }
 
 void process_group::pause(double began_seconds) {

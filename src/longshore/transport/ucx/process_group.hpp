@@ -2,6 +2,8 @@
 // carry nothing else: no data of a run goes through them.
 #pragma once
 
+#include <longshore/transport/watchdog.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,8 +17,9 @@ namespace longshore::ucx {
 class process_group {
  public:
   /// Joins the processes that the launcher started with this one. LONGSHORE_UCX_START says by what: mpi (where this build has MPI: the default)
-  /// or pmix. Throws errc::usage or errc::transport.
-  [[nodiscard]] static std::unique_ptr<process_group> join();
+  /// or pmix. A start or an end of theirs that lasts longer than `timeout_seconds` (and some seconds at least; 0: none) ends the process. Throws
+  /// errc::usage or errc::transport.
+  [[nodiscard]] static std::unique_ptr<process_group> join(double timeout_seconds);
   virtual ~process_group() = default;
   process_group(const process_group&) = delete;
   process_group& operator=(const process_group&) = delete;
@@ -26,7 +29,7 @@ class process_group {
   /// What is to be called while this rank waits here: others may depend on it.
   void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }
   /// Waits of more than `seconds` fail with errc::timeout; 0: none do. A start lasts longer than a message: never less than some seconds.
-  void set_deadline(double seconds) noexcept;
+  void set_deadline(double seconds) noexcept { deadline_seconds_ = start_deadline_seconds(seconds); }
   /// Collective.
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::vector<std::uint64_t> gather(std::uint64_t mine) = 0;

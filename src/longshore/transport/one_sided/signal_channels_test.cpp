@@ -1,0 +1,194 @@
+// Both ends of signal channels over a library that delivers when the test says so, and reads what it puts only then: credits, words and slots
+// in every order of events that a network may have, until numbers have wrapped several times.
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/transport/one_sided/signal_channels.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+
+namespace longshore::one_sided {
+namespace {
+
+// Puts of one rank on their way to the other one: data and signals arrive one after the other, in this order.
+class wire {
+ public:
+  void put(std::byte* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) under_way_.push_back({to, from, bytes});
+  }
+  [[nodiscard]] bool deliver_one() {
+    if (under_way_.empty()) return false;
+    const auto& [to, from, bytes] = under_way_.front();
+    std::memcpy(to, from, bytes);
+    under_way_.pop_front();
+    return true;
+  }
+
+ private:
+  struct operation {
+    std::byte* to;
+    const void* from;
+    std::size_t bytes;
+  };
+  std::deque<operation> under_way_;
+};
+
+class wired_region final : public region {
+ public:
+  wired_region(std::byte* mine, std::byte* others, wire& out) : region(mine), others_(others), out_(out) {}
+  void put_with_signal(int, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
+                       const std::uint64_t* signal) override {
+    out_.put(others_ + offset, from, bytes);
+    out_.put(others_ + signal_offset, signal, sizeof *signal);
+  }
+  [[nodiscard]] std::byte* reach(int) override { std::abort(); }  // no channel calls this, nor what follows
+  void put_start(int, std::size_t, const void*, std::size_t) override { std::abort(); }
+  void get_start(int, std::size_t, void*, std::size_t) override { std::abort(); }
+  void put(int, std::size_t, const void*, std::size_t) override { std::abort(); }
+  void get(int, std::size_t, void*, std::size_t) override { std::abort(); }
+  std::int64_t fetch_add(int, std::size_t, std::int64_t) override { std::abort(); }
+
+ private:
+  std::byte* others_;
+  wire& out_;
+};
+
+class no_library final : public library {
+ public:
+  void progress() override {}
+  [[nodiscard]] int rank() const override { std::abort(); }
+  [[nodiscard]] int size() const override { std::abort(); }
+  [[nodiscard]] std::string_view transport_name() const noexcept override { return "none"; }
+  [[nodiscard]] std::string version() const override { return ""; }
+  [[nodiscard]] std::unique_ptr<region> allocate(std::size_t) override { std::abort(); }
+  [[nodiscard]] std::size_t available_bytes(int) const override { std::abort(); }
+  [[nodiscard]] std::string room() const override { return ""; }
+  [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t) override { std::abort(); }
+  void quiet() override { std::abort(); }
+  void end_all(int) override { std::abort(); }
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(region&, std::size_t) override { std::abort(); }
+};
+
+// Address space, of which only what is touched costs memory: slots are so long that few bits are left for numbers.
+class large_space {
+ public:
+  explicit large_space(std::size_t bytes)
+      : bytes_(bytes),
+        begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~large_space() {
+    if (*this) munmap(begin_, bytes_);
+  }
+  large_space(const large_space&) = delete;
+  large_space& operator=(const large_space&) = delete;
+  explicit operator bool() const noexcept { return begin_ != MAP_FAILED; }
+  [[nodiscard]] std::byte* begin() const noexcept { return static_cast<std::byte*>(begin_); }
+
+ private:
+  std::size_t bytes_;
+  void* begin_;
+};
+
+constexpr std::size_t slot_bytes = std::size_t{1} << 38;
+constexpr std::uint64_t numbers = std::uint64_t{1} << 12;  // what 64 bits have left beside lengths, for each of two numbers
+
+// One rank of two, with a channel to the other and one from it.
+struct rank_with_channels {
+  rank_with_channels(std::byte* mine, std::byte* others, int slots, bool joined)
+      : memory(mine, others, out),
+        to({0, slot_bytes}, slots, lib, untold, memory, 0, signal_layout(slot_bytes, slots).total_bytes),
+        from({0, slot_bytes}, slots, lib, untold, memory, signal_layout(slot_bytes, slots).total_bytes, 0) {
+    if (!joined) return;
+    to.join(from);
+    from.join(to);
+  }
+  void send() {
+    std::byte* const slot = to.reserve();
+    if (slot == nullptr) return;
+    const std::uint64_t number = ++sent;
+    std::memcpy(slot, &number, sizeof number);
+    to.commit(sizeof number + sent % 5);
+  }
+  void receive() {
+    const auto message = from.front();
+    if (!message) return;
+    std::uint64_t number = 0;
+    std::memcpy(&number, message->data(), sizeof number);
+    ++received;
+    ASSERT_EQ(number, received);
+    ASSERT_EQ(message->size(), sizeof number + received % 5);
+    from.release();
+  }
+
+  wire out;
+  no_library lib;
+  untold_credits untold;
+  wired_region memory;
+  signal_sender to;
+  signal_receiver from;
+  std::uint64_t sent = 0, received = 0;
+};
+
+void exchange(int slots, bool joined) {
+  const std::size_t each = 2 * signal_layout(slot_bytes, slots).total_bytes;
+  const large_space space(2 * each);
+  if (!space) GTEST_SKIP() << "this machine promises no more address space than it has memory";
+  std::array ranks{std::make_unique<rank_with_channels>(space.begin(), space.begin() + each, slots, joined),
+                   std::make_unique<rank_with_channels>(space.begin() + each, space.begin(), slots, joined)};
+  constexpr std::uint64_t messages = 3 * numbers, most_turns = 100;  // of each message
+  const std::uint64_t seed = mix_bits(static_cast<std::uint64_t>(slots));
+  std::uint64_t turns = 0;
+  for (; ranks[0]->received < messages || ranks[1]->received < messages; ++turns) {
+    ASSERT_LT(turns, most_turns * messages) << "they wait for each other";
+    const std::uint64_t random = mix_bits(seed + turns);
+    auto& mine = *ranks[random & 1];
+    switch (random >> 1 & 7) {
+      case 0:
+      case 1:
+      case 2: mine.send(); break;
+      case 3:
+      case 4: mine.receive(); break;
+      case 5:
+        if ((random >> 4 & 7) == 0) mine.untold.tell();
+        break;
+      default:
+        for (std::uint64_t i = random >> 4 & 7; i > 0 && mine.out.deliver_one(); --i) {
+        }
+    }
+    if (::testing::Test::HasFatalFailure()) return;
+    const std::uint64_t ahead = mine.sent - ranks[1 - (random & 1)]->received;
+    ASSERT_LE(ahead, static_cast<std::uint64_t>(slots));
+  }
+  EXPECT_GT(turns, messages);
+}
+
+TEST(SignalChannel, keeps_order_and_slots_while_its_numbers_wrap) {
+  for (const int slots : {1, 2, 3, 4, 7})
+    for (const bool joined : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << slots << " slots, " << (joined ? "both ways" : "each way alone"));
+      exchange(slots, joined);
+    }
+}
+
+// Among as many slots as the numbers can tell apart, and not one more.
+TEST(SignalChannel, refuses_more_slots_than_its_numbers_tell_apart) {
+  constexpr int most_slots = numbers / 2 - 1;
+  const signal_format most(slot_bytes, most_slots);
+  const std::uint64_t word = most.word(numbers + 1, slot_bytes, most_slots);
+  EXPECT_TRUE(most.is_of(word, 1));
+  EXPECT_FALSE(most.is_of(word, numbers / 2 + 2));
+  EXPECT_EQ(most.bytes(word), slot_bytes);
+  EXPECT_EQ(most.credit_beyond(word, 0), most_slots);
+  EXPECT_EQ(most.credit_beyond(word, most_slots + 1), 0u) << "one that is older says nothing";
+  EXPECT_THROW(signal_format(slot_bytes, most_slots + 1), error);
+  EXPECT_THROW(signal_format(~std::size_t{0}, 1), error);
+}
+
+}  // namespace
+}  // namespace longshore::one_sided
