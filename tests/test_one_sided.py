@@ -179,6 +179,15 @@ def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
     assert said in lines[0]
 
 
+def test_a_message_that_a_network_does_not_take_has_the_deadline() -> None:
+    """Open MPI's OpenSHMEM waits inside the put of a word while what went before it has not left."""
+    over_tcp = {"UCX_TLS": "tcp,self", "OMPI_MCA_opal_common_ucx_tls": "any", "OMPI_MCA_opal_common_ucx_devices": "any"}
+    variables = {"LONGSHORE_TRANSPORT": "shmem", "LONGSHORE_RANKS_PER_NODE": "1", "LONGSHORE_TIMEOUT": "2"}
+    done = launch("shmem", 2, FAILING, "much-to-one-that-stops", **variables, **over_tcp, **{HOOKS: "0"})
+    assert done.returncode == 3, done.stderr
+    assert "longshore: rank 0: a put with a signal did not return within 2 s" in done.stderr
+
+
 # Where a rank stops, and who among the others notices.
 STOPS = {
     ("shmem", "stops-at-the-end"): "shmem_finalize did not return within 10 s",

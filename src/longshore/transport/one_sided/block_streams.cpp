@@ -77,8 +77,8 @@ bool block_streams::receive(block& one) {
   const auto piece = channel.front();
   if (!piece) return false;
   if (piece->size() != std::min(piece_bytes_, one.left_bytes))
-    fail(errc::usage, "alltoall: rank {} sends {} bytes where {} of rank {} are due: they do not agree how many go", channel.peer(),
-         piece->size(), std::min(piece_bytes_, one.left_bytes), team_.rank());
+    fail(errc::usage, "alltoall: rank {} sends {} bytes where {} of rank {} are due: they do not agree how many go",
+         channel.peer(), piece->size(), std::min(piece_bytes_, one.left_bytes), team_.rank());
   std::memcpy(one.at, piece->data(), piece->size());
   one.at += piece->size();
   one.left_bytes -= piece->size();

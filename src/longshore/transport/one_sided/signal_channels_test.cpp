@@ -80,8 +80,7 @@ class no_library final : public library {
 class large_space {
  public:
   explicit large_space(std::size_t bytes)
-      : bytes_(bytes),
-        begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+      : bytes_(bytes), begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
   ~large_space() {
     if (*this) munmap(begin_, bytes_);
   }

@@ -208,8 +208,8 @@ ucs_status_t library::outcome_of(ucs_status_ptr_t request, int peer, const char*
     const double now = monotonic_seconds();
     if (began < 0) began = now;
     if (timeout_seconds_ > 0 && now - began > timeout_seconds_)
-      fail(errc::timeout, "rank {} of {} waited {:.1f} s for {} with {}: a rank is stuck, or gone (LONGSHORE_TIMEOUT)", rank(), size(),
-           now - began, operation, named(peer));
+      fail(errc::timeout, "rank {} of {} waited {:.1f} s for {} with {}: a rank is stuck, or gone (LONGSHORE_TIMEOUT)", rank(),
+           size(), now - began, operation, named(peer));
     sched_yield();
   }
 }
