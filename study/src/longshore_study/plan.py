@@ -186,6 +186,8 @@ def _each_once(study: Study, placed: Iterable[tuple[Cell, int]]) -> list[Cell]:
     found: dict[str, tuple[Cell, int]] = {}
     for cell, line in placed:
         known, first = found.setdefault(cell.cell_id, (cell, line))
+        if known is cell:
+            continue
         differing = [name for name, one, other in _asked_of(known, cell) if one != other]
         if differing:
             raise UsageError(
