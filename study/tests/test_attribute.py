@@ -130,7 +130,9 @@ def test_what_was_found_is_told_where_its_study_cannot_be_written(
     import_published_images(Path(store))
     capsys.readouterr()
     for more in ([], ["--json"]):
-        assert main(["--store", store, "attribute", "reference", "new", "-o", str(tmp_path / "no" / "c.toml"), *more]) == 3
+        assert (
+            main(["--store", store, "attribute", "reference", "new", "-o", str(tmp_path / "no" / "c.toml"), *more]) == 3
+        )
         told = capsys.readouterr()
         assert "mode == 'persistent'" in told.out
         assert "cannot be written" in told.err

@@ -51,6 +51,7 @@ def test_every_verb_explains_itself_with_examples(verb: str, capsys: pytest.Capt
         (["show", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
         (["compare", "a", "b", "--margn", "5%"], "did you mean '--margin'?"),
         (["compare", "a"], "required: NEW"),
+        (["--store"], "--store needs the name of a folder"),
         (["--frobnicate", "show"], "unknown option '--frobnicate' before the verb"),
         (["import", "halobenc", "f", "--tag", "t"], "unknown format 'halobenc'; did you mean 'halobench'?"),
     ],

@@ -114,7 +114,11 @@ def processes_naming(text: str) -> list[str]:
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace") if entry.name.isdigit() else ""
+            words = (
+                (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+                if entry.name.isdigit()
+                else ""
+            )
         except OSError:
             continue
         if text in words and "fake_bench" in words:
@@ -559,7 +563,14 @@ def test_names_that_are_no_text_are_names_all_the_same(place: Place) -> None:
     assert not [launch.problem for launch in launches if launch.problem]
     again = place.call(*words)
     assert "nothing to do" in again.stdout, again.stderr
-    assert place.call("--store", where, "show", tag).returncode == 0
+    for verb in (
+        ("show", tag),
+        ("export", "--format", "reframe"),
+        ("export", "--json"),
+        ("report", "-o", f"{where}/r.html"),
+    ):
+        done = place.call("--store", where, *verb)
+        assert done.returncode == 0, done.stderr
     assert "10 recorded of 10" in place.call("--store", where, "status", "--tag", tag).stdout
 
 

@@ -98,7 +98,21 @@ def test_a_result_takes_little_memory_where_all_are_compared(results: Store) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["..", ".", "a/b", " ", "µ-bench", "new\nline", "%2F", "x" * 400, "a" * 199 + "/", "nul\0", "byte \udcff", "Ж" * 40]
+    "name",
+    [
+        "..",
+        ".",
+        "a/b",
+        " ",
+        "µ-bench",
+        "new\nline",
+        "%2F",
+        "x" * 400,
+        "a" * 199 + "/",
+        "nul\0",
+        "byte \udcff",
+        "Ж" * 40,
+    ],
 )
 def test_any_text_is_a_name(results: Store, name: str) -> None:
     path = store_launch(results, name, name, [], study=name)

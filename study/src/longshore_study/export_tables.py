@@ -34,12 +34,12 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
 
 
 def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
-    """CSV, JSON or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same object
-    in all of them, and what is its own; the columns of the second are the same in all rows."""
+    """CSV, JSON or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same
+    object in all of them, and what is its own; the columns of the second are the same in all rows."""
     if form == "json":
         out.write(f'{{"schema":{_SCHEMA},"rows":[')
-        for number, (shared, own) in enumerate(rows):
-            out.write(("," if number else "") + "\n" + json.dumps({**shared, **own}, ensure_ascii=False))
+        lines = (json.dumps({**shared, **own}, ensure_ascii=False) for shared, own in rows)
+        out.writelines((",\n" if number else "\n") + line for number, line in enumerate(lines))
         out.write("]}\n")
         return
     if form == "jsonl":

@@ -170,7 +170,9 @@ class StudyReader(Values):
                 self.guideline_level(known, name, value, (*where, side, name))
             sides.append({canonical(name): value for name, value in levels.items()})
         if sides[0] and sides[0] == sides[1]:
-            self.problem((*where, "than"), "'faster' and 'than' are the same; a guideline compares two different things")
+            self.problem(
+                (*where, "than"), "'faster' and 'than' are the same; a guideline compares two different things"
+            )
         return Guideline(sides[0], sides[1], self.fraction(block, where, "tolerance", 0.05), pattern)
 
     def guideline_level(self, known: dict[str, list[Factor]], name: str, value: Any, where: KeyPath) -> None:

@@ -42,7 +42,9 @@ _TOLD = (
     (re.compile(r".*(?:Memory|Buffer) on \w+ \((\w)\) and .*(?:Memory|Buffer) on \w+ \((\w)\)"), "memory"),
 )
 """What one-sided tests and those of accelerators say of themselves above their table: two of them are two things."""
-_STARTS = re.compile(r"^nprocs: (\d+), min: ([\d.]+)(?: ms)?, max: ([\d.]+)(?: ms)?, avg: ([\d.]+)(?: ms)?\s*$", re.MULTILINE)
+_STARTS = re.compile(
+    r"^nprocs: (\d+), min: ([\d.]+)(?: ms)?, max: ([\d.]+)(?: ms)?, avg: ([\d.]+)(?: ms)?\s*$", re.MULTILINE
+)
 
 
 def read(source: Source, options: Options) -> list[Imported]:

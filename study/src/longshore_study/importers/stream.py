@@ -45,7 +45,12 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
     word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
     threads = next(
-        (n for how in (" counted", " requested", "") if (n := integer(rf"Number of Threads{how}[^=\n]*=\s*(\d+)", text))), 1
+        (
+            n
+            for how in (" counted", " requested", "")
+            if (n := integer(rf"Number of Threads{how}[^=\n]*=\s*(\d+)", text))
+        ),
+        1,
     )
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
     # The MPI form counts the bytes of all ranks; of several nodes it must be told how many ranks each had.

@@ -25,10 +25,10 @@ examples:
   longshore export --compare reference new --format markdown   the rows of a comparison
   longshore export new --format reframe -o report.json         a run report as ReFrame writes it
 
-CSV, JSON, JSON lines and Parquet: a row per launch, variant and metric; with --samples a row per repetition and variant, in
-seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per variant, its
-median over launches, and only the factors that vary. --json is --format json. What is damaged is named on stderr, with
-exit status 3.
+CSV, JSON, JSON lines and Parquet: a row per launch, variant and metric; with --samples a row per repetition and
+variant, in seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per
+variant, its median over launches, and only the factors that vary. --json is --format json. What is damaged is named on
+stderr, with exit status 3.
 """
 
 FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")
@@ -93,7 +93,9 @@ def _told(problems: Iterable[str], *, damaged: bool) -> int:
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.json and args.format not in (None, "json", "jsonl", "reframe"):
-        raise UsageError(f"--json is --format json, and --format {args.format} is something else; leave one of them out")
+        raise UsageError(
+            f"--json is --format json, and --format {args.format} is something else; leave one of them out"
+        )
     args.format = args.format or ("json" if args.json else "csv")
     if args.output == Path("-"):
         args.output = None
