@@ -158,7 +158,7 @@ def test_what_differs_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytes
     assert told["transport: library"] == {
         "property": "transport: library", "reference": ["MPI 1"], "new": ["MPI 2"], "rows": 2,
     }  # fmt: skip
-    assert told["environment"]["rows"] == 4
+    assert told["environment: A"]["rows"] == 4
 
 
 def test_variables_that_changed_are_put_to_the_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
