@@ -22,6 +22,7 @@ import pytest
 from longshore_study.cli import main
 from longshore_study.mpi import find_mpi
 from longshore_study.plan import make_plan
+from longshore_study.run import telling_line
 from longshore_study.session_folder import Target, keep_study_file, kept_study_files
 from longshore_study.store import Launch, Store
 from longshore_study.study_file import load, loads
@@ -589,6 +590,31 @@ def test_what_fails_for_want_of_space_is_not_recorded_as_failed(
     monkeypatch.undo()
     assert place.run().returncode == 0
     assert len(place.launches()) == PLANNED
+
+
+DASHES = "-" * 74
+UNABLE = """mpirun was unable to launch the application as it could not access
+or execute an executable:
+Executable: /none
+while attempting to start process rank 0.""".splitlines()
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["app: cannot open x", DASHES, "Primary job  terminated, but 1 process", "failed. More.", DASHES], "app:"),
+        (
+            [DASHES, *UNABLE, DASHES, "2 total processes failed to start"],
+            "mpirun was unable to launch the application as it could not access or execute an executable: Executable: ",
+        ),
+        (["prterun has detected an attempt to run as root.", "Running as root is bad.", DASHES], "prterun has"),
+        ([DASHES, "job 1 died.", DASHES, "the program's words", DASHES, "job 2 died.", DASHES], "the program's words"),
+        (["one", "two", "---"], "two"),
+        (["---"], "---"),
+    ],
+)
+def test_of_what_launchers_print_the_telling_words_are_told(lines: list[str], told: str) -> None:
+    assert telling_line(lines).startswith(told)
 
 
 def test_init_writes_a_study_and_never_overwrites(place: Place) -> None:
