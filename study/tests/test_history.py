@@ -107,6 +107,8 @@ def test_a_latency_that_grows_is_worse(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("[[event]]\ndate = = 5\n", "events.toml:2: not valid TOML at column 8"),
+        ("[[event]]\ntext = " + "9" * 5000, "events.toml: not valid TOML"),
         ('[[event]]\ndate = "soon"\ntext = "x"\n', "events.toml:2: 'date' is a day"),
         ("[[event]]\ndate = 2026-01-01\n", "'text' says what happened"),
         (

@@ -48,6 +48,8 @@ def test_image_firmware_and_environment_are_read(tmp_path: Path, monkeypatch: py
         "kernel options": "ro iommu=pt api_key=(masked)",
     }
     assert collect([], tmp_path / "nowhere").keys() == {"modules", "environment PE_ENV"}
+    monkeypatch.setenv("PE_ENV", "\udcff")  # a byte that is no text
+    assert collect([], tmp_path / "nowhere")["environment PE_ENV"] == "?"
 
 
 def test_the_build_ids_are_those_that_readelf_prints(tmp_path: Path) -> None:
