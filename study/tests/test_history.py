@@ -146,6 +146,6 @@ def test_misspelt_names_are_said(nightly: Store, capsys: pytest.CaptureFixture[s
 
 def test_nothing_to_show_is_said(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--store", str(nightly.path), "history", "--where", "mode == 'channel'"]) == 3
-    assert "no figure to show a history of" in capsys.readouterr().err
+    assert "no row has mode 'channel' (known: persistent, waitall)" in capsys.readouterr().err
     assert main(["--store", str(nightly.path), "history", "nightli"]) == 64
     assert "did you mean 'nightly'?" in capsys.readouterr().err
