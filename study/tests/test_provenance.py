@@ -48,6 +48,8 @@ def test_image_firmware_and_environment_are_read(tmp_path: Path, monkeypatch: py
         "kernel options": "ro iommu=pt api_key=(masked)",
     }
     assert collect([], tmp_path / "nowhere").keys() == {"modules", "environment PE_ENV"}
+    monkeypatch.setenv("PE_ENV", "\udcff")  # a byte that is no text
+    assert collect([], tmp_path / "nowhere")["environment PE_ENV"] == "?"
 
 
 def test_the_build_ids_are_those_that_readelf_prints(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_a_damaged_executable_is_described_as_nothing(tmp_path: Path, cut: int) 
 
 def test_what_differs_is_part_of_a_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = Store(tmp_path / "results")
-    for tag, build in (("old", "1.0"), ("new", "2.0")):
+    for tag, build in (("old", "1.0"), ("new", "2.0"), ("same", "1.0")):
         for number, session in enumerate(("a", "b")):
             target = Target(results, "s", tag, session)
             target.folder.mkdir(parents=True)
@@ -104,7 +106,7 @@ def test_what_differs_is_part_of_a_comparison(tmp_path: Path, capsys: pytest.Cap
     assert found == [{"property": "image build_id", "reference": ["1.0"], "new": ["2.0"]}]
     main(["--store", str(results.path), "compare", "old", "new"])
     assert "  image build_id: 1.0 -> 2.0" in capsys.readouterr().out
-    main(["--store", str(results.path), "compare", "old", "old"])
+    main(["--store", str(results.path), "compare", "old", "same"])
     assert "what else differs" not in capsys.readouterr().out
 
 

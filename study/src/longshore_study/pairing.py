@@ -55,8 +55,8 @@ def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Col
             key = _without(absent, ignore)
             rows.setdefault(key, Row(key)).absent[side] = reason
     if where is not None:
-        where.check_names({name for key in rows for name in known_factors(key)} or where.names)
-        rows = {key: row for key, row in rows.items() if key.pattern == CONTROL or where.matches(known_factors(key))}
+        chosen = set(where.select([key for key in rows if key.pattern != CONTROL], known_factors))
+        rows = {key: row for key, row in rows.items() if key.pattern == CONTROL or key in chosen}
     failed = [
         {canonical(_remaining(launch.cell, ignore)): launch.problem for launch in measured.failed} for measured in sides
     ]

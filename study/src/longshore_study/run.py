@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from typing import Any, Protocol
 
 from longshore_study import records
 from longshore_study.child import ChildResult, Signals, run_child
+from longshore_study.errors import LongshoreError
 from longshore_study.external_output import imported_lines
 from longshore_study.forecast import Forecast
 from longshore_study.launchers import Command
@@ -27,6 +29,7 @@ from longshore_study.starter import Starter, program_of
 
 EXIT_LAUNCH_FAILED = 1
 NOTHING_COULD_RUN = 2  # longshore-bench: all variants were skipped, or a usage error
+_LEAST_FREE_BYTES = 64 * 2**10
 MOST_RECORD_BYTES = 512 * 2**20  # of one launch; it is held in memory
 
 
@@ -157,12 +160,16 @@ class Runner:
                 lines, unreadable = imported_lines(cell.external, cell.between, program, result, written)
             else:
                 lines, unreadable = _lines(written)
+            full = shutil.disk_usage(self.target.folder).free < _LEAST_FREE_BYTES
         finally:
             written.unlink(missing_ok=True)
         failure, skipped = _judge(cell, result, lines)
         if unreadable and not result.exit_status:
             failure = unreadable
             lines = [records.dump(records.end_record("failed") | {"error": {"message": unreadable}})]
+        if failure and full:
+            # Not the program's fault, and no answer of it: the launch is run again when there is space.
+            raise LongshoreError(f"{self.target.folder}: no space is left, and a launch failed; free some")
         tail = result.stderr_tail or result.output.splitlines()[-10:]
         if result.exit_status and tail:
             told = telling_line(tail)
