@@ -84,6 +84,9 @@ TEST(Environment, is_recorded_by_an_allow_list_and_secrets_are_masked) {
                                      "OMPI_COMM_WORLD_RANK=0",
                                      "OMPI_MCA_orte_precondition_transports=15b8-cdd8",
                                      "PMIX_SERVER_URI4=tcp://127.0.0.1:49027",
+                                     "I_MPI_HYDRA_UUID=f4080000-bacd",
+                                     "SLURM_STEP_ID=3",
+                                     "SLURM_STEPID=3",
                                      nullptr};
   EXPECT_EQ(recorded_environment(environment), json::parse(R"x({
     "FI_PROVIDER":"cxi","LONGSHORE_API_KEY":"(masked)","LONGSHORE_TIMEOUT":"5","MPICH_OFI_NIC_POLICY":"NUMA",

@@ -123,6 +123,22 @@ def test_a_study_that_was_edited_is_not_replaced(tmp_path: Path, capsys: pytest.
         assert confirm.read_bytes() == edited
 
 
+def test_what_was_found_is_told_where_its_study_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(tmp_path / "results")
+    import_published_images(Path(store))
+    capsys.readouterr()
+    for more in ([], ["--json"]):
+        assert (
+            main(["--store", store, "attribute", "reference", "new", "-o", str(tmp_path / "no" / "c.toml"), *more]) == 3
+        )
+        told = capsys.readouterr()
+        assert "mode == 'persistent'" in told.out
+        assert "cannot be written" in told.err
+        assert len(told.err.splitlines()) == 1
+
+
 def test_what_differs_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The library of the MPI cells alone differs, and they alone have changed."""
     store = Store(tmp_path / "results")
@@ -142,7 +158,7 @@ def test_what_differs_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytes
     assert told["transport: library"] == {
         "property": "transport: library", "reference": ["MPI 1"], "new": ["MPI 2"], "rows": 2,
     }  # fmt: skip
-    assert told["environment"]["rows"] == 4
+    assert told["environment: A"]["rows"] == 4
 
 
 def test_variables_that_changed_are_put_to_the_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

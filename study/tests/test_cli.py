@@ -51,6 +51,7 @@ def test_every_verb_explains_itself_with_examples(verb: str, capsys: pytest.Capt
         (["show", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
         (["compare", "a", "b", "--margn", "5%"], "did you mean '--margin'?"),
         (["compare", "a"], "required: NEW"),
+        (["--store"], "--store needs the name of a folder"),
         (["--frobnicate", "show"], "unknown option '--frobnicate' before the verb"),
         (["import", "halobenc", "f", "--tag", "t"], "unknown format 'halobenc'; did you mean 'halobench'?"),
     ],
@@ -118,6 +119,16 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_an_output_that_cannot_be_written_is_one_line() -> None:
+    """`longshore --help > /dev/full`, and `>&-`, which there is nobody to read."""
+    command = [sys.executable, "-m", "longshore_study", "--help"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (3, "longshore: No space left on device\n")
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, "")
 
 
 def test_nearest_knows_when_nothing_is_near() -> None:

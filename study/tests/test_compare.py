@@ -375,9 +375,16 @@ def test_nothing_left_to_compare_is_said(results: Store, capsys: pytest.CaptureF
         store_launch(results, tag, "a", [], end=False)
     assert main(["--store", str(results.path), "compare", "old", "new"]) == 3
     assert "there is no usable figure of 'old' and of 'new'" in capsys.readouterr().err
+    for tag in ("old", "new"):
+        fill(results, tag, ("a", "b"))
+    assert main(["--store", str(results.path), "compare", "old", "new", "--where", "ranks > 2"]) == 3
+    assert 'the condition "ranks > 2" leaves nothing' in capsys.readouterr().err
+
+
+def test_a_tag_is_not_compared_with_itself(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, "old", ("a", "b"))
-    assert main(["--store", str(results.path), "compare", "old", "old", "--where", "ranks > 2"]) == 3
-    assert "the condition leaves nothing" in capsys.readouterr().err
+    assert main(["--store", str(results.path), "compare", "old", "old"]) == 64
+    assert "'old' is on both sides" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("holm_p", "status"), [(0.04, 1), (0.06, 2)])

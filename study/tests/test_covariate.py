@@ -36,6 +36,15 @@ class Machine:
     own: float = 0.015
     felt: float = 1.0
     """How much of the mood the pulse shows."""
+    bent: float = 0.0
+    """How much slower or faster than the slope says figures are where the mood is far down."""
+
+
+BEND = -0.5
+
+
+def near_and_far(generator: random.Random) -> float:
+    return generator.gauss(0, 0.05) - (1.0 if generator.random() < 0.4 else 0.0)
 
 
 def bimodal(generator: random.Random) -> float:
@@ -64,7 +73,8 @@ def compared(
                 mood, new = machine.mood(generator), tag == "after"
                 results = []
                 for mode in MODES:
-                    log = machine.slope * mood + generator.gauss(0, machine.own)
+                    far = machine.bent if mood < BEND else 0.0
+                    log = machine.slope * mood + far + generator.gauss(0, machine.own)
                     pulse = machine.felt * mood + generator.gauss(0, 0.02) - (math.log1p(pulse_slower) if new else 0.0)
                     loss = math.log1p(slower.get(mode, 0.0)) if new else 0.0
                     results.append(halo(mode, log - loss, pulse if beat else None))
@@ -77,7 +87,9 @@ def verdict_of(comparison: Comparison, mode: str) -> str:
     return next(row.verdict for row in comparison.rows if row.key.variant["mode"] == mode)
 
 
-def test_it_is_the_regression_with_a_mean_per_side_and_session() -> None:
+@pytest.mark.parametrize("groups", [1, 2])
+def test_it_is_the_regression_with_a_mean_per_side_and_session(groups: int) -> None:
+    """And with a level per group of pulses, where there are two."""
     generator = random.Random(7)
     figures: tuple[Numbers, Numbers] = ({}, {})
     pulses: tuple[Numbers, Numbers] = ({}, {})
@@ -85,23 +97,25 @@ def test_it_is_the_regression_with_a_mean_per_side_and_session() -> None:
     for side, session in itertools.product(range(2), range(2)):
         own_mean = [float((side, session) == place) for place in itertools.product(range(2), range(2))]
         for k in range(6):
-            pulse = generator.gauss(0, 1)
-            figure = 0.4 * pulse + 0.1 * side + 0.3 * session + generator.gauss(0, 0.2)
+            slow = float(groups == 2 and generator.random() < 0.4)
+            pulse = generator.uniform(-1, 1) - 20 * slow
+            figure = 0.4 * pulse + 7 * slow + 0.1 * side + 0.3 * session + generator.gauss(0, 0.2)
             name = f"{side}{session}{k}"
             figures[side].setdefault(str(session), {})[name] = figure
             pulses[side].setdefault(str(session), {})[name] = pulse
-            rows.append([*own_mean, pulse])
+            rows.append([*own_mean, pulse, slow][: 4 + groups])
             right.append(figure)
     found = covariate.adjust(effect.stratified(*figures), pulses)
     assert found is not None
     adjusted, told = found
     x = np.array(rows)
     beta, left, *_ = np.linalg.lstsq(x, np.array(right), rcond=None)
-    contrast = np.array([-0.5, -0.5, 0.5, 0.5, 0.0])
-    variance = float(left[0]) / (len(right) - 5)
+    contrast = np.array([-0.5, -0.5, 0.5, 0.5, 0.0, 0.0][: 4 + groups])
+    variance = float(left[0]) / (len(right) - 4 - groups)
+    assert told.groups == groups
     assert told.slope == pytest.approx(float(beta[4]))
     assert adjusted.difference == pytest.approx(float(contrast @ beta))
-    assert adjusted.df == len(right) - 5
+    assert adjusted.df == len(right) - 4 - groups
     assert adjusted.variance == pytest.approx(variance)
     assert adjusted.scale == pytest.approx(float(contrast @ np.linalg.inv(x.T @ x) @ contrast))
     assert math.fsum(r * r for _, r in adjusted.residuals) == pytest.approx(float(left[0]))
@@ -121,7 +135,18 @@ def test_what_the_pulse_shows_is_no_noise_any_more(mood: Callable[[random.Random
     assert without <= 0.3 * len(studies)
 
 
-@pytest.mark.parametrize("mood", [smooth, bimodal])
+def test_two_kinds_of_launches_have_a_level_each() -> None:
+    """Cores near each other and far: from one to the other figures follow the pulse less than within each."""
+    machine = Machine(near_and_far, slope=0.6, bent=0.4)
+    studies = range(STUDIES // 5)
+    found = [compared(machine, k, {"persistent": 0.08}) for k in studies]
+    assert sum(verdict_of(one, "persistent") == "regressed" for one in found) >= 0.9 * len(studies)
+    told = [row.adjustment for one in found for row in one.rows if row.adjustment]
+    assert sum(one.groups == 2 for one in told) > 0.9 * len(told)
+    assert 0.5 < math.fsum(one.slope for one in told) / len(told) < 0.7
+
+
+@pytest.mark.parametrize("mood", [smooth, bimodal, near_and_far])
 @pytest.mark.parametrize("felt", [1.0, 0.3, 0.0])
 def test_false_alarms_are_as_rare_as_promised(mood: Callable[[random.Random], float], felt: float) -> None:
     """The worst case: all rows on the margin. Pulses that show all of the mood, a part of it, and nothing."""

@@ -126,6 +126,7 @@ def test_the_verb_prints_a_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["warnings"] >= 1
     assert cli.main(["doctor", "--no-measure"]) == 0
     assert "ranks and cores" in capsys.readouterr().out
+    assert cli.main(["doctor", "--no-measure", "--ranks", "0"]) == 64
 
 
 @pytest.mark.parametrize(("load", "state"), [(0.1, OK), (3.0, WARN)])

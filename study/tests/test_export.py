@@ -60,6 +60,14 @@ def test_json_lines_go_to_a_file(results: Store, tmp_path: Path) -> None:
     assert [row["value"] for row in rows] == [10.0, 5.5]
 
 
+def test_json_is_one_document(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for more, values in (([], [10.0, 5.5]), (["--samples"], [0.5])):
+        assert main(["--store", str(results.path), "export", "--json", *more]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert (document["schema"], [row["value"] for row in document["rows"]]) == (1, values)
+    assert main(["--store", str(results.path), "export", "--json", "--format", "csv"]) == 64
+
+
 def test_damage_and_unknown_names_are_said(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--store", str(results.path), "export", "u"]) == 64
     store_launch(results, "t", "a", [], index=1, end=False)

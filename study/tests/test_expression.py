@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from longshore_study.errors import LongshoreError
 from longshore_study.expression import ExpressionError, parse
 
 ROW: dict[str, Any] = {
@@ -114,6 +115,16 @@ def test_an_unknown_factor_is_named_with_its_nearest() -> None:
     with pytest.raises(ExpressionError, match="did you mean 'transport'"):
         parse("trasport == 'mpi'").check_names(ROW)
     parse("task-count == 1 and transport == 'mpi'").check_names(["task-count", "transport"])
+
+
+def test_a_word_that_no_row_has_is_named_with_its_nearest() -> None:
+    rows = [{"mode": mode, "launch-order": 1} for mode in ("waitall", "persistent")]
+    assert parse("mode == 'persistent'").select(rows, dict) == rows[1:]
+    with pytest.raises(LongshoreError, match="leaves nothing: no row has mode 'persistnt'; did you mean 'persistent'"):
+        parse("launch_order == 1 and mode in ['persistnt']").select(rows, dict)
+    with pytest.raises(LongshoreError, match=r"leaves nothing$"):
+        parse("launch_order > 1").select(rows, dict)
+    assert parse("mode == 'persistent'").select([], dict) == []
 
 
 def test_comparisons_lists_what_was_compared() -> None:

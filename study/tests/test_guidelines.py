@@ -119,6 +119,31 @@ def test_variants_in_launches_of_their_own_are_compared_by_session(
     assert "sessions are compared" in row["warnings"][0]
 
 
+def test_launches_in_turns_are_compared_within_their_session(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two stacks, in launches of their own but in random order: one session can tell them apart. One after the other, a
+    session could tell a stack from a bad hour no more."""
+    generator = random.Random(4)
+    own = {"faster": {"stack": "a"}, "than": {"stack": "b"}}
+    for session, alternating in (("turns", True), ("blocks", False)):
+        for index in range(5):
+            for k, (stack, value) in enumerate((("a", 800.0), ("b", 1000.0))):
+                minute = 2 * index + k if alternating else index + 20 * k
+                when = f"2030-01-01T00:{minute:02}:00"
+                store_launch(
+                    results, "t", session, [halo("waitall", value * generator.gauss(1, 0.01))], index,
+                    study=session, cell={"stack": stack, "ranks": 2}, guidelines=[own], started=when,
+                )  # fmt: skip
+    _, rows = check(results, capsys)
+    found = {row["study"]: row for row in rows}
+    assert (found["turns"]["verdict"], found["turns"]["compared"]) == ("broken", "in turns")
+    assert found["turns"]["ratio"] == pytest.approx(0.8, rel=0.02)
+    assert not found["turns"]["warnings"]
+    assert (found["blocks"]["verdict"], found["blocks"]["compared"]) == ("untestable", "session")
+    assert "one session" in found["blocks"]["warnings"][1]
+
+
 def test_other_factors_must_agree(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for index in range(3):
         store_launch(results, "t", "a", [halo("waitall", 100.0 + index)], index, cell={"ranks": 2})

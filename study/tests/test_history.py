@@ -107,6 +107,8 @@ def test_a_latency_that_grows_is_worse(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("[[event]]\ndate = = 5\n", "events.toml:2: not valid TOML at column 8"),
+        ("[[event]]\ntext = " + "9" * 5000, "events.toml: not valid TOML"),
         ('[[event]]\ndate = "soon"\ntext = "x"\n', "events.toml:2: 'date' is a day"),
         ("[[event]]\ndate = 2026-01-01\n", "'text' says what happened"),
         (
@@ -144,6 +146,6 @@ def test_misspelt_names_are_said(nightly: Store, capsys: pytest.CaptureFixture[s
 
 def test_nothing_to_show_is_said(nightly: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--store", str(nightly.path), "history", "--where", "mode == 'channel'"]) == 3
-    assert "no figure to show a history of" in capsys.readouterr().err
+    assert "no row has mode 'channel' (known: persistent, waitall)" in capsys.readouterr().err
     assert main(["--store", str(nightly.path), "history", "nightli"]) == 64
     assert "did you mean 'nightly'?" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -118,6 +119,20 @@ def test_a_program_is_named_after_no_file_and_so_two_tags_can_be_compared(
     assert {launch.cell["program"] for launch in launches} == {program}
     assert {launch.results[0]["pattern"] for launch in launches} == {program}
     assert {launch.envelope["imported_from"] for launch in launches} == {"out.regex", "out.json"}
+
+
+def test_what_comes_out_of_a_pipe_is_read_once_and_told_apart(tmp_path: Path) -> None:
+    """`longshore import regex <(zcat a.gz) ...`, and again with other figures."""
+    for figure in ("5.0", "6.0", "6.0"):
+        reading, writing = os.pipe()
+        os.write(writing, f"rate: {figure}\n".encode())
+        os.close(writing)
+        words = ("--tag", "t", "--pattern", "rate: ([0-9.]+)", "--figure", "rate", "--unit", "GB/s")
+        assert run(tmp_path / "store", "regex", f"/dev/fd/{reading}", *words) == 0
+        os.close(reading)
+    values = [launch.results[0]["metrics"]["rate"]["value"] for launch in Store(tmp_path / "store").launches()]
+    assert sorted(values) == [5.0, 6.0]
+    assert run(tmp_path / "store", "osu", "/dev/zero", "--tag", "t") == 3  # it has no end
 
 
 def test_many_figures_of_a_document_take_no_time_of_their_square(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from longshore_study.errors import LongshoreError
 from longshore_study.launchers import FluxLauncher, LocalLauncher, SrunLauncher, make_launcher
 from longshore_study.mpi import Mpi, find_mpi
 from longshore_study.plan import Cell
-from longshore_study.study import Amounts, LauncherChoice
+from longshore_study.study import Amounts, External, LauncherChoice
 
 
 def cell(transport: str, ranks: int, **environment: str) -> Cell:
@@ -74,6 +74,16 @@ def test_open_mpi_is_told_of_root_and_of_more_ranks_than_cores(monkeypatch: pyte
     assert "--oversubscribe" in launcher.command(cell("mpi", 5), ["bench"]).argv
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert launcher.command(cell("mpi", 2), ["bench"]).environment == {}
+
+
+def test_a_command_that_calls_mpirun_itself_may_do_so_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    external = External("x", ("mpirun", "x"), "osu", {}, (), Amounts())
+    own = Cell("x", {"environment": {"A": "1"}}, {}, Amounts(), external)
+    told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "A": "1"}
+    assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == told
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == {"A": "1"}
 
 
 @pytest.mark.parametrize("kind", ["MPICH", "Intel MPI", "unknown"])

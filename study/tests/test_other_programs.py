@@ -107,6 +107,70 @@ def test_stream_that_is_cut_edited_or_wrong() -> None:
     assert len(read("stream", STREAM + STREAM)) == 2
 
 
+STREAM_OLD = """\
+-------------------------------------------------------------
+STREAM version $Revision: 5.9 $
+-------------------------------------------------------------
+This system uses 8 bytes per DOUBLE PRECISION word.
+-------------------------------------------------------------
+Array size = 20000000, Offset = 0
+Total memory required = 457.8 MB.
+Each test is run 10 times, but only
+the *best* time for each is used.
+-------------------------------------------------------------
+Number of Threads requested = 8
+-------------------------------------------------------------
+Printing one line per active thread....
+-------------------------------------------------------------
+Function      Rate (MB/s)   Avg time     Min time     Max time
+Copy:       27562.6219       0.0117       0.0116       0.0118
+Scale:      26890.7563       0.0120       0.0119       0.0121
+Add:        28915.6627       0.0167       0.0166       0.0168
+Triad:      28742.5150       0.0168       0.0167       0.0169
+-------------------------------------------------------------
+Solution Validates
+-------------------------------------------------------------
+"""
+STREAM_FORTRAN = """\
+ ----------------------------------------------
+ STREAM Version $Revision: 5.6 $
+ ----------------------------------------------
+ Array size =    2000000
+ Offset     =          0
+ The total memory requirement is   45 MB
+ You are running each test  10 times
+ --
+ The *best* time for each test is used
+ *EXCLUDING* the first and last iterations
+ ----------------------------------------------
+ Number of Threads =            4
+ ----------------------------------------------
+Function     Rate (MB/s)  Avg time   Min time  Max time
+Copy:       20000.0000      0.0017      0.0016      0.0018
+Scale:      19000.0000      0.0018      0.0017      0.0019
+Add:        24000.0000      0.0021      0.0020      0.0022
+Triad:      23000.0000      0.0022      0.0021      0.0023
+ ----------------------------------------------------
+ Solution Validates!
+ ----------------------------------------------------
+"""
+
+
+def test_stream_of_before_prints_four_decimals_of_its_times() -> None:
+    found = one("stream", STREAM_OLD)
+    assert figures(found, "best_bandwidth") == pytest.approx([27.5626, 26.8908, 28.9157, 28.7425], rel=1e-5)
+    assert found.cell["tasks_per_node"] == 8
+    assert results(found)[0]["variant"]["elements"] == 20000000
+    fortran = one("stream", STREAM_FORTRAN)
+    assert figures(fortran, "best_bandwidth") == [20.0, 19.0, 24.0, 23.0]
+    assert fortran.cell["tasks_per_node"] == 4
+    assert "was it edited?" in refused("stream", STREAM_OLD.replace("27562.6219", "37562.6219"))
+    # Too short for its decimals: the rate was computed from the time as it was.
+    short = one("stream", STREAM_OLD.replace("0.0117       0.0116       0.0118", "0.0000       0.0000       0.0001"))
+    assert results(short)[0]["metrics"].keys() == {"best_bandwidth"}
+    assert "cannot be" in refused("stream", STREAM.replace("0.012500     0.010000", "0.012500     0.000000"))
+
+
 CHAPEL_STREAM = """\
 $ ./stream -nl 16
 Number of Locales = 16
@@ -291,6 +355,26 @@ def test_a_line_of_a_table_is_a_figure_or_an_error(old: str, new: str, words: st
     assert words in refused("osu", OSU.replace(old, new))
 
 
+def test_osu_tells_windows_memories_and_starts_apart() -> None:
+    text = """\
+# OSU MPI_Put-CUDA Latency Test v7.4
+# Window creation: MPI_Win_create
+# Synchronization: MPI_Win_fence
+# Datatype: MPI_CHAR.
+# Rank 0 Memory on DEVICE (D) and Rank 1 Memory on HOST (H)
+# Size          Latency (us)
+1                       1.65
+"""
+    told = results(one("osu", text))[0]["variant"]
+    assert told["window_creation"] == "MPI_Win_create"
+    assert told["synchronization"] == "MPI_Win_fence"
+    assert told["memory"] == "D-H"
+    start = one("osu", "# OSU MPI Init Test v7.4\nnprocs: 8, min: 210 ms, max: 240 ms, avg: 225 ms\n")
+    assert start.cell["ranks"] == 8
+    assert [figures(start, name) for name in ("init_ms", "min_init_ms", "max_init_ms")] == [[225.0], [210.0], [240.0]]
+    assert next(iter(results(start)[0]["metrics"])) == "init_ms", "the first is the one that is judged"
+
+
 def test_osu_says_itself_whether_its_results_were_right() -> None:
     text = OSU.replace("Bandwidth (MB/s)\n", "Bandwidth (MB/s)    Validation\n").replace("1.47", "1.47   Pass")
     found = one("osu", text.replace("23012.88", "23012.88   Fail"))
@@ -353,6 +437,7 @@ IMB = """\
 def test_imb_has_a_row_per_table_and_size() -> None:
     found = one("imb", IMB)
     assert figures(found, "latency_us") == [1.66, 350.0, 0.07, 3.36, 4.36]
+    assert ["bandwidth_MBps" in result["metrics"] for result in results(found)][:2] == [False, True], "none of 0 bytes"
     assert found.cell == {"program": "imb", "transport": "mpi", "ranks": 4}
     assert results(found)[1]["variant"] == {"test": "PingPong", "processes": 2, "bytes": 4194304}
     assert results(found)[1]["metrics"]["bandwidth_MBps"]["value"] == 11983.73

@@ -74,6 +74,16 @@ def test_a_study_of_which_nothing_is_left_is_refused() -> None:
         plan_of(external + 'exclude = ["ranks < 5"]\n')
 
 
+def test_what_two_blocks_ask_for_differently_is_refused_and_alike_is_measured_once() -> None:
+    external = '[[external]]\nname = "x"\ncommand = ["{}"]\nformat = "osu"\nbetween = {{ ranks = [{}] }}\n'
+    with pytest.raises(UsageError, match=r"s\.toml:10: x 4 ranks is what the block in line 5 .* another command"):
+        plan_of(external.format("one", "2, 4") + external.format("other", "4, 8"))
+    assert len(plan_of(external.format("one", "2") + external.format("other", "4")).cells) == 2
+    assert len(plan_of(external.format("one", "2, 4") + external.format("one", "4, 8")).cells) == 3
+    with pytest.raises(UsageError, match=r"gather threads 1 rank .* with another repetitions"):
+        plan_of(GATHER + GATHER.replace("ranks = [1, 2]", "ranks = 1") + "repetitions = 99\n")
+
+
 def test_absurd_sizes_are_refused_before_they_are_built() -> None:
     many = ", ".join(map(str, range(1, 1001)))
     with pytest.raises(UsageError, match="1000000000 variants"):

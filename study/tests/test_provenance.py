@@ -13,7 +13,9 @@ import pytest
 
 from longshore_study import elf, provenance
 from longshore_study.cli import main
+from longshore_study.differences import differences
 from longshore_study.provenance import Program, collect, keep_provenance, of_launch
+from longshore_study.selection import Side
 from longshore_study.session_folder import Target
 from longshore_study.store import Store
 from stored_launches import halo, json_of, store_launch
@@ -48,6 +50,22 @@ def test_image_firmware_and_environment_are_read(tmp_path: Path, monkeypatch: py
         "kernel options": "ro iommu=pt api_key=(masked)",
     }
     assert collect([], tmp_path / "nowhere").keys() == {"modules", "environment PE_ENV"}
+    monkeypatch.setenv("PE_ENV", "\udcff")  # a byte that is no text
+    assert collect([], tmp_path / "nowhere")["environment PE_ENV"] == "?"
+
+
+def test_of_the_environment_each_variable_is_told(tmp_path: Path) -> None:
+    """Sites set dozens of them; which one differs must be seen."""
+    many = {f"UCX_{number:02}": "as ever" for number in range(40)}
+    store = Store(tmp_path)
+    for tag, own in (("old", {"UCX_RNDV": "8K", "FI_OLD": "1"}), ("new", {"UCX_RNDV": "64K"})):
+        header = {"record": "launch", "schema": 1, "environment": {**many, **own}}
+        store_launch(store, tag, "s", [header, halo("waitall", 1.0)])
+    found = differences(*(Side(tag, list(store.launches(tag=tag))) for tag in ("old", "new")))
+    assert {one.name: (one.reference, one.new) for one in found} == {
+        "environment: UCX_RNDV": (("8K",), ("64K",)),
+        "environment: FI_OLD": (("1",), ("not set",)),
+    }
 
 
 def test_the_build_ids_are_those_that_readelf_prints(tmp_path: Path) -> None:
@@ -87,7 +105,7 @@ def test_a_damaged_executable_is_described_as_nothing(tmp_path: Path, cut: int) 
 
 def test_what_differs_is_part_of_a_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = Store(tmp_path / "results")
-    for tag, build in (("old", "1.0"), ("new", "2.0")):
+    for tag, build in (("old", "1.0"), ("new", "2.0"), ("same", "1.0")):
         for number, session in enumerate(("a", "b")):
             target = Target(results, "s", tag, session)
             target.folder.mkdir(parents=True)
@@ -104,7 +122,7 @@ def test_what_differs_is_part_of_a_comparison(tmp_path: Path, capsys: pytest.Cap
     assert found == [{"property": "image build_id", "reference": ["1.0"], "new": ["2.0"]}]
     main(["--store", str(results.path), "compare", "old", "new"])
     assert "  image build_id: 1.0 -> 2.0" in capsys.readouterr().out
-    main(["--store", str(results.path), "compare", "old", "old"])
+    main(["--store", str(results.path), "compare", "old", "same"])
     assert "what else differs" not in capsys.readouterr().out
 
 

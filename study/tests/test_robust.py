@@ -162,6 +162,16 @@ def test_a_session_of_another_machine_is_refused_while_it_gives_signs_of_life(fo
     assert [path.name for path in folder.iterdir()] == [other.name]
 
 
+def test_a_mark_of_before_the_clock_was_set_back_is_dead(folder: Path) -> None:
+    """A living one is touched again within seconds, and is then of now."""
+    mark(folder, "node7-1", 4321, age=-7200)
+    with claim.claimed(folder, "a"):
+        pass
+    mark(folder, "node7-1", 4321, age=-2)  # of a machine whose clock goes ahead of ours
+    with pytest.raises(LongshoreError, match="process 4321 on node7-1"), claim.claimed(folder, "a"):
+        pass
+
+
 def test_a_job_waits_whether_a_mark_of_another_machine_is_alive(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,13 +15,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from longshore_study.cli import main
 from longshore_study.mpi import find_mpi
 from longshore_study.plan import make_plan
+from longshore_study.run import telling_line
+from longshore_study.session_folder import Target, keep_study_file, kept_study_files
 from longshore_study.store import Launch, Store
-from longshore_study.study_file import load
+from longshore_study.study_file import load, loads
 
 STUDY = """
 [study]
@@ -110,7 +115,11 @@ def processes_naming(text: str) -> list[str]:
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode() if entry.name.isdigit() else ""
+            words = (
+                (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+                if entry.name.isdigit()
+                else ""
+            )
         except OSError:
             continue
         if text in words and "fake_bench" in words:
@@ -225,7 +234,7 @@ def test_after_kill_9_the_program_is_gone_and_the_session_goes_on(place: Place) 
 
 def _command_line(entry: Path) -> str:
     try:
-        words = (entry / "cmdline").read_bytes().decode()
+        words = (entry / "cmdline").read_bytes().decode("utf-8", "replace")
     except OSError:
         return ""
     return words if "fake_bench" in words else ""
@@ -519,6 +528,93 @@ def test_resume_takes_the_session_that_was_worked_on_last(place: Place) -> None:
     assert resumed.returncode == 0
     assert "session newer: 4 launches to run" in resumed.stderr
     assert place.call("resume", "--session", "older", "--retry-failed").returncode == 0
+
+
+def test_the_version_of_the_study_file_that_was_run_last_is_gone_on_with(tmp_path: Path) -> None:
+    target = Target(Store(tmp_path), "small", "t", "s")
+    texts = [STUDY, STUDY.replace("launches = 2", "launches = 4"), STUDY]
+    for text in texts:
+        keep_study_file(make_plan(loads(text, "s.toml")), target)
+        time.sleep(0.02)
+    kept = kept_study_files(target)
+    assert len(kept) == 2
+    assert load(kept[0]).text == STUDY
+
+
+def test_a_kept_study_file_that_cannot_be_read_is_no_complete_session(place: Place) -> None:
+    """As one of another version of this program is, which knew other keys."""
+    assert place.run().returncode == 0
+    (kept,) = place.folder.glob("longshore-results/*/*/*/study-*.toml")
+    kept.write_text(STUDY.replace("[study]", '[study]\nfuture = "yes"'), encoding="utf-8")
+    resumed = place.call("resume")
+    assert resumed.returncode == 3
+    assert "unknown key in [study]: 'future'" in resumed.stderr
+    assert "'longshore resume STUDY.toml' goes on" in resumed.stderr
+    assert "complete" not in resumed.stderr
+
+
+def test_names_that_are_no_text_are_names_all_the_same(place: Place) -> None:
+    """Folders and tags are bytes; what a launch tells of them must still be a record that can be read."""
+    where = os.fsdecode(os.fsencode(place.folder) + b"/caf\xe9")
+    tag = os.fsdecode(b"image \xfe")
+    words = ("--store", where, "run", "study.toml", "--session", "s", "--tag", tag)
+    assert place.call(*words).returncode == 0
+    launches = list(Store(where).launches("small", tag))
+    assert len(launches) == PLANNED
+    assert not [launch.problem for launch in launches if launch.problem]
+    again = place.call(*words)
+    assert "nothing to do" in again.stdout, again.stderr
+    for verb in (
+        ("show", tag),
+        ("export", "--format", "reframe"),
+        ("export", "--json"),
+        ("report", "-o", f"{where}/r.html"),
+    ):
+        done = place.call("--store", where, *verb)
+        assert done.returncode == 0, done.stderr
+    assert "10 recorded of 10" in place.call("--store", where, "status", "--tag", tag).stdout
+
+
+def test_what_fails_for_want_of_space_is_not_recorded_as_failed(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The records of a launch were cut off by a full disk; once they are removed, there would be space to say that it
+    failed, and the study would go on failing."""
+    for name, value in place.environment({"FAKE_BENCH": "sort=truncate"}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(place.folder)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    assert main(["run", "study.toml", "--session", "s"]) == 3
+    assert "no space is left" in capsys.readouterr().err
+    assert not [launch for launch in place.launches() if launch.problem]
+    monkeypatch.undo()
+    assert place.run().returncode == 0
+    assert len(place.launches()) == PLANNED
+
+
+DASHES = "-" * 74
+UNABLE = """mpirun was unable to launch the application as it could not access
+or execute an executable:
+Executable: /none
+while attempting to start process rank 0.""".splitlines()
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["app: cannot open x", DASHES, "Primary job  terminated, but 1 process", "failed. More.", DASHES], "app:"),
+        (
+            [DASHES, *UNABLE, DASHES, "2 total processes failed to start"],
+            "mpirun was unable to launch the application as it could not access or execute an executable: Executable: ",
+        ),
+        (["prterun has detected an attempt to run as root.", "Running as root is bad.", DASHES], "prterun has"),
+        ([DASHES, "job 1 died.", DASHES, "the program's words", DASHES, "job 2 died.", DASHES], "the program's words"),
+        (["one", "two", "---"], "two"),
+        (["---"], "---"),
+    ],
+)
+def test_of_what_launchers_print_the_telling_words_are_told(lines: list[str], told: str) -> None:
+    assert telling_line(lines).startswith(told)
 
 
 def test_init_writes_a_study_and_never_overwrites(place: Place) -> None:

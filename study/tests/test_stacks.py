@@ -193,6 +193,47 @@ def test_a_program_that_was_built_is_tried_before_it_counts(
     assert stack_builds.builds() == []
 
 
+def test_of_all_stacks_those_that_build_are_built(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = installation(elsewhere / "ompi", "mpirun (Open MPI) 5.0.3", (3, 1))
+    (broken / "bin" / "mpicxx").unlink()
+    mpich = installation(elsewhere / "mpich", "HYDRA build details: Version: 4.3.2", (4, 1))
+    (elsewhere / "CMakeLists.txt").write_text("project(longshore)")
+    bench = elsewhere / "stacks" / "mpich-4.3.2" / "build" / "bench" / "longshore-bench"
+    program(bench, """echo '{"transports":[{"name":"mpi","available":true}]}'""")
+    program(elsewhere / "bin" / "cmake", "true")
+    monkeypatch.setenv("PATH", f"{elsewhere / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun",))
+    search = ["--search", str(broken), "--search", str(mpich), "--source", str(elsewhere)]
+    assert main(["stacks", "build", "openmpi-5.0.3", "mpich-4.3.2", *search]) == 3
+    told = capsys.readouterr()
+    assert "mpich-4.3.2: built" in told.out
+    assert "openmpi-5.0.3 is not built: stack 'openmpi-5.0.3' has no mpicxx" in told.err
+    assert told.err.splitlines()[-1] == "longshore: 1 of 2 stacks are not built: openmpi-5.0.3"
+
+
+def test_another_installation_of_a_version_does_not_replace_what_was_built(elsewhere: Path) -> None:
+    says = "HYDRA build details: Version: 4.3.2"
+    mine, other = (installation(elsewhere / name, says, (4, 1)) for name in ("mine", "other"))
+    place = elsewhere / "stacks" / "mpich-4.3.2"
+    place.mkdir(parents=True)
+    build = {"name": "mpich-4.3.2", "bench": "/b", "mpirun": str(mine / "bin" / "mpirun")}
+    (place / "stack.json").write_text(json.dumps(build))
+
+    def names(*folders: Path) -> dict[str, str]:
+        found = [
+            stacks.Stack("mpich-4.3.2" + ("" if k == 0 else "-2"), stacks.MPI, "MPICH", "4.3.2", None,
+                         str(folder / "bin" / "mpirun"), str(folder))
+            for k, folder in enumerate(folders)
+        ]  # fmt: skip
+        return {Path(stack.prefix).name: stack.name for stack in stack_builds.keep_names(found)}
+
+    assert names(other, mine) == {"other": "mpich-4.3.2-2", "mine": "mpich-4.3.2"}
+    assert names(other) == {"other": "mpich-4.3.2-2"}
+    assert names(mine) == {"mine": "mpich-4.3.2"}
+
+
 def test_builds_that_can_be_written_nowhere_are_one_line(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

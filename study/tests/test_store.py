@@ -98,7 +98,21 @@ def test_a_result_takes_little_memory_where_all_are_compared(results: Store) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["..", ".", "a/b", " ", "µ-bench", "new\nline", "%2F", "x" * 400, "a" * 199 + "/", "nul\0"]
+    "name",
+    [
+        "..",
+        ".",
+        "a/b",
+        " ",
+        "µ-bench",
+        "new\nline",
+        "%2F",
+        "x" * 400,
+        "a" * 199 + "/",
+        "nul\0",
+        "byte \udcff",
+        "Ж" * 40,
+    ],
 )
 def test_any_text_is_a_name(results: Store, name: str) -> None:
     path = store_launch(results, name, name, [], study=name)
@@ -106,6 +120,8 @@ def test_any_text_is_a_name(results: Store, name: str) -> None:
     assert path.resolve().is_relative_to(results.path.resolve())
     (launch,) = results.launches(name, name, name)
     assert (launch.study, launch.tag, launch.session) == (name, name, name)
+    assert launch.problem is None
+    assert results.names() == [(name, name, name)]
 
 
 def test_names_that_differ_stay_apart(results: Store) -> None:

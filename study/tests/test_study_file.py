@@ -74,6 +74,9 @@ tolerance = 0.05
     assert study.guidelines[0].faster == {"mode": "persistent"}
 
 
+EXTERNAL = HEAD + "[[external]]\nname='e'\ncommand=['e']\nformat='osu'\nbetween={library=['a','b']}\n"
+
+
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
@@ -118,6 +121,13 @@ tolerance = 0.05
         ),
         (HEAD + PATTERN + "[[guideline]]\nfaster = { mode = 'waitall' }\n", 6, "the table 'than' is missing"),
         (
+            HEAD + PATTERN + "[[guideline]]\nfaster = { mode = 'waitall' }\nthan = { mode = 'waitall' }\n",
+            8,
+            "two different things",
+        ),
+        (EXTERNAL + "[[guideline]]\nfaster = { library = 'a' }\nthan = { library = 'c' }\n", 10, 'has the level "c"'),
+        (EXTERNAL + "[[guideline]]\nfaster = { library = 'a' }\nthan = { librari = 'b' }\n", 10, "mean 'library'?"),
+        (
             HEAD + PATTERN + "[[external]]\nname='b'\ncommand=['ig', '{rank}']\nformat='bale'\nbetween={ranks=2}",
             8,
             "'{rank}'",
@@ -133,6 +143,11 @@ def test_a_mistake_is_named_with_its_line(text: str, line: int, words: str) -> N
     named = next(problem for problem in found if words in problem)
     assert named.startswith(f"s.toml:{line}:"), named
     assert "\n" not in named
+
+
+def test_a_guideline_speaks_of_factors_of_other_programs_too() -> None:
+    study = loads(EXTERNAL + "[[guideline]]\nfaster = { library = 'a' }\nthan = { library = 'b' }\n", "s.toml")
+    assert study.guidelines[0].than == {"library": "b"}
 
 
 def test_ranks_are_checked_one_by_one() -> None:

@@ -24,6 +24,9 @@ ARGUMENTS = {
     "stacks": [],
     "doctor": ["--no-measure"],
     "completion": ["bash"],
+    "export": [],
+    "history": [],
+    "attribute": ["reference", "new"],
 }
 """A call of each verb that has something to print."""
 STUDY = '[study]\nname = "x"\n[[pattern]]\nprogram = "sort"\nbetween = { ranks = 1 }\n'

@@ -34,6 +34,7 @@ def put(
     **more: Any,
 ) -> None:
     cell = {"program": pattern, "transport": more.get("transport", "threads"), "ranks": 2, "environment": {}}
+    cell |= {"nodes": more["nodes"]} if "nodes" in more else {}
     metric = METRIC.get(pattern, "bandwidth")
     result = {
         "record": "result",
@@ -69,6 +70,12 @@ def test_variants_compete_only_over_the_same_work(store: Store) -> None:
         (1000, "agp", "threads"): 1,
         (1000, "exstack", "threads"): 2,
     }
+
+
+def test_one_node_does_not_win_against_two(store: Store) -> None:
+    for nodes, value in ((1, 9.0), (2, 4.0)):
+        put(store, "gather", {"strategy": "agp", "requests": 100}, value, transport="mpi", nodes=nodes)
+    assert [(entry.work["nodes"], entry.rank) for entry in ranked(store)] == [(1, 1), (2, 1)]
 
 
 def test_a_figure_is_the_median_of_its_launches_and_overlap_is_marked(store: Store) -> None:

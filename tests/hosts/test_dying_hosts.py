@@ -20,7 +20,7 @@ def freeze(network: HostNetwork) -> None:
 
 
 # What happens to the last host, the deadline of waits, and who sees it first. Of a host that is gone the launcher hears
-# long before any sensible deadline; that ranks do no more, only those see that wait for them.
+# long before any sensible deadline, or UCX does; that ranks do no more, only those see that wait for them.
 WAYS: dict[str, tuple[Callable[[HostNetwork], None], int, str]] = {
     "killed": (lambda network: network.kill(network.hosts[-1]), 60, "launcher"),
     "cut-off": (lambda network: network.cut(network.hosts[-1]), 60, "launcher"),
@@ -52,6 +52,7 @@ def test_a_host_that_dies_ends_the_run(transport: str, way: str, tmp_path: Path)
         else:
             daemons = ("lost communication with a remote daemon", "unable to reliably start one or more daemons")
             said = [line for line in lines if any(text in line for text in daemons)]
-            assert len(said) == 1, done.stderr
-            assert all("the connection to rank" in line for line in own), own  # UCX may see it, too
+            # UCX may see it, too, and even before the launcher does, which then ends the job without a word of its own.
+            assert len(said) == 1 or (not said and own), done.stderr
+            assert all("the connection to rank" in line for line in own), own
         assert until(LAUNCHER_SECONDS, lambda: not network.processes(survivor)), network.processes(survivor)

@@ -12,11 +12,10 @@ from typing import Any
 from longshore_study import terminal
 from longshore_study.compare import Comparison
 from longshore_study.figures import Figure
-from longshore_study.launch_properties import is_fraction, properties
+from longshore_study.launch_properties import is_fraction, values_by_side
 from longshore_study.pairing import Row
 from longshore_study.statistics import verdict
 from longshore_study.statistics.rules import Case, Condition, Rule, find_rules
-from longshore_study.store import Launch
 
 SCHEMA = 1
 DIFFERS = "differs: "
@@ -93,8 +92,10 @@ def _differences(comparison: Comparison, rows: Sequence[Row]) -> dict[str, tuple
     for row in rows:
         paths = (_paths(row.reference), _paths(row.new))
         if paths not in kept:
-            values = [_values(side[p] for p in sorted(own)) for side, own in zip(sides, paths, strict=True)]
-            kept[paths] = _differing(values[0], values[1])
+            one, other = values_by_side(
+                [[side[p] for p in sorted(own)] for side, own in zip(sides, paths, strict=True)]
+            )
+            kept[paths] = _differing(one, other)
         for name, pair in kept[paths].items():
             told, places = found.setdefault(name, (({}, {}), set()))
             for texts, values_of_side in zip(told, pair, strict=True):
@@ -107,19 +108,11 @@ def _paths(figures: Iterable[Figure]) -> frozenset[str]:
     return frozenset(figure.launch for figure in figures)
 
 
-def _values(launches: Iterable[Launch]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
-    for launch in launches:
-        for name, value in properties(launch):
-            found.setdefault(name, {})[value] = None
-    return {name: tuple(values) for name, values in found.items()}
-
-
-def _differing(reference: Mapping[str, tuple[str, ...]], new: Mapping[str, tuple[str, ...]]) -> dict[str, _Values]:
+def _differing(reference: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]) -> dict[str, _Values]:
     """Without what is measured anew in each launch, which always differs."""
     found = {}
     for name in dict.fromkeys([*reference, *new]):
-        pair = (reference.get(name, ()), new.get(name, ()))
+        pair = (tuple(reference.get(name, ())), tuple(new.get(name, ())))
         anew = any(len(values) > 1 and all(map(is_fraction, values)) for values in pair)
         if frozenset(pair[0]) != frozenset(pair[1]) and not anew:
             found[name] = pair

@@ -59,7 +59,8 @@ def submit_session(
         before: str | None = None
         for number in range(choice.job.jobs):
             request = _request(args, plan, target, nodes, number, after=before)
-            request.script.write_text(_script(args, plan, target, nodes), encoding="utf-8")
+            script = _script(args, plan, target, nodes).encode("utf-8", "surrogateescape")  # names of folders are bytes
+            request.script.write_bytes(script)
             before = batch.submit(system, request)
             row = {
                 "system": system.kind, "id": before, "nodes": request.nodes, "time_limit_seconds": request.seconds,

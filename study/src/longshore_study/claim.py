@@ -134,7 +134,8 @@ def _refuse_others(folder: Path, mine: Path, session: str, part: str) -> None:
             continue  # it has gone, or is being written; the second look finds it
         told = told if isinstance(told, dict) else {}
         same_machine = path.name.startswith(f".running.{whereabouts()}.")
-        alive = _is_longshore(path.name.split(".")[-2]) if same_machine else age < _DEAD_AFTER_SECONDS
+        # A mark of the future is of before a clock was set back; one that lives is touched again within seconds.
+        alive = _is_longshore(path.name.split(".")[-2]) if same_machine else abs(age) < _DEAD_AFTER_SECONDS
         if not alive or (part and told.get("part") and told.get("part") != part):
             continue
         where = "" if same_machine else f" on {told.get('host', 'another machine')}"

@@ -145,10 +145,13 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(f"longshore: {line}", file=sys.stderr)
         return error.exit_status
     except BrokenPipeError:
-        # The reader of a pipe (`| head`) has gone; Python would complain once more while closing stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()  # the reader of a pipe (`| head`) has gone
         return EXIT_OK
     except OSError as error:
+        try:
+            sys.stdout.flush()
+        except OSError:  # the disk that it goes to is full
+            _abandon_output()
         place = f"{error.filename}: " if error.filename else ""
         print(f"longshore: {place}{error.strerror or error}".replace("\n", "\\n"), file=sys.stderr)
         return EXIT_INVALID
@@ -156,3 +159,10 @@ def _main(arguments: Sequence[str] | None) -> int:
         print("longshore: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     return status
+
+
+def _abandon_output() -> None:
+    """What could not be written stays in a buffer, and Python would complain once more while closing stdout."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

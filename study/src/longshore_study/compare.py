@@ -91,8 +91,6 @@ def compare(reference: Side, new: Side, options: Options | None = None) -> Compa
     if not any(row.key.pattern != CONTROL for row in rows):
         lacking = " and of ".join(f"'{s.name}'" for s, m in zip((reference, new), sides, strict=True) if not m.figures)
         why = f"there is no usable figure of {lacking}" if lacking else "there are figures of control cells only"
-        if not lacking and options.where is not None:
-            why = "the condition leaves nothing"
         # What is wrong with the side that lacks figures is the reason, not what is wrong with the other.
         blamed = [side for side in sides if not side.figures] or sides
         problems = [problem for side in blamed for problem in side.problems]

@@ -131,9 +131,10 @@ def _values(verb: str, action: argparse.Action, positional: Sequence[str], store
 
 
 def _stacks() -> list[str]:
+    from longshore_study.stack_builds import keep_names  # noqa: PLC0415
     from longshore_study.stacks import MPI, find_stacks  # noqa: PLC0415 - it asks programs for their versions
 
-    return ["all", *(stack.name for stack in find_stacks() if stack.what == MPI)]
+    return ["all", *(stack.name for stack in keep_names(find_stacks()) if stack.what == MPI)]
 
 
 def _store_of(words: Sequence[str]) -> Path:

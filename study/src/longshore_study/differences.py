@@ -5,13 +5,11 @@ is a comparison of compilers too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.launch_properties import is_fraction, properties
+from longshore_study.launch_properties import is_fraction, values_by_side
 from longshore_study.selection import Side
-from longshore_study.store import Launch
 
 _NAMED_BY_THE_USER = frozenset({"source"})
 
@@ -31,22 +29,12 @@ class Difference:
 def differences(reference: Side, new: Side) -> list[Difference]:
     """In the order in which properties were met. What is measured anew in each launch, such as the overhead of the
     clock, always differs and is left out."""
-    sides = [_values(side.launches) for side in (reference, new)]
+    usable = [[launch for launch in side.launches if launch.problem is None] for side in (reference, new)]
+    sides = values_by_side(usable)
     found = []
     for name in dict.fromkeys(name for side in sides for name in side):
         values = [tuple(side.get(name, ())) for side in sides]
         anew = any(len(texts) > 1 and all(map(is_fraction, texts)) for texts in values)
         if set(values[0]) != set(values[1]) and not anew and name not in _NAMED_BY_THE_USER:
             found.append(Difference(name, *values))
-    return found
-
-
-def _values(launches: Iterable[Launch]) -> dict[str, dict[str, None]]:
-    """Each property's values, in the order in which they were met."""
-    found: dict[str, dict[str, None]] = {}
-    for launch in launches:
-        if launch.problem is not None:
-            continue
-        for name, value in properties(launch):
-            found.setdefault(name, {})[value] = None
     return found

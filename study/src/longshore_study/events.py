@@ -19,7 +19,7 @@ from typing import Any
 from longshore_study.errors import UsageError
 from longshore_study.toml_positions import Path as KeyPath
 from longshore_study.toml_positions import key_lines
-from longshore_study.toml_values import Values, shown
+from longshore_study.toml_values import Values, shown, syntax_problem
 
 FILE = "events.toml"
 
@@ -43,7 +43,9 @@ def load(path: Path) -> list[Event]:
         document = tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"cannot read the events {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(syntax_problem(str(error), str(path))) from None
+    except (ValueError, RecursionError) as error:  # no text; a number of thousands of digits; nested too deep
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     values = Values(str(path), key_lines(text))
     values.known_keys(document, (), ("event",), "table")

@@ -1,4 +1,4 @@
-"""Tables for other programs and for papers: rows of one kind as CSV, JSON lines, Markdown, LaTeX or Parquet."""
+"""Tables for other programs and for papers: rows of one kind as CSV, JSON, JSON lines, Markdown, LaTeX or Parquet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from longshore_study.errors import LongshoreError
 
 Row = dict[str, Any]
 _MOST_TEMPLATES = 10_000
-FORMATS = ("csv", "jsonl", "markdown", "latex", "parquet")
+FORMATS = ("csv", "json", "jsonl", "markdown", "latex", "parquet")
+_SCHEMA = 1
 
 
 def columns_of(rows: Sequence[Row], first: Sequence[str] = ()) -> list[str]:
@@ -27,14 +28,20 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
     if form == "parquet":
         return _parquet(rows, columns)
     writers: dict[str, Callable[[Sequence[Row], Sequence[str]], str]] = {
-        "csv": _csv, "jsonl": _jsonl, "markdown": _markdown, "latex": _latex,
+        "csv": _csv, "json": _json, "jsonl": _jsonl, "markdown": _markdown, "latex": _latex,
     }  # fmt: skip
     return writers[form](rows, columns).encode("utf-8", "replace")
 
 
 def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
-    """CSV or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same object
-    in all of them, and what is its own; the columns of the second are the same in all rows."""
+    """CSV, JSON or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same
+    object in all of them, and what is its own; the columns of the second are the same in all rows."""
+    if form == "json":
+        out.write(f'{{"schema":{_SCHEMA},"rows":[')
+        lines = (json.dumps({**shared, **own}, ensure_ascii=False) for shared, own in rows)
+        out.writelines((",\n" if number else "\n") + line for number, line in enumerate(lines))
+        out.write("]}\n")
+        return
     if form == "jsonl":
         out.writelines(json.dumps({**shared, **own}, ensure_ascii=False) + "\n" for shared, own in rows)
         return
@@ -88,6 +95,11 @@ def _write_csv(rows: Iterable[Row], columns: Sequence[str], out: TextIO) -> None
 
 def _plain(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def _json(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    del columns
+    return json.dumps({"schema": _SCHEMA, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
 
 
 def _jsonl(rows: Sequence[Row], columns: Sequence[str]) -> str:

@@ -11,11 +11,12 @@ and `mode != 'x'` is true.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from longshore_study.errors import nearest
+from longshore_study.errors import LongshoreError, nearest, suggestion
 from longshore_study.expression_parser import (
     Chain,
     ExpressionError,
@@ -29,6 +30,8 @@ from longshore_study.expression_parser import (
 )
 
 __all__ = ["Expression", "ExpressionError", "canonical", "parse"]
+
+R = TypeVar("R")
 
 
 class Absent:
@@ -71,6 +74,28 @@ class Expression:
                 near = nearest(name, names)
                 hint = f"did you mean '{near}'?" if near else f"known: {', '.join(names)}"
                 raise ExpressionError(f'unknown factor {name!r} in the condition "{self.text}"; {hint}')
+
+    def select(self, rows: Sequence[R], factors: Callable[[R], Mapping[str, Any]]) -> list[R]:
+        """The rows whose factors meet the condition. Raises ExpressionError where it speaks of a factor that none has,
+        and LongshoreError, with the likely typing mistake, where it leaves none of them."""
+        if rows:
+            self.check_names({name for row in rows for name in factors(row)})
+        chosen = [row for row in rows if self.matches(factors(row))]
+        if rows and not chosen:
+            raise LongshoreError(f'the condition "{self.text}" leaves nothing{self._never_met(map(factors, rows))}')
+        return chosen
+
+    def _never_met(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        """The word that it compares a factor with and that is no value of this factor, where there is one."""
+        values: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            for name, value in row.items():
+                values[canonical(name)].add(str(value))
+        for name, word in self.comparisons():
+            if isinstance(word, str) and word not in values[name]:
+                known = f" (known: {', '.join(sorted(values[name]))})"
+                return f": no row has {name} '{word}'{suggestion(word, values[name]) or known}"
+        return ""
 
     def matches(self, values: Mapping[str, Any]) -> bool:
         """Whether the condition holds for these values of the factors."""

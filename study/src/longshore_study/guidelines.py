@@ -1,8 +1,9 @@
 """What must hold on any machine, without history: a way that the library could always fall back on must not be faster
 than the one it offers for the purpose (self-consistent performance guidelines, Traeff, Gropp and Thakur 2010).
 
-Both variants of a guideline are compared within the launch that measured both, so the launch is the unit. A guideline
-is *broken* when the slowdown is larger than the tolerance, *holds* when it is smaller, both at 5 %.
+Both variants of a guideline are compared within the launch that measured both, else in launches that ran in turns, so
+the launch is the unit; only where neither is so are sessions compared. A guideline is *broken* when the slowdown is
+larger than the tolerance, *holds* when it is smaller, both at 5 %.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longshore_study.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
 from longshore_study.figures import Figure, Measured, canonical, measure, pattern_rank
+from longshore_study.pairing import overlapping
 from longshore_study.selection import Side
 from longshore_study.statistics import effect, moderated, multiplicity, verdict
 from longshore_study.statistics.effect import Effect
@@ -81,6 +84,8 @@ class Row:
     p: float | None = None
     adjusted_p: float | None = None
     warnings: list[str] = field(default_factory=list)
+    compared: str = WITHIN_LAUNCH
+    """What was compared with what: a launch with itself, launches in turns, or sessions."""
 
     @property
     def ratio(self) -> float:
@@ -196,17 +201,27 @@ def _rows(guideline: Guideline, measured: Measured) -> list[Row]:
 
 
 def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Sequence[Figure]) -> Row | None:
-    """By launch where launches measured both; by session where the two variants need launches of their own."""
-    warnings = []
+    """By launch where launches measured both. Where the two variants need launches of their own, these are compared
+    within their session if they ran in turns there, else sessions are."""
+    warnings: list[str] = []
+    unit = WITHIN_LAUNCH
     sides = [_means(figures, by_launch=True) for figures in (faster, than)]
     shared = sides[0].keys() & sides[1].keys()
-    if not shared:
+    if shared:
+        found = effect.paired({k: sides[1][k] for k in shared}, {k: sides[0][k] for k in shared})
+    else:
+        launches = [_launches_of_sessions(figures) for figures in (faster, than)]
         sides = [_means(figures, by_launch=False) for figures in (faster, than)]
         shared = sides[0].keys() & sides[1].keys()
-        warnings.append("measured in launches of their own: sessions are compared")
-    if not shared:
-        return None
-    found = effect.paired({k: sides[1][k] for k in shared}, {k: sides[0][k] for k in shared})
+        if not shared:
+            return None
+        if shared <= _in_turns(than, faster) and all(len(side[k]) > 1 for side in launches for k in shared):
+            unit = IN_TURNS
+            found = effect.stratified(*({k: side[k] for k in shared} for side in reversed(launches)))
+        else:
+            unit = BY_SESSION
+            warnings.append("measured in launches of their own: sessions are compared")
+            found = effect.paired({k: sides[1][k] for k in shared}, {k: sides[0][k] for k in shared})
     named = set(guideline.faster) | set(guideline.than)
     context = {name: value for name, value in faster[0].key.factors.items() if name not in named and name != "pattern"}
     better = faster[0].better
@@ -223,23 +238,47 @@ def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Seque
         found,
         better,
     )
+    row.compared = unit
     row.warnings = warnings
     return row
+
+
+def _session(figure: Figure) -> str:
+    return f"{figure.tag}/{figure.session}"
+
+
+def _launches_of_sessions(figures: Iterable[Figure]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for figure in figures:
+        found[_session(figure)][figure.launch] = figure.goodness
+    return found
+
+
+def _in_turns(*sides: Iterable[Figure]) -> frozenset[str]:
+    """Sessions that `run` has measured: nobody knows in which order what is imported ran."""
+    starts: list[dict[str, list[str]]] = []
+    for figures in sides:
+        times: dict[str, list[str]] = defaultdict(list)
+        for figure in figures:
+            if figure.started is not None and not figure.imported:
+                times[_session(figure)].append(figure.started)
+        starts.append(times)
+    return overlapping(*starts)
 
 
 def _means(figures: Iterable[Figure], *, by_launch: bool) -> dict[str, float]:
     groups: dict[str, list[float]] = defaultdict(list)
     for figure in figures:
-        groups[figure.launch if by_launch else figure.session].append(figure.goodness)
+        groups[figure.launch if by_launch else _session(figure)].append(figure.goodness)
     return {key: math.fsum(values) / len(values) for key, values in groups.items()}
 
 
 def _judge(rows: Sequence[Row]) -> None:
     judged: list[tuple[Row, verdict.Measured]] = []
-    shrunk = moderated.moderate([row.effect for row in rows])
-    for row, result in zip(rows, shrunk, strict=True):
+    for row, result in _moderated(rows):
         if result is None:
-            row.warnings.append("one launch: nothing says how much launches differ")
+            what = "session" if row.compared == BY_SESSION else "launch"
+            row.warnings.append(f"one {what}: nothing says how much {what}{'e' * (what == 'launch')}s differ")
         elif result.variance == 0.0:
             row.warnings.append("figures do not vary at all between launches: was one file stored twice?")
         else:
@@ -254,6 +293,16 @@ def _judge(rows: Sequence[Row]) -> None:
         else:
             holds_p = verdict.not_slower_than(one, math.log1p(row.guideline.tolerance))
             row.verdict = HOLDS if holds_p <= verdict.LEVEL else verdict.INCONCLUSIVE
+
+
+def _moderated(rows: Sequence[Row]) -> list[tuple[Row, moderated.Moderated | None]]:
+    """In the order of the rows; variances of one unit mean the same, and are moderated together."""
+    found: dict[int, moderated.Moderated | None] = {}
+    for unit in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
+        members = [row for row in rows if row.compared == unit]
+        results = moderated.moderate([row.effect for row in members])
+        found |= {id(row): result for row, result in zip(members, results, strict=True)}
+    return [(row, found[id(row)]) for row in rows]
 
 
 def document(findings: Findings) -> dict[str, Any]:
@@ -284,6 +333,7 @@ def _row_document(row: Row) -> dict[str, Any]:
         "values": list(row.values),
         "study": row.study,
         "context": row.context,
+        "compared": row.compared,
         "launches": row.effect.units[0],
         "p": row.p,
         "adjusted_p": row.adjusted_p,

@@ -115,8 +115,7 @@ def build(
         groups[figure.key].append(figure)
     warnings = _unknown_factors(events, groups)
     if where is not None:
-        where.check_names({name for key in groups for name in known_factors(key)} or where.names)
-        groups = defaultdict(list, {k: f for k, f in groups.items() if where.matches(known_factors(k))})
+        groups = defaultdict(list, {key: groups[key] for key in where.select(list(groups), known_factors)})
     order = {tag: place for place, tag in enumerate(tags)}
     rows = [_row(key, figures, times, order) for key, figures in groups.items()]
     rows.sort(key=lambda row: (pattern_rank(row.key.pattern), row.key.cell_text, row.key.variant_text, row.key.metric))

@@ -70,8 +70,9 @@ class LocalLauncher:
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if not needs_launcher(cell):
-            binding = "the program's own" if cell.external is None else "as the command says"
-            return Command(program, cell.environment, binding)
+            if cell.external is None:
+                return Command(program, cell.environment, "the program's own")
+            return Command(program, {**mpi.as_root(), **cell.environment}, "as the command says")  # it may be mpirun
         transport = str(cell.between.get("transport"))
         used = self.shmem if transport == "shmem" and self.shmem else self.mpi
         if used is None:

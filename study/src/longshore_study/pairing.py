@@ -55,8 +55,8 @@ def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Col
             key = _without(absent, ignore)
             rows.setdefault(key, Row(key)).absent[side] = reason
     if where is not None:
-        where.check_names({name for key in rows for name in known_factors(key)} or where.names)
-        rows = {key: row for key, row in rows.items() if key.pattern == CONTROL or where.matches(known_factors(key))}
+        chosen = set(where.select([key for key in rows if key.pattern != CONTROL], known_factors))
+        rows = {key: row for key, row in rows.items() if key.pattern == CONTROL or key in chosen}
     failed = [
         {canonical(_remaining(launch.cell, ignore)): launch.problem for launch in measured.failed} for measured in sides
     ]
@@ -127,14 +127,20 @@ def set_apart(rows: Iterable[Row]) -> dict[str, tuple[list[Any], list[Any]]]:
 
 def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
     """Sessions in which both sides were measured in turns: their spans of time overlap by half of the shorter one."""
-    spans: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for side in (reference, new):
-        starts: dict[str, list[str]] = defaultdict(list)
+    starts: list[dict[str, list[str]]] = [defaultdict(list), defaultdict(list)]
+    for side, times in zip((reference, new), starts, strict=True):
         for launch in side.launches:
             started = launch.envelope.get("started")
             if isinstance(started, str):
-                starts[launch.session].append(started)
-        for session, times in starts.items():
+                times[launch.session].append(started)
+    return overlapping(*starts)
+
+
+def overlapping(*sides: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """The sessions in which launches of both sides, by their starts, were in turns."""
+    spans: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for side in sides:
+        for session, times in side.items():
             if len(times) > 1:
                 spans[session].append((min(times), max(times)))
     return frozenset(s for s, pair in spans.items() if len(pair) == 2 and _overlap(pair[0], pair[1]))

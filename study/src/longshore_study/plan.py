@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -154,9 +154,9 @@ class Plan:
 def make_plan(study: Study) -> Plan:
     """All cells of a study, with its controls; raises UsageError when there are none or absurdly many."""
     _refuse_absurd_sizes(study)
-    cells = [cell for block in study.patterns for cell in _cells_of_pattern(study, block)]
-    cells += [cell for external in study.externals for cell in _cells_of_external(external)]
-    unique = list({cell.cell_id: cell for cell in cells}.values())
+    placed = [(cell, block.line) for block in study.patterns for cell in _cells_of_pattern(study, block)]
+    placed += [(cell, external.line) for external in study.externals for cell in _cells_of_external(external)]
+    unique = _each_once(study, placed)
     if not unique:
         blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
         line = next(block.line for block in blocks if block.exclude)
@@ -179,6 +179,30 @@ def _refuse_absurd_sizes(study: Study) -> None:
         cells = math.prod(len(levels) for levels in between.values())
         if cells > MOST_LAUNCHES:
             raise UsageError(f"{study.path}: {cells} cells in one block; at most {MOST_LAUNCHES} launches are allowed")
+
+
+def _each_once(study: Study, placed: Iterable[tuple[Cell, int]]) -> list[Cell]:
+    """What two blocks ask for alike is measured once; what they ask for differently would be lost without a word."""
+    found: dict[str, tuple[Cell, int]] = {}
+    for cell, line in placed:
+        known, first = found.setdefault(cell.cell_id, (cell, line))
+        if known is cell:
+            continue
+        differing = [name for name, one, other in _asked_of(known, cell) if one != other]
+        if differing:
+            raise UsageError(
+                f"{study.path}:{line}: {cell.label} is what the block in line {first} asks for too, with another "
+                f"{' and '.join(differing)}; leave it out of one of them, or give it another name or factor"
+            )
+    return [cell for cell, _ in found.values()]
+
+
+def _asked_of(one: Cell, other: Cell) -> Iterator[tuple[str, Any, Any]]:
+    for name in ("launches", "repetitions", "warmup", "timeout_seconds"):
+        yield name, getattr(one.amounts, name), getattr(other.amounts, name)
+    if one.external is not None and other.external is not None:
+        for name in ("command", "format", "figure", "launch", "ranks_per_node"):
+            yield name, getattr(one.external, name), getattr(other.external, name)
 
 
 def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:

@@ -81,7 +81,8 @@ def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, st
         found["kernel options"] = _SECRET.sub(r"\1(masked)", options)
     for program in programs:
         found |= _build_ids(program)
-    return {key: value[:_LONGEST_VALUE] for key, value in found.items()}
+    # Variables and names of files are bytes, and not all of them text.
+    return {key: value[:_LONGEST_VALUE].encode("utf-8", "replace").decode() for key, value in found.items()}
 
 
 def keep_provenance(target: Target, programs: Iterable[Program]) -> str:

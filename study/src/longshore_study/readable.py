@@ -3,10 +3,12 @@ sequences that move the cursor, set the title or hide what follows. They are sho
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 # C0 but tab and newline, DEL, C1, marks that turn the direction of writing, and halves of characters.
@@ -54,9 +56,11 @@ def raw(stream: TextIO) -> TextIO:
 
 @contextmanager
 def readable_streams() -> Iterator[None]:
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast("TextIO", ReadableStream(stream)) for stream in before)
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = before
+    before: tuple[TextIO | None, TextIO | None] = sys.stdout, sys.stderr
+    # One that was closed (`>&-`) is None: there is nobody to read, and no reason to fail.
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        sys.stdout, sys.stderr = (cast("TextIO", ReadableStream(stream or nowhere)) for stream in before)
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = cast("tuple[TextIO, TextIO]", before)

@@ -28,7 +28,8 @@ def run_report(launches: Sequence[Launch], measured: Measured) -> dict[str, Any]
     sessions: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         sessions.setdefault((row.study, row.tag, row.session or ""), []).append(row)
-    identity = str(uuid.uuid5(_NAMESPACE, canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})))
+    told = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
+    identity = str(uuid.uuid5(_NAMESPACE, told.encode("utf-8", "replace").decode()))  # tags are bytes
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
     # Of imported figures no time is known: null, but the schema wants numbers of a session.
     begin, end = (min(times), max(times)) if times else (0.0, 0.0)
@@ -62,7 +63,9 @@ def _run(number: int, rows: Sequence[Row], launches: Sequence[Launch], identity:
 def _case(number: int, place: int, row: Row, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
     system, partition = _host(launches), str(row.cell.get("transport", "default"))
     parameters = {**row.cell, **row.variant}
-    digest = hashlib.sha256(canonical({"pattern": row.pattern, **parameters}).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(canonical({"pattern": row.pattern, **parameters}).encode("utf-8", "replace")).hexdigest()[
+        :8
+    ]
     times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
     done = max(times, default=None)
     doubt = "; ".join(row.doubts) or None

@@ -44,6 +44,7 @@ def row_document(row: Row) -> dict[str, Any]:
         document["pulse"] = {
             "slope": row.adjustment.slope,
             "variance_explained": row.adjustment.explained,
+            "groups": row.adjustment.groups,
             "ratio_without": math.exp(sign * (found.difference - _moved(row))),
         }
     if judged:

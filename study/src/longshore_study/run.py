@@ -10,6 +10,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import re
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -18,6 +20,7 @@ from typing import Any, Protocol
 
 from longshore_study import records
 from longshore_study.child import ChildResult, Signals, run_child
+from longshore_study.errors import LongshoreError
 from longshore_study.external_output import imported_lines
 from longshore_study.forecast import Forecast
 from longshore_study.launchers import Command
@@ -27,6 +30,8 @@ from longshore_study.starter import Starter, program_of
 
 EXIT_LAUNCH_FAILED = 1
 NOTHING_COULD_RUN = 2  # longshore-bench: all variants were skipped, or a usage error
+_FRAME = re.compile(r"\s*-{20,}\s*")
+_LEAST_FREE_BYTES = 64 * 2**10
 MOST_RECORD_BYTES = 512 * 2**20  # of one launch; it is held in memory
 
 
@@ -157,12 +162,16 @@ class Runner:
                 lines, unreadable = imported_lines(cell.external, cell.between, program, result, written)
             else:
                 lines, unreadable = _lines(written)
+            full = shutil.disk_usage(self.target.folder).free < _LEAST_FREE_BYTES
         finally:
             written.unlink(missing_ok=True)
         failure, skipped = _judge(cell, result, lines)
         if unreadable and not result.exit_status:
             failure = unreadable
             lines = [records.dump(records.end_record("failed") | {"error": {"message": unreadable}})]
+        if failure and full:
+            # Not the program's fault, and no answer of it: the launch is run again when there is space.
+            raise LongshoreError(f"{self.target.folder}: no space is left, and a launch failed; free some")
         tail = result.stderr_tail or result.output.splitlines()[-10:]
         if result.exit_status and tail:
             told = telling_line(tail)
@@ -244,14 +253,33 @@ def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | Non
 
 
 def telling_line(lines: list[str]) -> str:
-    """The line that says what went wrong: the program's own, else ours, else the last one with words in it (launchers
-    frame theirs in dashes)."""
+    """The line that says what went wrong: the program's own, else ours, else what a launcher tells in a frame of dashes
+    or others before it, else the last one with words in it."""
     for start in ("longshore-bench:", "longshore"):
         for line in lines:
             if line.startswith(start):
                 return line
-    worded = [line for line in lines if any(mark.isalpha() for mark in line)]
-    return worded[-1] if worded else lines[-1]
+    worded = [place for place, line in enumerate(lines) if any(mark.isalpha() for mark in line)]
+    if not worded:
+        return lines[-1]
+    return _framed(lines, worded) or lines[worded[-1]]
+
+
+def _framed(lines: list[str], worded: list[int]) -> str | None:
+    """Of messages of a launcher, each between two lines of dashes (the first may be missing): what stands outside of
+    them and before the last, for that is the program's, else how that one begins."""
+    edges = [place for place, line in enumerate(lines) if _FRAME.fullmatch(line)]
+    if not edges:
+        return None
+    edges = [-1, *edges] if len(edges) % 2 else edges
+    frames = list(zip(edges[::2], edges[1::2], strict=True))
+    inside = {place for first, last in frames for place in range(first, last)}
+    begin, end = frames[-1]
+    own = [place for place in worded if place < begin and place not in inside]
+    if own:
+        return lines[own[-1]]
+    told = " ".join(lines[place].strip() for place in worded if begin < place < end)
+    return re.split(r"(?<=[.!])\s", told, maxsplit=1)[0] or None
 
 
 def _kind(line: str) -> str | None:

@@ -18,6 +18,8 @@ class Side:
 def sides(store: Store, names: list[str], study: str | None = None) -> list[Side]:
     """Each name as a tag when all of them are tags, else each as a study. Raises UsageError with the known names."""
     stored = stored_names(store)
+    if len(set(names)) < len(names):
+        raise UsageError(f"'{names[0]}' is on both sides, and cannot differ from itself; name two tags, or two studies")
     if study is not None:
         require_known(study, {s for s, _, _ in stored}, "study")
         stored = [triple for triple in stored if triple[0] == study]

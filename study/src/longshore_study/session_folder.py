@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def keep_study_file(plan: Plan, target: Target) -> None:
     folder = target.folder
     path = folder / f"study-{plan.study.digest}.toml"
     if path.exists():
+        with suppress(OSError):
+            path.touch()  # of an earlier version that is taken up again: it is the one to go on with
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,19 +4,21 @@ a place that the nodes of a cluster share."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from longshore_study.bench_program import BENCH
 from longshore_study.errors import LongshoreError, UsageError, suggestion
-from longshore_study.stacks import Stack, with_paths
+from longshore_study.stacks import MPI, Stack, with_paths
 
 _TOLD_LINES = 3
 _WRONG = re.compile(
@@ -63,6 +65,25 @@ def stacks_home() -> Path:
 def builds() -> list[Build]:
     """What has been built; what cannot be read is none."""
     return [build for path in sorted(stacks_home().glob("*/stack.json")) if (build := _read(path)) is not None]
+
+
+def keep_names(found: Iterable[Stack]) -> list[Stack]:
+    """An installation keeps the name under which it was built, wherever it is found; another one of the same version,
+    found later, gets one of its own, and does not replace that build."""
+    built = {os.path.realpath(build.mpirun): build.name for build in builds()}
+    taken = set(built.values())
+    kept = []
+    for stack in found:
+        name = built.get(os.path.realpath(stack.launcher)) if stack.what == MPI else stack.name
+        if name is None:
+            name = next(one for k in itertools.count(1) if (one := _numbered(stack.name, k)) not in taken)
+        taken.add(name)
+        kept.append(replace(stack, name=name))
+    return kept
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"
 
 
 def find_build(name: str) -> Build:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from longshore_study.errors import LongshoreError, UsageError
 from longshore_study.records import Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
+_SHORTENED = re.compile(r"~[0-9a-f]{16}$")
 _NOTHING_COULD_RUN = 2  # longshore-bench: all that was asked is skipped, with reasons; that is an answer
 _BRACE = ord("}")
 _SAMPLE_MARKS = (
@@ -89,7 +91,8 @@ class Store:
         records.check(head, "envelope")
         folder = self.session_path(head["study"], head["tag"], head["session"])
         text = "".join(line.rstrip("\n") + "\n" for line in (records.dump(head), *lines))
-        content = text.encode("utf-8", "surrogateescape")
+        # A byte of a name that is no UTF-8 becomes the escape that JSON has for it, and is read back as the same name.
+        content = text.encode("utf-8", "backslashreplace")
         stem = folder_name(str(head.get("launch_id") or f"{head['cell_id']}-{head['launch_index']:03d}"), "launch_id")
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -118,9 +121,12 @@ class Store:
         return done
 
     def names(self) -> list[tuple[str, str, str]]:
-        """(study, tag, session) of what is stored, from the folder names alone."""
-        triples = {path.parent.relative_to(self.path).parts for path in self._files(None, None, None)}
-        return sorted((unquote(study), unquote(tag), unquote(session)) for study, tag, session in triples)
+        """(study, tag, session) of what is stored, from the folder names; where one of them was too long for a folder,
+        from a launch in it."""
+        first: dict[tuple[str, ...], Path] = {}
+        for path in self._files(None, None, None):
+            first.setdefault(path.parent.relative_to(self.path).parts, path)
+        return sorted(_names_of(folders, path) for folders, path in first.items())
 
     def _files(self, study: str | None, tag: str | None, session: str | None) -> Iterator[Path]:
         wanted = [
@@ -148,6 +154,19 @@ def folder_name(name: str, what: str) -> str:
     return quoted
 
 
+def name_of(folder: str) -> str:
+    """The text of which folder_name made this one, unless that was too long."""
+    return unquote(folder, errors="surrogateescape")
+
+
+def _names_of(folders: tuple[str, ...], path: Path) -> tuple[str, str, str]:
+    if any(_SHORTENED.search(folder) for folder in folders):
+        launch = read_launch(path)
+        return launch.study, launch.tag, launch.session
+    study, tag, session = map(name_of, folders)
+    return study, tag, session
+
+
 def cell_id(cell: Mapping[str, Any]) -> str:
     """A short name of a cell, the same wherever and whenever its factors are the same."""
     import json  # noqa: PLC0415 - with sorted keys; records.dump keeps the order given
@@ -159,7 +178,7 @@ def cell_id(cell: Mapping[str, Any]) -> str:
 def read_launch(path: Path, *, samples: bool = False) -> Launch:
     """One stored file. What is wrong with it is its `problem`; what can be read of it is still there."""
     session_folder = path.parent
-    names = [unquote(folder.name) for folder in (session_folder.parent.parent, session_folder.parent, session_folder)]
+    names = [name_of(folder.name) for folder in (session_folder.parent.parent, session_folder.parent, session_folder)]
     try:
         content = path.read_bytes()
     except OSError as error:

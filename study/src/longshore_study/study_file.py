@@ -14,7 +14,7 @@ from longshore_study.errors import UsageError
 from longshore_study.study import Study
 from longshore_study.study_reader import StudyReader
 from longshore_study.toml_positions import key_lines
-from longshore_study.toml_values import shown
+from longshore_study.toml_values import shown, syntax_problem
 
 LARGEST_BYTES = 4 * 2**20
 # The parser's time grows with the square of the parts of a key.
@@ -60,7 +60,7 @@ def loads(text: str, path: str) -> Study:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise StudyFileError([_syntax_problem(str(error), path)]) from None
+        raise StudyFileError([syntax_problem(str(error), path)]) from None
     except ValueError as error:  # a number of thousands of digits
         raise StudyFileError([f"{path}: not valid TOML: {error}"]) from None
     except RecursionError:
@@ -84,13 +84,3 @@ def _refuse_null_characters(reader: StudyReader, value: object, place: tuple[str
             _refuse_null_characters(reader, inner, (*place, index))
     elif isinstance(value, str) and "\0" in value:
         reader.problem(place, f"the text {shown(value)} has the character U+0000, which no program can be given")
-
-
-def _syntax_problem(message: str, path: str) -> str:
-    found = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
-    if found is None:
-        return f"{path}: not valid TOML: {message}"
-    reason = message[: found.start()]
-    if "Unclosed inline table" in reason or "Invalid initial character for a key part" in reason:
-        reason += "; an inline table { } stays on one line: for a longer one write [pattern.within] below [[pattern]]"
-    return f"{path}:{found[1]}: not valid TOML at column {found[2]}: {reason}"

@@ -28,6 +28,10 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 class StudyReader(Values):
     """One document, walked once."""
 
+    def __init__(self, path: str, lines: dict[KeyPath, int]) -> None:
+        super().__init__(path, lines)
+        self.levels_of_externals: dict[str, list[Any]] = {}
+
     def study(self, document: dict[str, Any], text: str) -> Study:
         self.known_keys(document, (), SECTIONS, "table")
         settings = self.table(document, (), "study")
@@ -41,6 +45,9 @@ class StudyReader(Values):
             self.external(block, ("external", index), general)
             for index, block in enumerate(self.tables(document, "external"))
         ]
+        for external in externals:
+            for name, levels in external.between.items():
+                self.levels_of_externals.setdefault(name, []).extend(levels)
         if not patterns and not externals and "pattern" not in document and "external" not in document:
             self.problem((), "nothing to run: a study needs at least one [[pattern]]")
         blocks = tuple(block for block in patterns if block is not None)
@@ -162,13 +169,24 @@ class StudyReader(Values):
             for name, value in levels.items():
                 self.guideline_level(known, name, value, (*where, side, name))
             sides.append({canonical(name): value for name, value in levels.items()})
+        if sides[0] and sides[0] == sides[1]:
+            self.problem(
+                (*where, "than"), "'faster' and 'than' are the same; a guideline compares two different things"
+            )
         return Guideline(sides[0], sides[1], self.fraction(block, where, "tolerance", 0.05), pattern)
 
     def guideline_level(self, known: dict[str, list[Factor]], name: str, value: Any, where: KeyPath) -> None:
+        if value in self.levels_of_externals.get(canonical(name), ()):
+            return
         if name in BETWEEN:
             known = {**known, name: [BETWEEN[name]]}
         if canonical(name) not in known:
-            self.problem(where, f"unknown factor '{name}'{suggestion(name, known) or listed(known)}")
+            names = {**known, **self.levels_of_externals}
+            if canonical(name) in names:
+                levels = (shown(level) for level in self.levels_of_externals[canonical(name)])
+                self.problem(where, f"{name}: no [[external]] has the level {shown(value)}{listed(levels)}")
+            else:
+                self.problem(where, f"unknown factor '{name}'{suggestion(name, names) or listed(names)}")
         elif all(_factor_problem(factor, value) for factor in known[canonical(name)]):
             self.problem(where, f"{name}: {_factor_problem(known[canonical(name)][0], value)}")
 

@@ -5,6 +5,7 @@ A value that is wrong becomes its default, so that one mistake does not hide the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -153,3 +154,14 @@ def shown(value: Any) -> str:
     """A value as the file has it, cut to fit a line."""
     text = f'"{value}"' if isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def syntax_problem(message: str, path: str) -> str:
+    """What tomllib says of a text that is no TOML, with the line in front."""
+    found = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
+    if found is None:
+        return f"{path}: not valid TOML: {message}"
+    reason = message[: found.start()]
+    if "Unclosed inline table" in reason or "Invalid initial character for a key part" in reason:
+        reason += "; an inline table { } stays on one line: for a longer one write [pattern.within] below [[pattern]]"
+    return f"{path}:{found[1]}: not valid TOML at column {found[2]}: {reason}"

@@ -17,7 +17,9 @@ def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
         word = rest.pop(0)
         if word == "__complete":
             return word, rest
-        if word == "--store" and rest:
+        if word == "--store":
+            if not rest:
+                raise UsageError("--store needs the name of a folder")
             before += [word, rest.pop(0)]
         elif word in _FLAGS or word.startswith("--store="):
             before.append(word)

@@ -28,8 +28,8 @@ WORK = {
 }
 """Per pattern, the factors that say what is to be done; all others say how."""
 
-_WORK_BETWEEN = ("ranks", "ranks_per_node", "environment")
-_SAME_LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
+_WORK_BETWEEN = ("ranks", "nodes", "ranks_per_node", "environment")
+_SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment")
 
 
 @dataclass

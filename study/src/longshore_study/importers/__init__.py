@@ -54,7 +54,7 @@ SIGNATURES = (
     ("chapel-isx", re.compile(r"^scaling mode = (?:strong|weak|weakISO)\b", re.MULTILINE), "Chapel's ISx"),
     ("chapel-stream", re.compile(r"^Performance \(GB/s\)|^Problem size = \d+", re.MULTILINE), "Chapel's STREAM"),
     ("isx", re.compile(r"^ISx v\d|\tNUM_PES \d+\tMax_Key ", re.MULTILINE), "ISx"),
-    ("stream", re.compile(r"STREAM version|Best Rate MB/s"), "STREAM"),
+    ("stream", re.compile(r"STREAM [vV]ersion|Best Rate MB/s"), "STREAM"),
     ("osu", re.compile(r"^#[ \t]*OSU ", re.MULTILINE), "OSU micro-benchmarks"),
     ("imb", re.compile(r"Intel ?\(R\) MPI Benchmark", re.IGNORECASE), "IMB"),
     ("cartex", re.compile(r"^tp\. median \(GB/s\)|^load \(bytes\)", re.MULTILINE), "cartex"),
@@ -127,20 +127,33 @@ def format_name(name: str) -> str:
 
 def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
     """The runs in a file. Raises LongshoreError, naming file and line, for what is not this format's output."""
+    return read_bytes(name, str(path), content_of(name, path), options)
+
+
+def content_of(name: str, path: Path) -> bytes:
+    """What is in a file, or comes out of a pipe: that can be read once only, and may never end."""
+    most = _LARGEST_RECORDS_BYTES if name == "longshore-bench" else _LARGEST_BYTES
     try:
-        most = _LARGEST_RECORDS_BYTES if name == "longshore-bench" else _LARGEST_BYTES
-        if path.stat().st_size > most:
-            raise LongshoreError(f"{path}: larger than {most >> 20} MiB; not an output of {name}")
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(most + 1)
     except OSError as error:
         raise LongshoreError(f"{path}: cannot be read ({error.strerror})") from None
+    if len(content) > most:
+        raise LongshoreError(f"{path}: larger than {most >> 20} MiB; not an output of {name}")
+    return content
+
+
+def read_bytes(name: str, source_name: str, content: bytes, options: Options | None = None) -> list[Imported]:
+    """As read_file, for what was read of it."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         byte = content[error.start]
-        raise LongshoreError(f"{path}:{line}: byte 0x{byte:02x} is not UTF-8 text; not an output of {name}") from None
-    return read_text(name, str(path), text, options)
+        raise LongshoreError(
+            f"{source_name}:{line}: byte 0x{byte:02x} is not UTF-8 text; not an output of {name}"
+        ) from None
+    return read_text(name, source_name, text, options)
 
 
 def read_text(name: str, source_name: str, text: str, options: Options | None = None) -> list[Imported]:

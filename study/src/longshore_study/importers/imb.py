@@ -95,5 +95,7 @@ def _record(source: Source, place: int, columns: list[str], values: list[str], f
         elif (known := _COLUMNS.get(column.lower())) is not None:
             # The latency first: it is what a table without bandwidth has too.
             metrics[known[0]] = records.metric(figure(source, place, column, value), known[1], known[2])
+    if factors.get("bytes") == 0:
+        metrics.pop("bandwidth_MBps", None)  # 0.00 is printed, of no bytes
     ordered = {name: metrics[name] for name in sorted(metrics, key=lambda name: name != "latency_us")}
     return records.result_record("imb", factors, ordered, aggregate=True, repetitions=repetitions)

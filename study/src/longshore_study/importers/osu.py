@@ -36,6 +36,15 @@ _NAMES = (
     ),
     (re.compile(r"^Overlap\(%\)$", re.IGNORECASE), "overlap_percent", "%", "higher"),
 )
+_TOLD = (
+    (re.compile(r"Window creation: (\S+)"), "window_creation"),
+    (re.compile(r"Synchronization: (\S+)"), "synchronization"),
+    (re.compile(r".*(?:Memory|Buffer) on \w+ \((\w)\) and .*(?:Memory|Buffer) on \w+ \((\w)\)"), "memory"),
+)
+"""What one-sided tests and those of accelerators say of themselves above their table: two of them are two things."""
+_STARTS = re.compile(
+    r"^nprocs: (\d+), min: ([\d.]+)(?: ms)?, max: ([\d.]+)(?: ms)?, avg: ([\d.]+)(?: ms)?\s*$", re.MULTILINE
+)
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -57,16 +66,29 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         if record is not None:
             results.append(record)
         place += len(line)
+    ranks = options.ranks
+    if not results and (start := _STARTS.search(text)):  # osu_init has a line and no table
+        ranks = ranks or int(start[1])
+        results.append(_start(source, offset + start.start(), start, factors))
     if not results:
         raise source.error(offset + len(text.rstrip()), f"the table of {factors['test']} has no line of figures")
     cell: dict[str, Any] = {"program": "osu", "transport": "mpi" if head[1].startswith("MPI") else head[1].lower()}
-    if options.ranks:
-        cell["ranks"] = options.ranks
-    if options.ranks and options.ranks_per_node:
-        cell["nodes"] = -(-options.ranks // options.ranks_per_node)
+    if ranks:
+        cell["ranks"] = ranks
+    if ranks and options.ranks_per_node:
+        cell["nodes"] = -(-ranks // options.ranks_per_node)
     header = {"program": {"name": "OSU micro-benchmarks", "version": head[3]}, "transport": {"name": cell["transport"]},
-              "ranks": options.ranks, "nodes": cell.get("nodes")}  # fmt: skip
+              "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results))
+
+
+def _start(source: Source, place: int, match: re.Match[str], factors: dict[str, Any]) -> Record:
+    names = ("min_init_ms", "max_init_ms", "init_ms")
+    metrics = {
+        name: records.metric(figure(source, place, name, match[group]), "ms", "lower")
+        for group, name in reversed(list(enumerate(names, 2)))
+    }
+    return records.result_record("osu", factors, metrics, aggregate=True, repetitions=1)
 
 
 def _test_name(interface: str, title: str) -> str:
@@ -87,6 +109,9 @@ def _line(
             factors["window"] = window
         if pairs := integer(r"pairs: (\d+)", body):
             factors["pairs"] = pairs
+        for pattern, name in _TOLD:
+            if found := pattern.match(body):
+                factors[name] = found[1] if found.lastindex == 1 else f"{found[1]}-{found[2]}"
         named = [part.strip() for part in re.split(r"\s{2,}", body)]
         if body.startswith("Size") or any(pattern.match(part) for part in named for pattern, *_ in _NAMES):
             return named, None

@@ -1,9 +1,10 @@
-"""STREAM in C (McCalpin, version 5.10, also its MPI form): best rate of copy, scale, add, triad over the trials.
+"""STREAM (McCalpin; in C 5.9 and 5.10, also its MPI form, and in Fortran 5.6): best rate of copy, scale, add, triad.
 
     Function    Best Rate MB/s  Avg time     Min time     Max time
     Copy:           12345.6     0.012345     0.012300     0.012400
 
-The best trial is our best_bandwidth, in GB/s of 10^9 bytes per node; the average time gives mean_bandwidth.
+The best trial is our best_bandwidth, in GB/s of 10^9 bytes per node; the average time gives mean_bandwidth. Versions
+before 5.10 print four decimals of the times: of small arrays nothing but zeros, and then the rate alone is a figure.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from longshore_study.records import Record
 KERNELS = {"Copy": ("copy", 2), "Scale": ("scale", 2), "Add": ("add", 3), "Triad": ("triad", 3)}
 """As printed: our kernel, and how many arrays it touches."""
 
-_BEGIN = re.compile(r"STREAM version\s+(.*?)\s*$", re.MULTILINE)
+_BEGIN = re.compile(r"STREAM [vV]ersion\s+(.*?)\s*$", re.MULTILINE)
+_DECIMALS = 6  # of the times, where nothing is left of them
 _FIGURE = re.compile(
     r"^(Copy|Scale|Add|Triad):[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]*$", re.MULTILINE
 )
@@ -42,7 +44,14 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         raise source.error(offset + len(text.rstrip()), partial + hint)
     word = integer(r"uses\s+(\d+)\s+bytes per", text) or 8
     elements = integer(r"(?:Array size =|Total Aggregate Array size =)\s*(\d+)", text)
-    threads = integer(r"Number of Threads counted[^=\n]*=\s*(\d+)", text) or 1
+    threads = next(
+        (
+            n
+            for how in (" counted", " requested", "")
+            if (n := integer(rf"Number of Threads{how}[^=\n]*=\s*(\d+)", text))
+        ),
+        1,
+    )
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
     # The MPI form counts the bytes of all ranks; of several nodes it must be told how many ranks each had.
     nodes = -(-ranks // options.ranks_per_node) if ranks and options.ranks_per_node else 1
@@ -65,25 +74,27 @@ def _result(source: Source, match: re.Match[str], offset: int, told: dict[str, A
     kernel, arrays = KERNELS[match[1]]
     rate, mean, least, most = (float(match[group]) for group in (2, 3, 4, 5))
     place = offset + match.start()
-    if rate <= 0.0 or least <= 0.0 or not least <= mean <= most:
+    decimals = len(match[4].partition(".")[2])
+    timed = least > 0.0
+    if rate <= 0.0 or (not timed and decimals >= _DECIMALS) or not least <= mean <= most:
         raise source.error(place, f"{match[1]}: these times and rates cannot be")
     elements, word, nodes = (told.pop(name) for name in ("arrays", "word", "nodes"))
-    if elements:
+    if elements and timed:
         computed = arrays * word * elements / least / 1e6
-        if abs(computed - rate) > 0.06 + computed * (0.6e-6 / least + 1e-3):  # six decimals of the time are printed
+        if abs(computed - rate) > 0.06 + computed * (0.6 * 10.0**-decimals / least + 1e-3):  # as far as it is printed
             raise source.error(
                 place, f"{rate} MB/s does not agree with its time, which gives {computed:.1f}; was it edited?"
             )
+    metrics = {"best_bandwidth": records.metric(rate / 1e3 / nodes, "GB/s")}
+    if timed:
+        metrics["mean_bandwidth"] = records.metric(rate / 1e3 / nodes * least / mean, "GB/s")
     return records.result_record(
         "stream",
         {"kernel": kernel, **told},
-        {
-            "best_bandwidth": records.metric(rate / 1e3 / nodes, "GB/s"),
-            "mean_bandwidth": records.metric(rate / 1e3 / nodes * least / mean, "GB/s"),
-        },
+        metrics,
         verified=verified,
         aggregate=True,
         repetitions=1,
-        seconds={"min": least, "mean": mean, "max": most},
+        seconds={"min": least, "mean": mean, "max": most} if timed else None,
         original={"name": "Best Rate", "value": rate, "unit": "MB/s"},
     )

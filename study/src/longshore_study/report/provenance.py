@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longshore_study.launch_properties import is_fraction, properties
+from longshore_study.launch_properties import VARIABLE, is_fraction, properties, values_by_side
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted
-from longshore_study.store import Launch
 
 # Options, each with a value, that are given anew in each launch.
 ANEW = ("--json", "--seed")
@@ -46,7 +45,7 @@ class Entry:
 
 def entries(facts: Facts) -> list[Entry]:
     """All properties that any launch recorded, in the order in which they were met."""
-    per_side = [_values(side.launches) for side in facts.groups]
+    per_side = values_by_side([side.launches for side in facts.groups])
     keys = list(dict.fromkeys(key for side in per_side for key in side))
     return [Entry(key, tuple(tuple(side.get(key, ())) for side in per_side)) for key in keys]
 
@@ -54,7 +53,7 @@ def entries(facts: Facts) -> list[Entry]:
 def unrecorded(facts: Facts) -> list[str]:
     """What of the set-up any launch does not tell, in words; failed launches are not asked."""
     known = [
-        ({key.lower() for key, _ in properties(launch)}, launch.cell.get("transport"))
+        ({key.lower() for key, _ in properties(launch) if not key.startswith(VARIABLE)}, launch.cell.get("transport"))
         for launch in facts.launches
         if launch.problem is None
     ]
@@ -148,16 +147,6 @@ def _long(text: str) -> Child:
     if len(text) <= LONGEST_TEXT:
         return text
     return element("details", element("summary", text[: LONGEST_TEXT - 20], "…"), element("code", text))
-
-
-def _values(launches: Iterable[Launch]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for launch in launches:
-        for key, value in properties(launch):
-            known = found.setdefault(key, [])
-            if value not in known:
-                known.append(value)
-    return found
 
 
 def _told_command(words: list[str]) -> str:

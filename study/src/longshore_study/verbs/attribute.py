@@ -65,11 +65,17 @@ def run(args: argparse.Namespace) -> int:
     )
     sides = selection.sides(Store(args.store), [args.reference, args.new], args.study)
     found = attribution.attribute(compare.compare(sides[0], sides[1], options))
-    written, why_not = _write_study(found, sides, args.output)
+    written = why_not = refused = None
+    try:
+        written, why_not = _write_study(found, sides, args.output)
+    except LongshoreError as error:
+        refused = error  # what was found does not depend on it, and is told first
     if args.json:
         print(json.dumps(attribution.document(found, written), indent=1, ensure_ascii=False))
     else:
         _print(found, written, why_not)
+    if refused is not None:
+        raise refused
     if not found.cases or found.comparison.damaged:
         return EXIT_INVALID
     return EXIT_UNDECIDED if found.unexplained else EXIT_OK
@@ -85,7 +91,7 @@ def _write_study(found: Attribution, sides: Sequence[Side], path: Path) -> tuple
         text = confirming_study(found, found.rules[0], name).text
     except LongshoreError as error:
         return None, str(error)
-    content = _signed(text.encode())
+    content = _signed(text.encode("utf-8", "replace"))
     try:
         if path.exists() and (there := path.read_bytes()) != content and there != _signed(there.rpartition(_MARK)[0]):
             raise UsageError(

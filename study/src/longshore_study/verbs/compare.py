@@ -117,8 +117,7 @@ def _verdict(document: dict[str, Any]) -> str:
 
 def _print_warnings(rows: list[Row], names: list[str]) -> None:
     grouped: dict[str, list[str]] = defaultdict(list)
-    told: dict[str, str] = {}
-    """Each kind of warning as it was first met: failed launches differ in their files."""
+    told: dict[str, str] = {}  # each kind of warning as it was first met: failed launches differ in their files
     for row in rows:
         factors = {"study": row.key.study, **row.key.cell, **row.key.variant}
         label = " ".join(terminal.factor(factors[name]) for name in names if name in factors)

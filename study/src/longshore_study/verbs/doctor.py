@@ -10,7 +10,7 @@ from longshore_study import binding
 from longshore_study.bench_program import find_bench
 from longshore_study.cores import available_cpus
 from longshore_study.doctor import UNKNOWN, WARN, Finding, Machine, examine, python_and_system
-from longshore_study.errors import EXIT_OK, LongshoreError
+from longshore_study.errors import EXIT_OK, LongshoreError, UsageError
 
 EXAMPLES = """examples:
   longshore doctor
@@ -29,6 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.ranks is not None and args.ranks < 1:
+        raise UsageError(f"--ranks must be at least 1, not {args.ranks}")
     found = examine(Machine(), args.ranks) + binding.findings(_listing(), args.ranks)
     if not args.no_measure:
         from longshore_study import neighbour  # noqa: PLC0415 - not needed to read

@@ -25,10 +25,10 @@ examples:
   longshore export --compare reference new --format markdown   the rows of a comparison
   longshore export new --format reframe -o report.json         a run report as ReFrame writes it
 
-CSV, JSON lines and Parquet: a line per launch, variant and metric; with --samples a line per repetition and variant, in
-seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per variant, its
-median over launches, and only the factors that vary. --json is --format jsonl. What is damaged is named on stderr, with
-exit status 3.
+CSV, JSON, JSON lines and Parquet: a row per launch, variant and metric; with --samples a row per repetition and
+variant, in seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per
+variant, its median over launches, and only the factors that vary. --json is --format json. What is damaged is named on
+stderr, with exit status 3.
 """
 
 FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")
@@ -38,8 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
     parser.add_argument(
-        "--format", choices=(*export_tables.FORMATS, "reframe"), default="csv",
-        help="csv (default), jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame",
+        "--format", choices=(*export_tables.FORMATS, "reframe"),
+        help="csv (default), json, jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame",
     )  # fmt: skip
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="the rows of this comparison instead")
     parser.add_argument("--margin", metavar="M", help="of the comparison: 5%% or 0.05")
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
         text = json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n"
         _write(args, text.encode("utf-8", "replace"))
-    elif args.samples and args.format in ("csv", "jsonl"):
+    elif args.samples and args.format in ("csv", "json", "jsonl"):
         with _opened(args) as out:
             export_tables.write_lines(_samples(read(samples=True)), args.format, (*FIXED, "repetition"), out)
     elif args.samples:
@@ -92,8 +92,11 @@ def _told(problems: Iterable[str], *, damaged: bool) -> int:
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    if args.json and args.format != "reframe":
-        args.format = "jsonl"
+    if args.json and args.format not in (None, "json", "jsonl", "reframe"):
+        raise UsageError(
+            f"--json is --format json, and --format {args.format} is something else; leave one of them out"
+        )
+    args.format = args.format or ("json" if args.json else "csv")
     if args.output == Path("-"):
         args.output = None
     if args.margin is not None and not args.compare:

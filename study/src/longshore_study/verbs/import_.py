@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from longshore_study import importers
-from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError
+from longshore_study.errors import EXIT_OK, UsageError
 from longshore_study.figure_reader import read_figure
 from longshore_study.store import Store
 from longshore_study.study import FigureChoice
@@ -79,12 +79,12 @@ def run(args: argparse.Namespace) -> int:
     study = args.study or name
     store = Store(args.store)
     stored_before = {launch.envelope.get("launch_id"): launch.session for launch in store.launches(study, args.tag)}
-    read = [(path, importers.read_file(name, path, options)) for path in args.files]
+    read = [_read(name, path, options) for path in args.files]
     seen: dict[str, int] = {}
     report: list[dict[str, Any]] = []
-    for path, runs in read:
+    for path, digest, runs in read:
         for number, imported in enumerate(runs):
-            launch_id = _launch_id(path, number)
+            launch_id = f"import-{digest}-{number}"
             row: dict[str, Any] = {
                 "file": str(path),
                 "figures": _figures(imported),
@@ -130,13 +130,11 @@ def _figure_choice(args: argparse.Namespace, name: str) -> FigureChoice | None:
     return replace(choice, better=args.better) if choice else None
 
 
-def _launch_id(path: Path, number: int) -> str:
-    """The same for the same run of the same content, so that importing twice does not count twice."""
-    try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise LongshoreError(f"{path}: cannot be read ({error.strerror})", EXIT_INVALID) from None
-    return f"import-{digest}-{number}"
+def _read(name: str, path: Path, options: importers.Options) -> tuple[Path, str, list[importers.Imported]]:
+    """The runs of a file, and what is the same for the same content: importing twice does not count twice."""
+    content = importers.content_of(name, path)
+    runs = importers.read_bytes(name, str(path), content, options)
+    return path, hashlib.sha256(content).hexdigest()[:16], runs
 
 
 def _figures(imported: importers.Imported) -> int:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from longshore_study.errors import EXIT_OK
 from longshore_study.forecast import Forecast
-from longshore_study.plan import Plan, make_plan
+from longshore_study.launch_length import Advice, Length, advise
+from longshore_study.plan import CONTROL, Plan, make_plan
 from longshore_study.progress import duration
 from longshore_study.prospects import OTHER_SESSIONS, Prospects, spread_of
 from longshore_study.store import Launch, Store
@@ -79,6 +82,36 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bo
         "smallest_difference_by_sessions": _by_sessions(prospects) if others or between is None else {},
         "smallest_difference_between_variants": prospects.smallest_between_variants(),
         "margin": plan.study.margin,
+        "launch_lengths": [_length_document(advice) for advice in _advice(plan, stored)],
+    }
+
+
+def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
+    """On each number of repetitions that launches of this study have, where enough of them are stored."""
+    cells: dict[int, set[str]] = defaultdict(set)
+    for cell in plan.cells:
+        if cell.program != CONTROL:
+            cells[cell.amounts.repetitions].add(cell.cell_id)
+    for repetitions, cell_ids in sorted(cells.items()):
+        advice = advise((launch for launch in stored if launch.cell_id in cell_ids), repetitions)
+        if advice is not None:
+            yield advice
+
+
+def _length_document(advice: Advice) -> dict[str, Any]:
+    def told(length: Length) -> dict[str, Any]:
+        return {
+            "repetitions": length.repetitions,
+            "spread": length.spread,
+            "seconds": length.seconds,
+            "measured": length.measured,
+        }
+
+    return {
+        "repetitions": advice.now.repetitions,
+        "best_repetitions": advice.best.repetitions,
+        "time_for_the_same": advice.time,
+        "curve": [told(length) for length in advice.curve],
     }
 
 
@@ -129,6 +162,24 @@ def _print_differences(answer: dict[str, Any]) -> None:
     else:
         print(f"  between two variants of one session: {_share(variants)}")
     print(f"  (spread of launches {spread['launches']:.1%}, of sessions {spread['sessions']:.1%}: {spread['source']})")
+    for length in answer["launch_lengths"]:
+        _print_length(length)
+
+
+def _print_length(length: dict[str, Any]) -> None:
+    now, best = length["repetitions"], length["best_repetitions"]
+    if now == best:
+        print(f"  (launches of {now} repetitions are about as long as they should be)")
+        return
+    curve = {one["repetitions"]: one for one in length["curve"]}
+    longer, about = best > now, "" if curve[best]["measured"] else "about "
+    now_seconds, best_seconds = (duration(curve[count]["seconds"]) for count in (now, best))
+    print(
+        f"  (launches of {now} repetitions are too {'short' if longer else 'long'}: {'fewer' if longer else 'more'}"
+        f" launches of {best} would find the same in {about}{length['time_for_the_same']:.0%} of the time; a launch"
+        f" would take {best_seconds} instead of {now_seconds}, its spread be {curve[best]['spread']:.1%} instead of"
+        f" {curve[now]['spread']:.1%})"
+    )
 
 
 def _share(value: float) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from longshore_study.errors import LongshoreError
+from longshore_study.errors import LongshoreError, UsageError
 from longshore_study.plan import make_plan
 from longshore_study.run import remaining
 from longshore_study.session import add_session_options, run_session
 from longshore_study.session_folder import Target, kept_study_files
-from longshore_study.store import Store
+from longshore_study.store import Store, name_of
 from longshore_study.study import Study
-from longshore_study.study_file import StudyFileError, load
+from longshore_study.study_file import load
 from longshore_study.terminal import count
 
 EXAMPLES = """examples:
@@ -44,6 +44,7 @@ def unfinished(
 ) -> tuple[Target, str]:
     """The session touched last that lacks launches, and the study file to go on with."""
     candidates: list[tuple[float, Target, str]] = []
+    unread: list[str] = []
     looked_at = failed = 0
     for name, a_tag, a_session in session_names(store):
         if (study and study.name != name) or (tag or a_tag) != a_tag or (session or a_session) != a_session:
@@ -52,12 +53,15 @@ def unfinished(
         kept = kept_study_files(target)
         if not kept and study is None:
             continue  # imported, or of a program that kept no study file
-        looked_at += 1
         path = study.path if study else kept[0]
         try:
             plan = make_plan(study or load(path))
-        except StudyFileError:
+        except UsageError as error:
+            if study is not None:
+                raise
+            unread.append(str(error))  # a copy of a version of this program that knew other keys
             continue
+        looked_at += 1
         left, _, failed_here = remaining(plan, target, retry_failed=retry_failed)
         failed += failed_here
         if left:
@@ -70,6 +74,9 @@ def unfinished(
         if failed:
             state = f"all launches of {count(looked_at, 'stored session')} have run, {failed} of them failed"
             then = "'longshore resume --retry-failed' runs these again"
+        if unread:
+            state = f"{count(len(unread), 'kept study file')} cannot be used ({unread[0]})"
+            then = "'longshore resume STUDY.toml' goes on with a file of yours"
         raise LongshoreError(f"no session {what}to resume in {store.path}: {state}; {then}")
     _, target, path = max(candidates, key=lambda candidate: candidate[0])
     return target, path
@@ -77,10 +84,8 @@ def unfinished(
 
 def session_names(store: Store) -> list[tuple[str, str, str]]:
     """(study, tag, session) of every session folder: also of one that was stopped before its first launch."""
-    from urllib.parse import unquote  # noqa: PLC0415
-
-    names = {
-        tuple(unquote(part) for part in p.parent.relative_to(store.path).parts)
-        for p in store.path.glob("*/*/*/study-*.toml")
-    }
-    return sorted({*store.names(), *((a, b, c) for a, b, c in names)})
+    names = store.names()
+    folders = {store.session_path(*triple) for triple in names}
+    begun = {path.parent for path in store.path.glob("*/*/*/study-*.toml")} - folders
+    more = (tuple(name_of(part) for part in folder.relative_to(store.path).parts) for folder in begun)
+    return sorted({*names, *((a, b, c) for a, b, c in more)})

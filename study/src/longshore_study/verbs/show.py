@@ -83,8 +83,7 @@ def run(args: argparse.Namespace) -> int:
     measured = measure(_chosen(args), metrics=("all",))
     rows = overview.rows_of(measured.figures, by_session=args.json or args.sessions or args.verbose)
     if where is not None:
-        where.check_names({name for row in rows for name in _factors(row)})
-        rows = [row for row in rows if where.matches(_factors(row))]
+        rows = where.select(rows, _factors)
     if args.json:
         print(json.dumps(figure_table.document(rows, measured), indent=1, ensure_ascii=False))
     else:

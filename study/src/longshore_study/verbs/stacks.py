@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     for folder in args.search:
         if not Path(folder).is_dir():
             raise UsageError(f"--search {folder}: there is no such folder; name an installation, as /opt/mpi/5.0")
-    found = find_stacks(args.search)
+    found = stack_builds.keep_names(find_stacks(args.search))
     if args.action == "build":
         return _build(args, found)
     if args.names:
@@ -88,11 +89,23 @@ def _build(args: argparse.Namespace, found: list[Stack]) -> int:
     source = stack_builds.find_source(args.source)
     jobs = args.jobs if args.jobs > 0 else len(os.sched_getaffinity(0))
     made = []
+    failed: list[tuple[str, LongshoreError]] = []
     for name in names:
-        build = stack_builds.build_stack(known[name], source, jobs=jobs, verbose=args.verbose)
+        try:
+            build = stack_builds.build_stack(known[name], source, jobs=jobs, verbose=args.verbose)
+        except LongshoreError as error:
+            failed.append((name, error))
+            if len(names) > 1:  # the others may well build
+                print(f"longshore: {name} is not built: {error}", file=sys.stderr, flush=True)
+            continue
         made.append(build.as_json())
         if not args.json:
-            print(f"{name}: built {build.bench}")
+            print(f"{name}: built {build.bench}", flush=True)
     if args.json:
-        print(json.dumps({"schema": 1, "built": made}, indent=1))
+        told = [{"name": name, "why": str(error)} for name, error in failed]
+        print(json.dumps({"schema": 1, "built": made, "failed": told}, indent=1))
+    if failed and len(names) == 1:
+        raise failed[0][1]
+    if failed:
+        raise LongshoreError(f"{len(failed)} of {len(names)} stacks are not built: {', '.join(n for n, _ in failed)}")
     return EXIT_OK
