@@ -74,7 +74,6 @@ void untold_credits::tell() {
     receiver->noted_ = false;
   }
   receivers_.clear();
-  vain_looks_ = 0;
 }
 
 signal_receiver::signal_receiver(channel_end end, int slots, library& lib, untold_credits& untold, region& memory,
@@ -93,15 +92,17 @@ std::uint64_t signal_receiver::word_of(std::size_t slot) const noexcept {
   return word_at(here_ + signal_layout::words_at + slot * sizeof(std::uint64_t));
 }
 
-// A message is taken as soon as it is there; before looking for the next one in vain, or while many are there, the sender is told.
+// A message is taken as soon as it is there; before looking for the next one in vain, or while many are there, the sender is told. A rank may do
+// nothing but look here, not even wait: then the senders of other channels are told, too.
 std::optional<std::span<const std::byte>> signal_receiver::front() {
   const std::uint64_t word = word_of(slot_);
   if (!format_.is_of(word, consumed_ + 1)) {
+    constexpr unsigned many = 8192;  // more than there are in a wait before it tells
     if (told_ != consumed_)
       tell();
     else
       library_.progress();
-    untold_.look_in_vain();
+    if (++vain_looks_ % many == 0) untold_.tell();
     return std::nullopt;
   }
   if (credits_read_ == consumed_) {

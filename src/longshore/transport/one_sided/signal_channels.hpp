@@ -55,17 +55,11 @@ class untold_credits {
  public:
   void add(signal_receiver& receiver) { receivers_.push_back(&receiver); }
   void tell();
-  /// Called when a rank looks at a channel in vain: it may do nothing else, not even wait.
-  void look_in_vain() {
-    if (!receivers_.empty() && ++vain_looks_ >= most_vain_looks) tell();
-  }
   /// Before the end of a receiver.
   void forget(const signal_receiver& receiver) { std::erase(receivers_, &receiver); }
 
  private:
-  static constexpr unsigned most_vain_looks = 8192;  // more than there are in a wait before it tells
   std::vector<signal_receiver*> receivers_;
-  unsigned vain_looks_ = 0;
 };
 
 class signal_sender final : public channel_sender {
@@ -126,7 +120,8 @@ class signal_receiver final : public channel_receiver {
   std::uint64_t slots_, consumed_ = 0, told_ = 0;
   std::uint64_t credits_read_ = 0;  // messages whose credit has been taken
   std::size_t slot_ = 0;
-  bool noted_ = false;  // among the untold
+  bool noted_ = false;       // among the untold
+  unsigned vain_looks_ = 0;  // for messages
 };
 
 }  // namespace longshore::one_sided
