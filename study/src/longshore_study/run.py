@@ -163,7 +163,7 @@ class Runner:
             else:
                 lines, unreadable = _lines(written)
             disk = shutil.disk_usage(self.target.folder)
-            full = 0 < disk.total and disk.free < _LEAST_FREE_BYTES  # some file systems tell nothing of their size
+            full = disk.total > 0 and disk.free < _LEAST_FREE_BYTES  # some file systems tell nothing of their size
         finally:
             written.unlink(missing_ok=True)
         failure, skipped = _judge(cell, result, lines)
