@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from longshore_study.cli import main
 from longshore_study.store import Launch, Store
 from test_other_programs import BALE_JSON, CARTEX, ISX_LOG, ISX_SCREEN, OSU
 
@@ -110,6 +111,16 @@ def test_the_launcher_of_the_study_starts_what_wants_ranks(place: Place) -> None
     assert done.returncode == 0, done.stderr
     assert sorted(launch.results[0]["metrics"]["ranks"]["value"] for launch in place.launches()) == [2, 3]
     assert place.run(external("x", ["true"], "regex", launch=True, **figure), "--mpirun", fake).returncode == 64
+
+
+def test_check_mentions_a_program_that_is_not_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = external("one", ["/nowhere/ig", "-n", "2"], "bale") + external("two", ["sh", "-c", "true"], "osu")
+    blocks += external("three", ["mpirun", "x"], "osu", between={"toml": '{ stack = "mpich-4" }'})
+    (tmp_path / "study.toml").write_text(f'[study]\nname = "others"\n{blocks}', encoding="utf-8")
+    assert main(["check", str(tmp_path / "study.toml")]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "is no program that is found here" in line]
+    assert len(told) == 1
+    assert "'/nowhere/ig' of [[external]] one" in told[0]
 
 
 def test_why_an_output_was_not_read_is_kept_with_the_launch(place: Place) -> None:

@@ -121,6 +121,27 @@ def test_a_program_is_named_after_no_file_and_so_two_tags_can_be_compared(
     assert {launch.envelope["imported_from"] for launch in launches} == {"out.regex", "out.json"}
 
 
+def test_a_table_of_many_benchmarks_names_them_and_an_overlap_of_nothing_is_no_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """\
+# OSU MPI Non-blocking Allreduce Latency Test v7.4
+# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+4                       9.14              3.74              3.32              0.00
+# OSU MPI Non-blocking Bcast Latency Test v7.4
+# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+8                       8.53              3.49              3.12             12.00
+"""
+    (tmp_path / "osu.out").write_text(text, encoding="utf-8")
+    assert run(tmp_path / "store", "osu", str(tmp_path / "osu.out"), "--tag", "t") == 0
+    assert "1 figure stored" in capsys.readouterr().out
+    assert main(["--store", str(tmp_path / "store"), "show"]) == 0
+    told = capsys.readouterr().out
+    assert "failed" not in told
+    assert "no figure of 1 variant: skipped: 0 has no ratio" in told
+    assert told.splitlines()[1].split()[0] == "test"
+
+
 def test_what_comes_out_of_a_pipe_is_read_once_and_told_apart(tmp_path: Path) -> None:
     """`longshore import regex <(zcat a.gz) ...`, and again with other figures."""
     for figure in ("5.0", "6.0", "6.0"):

@@ -583,7 +583,7 @@ def test_what_fails_for_want_of_space_is_not_recorded_as_failed(
     for name, value in place.environment({"FAKE_BENCH": "sort=truncate"}).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place.folder)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=10**9, free=0))
     assert main(["run", "study.toml", "--session", "s"]) == 3
     assert "no space is left" in capsys.readouterr().err
     assert not [launch for launch in place.launches() if launch.problem]

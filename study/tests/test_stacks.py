@@ -213,12 +213,27 @@ def test_of_all_stacks_those_that_build_are_built(
     assert told.err.splitlines()[-1] == "longshore: 1 of 2 stacks are not built: openmpi-5.0.3"
 
 
+def test_what_was_built_is_found_again_without_being_searched_for(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prefix = installation(elsewhere / "mine", "HYDRA build details: Version: 4.3.2", (4, 1))
+    place = elsewhere / "stacks" / "mpich-4.3.2"
+    place.mkdir(parents=True)
+    build = {"name": "mpich-4.3.2", "bench": "/gone", "mpirun": str(prefix / "bin" / "mpirun"), "version": "4.3.2"}
+    (place / "stack.json").write_text(json.dumps(build))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr(stacks, "_LAUNCHERS", ("mpirun",))
+    assert main(["stacks", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["stacks"]}
+    assert (rows["mpich-4.3.2"]["standard"], rows["mpich-4.3.2"]["bench"]) == ("4.1", "/gone")
+
+
 def test_another_installation_of_a_version_does_not_replace_what_was_built(elsewhere: Path) -> None:
     says = "HYDRA build details: Version: 4.3.2"
     mine, other = (installation(elsewhere / name, says, (4, 1)) for name in ("mine", "other"))
     place = elsewhere / "stacks" / "mpich-4.3.2"
     place.mkdir(parents=True)
-    build = {"name": "mpich-4.3.2", "bench": "/b", "mpirun": str(mine / "bin" / "mpirun")}
+    build = {"name": "mpich-4.3.2", "bench": "/b", "mpirun": str(mine / "bin" / "mpirun"), "version": "4.3.2"}
     (place / "stack.json").write_text(json.dumps(build))
 
     def names(*folders: Path) -> dict[str, str]:
@@ -229,6 +244,8 @@ def test_another_installation_of_a_version_does_not_replace_what_was_built(elsew
         ]  # fmt: skip
         return {Path(stack.prefix).name: stack.name for stack in stack_builds.keep_names(found)}
 
+    upgraded = stacks.Stack("mpich-4.4", stacks.MPI, "MPICH", "4.4", None, build["mpirun"], str(mine))
+    assert stack_builds.keep_names([upgraded])[0].name == "mpich-4.4"
     assert names(other, mine) == {"other": "mpich-4.3.2-2", "mine": "mpich-4.3.2"}
     assert names(other) == {"other": "mpich-4.3.2-2"}
     assert names(mine) == {"mine": "mpich-4.3.2"}

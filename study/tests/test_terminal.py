@@ -74,3 +74,12 @@ def test_a_terminal_gets_colour_unless_it_is_declined(monkeypatch: pytest.Monkey
         terminal.print_table("t", ["a"], [["[bold]b"]], styles=["regressed"], stream=stream)
         assert ("\x1b[1;31m" in stream.getvalue()) != declined
         assert "[bold]b" in stream.getvalue(), "data is never read as markup"
+
+
+def test_on_a_narrow_terminal_names_of_rows_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    stream = FakeTerminal()
+    rows = [["impi-2021.18.1-of-site", "a" * 40, "b" * 40], ["mpich-5.0.2", "c", "d"]]
+    terminal.print_table("stacks", ["name", "path", "modules"], rows, stream=stream)
+    assert "impi-2021.18.1-of-site " in stream.getvalue()
+    assert max(map(len, stream.getvalue().splitlines()[-4:])) <= 50

@@ -66,7 +66,8 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
         for row in rows
     ]
     shared, names = terminal.varying(described)
-    names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name in CHOICES))
+    # What was measured comes before its sizes: of many benchmarks in one table, sizes would tell them apart by chance.
+    names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
     implied = [] if verbose else _implied(names, described)
     unit = rows[0].metrics[metric]["unit"]
     notes = [_note(row, every_row=all(other.imported for other in rows)) for row in rows]

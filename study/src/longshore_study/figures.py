@@ -177,7 +177,7 @@ def _of_launch(
         pulse = _pulse(result)
         for name in names:
             key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
-            reason = _why_no_figure(result, name)
+            reason = _why_no_figure(result, name, main)
             if reason is not None:
                 yield key, reason
                 continue
@@ -206,7 +206,7 @@ def _pulse(result: Record) -> float | None:
     return -math.log(seconds)
 
 
-def _why_no_figure(result: Record, name: str) -> str | None:
+def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
     if result.get("skipped"):
         return f"skipped: {result['skipped']}"
     if result.get("verified") is False:
@@ -215,6 +215,8 @@ def _why_no_figure(result: Record, name: str) -> str | None:
     value = metric.get("value") if isinstance(metric, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "failed: it has no figure"
+    if value == 0 and name != main:
+        return "skipped: 0 has no ratio to anything"  # an overlap of 0 %, as others print it
     if not (math.isfinite(value) and value > 0):
         return f"failed: a figure of {value} cannot be"
     return None

@@ -162,7 +162,8 @@ class Runner:
                 lines, unreadable = imported_lines(cell.external, cell.between, program, result, written)
             else:
                 lines, unreadable = _lines(written)
-            full = shutil.disk_usage(self.target.folder).free < _LEAST_FREE_BYTES
+            disk = shutil.disk_usage(self.target.folder)
+            full = disk.total > 0 and disk.free < _LEAST_FREE_BYTES  # some file systems tell nothing of their size
         finally:
             written.unlink(missing_ok=True)
         failure, skipped = _judge(cell, result, lines)

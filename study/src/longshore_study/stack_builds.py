@@ -69,12 +69,12 @@ def builds() -> list[Build]:
 
 def keep_names(found: Iterable[Stack]) -> list[Stack]:
     """An installation keeps the name under which it was built, wherever it is found; another one of the same version,
-    found later, gets one of its own, and does not replace that build."""
-    built = {os.path.realpath(build.mpirun): build.name for build in builds()}
+    found later, gets one of its own, and does not replace that build. So does one that was upgraded in its place."""
+    built = {(os.path.realpath(build.mpirun), build.version): build.name for build in builds()}
     taken = set(built.values())
     kept = []
     for stack in found:
-        name = built.get(os.path.realpath(stack.launcher)) if stack.what == MPI else stack.name
+        name = built.get((os.path.realpath(stack.launcher), stack.version)) if stack.what == MPI else stack.name
         if name is None:
             name = next(one for k in itertools.count(1) if (one := _numbered(stack.name, k)) not in taken)
         taken.add(name)

@@ -25,6 +25,8 @@ STYLES = {
     "best": "bold",
 }
 
+_LONGEST_UNBROKEN = 24
+
 
 def number(value: float | None) -> str:
     """Three to five significant digits; `-` for no number."""
@@ -139,8 +141,10 @@ def print_table(
     console = Console(file=stream, width=width, no_color=not wants_color(stream), highlight=False, emoji=False)
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     aligned = set(right)
-    for name in columns:
-        table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold")
+    for place, name in enumerate(columns):
+        # The first column is what a row is called, and is typed elsewhere: it is not broken where others can be.
+        least = min(_LONGEST_UNBROKEN, max((len(row[0]) for row in kept), default=0)) if place == 0 else None
+        table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold", min_width=least)
     for place, row in enumerate(kept):
         style = STYLES.get((styles[place] if styles else None) or "", "")
         table.add_row(*(Text(text) for text in row), style=style if wants_color(stream) else "")

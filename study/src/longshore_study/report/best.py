@@ -59,6 +59,8 @@ def _unranked_sentence(facts: Facts) -> str:
         return "No figure was measured."
     titles = list(dict.fromkeys(pattern_title(f.pattern) for f in figures))
     told = f"{counted(len(figures), 'figure')} measured: {', '.join(titles)}."
+    if len(figures) == 1:
+        return f"{told} It is shown below."
     return f"{told} They are shown below; none is ranked against another."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from typing import Any
 
@@ -11,6 +12,7 @@ from longshore_study.batch_session import refuse_too_few_nodes
 from longshore_study.errors import EXIT_OK, EXIT_USAGE, LongshoreError
 from longshore_study.plan import make_plan
 from longshore_study.starter import make_starter
+from longshore_study.study import Study
 from longshore_study.study_file import StudyFileError, load
 
 EXAMPLES = """examples:
@@ -54,4 +56,16 @@ def _check(path: str) -> dict[str, Any]:
         make_starter(plan, dry_run=plan.study.launcher.job is not None)
     except LongshoreError as error:
         remarks.append(str(error))
+    remarks += _missing_programs(plan.study)
     return {**answer, "remarks": remarks, "cells": len(plan.cells), "launches": plan.launches_per_session}
+
+
+def _missing_programs(study: Study) -> list[str]:
+    """Of other people's programs, what is not here; one that a stack may have on its own PATH is not looked for."""
+    missing = []
+    for external in study.externals:
+        name = external.command[0]
+        elsewhere = "{" in name or ("stack" in external.between and "/" not in name)
+        if not elsewhere and shutil.which(name) is None:
+            missing.append(f"'{name}' of [[external]] {external.name} is no program that is found here")
+    return missing

@@ -15,6 +15,7 @@ from longshore_study.errors import EXIT_OK, UsageError
 from longshore_study.figure_reader import read_figure
 from longshore_study.store import Store
 from longshore_study.study import FigureChoice
+from longshore_study.terminal import count
 from longshore_study.toml_values import Values
 
 EXAMPLES = """\
@@ -147,6 +148,6 @@ def _print(args: argparse.Namespace, report: list[dict[str, Any]], where: str) -
         return
     for row in report:
         if row["stored"]:
-            print(f"{row['file']}: {row['figures']} figures stored in {where}")
+            print(f"{row['file']}: {count(row['figures'], 'figure')} stored in {where}")
         for warning in row["warnings"]:
             print(f"warning: {warning}")

@@ -41,7 +41,9 @@ def run(args: argparse.Namespace) -> int:
     for folder in args.search:
         if not Path(folder).is_dir():
             raise UsageError(f"--search {folder}: there is no such folder; name an installation, as /opt/mpi/5.0")
-    found = stack_builds.keep_names(find_stacks(args.search))
+    # What was built once is found again without being searched for.
+    places = [str(place) for b in stack_builds.builds() if (place := Path(b.mpirun).parent.parent).is_dir()]
+    found = stack_builds.keep_names(find_stacks([*args.search, *places]))
     if args.action == "build":
         return _build(args, found)
     if args.names:
