@@ -20,6 +20,16 @@ static int collectives(longshore_team* team) {
   float largest = (float)rank;
   CHECK_OK(longshore_allreduce(team, &largest, 1, LONGSHORE_FLOAT32, LONGSHORE_MAX));
   CHECK(largest == (float)(size - 1));
+  uint64_t high[2] = {UINT64_MAX - (uint64_t)rank, (uint64_t)rank}, low[2] = {high[0], high[1]}, sum[1] = {UINT64_MAX};
+  CHECK_OK(longshore_allreduce(team, high, 2, LONGSHORE_UINT64, LONGSHORE_MAX)); /* above 2^63, too */
+  CHECK(high[0] == UINT64_MAX && high[1] == (uint64_t)(size - 1));
+  CHECK_OK(longshore_allreduce(team, low, 2, LONGSHORE_UINT64, LONGSHORE_MIN));
+  CHECK(low[0] == UINT64_MAX - (uint64_t)(size - 1) && low[1] == 0);
+  CHECK_OK(longshore_allreduce(team, sum, 1, LONGSHORE_UINT64, LONGSHORE_SUM));
+  CHECK(sum[0] == 0 - (uint64_t)size);
+  uint64_t mixed = rank == 0 ? UINT64_MAX : 1; /* as int64 the first is below the second */
+  CHECK_OK(longshore_allreduce(team, &mixed, 1, LONGSHORE_UINT64, LONGSHORE_MAX));
+  CHECK(mixed == UINT64_MAX);
   int told = rank == size - 1 ? 42 : 0;
   CHECK_OK(longshore_broadcast(team, &told, sizeof told, size - 1));
   CHECK(told == 42);

@@ -1,5 +1,5 @@
 /* The C face of Longshore: teams of ranks, distributed arrays, gather, scatter and histogram, halo exchange, sorting, STREAM.
- * Plain C11, also for C++; every other language that calls C can stand on it, as the Fortran module does.
+ * Plain C99, also for C++; every other language that calls C can stand on it, as the Fortran module does.
  *
  * Conventions
  *
@@ -123,12 +123,13 @@ const char* longshore_team_transport(const longshore_team* team);
 /* Seconds on the transport's clock; differences mean something on one rank. */
 double longshore_team_seconds(const longshore_team* team);
 
-/* Collective, all of them. What was stored before a barrier is seen by all after it. O(log nodes) messages. */
+/* Collective, all of them. What was stored before a barrier is seen by all after it. O(log nodes) messages. Over mpi a block of one rank is of
+ * 2^31 - 1 bytes at most: more is refused. */
 int longshore_barrier(longshore_team* team);
 /* `bytes` bytes at `data` of rank `root`, to `data` of all. */
 int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root);
-/* Element by element over the ranks, in place; of any type but LONGSHORE_BYTES. Integers are reduced as int64 (uint64 above 2^63 - 1 is
- * not told apart), floats as float64. */
+/* Element by element over the ranks, in place; of any type but LONGSHORE_BYTES. Integers are reduced as int64 (uint64 as itself), sums wrap
+ * around; floats as float64. */
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
 /* all[r x bytes ...] = `mine` of rank r. */
 int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all);
@@ -203,7 +204,7 @@ int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t 
 
 /* table[indices[i]] = operation(table[indices[i]], values[i]) by one of enum longshore_reduction, nothing lost however many ranks meet at an
  * element: LONGSHORE_MIN keeps the smallest. Of any type but LONGSHORE_BYTES; what an element has before counts, and zero is what arrays
- * begin with. */
+ * begin with. Minimum and maximum are not for NaN, which is neither. */
 int longshore_update_create(longshore_array* table, int operation, const struct longshore_gather_options* options,
                             longshore_update_plan** plan);
 int longshore_update_free(longshore_update_plan* plan);

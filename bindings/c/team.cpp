@@ -44,6 +44,15 @@ void allreduce_as(team& ranks, void* values, std::size_t count, reduction how) {
   for (std::size_t i = 0; i < count; ++i) mine[i] = static_cast<T>(wide[i]);
 }
 
+// Sums wrap around to the same bits; of numbers to compare, those above 2^63 are the greater ones as int64, too, with the highest bit flipped.
+void allreduce_uint64(team& ranks, std::uint64_t* values, std::size_t count, reduction how) {
+  const std::uint64_t flip = how == reduction::sum ? 0 : std::uint64_t{1} << 63;
+  std::vector<std::int64_t> wide(count);
+  for (std::size_t i = 0; i < count; ++i) wide[i] = static_cast<std::int64_t>(values[i] ^ flip);
+  ranks.allreduce(std::span(wide), how);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::uint64_t>(wide[i]) ^ flip;
+}
+
 void allreduce(team& ranks, void* values, std::size_t count, int type, reduction how) {
   switch (type) {
     case LONGSHORE_INT8: return allreduce_as<std::int64_t, std::int8_t>(ranks, values, count, how);
@@ -52,12 +61,20 @@ void allreduce(team& ranks, void* values, std::size_t count, int type, reduction
     case LONGSHORE_UINT8: return allreduce_as<std::int64_t, std::uint8_t>(ranks, values, count, how);
     case LONGSHORE_UINT16: return allreduce_as<std::int64_t, std::uint16_t>(ranks, values, count, how);
     case LONGSHORE_UINT32: return allreduce_as<std::int64_t, std::uint32_t>(ranks, values, count, how);
-    case LONGSHORE_UINT64: return allreduce_as<std::int64_t, std::uint64_t>(ranks, values, count, how);
+    case LONGSHORE_UINT64: return allreduce_uint64(ranks, static_cast<std::uint64_t*>(values), count, how);
     case LONGSHORE_FLOAT32: return allreduce_as<double, float>(ranks, values, count, how);
     case LONGSHORE_INT64: return ranks.allreduce(std::span(static_cast<std::int64_t*>(values), count), how);
     case LONGSHORE_FLOAT64: return ranks.allreduce(std::span(static_cast<double*>(values), count), how);
     default: static_cast<void>(bytes_of_type(type, 0, "an allreduce"));
   }
+}
+
+// A block of each rank.
+std::size_t bytes_of_all(const team& ranks, std::size_t bytes) {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(ranks.size()), &all) || all > PTRDIFF_MAX)
+    fail(errc::usage, "blocks of {} bytes of {} ranks: more than any memory holds", bytes, ranks.size());
+  return all;
 }
 
 }  // namespace
@@ -189,8 +206,7 @@ int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, vo
       needed(static_cast<const std::byte*>(mine), "what a rank gives to an allgather");
       needed(static_cast<std::byte*>(all), "the room for an allgather");
     }
-    ranks.allgather({static_cast<const std::byte*>(mine), bytes},
-                    {static_cast<std::byte*>(all), bytes * static_cast<std::size_t>(ranks.size())});
+    ranks.allgather({static_cast<const std::byte*>(mine), bytes}, {static_cast<std::byte*>(all), bytes_of_all(ranks, bytes)});
   });
 }
 
@@ -201,7 +217,7 @@ int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes,
       needed(static_cast<const std::byte*>(outgoing), "the outgoing blocks");
       needed(static_cast<std::byte*>(incoming), "the room for incoming blocks");
     }
-    const std::size_t all = bytes * static_cast<std::size_t>(ranks.size());
+    const std::size_t all = bytes_of_all(ranks, bytes);
     ranks.alltoall({static_cast<const std::byte*>(outgoing), all}, {static_cast<std::byte*>(incoming), all});
   });
 }

@@ -88,6 +88,9 @@ static int wrong_numbers(longshore_team* team, longshore_array* table) {
   CHECK_REFUSED(longshore_gather(table, &index, 1, out, &hops), LONGSHORE_ERROR_USAGE, "1, 2 or 3");
   CHECK_REFUSED(longshore_gather(table, &index, 1, out, &items), LONGSHORE_ERROR_USAGE, "buffer_items is -4");
 
+  CHECK_REFUSED(longshore_allgather(team, out, SIZE_MAX, out), LONGSHORE_ERROR_USAGE, "more than any memory");
+  CHECK_REFUSED(longshore_alltoall(team, out, SIZE_MAX, out), LONGSHORE_ERROR_USAGE, "more than any memory");
+
   static const int one[3] = {1, 1, 1}, many[3] = {1, 1, 2}, below[3] = {-1, 1, 1};
   static const int64_t cells[3] = {1, 1, 1};
   struct longshore_field field;

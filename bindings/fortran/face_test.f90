@@ -1,6 +1,7 @@
 ! The Fortran module, on whichever transport it is started: each pattern against an oracle of its own, and what is refused.
 module face_checks
   use longshore
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real32, real64
   implicit none
   logical :: fault = .false.  ! told by the command line: a cell is made wrong, and the test must fail
@@ -20,7 +21,9 @@ contains
     integer(int32) :: counts(2)
     real(real32) :: largest
     real(real64) :: told(3)
-    integer :: ierr
+    real(real64), allocatable :: twos(:), came(:)
+    integer(int32), allocatable :: ranks(:)
+    integer :: i, ierr
     counts = [team%rank(), 1]
     call team%allreduce(counts, longshore_sum)
     call check(counts(1) == team%size()*(team%size() - 1)/2 .and. counts(2) == team%size(), 'a sum over ranks')
@@ -32,6 +35,18 @@ contains
     call check(all(told == 1.5_real64), 'a broadcast')
     call team%broadcast(told, team%size(), ierr)
     call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'there are 0 to') > 0, 'a refused broadcast')
+    allocate (ranks(team%size()), twos(2*team%size()), came(2*team%size()))
+    call team%allgather(team%rank(), ranks)
+    call check(all(ranks == [(i, i=0, team%size() - 1)]), 'an allgather of scalars')
+    call team%allgather([real(team%rank(), real64), -1.0_real64], twos)
+    call check(all(nint(twos(1::2)) == ranks .and. nint(twos(2::2)) == -1), 'an allgather of vectors')
+    twos = [(real(100*team%rank() + i, real64), i=0, 2*team%size() - 1)]
+    call team%alltoall(twos, came)
+    call check(all(nint(came(2::2)) == [(100*i + 2*team%rank() + 1, i=0, team%size() - 1)]), 'an alltoall')
+    call team%allgather(-1.0_real64, twos, ierr)
+    call check(ierr == longshore_error_usage, 'too much room for an allgather')
+    call team%alltoall(twos, came(2:), ierr)
+    call check(ierr == longshore_error_usage, 'blocks that are not one for each rank')
     call check(team%nodes() >= 1 .and. len_trim(team%transport()) > 0, 'facts about the run')
     call check(len_trim(longshore_version()) >= 5, 'a version')
     call team%barrier(ierr)
@@ -257,6 +272,8 @@ contains
     type(longshore_halo) :: halo
     real(real32), pointer :: u(:, :)
     integer(int64), allocatable, target :: v(:, :)
+    complex(real64), allocatable, target :: z(:, :)
+    complex(real32), pointer :: narrow(:, :)
     integer :: at(3), all_cells(3), x, y, ierr
     call grid%create(team, ranks=[1, 1, 1, 1], ierr=ierr)
     call check(ierr == longshore_error_usage, 'a grid of four dimensions')
@@ -272,24 +289,33 @@ contains
     all_cells(:2) = all_cells(:2)*n
     call grid%allocate(u, n, 2)
     call check(all(lbound(u) == -1) .and. all(ubound(u) == n + 2), 'bounds of an allocated field')
-    allocate (v(-1:n(1) + 2, -1:n(2) + 2))
+    call grid%allocate(narrow, n, 2)
+    allocate (v(-1:n(1) + 2, -1:n(2) + 2), z(-1:n(1) + 2, -1:n(2) + 2))
     u = -1
     v = -1
+    z = -1
+    narrow = -1
     do y = 1, n(2)
       do x = 1, n(1)
         u(x, y) = real(cell(at(1) + x, at(2) + y, 0, all_cells, 0), real32)
         v(x, y) = cell(at(1) + x, at(2) + y, 0, all_cells, 3)
+        z(x, y) = cmplx(v(x, y), -2*v(x, y), real64)
+        narrow(x, y) = cmplx(-u(x, y), u(x, y), real32)
       end do
     end do
     call halo%create(grid, low=[2, 2], high=[2, 2], algorithm='staged')
     call halo%add(u)
     call halo%add(v)
+    call halo%add(z)
+    call halo%add(narrow)
     call halo%exchange()
     call check(halo%algorithm() == 'staged' .and. halo%payload_bytes() > 0, 'facts about a plan')
     do y = -1, n(2) + 2
       do x = -1, n(1) + 2
         call check(nint(u(x, y)) == cell(at(1) + x, at(2) + y, 0, all_cells, 0), 'a cell of real32')
         call check(v(x, y) == cell(at(1) + x, at(2) + y, 0, all_cells, 3), 'a cell of int64')
+        call check(z(x, y) == cmplx(v(x, y), -2*v(x, y), real64), 'a complex cell')
+        call check(narrow(x, y) == cmplx(-u(x, y), u(x, y), real32), 'a complex cell of real32')
       end do
     end do
     call grid%deallocate(u, ierr)
@@ -297,6 +323,12 @@ contains
     call halo%free()
     call grid%deallocate(u, ierr)
     call check(ierr == longshore_ok .and. .not. associated(u), 'a deallocated field')
+    call halo%create(grid, width=2)
+    call halo%exchange(z)
+    call halo%exchange(narrow, ierr=ierr)
+    call check(ierr == longshore_error_usage, 'a complex array of another kind than was planned for')
+    call halo%free()
+    call grid%deallocate(narrow)
     call grid%deallocate(u, ierr)
     call check(ierr == longshore_error_usage, 'a field that is not there')
   end subroutine halo_2
@@ -322,11 +354,57 @@ contains
     call grid%free()
   end subroutine halo_1
 
+  ! Objects that were not created, or were freed, vectors that are not allocated, and texts and arrays that are too long to be counted in
+  ! the usual way.
+  subroutine not_there(team)
+    type(longshore_team), intent(inout) :: team
+    type(longshore_array) :: table
+    type(longshore_grid) :: grid
+    type(longshore_halo) :: halo
+    real(real64), target :: u(4)
+    real(real32), target :: cell
+    real(real64), pointer :: mine(:), field(:, :)
+    real(real32), pointer :: large(:, :, :)
+    integer :: first, count, ierr
+    call table%get_local(mine, ierr)
+    call check(ierr == longshore_error_usage, 'the part of no array')
+    call grid%piece(1, 10, first, count, ierr)
+    call check(ierr == longshore_error_usage .and. count == 0, 'a piece of no grid')
+    call halo%exchange(u, ierr=ierr)
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'before it was created') > 0, 'no halo')
+    call halo%add(u, ierr)
+    call check(ierr == longshore_error_usage, 'a field of no halo')
+    call halo%plan(ierr)
+    call check(ierr == longshore_error_usage, 'a plan of no halo')
+    call halo%create(grid, width=1, ierr=ierr)
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'grid that was not created') > 0, 'no grid')
+    call grid%create(team, dimensions=1, placement=repeat('far away ', 60), ierr=ierr)
+    call check(ierr == longshore_error_usage, 'a text that is longer than any that there is')
+    call grid%create(team, dimensions=1)
+    call halo%create(grid, width=1)
+    call halo%exchange(u)
+    call halo%free()
+    call halo%exchange(u, ierr=ierr)
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'freed') > 0, 'a halo that was freed')
+    call grid%free()
+    call grid%create(team, dimensions=2)
+    call grid%allocate(field, [-8, -8], 1, ierr)
+    call check(ierr == longshore_error_usage .and. .not. associated(field), 'a field of less than no cells')
+    call grid%free()
+    call grid%create(team)
+    call halo%create(grid, width=1)
+    call c_f_pointer(c_loc(cell), large, [4096, 1024, 1024])  ! nothing of it is looked at
+    call halo%add(large, ierr)
+    call check(ierr == longshore_ok, 'a field of 2^32 cells')
+    call halo%free()
+    call grid%free()
+  end subroutine not_there
+
   subroutine sorting(team)
     type(longshore_team), intent(inout) :: team
     integer(int32), allocatable, target :: keys(:)
     real(real64), allocatable, target :: reals(:)
-    integer(int64), allocatable, target :: values(:)
+    integer(int64), allocatable, target :: values(:), few(:), with(:)
     integer(int64) :: found
     integer :: i, lowest(1), ierr
     keys = [(mod(i*7919 + team%rank(), 1000) - 500, i=1, 400)]
@@ -343,6 +421,16 @@ contains
     if (size(reals) > 0) lowest = nint(1e6*reals(1))
     call team%allreduce(lowest, longshore_min)
     if (team%rank() == 0) call check(size(reals) > 0 .and. lowest(1) == nint(1e6*reals(1)), 'the smallest key on rank 0')
+    if (team%rank() > 0) few = [(int(2, int64)**mod(i, 40), i=1, 40)]  ! rank 0 has none: not allocated
+    if (team%rank() > 0) with = -few
+    call longshore_sort(team, few, with, sampled=.true.)
+    call check(all(few(2:) >= few(:size(few) - 1)) .and. all(with == -few), 'keys of all but one rank')
+    found = size(few)
+    call team%allreduce(found, longshore_sum)
+    call check(found == 40*(team%size() - 1), 'how many keys of all but one rank')
+    deallocate (few)
+    call longshore_sort(team, few)
+    call check(size(few) == 0, 'no keys at all')
     call longshore_sort(team, reals, max_key=5_int64, ierr=ierr)
     call check(ierr == longshore_error_usage, 'max_key of reals')
   end subroutine sorting
@@ -369,6 +457,7 @@ contains
     call halo_3(team, 'channel')
     call halo_2(team)
     call halo_1(team)
+    call not_there(team)
     call sorting(team)
     call streams(team)
   end subroutine all_of_it

@@ -1,7 +1,8 @@
 """Makes the Fortran module of its template and of the C header, so that no constant, type or interface is typed twice.
 
 Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template `!:header` is where what the header declares
-goes; lines between `!:for type` (rank, value, plan, more) and `!:end` are repeated for each, with <names> replaced.
+goes; lines between `!:for type` (field, rank, value, plan, more) and `!:end` are repeated for each, with <names>
+replaced.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ TYPES = [
         ("int32", "integer", "int32"),
         ("int64", "integer", "int64"),
     )
+]
+# What fields of halos may be beside these: C is told how many bytes their elements have.
+COMPLEX = [
+    {"type": f"complex_{name}", "decl": f"complex({name})", "id": "longshore_bytes"} for name in ("real32", "real64")
 ]
 
 
@@ -43,7 +48,7 @@ VALUES = [{"value": one["type"], "vdecl": one["decl"]} for one in TYPES]
 PLANS = [{"plan": name, "how": "", "how_declared": ""} for name in ("gather", "scatter", "histogram")]
 PLANS += [{"plan": "update", "how": "how, ", "how_declared": "integer(c_int), intent(in) :: how"}]  # by which operation
 MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # fields of one call beside the first
-LOOPS = {"type": TYPES, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE}
+LOOPS = {"type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE}
 
 LONGEST_LINE = 132  # of Fortran 2008
 

@@ -14,6 +14,7 @@ static int count_pairs(longshore_team* team, void* context) {
   FILE* const file = fopen(context, "rb");
   if (file == NULL || fseek(file, 0, SEEK_END) != 0) return longshore_fail(LONGSHORE_ERROR_USAGE, "the file cannot be read");
   const int64_t pairs = ftell(file) - 1, rank = longshore_team_rank(team), ranks = longshore_team_size(team);
+  if (pairs < 1) return longshore_fail(LONGSHORE_ERROR_USAGE, "the file has not even two bytes");
   const int64_t first = rank * pairs / ranks, mine = (rank + 1) * pairs / ranks - first;
   unsigned char* const bytes = malloc((size_t)mine + 1);
   int64_t* const indices = malloc(((size_t)mine + 1) * sizeof *indices);

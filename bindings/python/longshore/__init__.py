@@ -30,6 +30,7 @@ from longshore._core import (
     sort,
     stream,
     transports,
+    update,
     world,
 )
 from longshore.errors import (
@@ -65,5 +66,6 @@ __all__ = [
     "sort",
     "stream",
     "transports",
+    "update",
     "world",
 ]

@@ -13,6 +13,8 @@ namespace {
 
 [[noreturn]] void type_error(const std::string& message) { throw nb::type_error(message.c_str()); }
 
+nb::object of_numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
+
 std::string type_name_of(nb::handle object) { return nb::cast<std::string>(nb::str(object.type().attr("__name__"))); }
 
 std::optional<element> element_named(std::string_view name) {
@@ -27,16 +29,41 @@ std::optional<element> element_of(const nb::dlpack::dtype& type) {
   return std::nullopt;
 }
 
+// Why what was given is not looked at as an array.
+[[noreturn]] void refuse(nb::handle given, const char* what) {
+  const std::string allowed = fmt::format("{}", fmt::join(element_names, ", "));
+  if (!nb::hasattr(given, "__array_interface__"))
+    type_error(
+        fmt::format("{}: a NumPy array of {} is needed, got {} (numpy.asarray makes one)", what, allowed, type_name_of(given)));
+  const nb::object type = given.attr("dtype");
+  if (element_named(nb::cast<std::string>(nb::str(type))))
+    throw nb::value_error(
+        fmt::format("{}: the elements of the array do not lie whole elements apart; array.copy() is one where they do", what)
+            .c_str());
+  const auto in_this_order = nb::cast<std::string>(nb::str(type.attr("newbyteorder")("=")));
+  if (element_named(in_this_order))
+    type_error(fmt::format("{}: the bytes of elements of {} are swapped; array.astype('{}') has them as this machine does", what,
+                           nb::cast<std::string>(nb::str(type)), in_this_order));
+  type_error(fmt::format("{}: elements of type {}: allowed are {}", what, nb::cast<std::string>(nb::str(type)), allowed));
+}
+
+// A mask says which elements are not to be used, which nothing here would look at.
+void refuse_mask(nb::handle given, const char* what) {
+  static PyObject* plain = nullptr;  // kept for ever; with Python's lock
+  if (plain == nullptr) plain = of_numpy("ndarray").release().ptr();
+  if (given.type().ptr() == plain || PyObject_IsInstance(given.ptr(), plain) != 1 || !nb::hasattr(given, "mask")) return;
+  type_error(
+      fmt::format("{}: a masked array, whose mask would not be heeded; array.filled() and array.compressed() have none", what));
+}
+
 template <class Byte, class Array>
 array_memory<Byte> look_at(nb::handle given, const char* what) {
+  refuse_mask(given, what);
   Array array;
   if (!nb::try_cast(given, array)) {
     nb::ndarray<nb::ro> readable;
     if (nb::try_cast(given, readable)) throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
-    const bool has_type = nb::hasattr(given, "dtype");
-    type_error(fmt::format(
-        "{}: a NumPy array of {} is needed, got {}{}", what, fmt::join(element_names, ", "), type_name_of(given),
-        has_type ? " of " + nb::cast<std::string>(nb::str(nb::object(given.attr("dtype")))) : " (numpy.asarray makes one)"));
+    refuse(given, what);
   }
   const auto type = element_of(array.dtype());
   if (!type || array.device_type() != nb::device::cpu::value)
@@ -58,6 +85,12 @@ array_memory<Byte> look_at(nb::handle given, const char* what) {
     if (memory.shape[d] != 1 && memory.strides_bytes[d] != expected) memory.contiguous = memory.items == 0;
     expected *= static_cast<std::ptrdiff_t>(memory.shape[d]);
   }
+  const std::size_t alignment = is_complex(*type) ? bytes_of(*type) / 2 : bytes_of(*type);
+  if (memory.items > 0 && reinterpret_cast<std::uintptr_t>(memory.data) % alignment != 0)
+    throw nb::value_error(
+        fmt::format("{}: the array does not begin at a multiple of {} bytes, as its elements must; array.copy() does", what,
+                    alignment)
+            .c_str());
   memory.owner = nb::borrow(given);
   return memory;
 }
@@ -75,7 +108,7 @@ Memory require_contiguous(Memory memory, const char* what) {
 element element_of(nb::handle dtype) {
   nb::object type;
   try {
-    type = nb::module_::import_("numpy").attr("dtype")(dtype);
+    type = of_numpy("dtype")(dtype);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;
     type_error(
@@ -87,15 +120,19 @@ element element_of(nb::handle dtype) {
 }
 
 nb::dlpack::dtype dlpack_of(element type) noexcept {
-  const auto code = is_floating(type) ? nb::dlpack::dtype_code::Float
-                    : is_signed(type) ? nb::dlpack::dtype_code::Int
-                                      : nb::dlpack::dtype_code::UInt;
+  const auto code = is_complex(type)    ? nb::dlpack::dtype_code::Complex
+                    : is_floating(type) ? nb::dlpack::dtype_code::Float
+                    : is_signed(type)   ? nb::dlpack::dtype_code::Int
+                                        : nb::dlpack::dtype_code::UInt;
   return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * bytes_of(type)), 1};
 }
 
 nb::object dtype_of(element type) {
+  static std::array<PyObject*, element_names.size()> made = {};  // kept for ever; with Python's lock
+  PyObject*& known = made[static_cast<std::size_t>(type)];
   const std::string_view name = name_of(type);
-  return nb::module_::import_("numpy").attr("dtype")(nb::str(name.data(), name.size()));
+  if (known == nullptr) known = nb::object(of_numpy("dtype")(nb::str(name.data(), name.size()))).release().ptr();
+  return nb::borrow(known);
 }
 
 array_to_read array_for_reading(nb::handle array, const char* what) {
@@ -115,10 +152,21 @@ void require_type(element given, element wanted, const char* what) {
                            name_of(given), name_of(wanted)));
 }
 
+void require_real(element given, const char* what) {
+  if (!is_complex(given)) return;
+  const auto* const first_complex = element_names.begin() + static_cast<std::size_t>(element::complex64);
+  type_error(fmt::format("{}: elements of type {}: allowed are {}", what, name_of(given),
+                         fmt::join(element_names.begin(), first_complex, ", ")));
+}
+
 nb::object new_array(const std::vector<std::size_t>& shape, element type) {
+  static PyObject* empty = nullptr;  // kept for ever; with Python's lock
+  if (empty == nullptr) empty = of_numpy("empty").release().ptr();
+  const auto dtype = dtype_of(type);
+  if (shape.size() == 1) return nb::handle(empty)(shape[0], dtype);
   nb::list sizes;
   for (const std::size_t size : shape) sizes.append(size);
-  return nb::module_::import_("numpy").attr("empty")(nb::tuple(sizes), dtype_of(type));
+  return nb::handle(empty)(nb::tuple(sizes), dtype);
 }
 
 nb::object array_over(void* data, const std::vector<std::size_t>& shape, element type, nb::handle owner,

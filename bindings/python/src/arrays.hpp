@@ -14,16 +14,17 @@ namespace longshore::python {
 
 namespace nb = nanobind;
 
-/// Types of elements, in the order of their names.
-enum class element { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64 };
-inline constexpr std::array<std::string_view, 10> element_names = {"int8",   "int16",  "int32",  "int64",   "uint8",
-                                                                   "uint16", "uint32", "uint64", "float32", "float64"};
+/// Types of elements, in the order of their names. The last two are for what is moved, and not computed with.
+enum class element { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128 };
+inline constexpr std::array<std::string_view, 12> element_names = {
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"};
 [[nodiscard]] constexpr std::string_view name_of(element type) noexcept { return element_names[static_cast<std::size_t>(type)]; }
 [[nodiscard]] constexpr std::size_t bytes_of(element type) noexcept {
-  constexpr std::array<std::size_t, 10> bytes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+  constexpr std::array<std::size_t, 12> bytes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
   return bytes[static_cast<std::size_t>(type)];
 }
-[[nodiscard]] constexpr bool is_floating(element type) noexcept { return type >= element::float32; }
+[[nodiscard]] constexpr bool is_complex(element type) noexcept { return type >= element::complex64; }
+[[nodiscard]] constexpr bool is_floating(element type) noexcept { return type >= element::float32 && !is_complex(type); }
 [[nodiscard]] constexpr bool is_signed(element type) noexcept { return type <= element::int64; }
 
 /// The type that Python means by a name, a NumPy dtype or type. Throws TypeError that lists the types.
@@ -55,6 +56,9 @@ using array_to_write = array_memory<std::byte>;
 [[nodiscard]] array_to_write contiguous_for_writing(nb::handle array, const char* what);
 /// Throws TypeError unless the elements are of that type.
 void require_type(element given, element wanted, const char* what);
+
+/// Throws TypeError for complex elements.
+void require_real(element given, const char* what);
 
 /// numpy.empty(shape, dtype).
 [[nodiscard]] nb::object new_array(const std::vector<std::size_t>& shape, element type);

@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "halo_plans.hpp"
+#include "python_number.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/core/error.hpp>
@@ -13,6 +14,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -32,23 +34,37 @@ struct rank_halo {
   std::vector<std::string> types;
 };
 
-bool is_sequence(nb::handle value) { return PySequence_Check(value.ptr()) != 0 && PyUnicode_Check(value.ptr()) == 0; }
+// A list, a tuple, an array of one dimension; not a text, nor a number of NumPy.
+bool is_sequence(nb::handle value) {
+  return PySequence_Check(value.ptr()) != 0 && PyUnicode_Check(value.ptr()) == 0 && plain_number(value).is(value);
+}
+
+int count_of(nb::handle given, const char* what) {
+  return static_cast<int>(whole_number(given, what, 0, std::numeric_limits<int>::max()));
+}
 
 shape_list shape_of(nb::handle cells) {
-  const auto shape = is_sequence(cells) ? nb::cast<std::vector<std::int64_t>>(cells) : std::vector{nb::cast<std::int64_t>(cells)};
+  std::vector<std::int64_t> shape;
+  if (is_sequence(cells))
+    for (const nb::handle extent : cells) shape.push_back(whole_number(extent, "cells"));
+  else
+    shape.push_back(whole_number(cells, "cells"));
   if (shape.empty() || shape.size() > 3) fail(errc::usage, "cells in {} dimensions: 1, 2 or 3", shape.size());
   for (const auto extent : shape)
     if (extent < 1) fail(errc::usage, "cells ({}): each at least 1", fmt::join(shape, ", "));
   return {shape.begin(), shape.end()};
 }
 
-// A value for all dimensions, or one for each.
-template <class Value>
-std::vector<Value> per_dimension(nb::handle given, std::size_t dimensions, const char* what) {
-  if (!is_sequence(given)) return std::vector<Value>(dimensions, nb::cast<Value>(given));
+// A value for all dimensions, or one for each, as `read(value, what)` reads it.
+template <class Read>
+auto per_dimension(nb::handle given, std::size_t dimensions, const char* what, const Read& read) {
+  std::vector<decltype(read(given, what))> values;
+  if (!is_sequence(given)) {
+    values.assign(dimensions, read(given, what));
+    return values;
+  }
   if (nb::len(given) != dimensions) fail(errc::usage, "{}: {} values for {} dimensions", what, nb::len(given), dimensions);
-  std::vector<Value> values;
-  for (const nb::handle one : given) values.push_back(nb::cast<Value>(one));
+  for (const nb::handle one : given) values.push_back(read(one, what));
   return values;
 }
 
@@ -65,10 +81,8 @@ void read_widths(rank_halo& halo, nb::handle width) {
     const bool pair = is_sequence(side);
     if (pair && nb::len(side) != 2)
       fail(errc::usage, "width: {} values for the sides of a dimension: (low, high)", nb::len(side));
-    halo.low.push_back(nb::cast<int>(pair ? nb::object(side[0]) : side));
-    halo.high.push_back(nb::cast<int>(pair ? nb::object(side[1]) : side));
-    if (halo.low.back() < 0 || halo.high.back() < 0)
-      fail(errc::usage, "width {}, {}: 0 or more", halo.low.back(), halo.high.back());
+    halo.low.push_back(count_of(pair ? nb::object(side[0]) : side, "width"));
+    halo.high.push_back(count_of(pair ? nb::object(side[1]) : side, "width"));
   }
 }
 
@@ -141,8 +155,8 @@ std::vector<element> types_of(nb::handle dtype, std::size_t count) {
 
 void read_fields(rank_halo& halo, nb::handle given, nb::handle dtype, const team& ranks, std::vector<field_memory>& fields) {
   nb::list arrays;
-  if (PyLong_Check(given.ptr())) {
-    const auto count = nb::cast<std::int64_t>(given);
+  if (const nb::object number = plain_number(given); PyLong_Check(number.ptr())) {
+    const std::int64_t count = whole_number(number, "fields");
     if (count < 1 || count > halo_plans::most_fields) fail(errc::usage, "{} fields: 1 to {}", count, halo_plans::most_fields);
     for (const element type : types_of(dtype, static_cast<std::size_t>(count))) {
       arrays.append(new_field(halo, ranks, type, fields));
@@ -182,8 +196,8 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   where.dimensions = static_cast<int>(dimensions);
   where.placement = grid_placement_from(placement);
   where.periodic = {};
-  const auto wraps = per_dimension<bool>(periodic, dimensions, "periodic");
-  const auto given = ranks.is_none() ? std::vector<int>(dimensions) : per_dimension<int>(ranks, dimensions, "ranks");
+  const auto wraps = per_dimension(periodic, dimensions, "periodic", truth);
+  const auto given = ranks.is_none() ? std::vector<int>(dimensions) : per_dimension(ranks, dimensions, "ranks", count_of);
   for (std::size_t d = 0; d < dimensions; ++d) {
     where.cells[dimensions - 1 - d] = halo.cells[d];
     where.periodic[dimensions - 1 - d] = wraps[d];
@@ -319,7 +333,7 @@ void bind_halo(nb::module_& module) {
 
 Collective. ``cells`` is the whole grid in the order of arrays, 1 to 3 dimensions; each rank has a block of it. ``fields``: how many
 fields to make (in memory that neighbours on a node read directly), or arrays of your own, each a block with its halo. ``width``: one for
-all sides, one for each dimension, or (low, high) for each. The plan is made once and used often.
+all sides, one for each dimension, or (low, high) for each. Cells may be complex. The plan is made once and used often.
 
 >>> halo = longshore.Halo(None, cells=4, width=1)
 >>> u, = halo.fields

@@ -2,12 +2,29 @@
 
 #include <longshore/core/error.hpp>
 
+#include <pthread.h>
+
 #include <cstdint>
 #include <span>
 
 namespace longshore::python {
+namespace {
 
-membership::membership(std::shared_ptr<team> ranks) : team_(std::move(ranks)), rank_(team_->rank()), size_(team_->size()) {}
+std::atomic<int> generation_of_this_process{0};
+
+}  // namespace
+
+membership::membership(std::shared_ptr<team> ranks)
+    : team_(std::move(ranks)),
+      rank_(team_->rank()),
+      size_(team_->size()),
+      is_alone_(size_ == 1 && team_->transport_name() == "threads") {}
+
+int membership::generation() noexcept { return generation_of_this_process.load(std::memory_order_relaxed); }
+
+void membership::count_generations() {
+  static_cast<void>(pthread_atfork(nullptr, nullptr, [] { ++generation_of_this_process; }));
+}
 
 membership::~membership() {
   if (team_ == nullptr) return;
@@ -20,6 +37,12 @@ membership::~membership() {
 void membership::refuse() const {
   if (team_ == nullptr)
     fail(errc::usage, "the team of {} ranks has ended: what it made can be read, but no longer used together", size_);
+  if (is_of_parent())
+    fail(errc::usage,
+         "the team of rank {} was used in a process that was forked from it: start processes of other kinds (multiprocessing: "
+         "'spawn'), "
+         "and give them arrays",
+         rank_);
   fail(errc::usage, "the team of rank {} was used in another thread: only the thread that runs the rank may", rank_);
 }
 

@@ -41,11 +41,16 @@ class membership {
   membership(const membership&) = delete;
   membership& operator=(const membership&) = delete;
 
-  /// Throws errc::usage when the team has ended, or belongs to another thread.
+  /// Throws errc::usage when the team has ended, belongs to another thread, or to the process that this one was forked from.
   [[nodiscard]] team& ranks() const {
-    if (team_ == nullptr || owner_ != std::this_thread::get_id()) refuse();
+    if (!is_usable()) refuse();
     return *team_;
   }
+  [[nodiscard]] bool is_usable() const noexcept {
+    return team_ != nullptr && owner_ == std::this_thread::get_id() && !is_of_parent();
+  }
+  /// Whether this process was forked after the team was made, and the other ranks, or MPI, are not its own.
+  [[nodiscard]] bool is_of_parent() const noexcept { return generation_ != generation() && !is_alone_; }
   [[nodiscard]] bool ended() const noexcept { return team_ == nullptr; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
@@ -66,12 +71,19 @@ class membership {
   /// A rank has failed: what there is goes as far as it can without the others.
   void abandon() noexcept;
 
+  /// How often this process and those before it were forked from another one, since the package was loaded.
+  [[nodiscard]] static int generation() noexcept;
+  /// Once, before the first fork that is to be noticed.
+  static void count_generations();
+
  private:
   [[noreturn]] void refuse() const;
 
   std::shared_ptr<team> team_;
   std::thread::id owner_ = std::this_thread::get_id();
+  int generation_ = generation();
   int rank_, size_;
+  bool is_alone_;                                      ///< one rank, without a library underneath
   std::vector<std::shared_ptr<shared_thing>> things_;  // in the order in which all ranks made them
 };
 

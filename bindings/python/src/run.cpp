@@ -2,10 +2,12 @@
 #include "python_reference.hpp"
 #include "rank_team.hpp"
 
+#include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/wait_hook.hpp>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -22,9 +24,10 @@ using namespace nb::literals;
 
 // What a process has once; with Python's lock.
 struct process_state {
-  std::shared_ptr<launcher> started;                // keeps MPI until the interpreter ends
+  std::shared_ptr<launcher> started;                // keeps MPI until the interpreter ends,
   std::vector<std::shared_ptr<membership>> joined;  // teams that were joined, to be ended before MPI is
   std::shared_ptr<membership> world;                // of processes
+  int started_in = 0;                               // which generation of processes
 };
 process_state& process() {
   static auto* state = new process_state;  // outlives whatever Python drops last
@@ -43,8 +46,26 @@ run_options options_for(std::optional<std::string> transport, std::optional<int>
     options.ranks = *ranks;
   }
   if (ranks_per_node) options.ranks_per_node = *ranks_per_node;
+  if (timeout && !(*timeout >= 0)) fail(errc::usage, "timeout {}: seconds, 0 or more; 0 is no deadline", *timeout);
   if (timeout) options.timeout_seconds = *timeout;
   return options;
+}
+
+// Ctrl-C while a rank waits: Python only notes a signal until its main thread asks.
+void look_for_signals() {
+  constexpr double seconds_between_looks = 0.05;
+  thread_local double looked = 0;
+  const double now = monotonic_seconds();
+  if (now - looked < seconds_between_looks) return;
+  looked = now;
+  const nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// With Python's lock.
+void heed_signals(team& ranks) {
+  const nb::module_ threading = nb::module_::import_("threading");
+  if (threading.attr("current_thread")().is(threading.attr("main_thread")())) ranks.kept<wait_hook>().call = look_for_signals;
 }
 
 // What was started stays so: the libraries underneath start once in a process.
@@ -52,7 +73,10 @@ std::shared_ptr<launcher> start(const run_options& options) {
   auto& started = process().started;
   if (started && started->options().transport == options.transport) return started;
   auto starter = std::make_shared<launcher>(options);
-  if (options.transport != "threads" && !started) started = starter;
+  if (options.transport != "threads" && !started) {
+    started = starter;
+    process().started_in = membership::generation();
+  }
   return starter;
 }
 
@@ -65,6 +89,7 @@ void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_referen
   } const leaving{members};
   {
     const nb::gil_scoped_acquire lock;
+    heed_signals(ranks);
     of_this_rank = members;
     struct forgetting {
       ~forgetting() { of_this_rank.reset(); }
@@ -97,6 +122,7 @@ nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple
 }
 
 rank_team joined(std::shared_ptr<team> ranks) {
+  heed_signals(*ranks);
   rank_team mine{std::make_shared<membership>(std::move(ranks))};
   process().joined.push_back(mine.members);
   return mine;
@@ -113,6 +139,11 @@ std::uintptr_t address_of(nb::handle comm) {
   const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
   if (PyObject_IsInstance(comm.ptr(), mpi.attr("Comm").ptr()) != 1)
     throw nb::type_error("Team(comm): a communicator of mpi4py is needed, got another object of it");
+  if (comm.equal(mpi.attr("COMM_NULL")))
+    fail(errc::usage, "Team(comm): COMM_NULL, of which ranks that are not in a communicator, or have freed it, make no team");
+  const bool can_ask = nb::cast<bool>(mpi.attr("Is_initialized")()) && !nb::cast<bool>(mpi.attr("Is_finalized")());
+  if (can_ask && nb::cast<bool>(comm.attr("Is_inter")()))
+    fail(errc::usage, "Team(comm): an intercommunicator, which has two groups of ranks: comm.Merge() is one of all of them");
   return nb::cast<std::uintptr_t>(mpi.attr("_addressof")(comm));
 }
 
@@ -128,19 +159,19 @@ rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node, std::opt
 }
 
 // Called by atexit, before mpi4py ends MPI. After an exception that nobody caught the other ranks may not come: then the processes just end.
+// What a process that was forked has of its parent is its parent's to end.
 void end_all() {
   auto& state = process();
   const bool failed = PySys_GetObject("last_value") != nullptr;
   auto joined_teams = std::move(state.joined);
   state.world.reset();
   alone.reset();
-  if (failed) {
+  if (failed || state.started_in != membership::generation())
     new std::shared_ptr(std::move(state.started));  // nobody ends MPI: a launcher then ends the others
-    return;
-  }
+  if (failed) return;
   const nb::gil_scoped_release unlocked;
   while (!joined_teams.empty()) {
-    joined_teams.back()->end();
+    if (!joined_teams.back()->is_of_parent()) joined_teams.back()->end();
     joined_teams.pop_back();
   }
   state.started.reset();
@@ -212,6 +243,7 @@ MPI launcher, else this thread alone, so that a notebook needs no run().
 >>> 'threads' in longshore.transports()
 True
 )");
+  membership::count_generations();
   nb::module_::import_("atexit").attr("register")(module.attr("_end_all"));
 }
 

@@ -174,6 +174,7 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
   const auto keys = contiguous_for_reading(keys_given, "keys");
+  require_real(keys.type, "keys");
   if (keys.shape.size() != 1) throw nb::value_error(fmt::format("keys: {} dimensions; one is needed", keys.shape.size()).c_str());
   bucket_options options = options_from(keys.type, exchange, order, max_key, stable, splitters, together);
   if (task_count < 1) fail(errc::usage, "{} tasks: at least 1", task_count);
@@ -186,6 +187,7 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
     return bytes_of(keys.type) <= 4 ? sort_keys<std::uint32_t>(ranks, keys, options)
                                     : sort_keys<std::uint64_t>(ranks, keys, options);
   const auto values = contiguous_for_reading(values_given, "values");
+  require_real(values.type, "values");
   if (values.shape.size() != 1 || values.items != keys.items)
     throw nb::value_error(
         fmt::format("values: {} in {} dimensions, but {} keys: each key needs one", values.items, values.shape.size(), keys.items)

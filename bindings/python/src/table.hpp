@@ -1,11 +1,13 @@
 // A distributed array without its type: what the class Table and the functions on it call.
 //
-// Moving elements needs their size alone, so that tables are compiled for unsigned integers of four sizes, and adding floats is an
-// operation on their bits.
+// Moving elements needs their size alone, so that tables are compiled for unsigned integers of four sizes, and updates are operations on
+// their bits.
 #pragma once
 
+#include "../../c/word_operation.hpp"
 #include "arrays.hpp"
 #include "membership.hpp"
+#include "table_distribution.hpp"
 
 #include <longshore/gather/options.hpp>
 #include <longshore/transport/team.hpp>
@@ -18,12 +20,15 @@
 
 namespace longshore::python {
 
+using bindings::operation;
+
 /// What a plan is made for.
 struct plan_key {
   gather_strategy strategy = gather_strategy::automatic;
   std::size_t buffer_items = 1024;
   int hops = 0;
   bool combine = false;
+  operation how = operation::sum;  // of updates
   friend auto operator<=>(const plan_key&, const plan_key&) = default;
 };
 
@@ -40,12 +45,12 @@ class table : public shared_thing {
   virtual gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices, std::byte* out) = 0;
   virtual gather_strategy scatter(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values) = 0;
   /// `values`: one for each index, or (common) one for all.
-  virtual gather_strategy add(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values,
-                              bool common) = 0;
+  virtual gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values,
+                                 bool common) = 0;
 };
 
 /// Collective, as dist_array. Elements of 1 and 2 bytes; of 4 and 8 bytes.
-[[nodiscard]] std::shared_ptr<table> make_narrow_table(team& ranks, std::size_t size, element type, bool cyclic);
-[[nodiscard]] std::shared_ptr<table> make_wide_table(team& ranks, std::size_t size, element type, bool cyclic);
+[[nodiscard]] std::shared_ptr<table> make_narrow_table(team& ranks, std::size_t size, element type, table_distribution where);
+[[nodiscard]] std::shared_ptr<table> make_wide_table(team& ranks, std::size_t size, element type, table_distribution where);
 
 }  // namespace longshore::python

@@ -1,57 +1,56 @@
-// block or cyclic, chosen at run time, with one locator for both: loops are compiled once instead of seven times. It costs an index some
-// instructions more than block and cyclic of the library, whose maps it agrees with.
+// block, cyclic or block-cyclic, chosen at run time as in the C face, with one locator for all: loops are compiled once instead of seven
+// times. It costs an index some instructions more than the distributions of the library, whose maps it agrees with.
 #pragma once
 
-#include <longshore/array/block.hpp>
-#include <longshore/array/cyclic.hpp>
+#include "../../c/chosen_distribution.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 
 namespace longshore::python {
 
-struct table_distribution {
+struct table_distribution : bindings::chosen_distribution {
   static constexpr std::string_view name = "of a Table";  // in messages
-  bool is_cyclic = false;
 
-  class map {
+  class map : public bindings::chosen_distribution::map {
+    using chosen = bindings::chosen_distribution::map;
+
    public:
-    map(table_distribution kind, std::uint64_t size, int ranks) noexcept
-        : block_(block{}, size, ranks), cyclic_(cyclic{}, size, ranks), is_cyclic_(kind.is_cyclic) {
+    map(table_distribution kind, std::uint64_t size, int ranks) : chosen(kind, size, ranks) {
       const auto all = static_cast<std::uint64_t>(ranks);
+      if (kind.block_items > 0) {
+        locate_.deal = kind.block_items == 1 ? dealt::one_by_one : dealt::in_blocks;
+        locate_.early = invariant_divisor(all);
+        locate_.later = invariant_divisor(kind.block_items == 1 ? all : kind.block_items);
+        return;
+      }
       const std::uint64_t short_piece = size / all;
-      locate_.is_cyclic = is_cyclic_;
-      locate_.later = invariant_divisor(is_cyclic_ ? all : std::max<std::uint64_t>(short_piece, 1));
-      locate_.early = invariant_divisor(is_cyclic_ ? all : short_piece + 1);
-      locate_.long_pieces = is_cyclic_ ? 0 : size % all;
+      locate_.later = invariant_divisor(std::max<std::uint64_t>(short_piece, 1));
+      locate_.early = invariant_divisor(short_piece + 1);
+      locate_.long_pieces = size % all;
       locate_.early_end = locate_.long_pieces * (short_piece + 1);
     }
 
-    [[nodiscard]] std::uint64_t size() const noexcept { return block_.size(); }
-    [[nodiscard]] int ranks() const noexcept { return block_.ranks(); }
-    [[nodiscard]] std::uint64_t local_size(int rank) const noexcept {
-      return is_cyclic_ ? cyclic_.local_size(rank) : block_.local_size(rank);
-    }
-    [[nodiscard]] std::uint64_t largest_local_size() const noexcept { return local_size(0); }
     [[nodiscard]] location owner_offset(std::uint64_t index) const noexcept { return locate_(index); }
-    [[nodiscard]] std::uint64_t index_of(int rank, std::uint64_t offset) const noexcept {
-      return is_cyclic_ ? cyclic_.index_of(rank, offset) : block_.index_of(rank, offset);
-    }
 
+    enum class dealt : std::uint8_t { not_at_all, one_by_one, in_blocks };
     /// A quotient and a rest: of a block they are rank and offset, of cyclic offset and rank. The first pieces of a block may be
-    /// longer by one.
+    /// longer by one. What is dealt in blocks has two quotients: `later` says which block, `early` in which round.
     struct locator {
       invariant_divisor early, later;
       std::uint64_t early_end = 0, long_pieces = 0;
-      bool is_cyclic = false;
+      dealt deal = dealt::not_at_all;
       location operator()(std::uint64_t index) const noexcept {
         const bool in_early = index < early_end;
         const std::uint64_t i = in_early ? index : index - long_pieces;
         const invariant_divisor& piece = in_early ? early : later;
         const std::uint64_t quotient = piece.quotient(i);
         const std::uint64_t rest = i - quotient * piece.divisor();
-        return {static_cast<int>(is_cyclic ? rest : quotient), is_cyclic ? quotient : rest};
+        if (deal == dealt::not_at_all) return {static_cast<int>(quotient), rest};
+        if (deal == dealt::one_by_one) return {static_cast<int>(rest), quotient};
+        const std::uint64_t round = early.quotient(quotient);
+        return {static_cast<int>(quotient - round * early.divisor()), round * later.divisor() + rest};
       }
     };
     template <class Body>
@@ -59,15 +58,8 @@ struct table_distribution {
       return body(locate_);
     }
 
-    friend bool operator==(const map& a, const map& b) noexcept {
-      return a.size() == b.size() && a.ranks() == b.ranks() && a.is_cyclic_ == b.is_cyclic_;
-    }
-
    private:
-    block::map block_;
-    cyclic::map cyclic_;
     locator locate_;
-    bool is_cyclic_;
   };
 };
 

@@ -1,5 +1,6 @@
 #include "table_functions.hpp"
 
+#include "python_number.hpp"
 #include "rank_team.hpp"
 #include "table.hpp"
 
@@ -10,7 +11,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <array>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace longshore::python {
 namespace {
@@ -22,30 +26,42 @@ struct rank_table {
   held<table> array;
   element type;
   std::string distribution;
+  std::optional<std::int64_t> block_items;
   std::string last_strategy;  ///< that the last operation used
 };
 
-std::shared_ptr<table> make(team& ranks, std::int64_t size, element type, std::string_view distribution) {
-  if (size < 0) fail(errc::usage, "a table of {} elements: 0 or more", size);
-  if (distribution != "block" && distribution != "cyclic")
-    fail(errc::usage, "distribution '{}': allowed are block, cyclic", distribution);
-  const bool cyclic = distribution == "cyclic";
-  const auto elements = static_cast<std::size_t>(size);
-  return bytes_of(type) <= 2 ? make_narrow_table(ranks, elements, type, cyclic) : make_wide_table(ranks, elements, type, cyclic);
+table_distribution distribution_of(std::string_view name, std::optional<std::int64_t> block_items) {
+  if (name != "block" && name != "cyclic" && name != "block-cyclic")
+    fail(errc::usage, "distribution '{}': allowed are block, cyclic, block-cyclic", name);
+  if (block_items.has_value() != (name == "block-cyclic"))
+    fail(errc::usage, "distribution block-cyclic and block_items, the size of its blocks, are given together or not at all");
+  if (block_items.value_or(1) < 1) fail(errc::usage, "a block-cyclic table with blocks of {} elements: 1 or more", *block_items);
+  table_distribution where;
+  where.block_items = name == "block" ? 0 : static_cast<std::uint64_t>(block_items.value_or(1));
+  return where;
 }
 
-void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle dtype, std::string distribution) {
+std::shared_ptr<table> make(team& ranks, std::int64_t size, element type, table_distribution where) {
+  if (size < 0) fail(errc::usage, "a table of {} elements: 0 or more", size);
+  const auto elements = static_cast<std::size_t>(size);
+  return bytes_of(type) <= 2 ? make_narrow_table(ranks, elements, type, where) : make_wide_table(ranks, elements, type, where);
+}
+
+void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle dtype, std::string distribution,
+                std::optional<std::int64_t> block_items) {
   const rank_team mine = team_or_world(team);
   const element type = element_of(dtype);
+  require_real(type, "dtype");
+  const table_distribution where = distribution_of(distribution, block_items);
   auto& ranks = mine.ranks();
   std::shared_ptr<table> made;
   {
     const nb::gil_scoped_release unlocked;
     mine.members->free_dropped();
-    made = make(ranks, size, type, distribution);
+    made = make(ranks, size, type, where);
   }
   mine.members->keep(made);
-  new (self) rank_table{{mine.members, std::move(made)}, type, std::move(distribution), ""};
+  new (self) rank_table{{mine.members, std::move(made)}, type, std::move(distribution), block_items, ""};
 }
 
 std::span<const std::int64_t> indices_in(const array_to_read& array) {
@@ -55,7 +71,7 @@ std::span<const std::int64_t> indices_in(const array_to_read& array) {
 
 plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, bool combine) {
   if (buffer_items < 1) fail(errc::usage, "buffer_items {}: at least 1", buffer_items);
-  return {gather_strategy_of(strategy), static_cast<std::size_t>(buffer_items), hops, combine};
+  return {gather_strategy_of(strategy), static_cast<std::size_t>(buffer_items), hops, combine, operation::sum};
 }
 
 // An operation between two barriers: before it, so that what others stored is there, and after it, also when this rank's indices were
@@ -85,6 +101,9 @@ nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::str
   require_type(to.type, self.type, "out");
   if (to.items != where.size())
     fail(errc::usage, "gather: {} indices, but room for {} values in out: both must be the same", where.size(), to.items);
+  if (to.data < wanted.data + wanted.bytes() && wanted.data < to.data + to.bytes())
+    fail(errc::usage,
+         "gather: out lies in the memory of the indices, which are read while it is written: give it memory of its own");
   const plan_key key = key_of(strategy, buffer_items, hops, combine);
   self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->gather(key, where, to.data); }));
   return out;
@@ -103,24 +122,65 @@ void scatter(rank_table& self, nb::handle indices, nb::handle values, std::strin
   self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->scatter(key, where, from.data); }));
 }
 
-// One number of Python in the table's type.
-array_to_read one_of_type(nb::handle number, element type) {
-  const nb::object array = nb::module_::import_("numpy").attr("asarray")(number, dtype_of(type));
-  return contiguous_for_reading(array, "amount");
+// What an update may do: as NumPy calls it, whose functions may be given themselves, and as allreduce does.
+constexpr std::array<std::pair<std::string_view, operation>, 9> operations = {{{"add", operation::sum},
+                                                                               {"minimum", operation::min},
+                                                                               {"maximum", operation::max},
+                                                                               {"bitwise_xor", operation::bit_xor},
+                                                                               {"bitwise_or", operation::bit_or},
+                                                                               {"bitwise_and", operation::bit_and},
+                                                                               {"sum", operation::sum},
+                                                                               {"min", operation::min},
+                                                                               {"max", operation::max}}};
+
+operation operation_of(nb::handle given, element type) {
+  const bool is_function = PyCallable_Check(given.ptr()) != 0 && nb::hasattr(given, "__name__");
+  const auto name = nb::cast<std::string>(nb::str(is_function ? nb::object(given.attr("__name__")) : nb::borrow(given)));
+  for (const auto& [known, how] : operations) {
+    if (known != name) continue;
+    if (how >= operation::bit_xor && is_floating(type))
+      fail(errc::usage, "update by {} in a table of {}: bitwise operations are of integers", name, name_of(type));
+    return how;
+  }
+  fail(errc::usage,
+       "update by '{}': allowed are add, minimum, maximum, bitwise_xor, bitwise_or, bitwise_and, or the functions of NumPy of "
+       "these "
+       "names",
+       name);
+}
+
+bool is_array(nb::handle given) {
+  if (PyLong_CheckExact(given.ptr()) || PyFloat_CheckExact(given.ptr()) || !nb::hasattr(given, "shape")) return false;
+  return nb::len(nb::object(given.attr("shape"))) > 0;
+}
+
+// `values`: one for all, or one for each; messages call them `named`, and the call `what`.
+void update_by(rank_table& self, nb::handle indices, nb::handle values, plan_key key, bool barrier, const char* what,
+               const char* named) {
+  team& ranks = self.array.members().ranks();
+  const auto wanted = contiguous_for_reading(indices, "indices");
+  const auto where = indices_in(wanted);
+  const bool each = is_array(values);
+  const element_bytes one = each ? element_bytes{} : element_from(values, self.type, named);
+  const array_to_read many = each ? contiguous_for_reading(values, named) : array_to_read{};
+  if (each) require_type(many.type, self.type, named);
+  if (each && many.items != where.size())
+    fail(errc::usage, "{}: {} indices, but {} numbers in {}: one for all, or one for each", what, where.size(), many.items,
+         named);
+  const std::byte* const from = each ? many.data : one.data();
+  self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->update(key, where, from, !each); }));
 }
 
 void histogram(rank_table& self, nb::handle indices, nb::handle amount, std::string_view strategy, std::int64_t buffer_items,
                int hops, bool combine, bool barrier) {
-  team& ranks = self.array.members().ranks();
-  const auto wanted = contiguous_for_reading(indices, "indices");
-  const auto where = indices_in(wanted);
-  const bool common = !nb::hasattr(amount, "shape") || nb::len(nb::object(amount.attr("shape"))) == 0;
-  const auto from = common ? one_of_type(amount, self.type) : contiguous_for_reading(amount, "amount");
-  require_type(from.type, self.type, "amount");
-  if (!common && from.items != where.size())
-    fail(errc::usage, "histogram: {} indices, but {} amounts: one for all, or one for each", where.size(), from.items);
-  const plan_key key = key_of(strategy, buffer_items, hops, combine);
-  self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->add(key, where, from.data, common); }));
+  update_by(self, indices, amount, key_of(strategy, buffer_items, hops, combine), barrier, "histogram", "amount");
+}
+
+void update(rank_table& self, nb::handle indices, nb::handle values, nb::handle op, std::string_view strategy,
+            std::int64_t buffer_items, int hops, bool combine, bool barrier) {
+  plan_key key = key_of(strategy, buffer_items, hops, combine);
+  key.how = operation_of(op, self.type);
+  update_by(self, indices, values, key, barrier, "update", "values");
 }
 
 nb::object indices_of(const rank_table& self) {
@@ -131,8 +191,10 @@ nb::object indices_of(const rank_table& self) {
 
 std::string text_of(const rank_table& self) {
   const membership& members = self.array.members();
-  return fmt::format("<longshore.Table: {} {} elements, {} over {} ranks, {} on rank {}>", self.array->size(), name_of(self.type),
-                     self.distribution, members.size(), self.array->local().size() / bytes_of(self.type), members.rank());
+  const std::string blocks = self.block_items ? fmt::format(" by {}", *self.block_items) : "";
+  return fmt::format("<longshore.Table: {} {} elements, {}{} over {} ranks, {} on rank {}>", self.array->size(),
+                     name_of(self.type), self.distribution, blocks, members.size(),
+                     self.array->local().size() / bytes_of(self.type), members.rank());
 }
 
 constexpr const char* options_text = R"(
@@ -146,17 +208,22 @@ void bind_table(nb::module_& module) {
   nb::class_<rank_table>(module, "Table", R"(A one-dimensional array spread over the ranks of a team, zero at first.
 
 Collective. Each rank has its part in ``local``, a NumPy array over the very memory that the others reach; where an element lies says
-the distribution, 'block' or 'cyclic'. Without a team (None) it is that of world(). Freed when all ranks have dropped it, at the next
-making of something or the end of the run.
+the distribution: 'block', 'cyclic', or 'block-cyclic', which deals blocks of ``block_items`` elements to the ranks in turn. Without a
+team (None) it is that of world(). Freed when all ranks have dropped it, at the next making of something or the end of the run.
 
 >>> table = longshore.Table(None, 10, "int64")
 >>> table.local[:] = 3 * np.arange(10)
 >>> longshore.gather(table, np.array([9, 0, 1]))
 array([27,  0,  3])
+>>> def dealt(team):
+...     return longshore.Table(team, 8, "int64", "block-cyclic", block_items=2).indices
+>>> longshore.run(dealt, ranks=3)
+array([0, 1, 6, 7])
 )")
-      .def("__init__", &make_table, "team"_a.none(), "size"_a, "dtype"_a = "float64", "distribution"_a = "block",
+      .def("__init__", &make_table, "team"_a.none(), "size"_a, "dtype"_a = "float64", "distribution"_a = "block", nb::kw_only(),
+           "block_items"_a = nb::none(),
            nb::sig("def __init__(self, team: Team | None, size: int, dtype: numpy.typing.DTypeLike = 'float64', "
-                   "distribution: str = 'block') -> None"))
+                   "distribution: str = 'block', *, block_items: int | None = None) -> None"))
       .def_prop_ro(
           "local",
           [](nb::object self) {
@@ -173,7 +240,10 @@ array([27,  0,  3])
           "dtype", [](const rank_table& self) { return dtype_of(self.type); }, nb::sig("def dtype(self) -> numpy.dtype"),
           "Type of the elements.")
       .def_prop_ro(
-          "distribution", [](const rank_table& self) { return self.distribution; }, "'block' or 'cyclic'.")
+          "distribution", [](const rank_table& self) { return self.distribution; }, "'block', 'cyclic' or 'block-cyclic'.")
+      .def_prop_ro(
+          "block_items", [](const rank_table& self) { return self.block_items; },
+          "Elements of a block of a 'block-cyclic' table; of others None.")
       .def_prop_ro(
           "strategy", [](const rank_table& self) { return self.last_strategy; },
           "The strategy that the last operation used: what auto has become. '' before the first.")
@@ -191,7 +261,8 @@ array([27,  0,  3])
   static const std::string gather_text =
       fmt::format(R"(Collective. The elements of the table at these global indices, as a new array or in ``out``.
 
-indices: int64, of any shape, any number of them, different on each rank. Nothing is copied on the way in or out.
+indices: int64, of any shape, any number of them, different on each rank, each from 0 to the size of the table less one (-1 is not the last
+element). Nothing is copied on the way in or out; ``out`` must not lie in the memory of the indices.
 {}
 
 >>> table = longshore.Table(None, 4)
@@ -222,9 +293,33 @@ array([8, 0, 7], dtype=int32)
              nb::sig("def scatter(table: Table, indices: numpy.ndarray, values: numpy.ndarray, *, strategy: str = 'auto', "
                      "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
              scatter_text.c_str());
+  static const std::string update_text = fmt::format(
+      R"(Collective. The element at each index becomes what ``op`` makes of it and a value: one number for all, or an array with one for
+each index. Nothing is lost however many ranks meet at one element. It is what ``np.minimum.at(a, indices, values)`` is for an array.
+
+op: 'add', 'minimum', 'maximum' and, of integers, 'bitwise_xor', 'bitwise_or', 'bitwise_and', or NumPy's functions of these names; 'sum', 'min'
+and 'max' as in allreduce will do. What an element was before counts, and tables are zero at first. Elements of 4 and 8 bytes. Minimum and
+maximum are not for NaN, which is neither.
+{}
+
+>>> table = longshore.Table(None, 3, "int64")
+>>> longshore.update(table, np.array([2, 0, 2]), np.array([7, 8, 9]), "maximum")
+>>> table.local
+array([8, 0, 9])
+>>> longshore.update(table, np.array([2, 0]), 1, np.bitwise_and)
+>>> table.local
+array([0, 0, 1])
+)",
+      options_text);
+  module.def("update", &update, "table"_a, "indices"_a, "values"_a, "op"_a, nb::kw_only(), "strategy"_a = "auto",
+             "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
+             nb::sig("def update(table: Table, indices: numpy.ndarray, values: int | float | numpy.ndarray, "
+                     "op: str | collections.abc.Callable[..., typing.Any], *, strategy: str = 'auto', buffer_items: int = 1024, "
+                     "hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
+             update_text.c_str());
   static const std::string histogram_text = fmt::format(
       R"(Collective. Adds ``amount`` to the element at each index: one number for all, or an array with one for each index.
-Nothing is lost however many ranks meet at one element. Elements of 4 and 8 bytes.
+Nothing is lost however many ranks meet at one element. Elements of 4 and 8 bytes. Other operations than adding: update().
 {}
 
 >>> table = longshore.Table(None, 3, "int64")

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "table.hpp"
-#include "table_distribution.hpp"
 
 #include <longshore/array/dist_array.hpp>
 #include <longshore/core/error.hpp>
@@ -11,24 +10,15 @@
 #include <longshore/gather/scatter.hpp>
 #include <longshore/gather/update.hpp>
 
-#include <bit>
 #include <map>
-#include <type_traits>
 
 namespace longshore::python {
 
-/// Adds numbers of type T that lie in integers of their size.
-template <class T>
-struct add_as {
-  template <class Bits>
-  [[nodiscard]] constexpr Bits operator()(const Bits& a, const Bits& b) const {
-    return std::bit_cast<Bits>(op::add{}(std::bit_cast<T>(a), std::bit_cast<T>(b)));
-  }
-  template <class Bits>
-  [[nodiscard]] static constexpr Bits identity() noexcept {
-    return std::bit_cast<Bits>(T{});
-  }
-};
+/// What words of such elements are to an operation.
+[[nodiscard]] constexpr bindings::number number_of(element type) noexcept {
+  if (is_floating(type)) return bindings::number::floating;
+  return is_signed(type) ? bindings::number::signed_integer : bindings::number::unsigned_integer;
+}
 
 template <class Bits>
 class table_of final : public table {
@@ -57,17 +47,20 @@ class table_of final : public table {
     plan(indices, {reinterpret_cast<const Bits*>(values), indices.size()});
     return plan.strategy();
   }
-  gather_strategy add(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values, bool common) override {
+  gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values,
+                         bool common) override {
     if constexpr (has_updates) {
-      if (is_floating(type_)) return run(plan_of(additions_of_floats_, key), indices, values, common);
-      return run(plan_of(additions_, key), indices, values, common);
+      if constexpr (adds_by_itself)
+        if (key.how == operation::sum && !is_floating(type_)) return run(plan_of(additions_, key), indices, values, common);
+      const bindings::word_operation on_words{key.how, number_of(type_)};
+      return run(plan_of(updates_, key, on_words), indices, values, common);
     } else {
-      fail(errc::unsupported, "histogram: elements of 1 or 2 bytes overflow soon, and are not updated: use int32 or int64");
+      fail(errc::unsupported, "elements of 1 or 2 bytes, which overflow soon, are not updated: use int32 or int64");
     }
   }
 
   void outlive_team() override {
-    gathers_.clear(), scatters_.clear(), additions_.clear(), additions_of_floats_.clear();
+    gathers_.clear(), scatters_.clear(), additions_.clear(), updates_.clear();
     // Of processes, freeing the memory would unmap it under arrays that Python still has.
     if (array_->team().transport_name() != "threads") static_cast<void>(array_.release());
   }
@@ -76,15 +69,16 @@ class table_of final : public table {
   template <class Plan>
   using plans = std::map<plan_key, std::unique_ptr<Plan>>;
   static constexpr bool has_updates = sizeof(Bits) >= sizeof(float);
-  using float_of_size = std::conditional_t<sizeof(Bits) == sizeof(float), float, double>;
+  // Transports add 64-bit integers by themselves, which they do for op::add only; of what else there is one plan for all operations.
+  static constexpr bool adds_by_itself = sizeof(Bits) == sizeof(std::int64_t);
 
-  template <class Plan>
-  Plan& plan_of(plans<Plan>& made, const plan_key& key) {
+  template <class Plan, class... Operation>
+  Plan& plan_of(plans<Plan>& made, const plan_key& key, const Operation&... by) {
     auto& plan = made[key];
     if (!plan) {
       try {
         plan = std::make_unique<Plan>(
-            *array_,
+            *array_, by...,
             gather_options{.strategy = key.strategy, .buffer_items = key.buffer_items, .hops = key.hops, .combine = key.combine});
       } catch (...) {
         made.erase(key);
@@ -112,7 +106,7 @@ class table_of final : public table {
   plans<gather_plan<Bits, table_distribution>> gathers_;
   plans<scatter_plan<Bits, table_distribution>> scatters_;
   plans<update_plan<Bits, table_distribution>> additions_;
-  plans<update_plan<Bits, table_distribution, add_as<float_of_size>>> additions_of_floats_;
+  plans<update_plan<Bits, table_distribution, bindings::word_operation>> updates_;
 };
 
 }  // namespace longshore::python

@@ -1,5 +1,6 @@
 // The class Team: who the ranks are, and collectives of small values.
 #include "arrays.hpp"
+#include "python_number.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/core/error.hpp>
@@ -67,7 +68,7 @@ void require_alike(team& ranks, call made, const auto& array, int choice, const 
 // Of ints, or of floats when one rank gives a float: sum([]) is an int.
 nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction operation) {
   const double real = floating ? PyFloat_AsDouble(value.ptr()) : 0;
-  const std::int64_t integer = floating ? 0 : nb::cast<std::int64_t>(nb::int_(value));
+  const std::int64_t integer = floating ? 0 : whole_number(value, "allreduce");
   std::int64_t whole = integer;
   double sum = floating ? real : static_cast<double>(integer);
   bool all_whole = false;
@@ -89,8 +90,11 @@ nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction op
 nb::object allreduce(const rank_team& self, nb::object value, std::string_view name) {
   const reduction operation = reduction_of(name);
   team& ranks = self.ranks();
-  if (PyFloat_Check(value.ptr())) return reduce_one(ranks, value, true, operation);
-  if (PyIndex_Check(value.ptr()) != 0 && !nb::hasattr(value, "__len__")) return reduce_one(ranks, value, false, operation);
+  if (!nb::hasattr(value, "__len__")) {
+    const nb::object number = plain_number(value);
+    if (PyFloat_Check(number.ptr())) return reduce_one(ranks, number, true, operation);
+    if (PyIndex_Check(number.ptr()) != 0) return reduce_one(ranks, number, false, operation);
+  }
   const auto values = contiguous_for_writing(value, "allreduce");
   if (values.type != element::int64 && values.type != element::float64)
     require_type(values.type, is_floating(values.type) ? element::float64 : element::int64, "allreduce");
@@ -152,6 +156,8 @@ void close(const rank_team& self) {
 std::string text_of(const rank_team& self) {
   const membership& members = *self.members;
   if (members.ended()) return fmt::format("<longshore.Team: rank {} of {}, ended>", members.rank(), members.size());
+  if (!members.is_usable())
+    return fmt::format("<longshore.Team: rank {} of {}, of another thread>", members.rank(), members.size());
   const team& ranks = members.ranks();
   const node_map& nodes = ranks.nodes();
   return fmt::format("<longshore.Team: rank {} of {}, transport {}, node {} of {}>", ranks.rank(), ranks.size(),
@@ -225,9 +231,10 @@ raises DeadlineError, which names the rank, the peer and the operation.
       .def(
           "barrier", [](const rank_team& self) { self.ranks().barrier(); }, unlocked(),
           "Collective. Returns when every rank has called it, and what they stored before is visible.")
-      .def("allreduce", &allreduce, "value"_a, "op"_a = "sum", nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
-           R"(Collective. The sum, min or max over the ranks: of an int or a float, or element by element of an array of
-int64 or float64, in place. Where one rank gives a float and another an int, all get a float.
+      .def(
+          "allreduce", &allreduce, "value"_a, "op"_a = "sum", nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
+          R"(Collective. The sum, min or max over the ranks: of an int or a float, also of NumPy's, which gives Python's; or element by
+element of an array of int64 or float64, in place. Where one rank gives a float and another an int, all get a float.
 
 >>> longshore.run(lambda team: team.allreduce(0.5 * team.rank, 'max'), ranks=3)
 1.0

@@ -1,5 +1,6 @@
 """What test_mpi.py starts under mpirun: each case is one function, named on the command line."""
 
+import os
 import sys
 from typing import Any
 
@@ -50,9 +51,22 @@ def world() -> None:
     assert longshore.world().size > 1
 
 
+def between_halves(world: Any) -> Any:
+    low = world.rank == 0
+    half = world.Split(0 if low else 1)
+    return half.Create_intercomm(0, world, 1 if low else 0)
+
+
 def communicator() -> None:
     from mpi4py import MPI  # noqa: PLC0415 - of this case alone
 
+    for wrong, words in ((MPI.COMM_NULL, "COMM_NULL"), (between_halves(MPI.COMM_WORLD), "intercommunicator")):
+        said = ""
+        try:
+            longshore.Team(wrong)
+        except longshore.UsageError as error:
+            said = str(error)
+        assert words in said
     with longshore.Team(MPI.COMM_WORLD) as team:
         check_everything(team)
     part = MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)
@@ -92,6 +106,28 @@ def views() -> None:
     print("views are still there")
 
 
+def forks() -> None:
+    team = longshore.world()
+    child = os.fork()
+    if child == 0:
+        try:
+            team.barrier()
+        except longshore.UsageError:
+            print("the child was refused", flush=True)
+        return  # to the end of the interpreter, which must not end MPI
+    assert os.waitpid(child, 0)[1] == 0
+    assert team.allreduce(1) == team.size
+    print("all right after a fork")
+
+
 if __name__ == "__main__":
-    cases = {"run": run, "runs": runs, "world": world, "communicator": communicator, "fails": fails, "views": views}
+    cases = {
+        "run": run,
+        "runs": runs,
+        "world": world,
+        "communicator": communicator,
+        "fails": fails,
+        "views": views,
+        "forks": forks,
+    }
     cases[sys.argv[1]]()

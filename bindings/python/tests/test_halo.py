@@ -80,6 +80,26 @@ def test_arrays_of_the_user_are_exchanged_where_they_lie() -> None:
     longshore.run(main, 3)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_cells_may_be_complex(dtype: str) -> None:
+    cells = (6, 9)
+    grid = (whole_grid(cells) * (1 - 2j)).astype(dtype)
+
+    def main(team: longshore.Team) -> None:
+        halo = longshore.Halo(team, cells, 2, fields=1, dtype=dtype)
+        own = np.zeros(halo.fields[0].shape, dtype)
+        theirs = longshore.Halo(team, cells, 2, fields=own)
+        for one in (halo, theirs):
+            (u,) = one.fields
+            assert u.dtype == dtype
+            u[one.interior] = grid[one.owned]
+            one.exchange()
+            assert np.array_equal(u, expected_block(one, grid, [2, 2], [2, 2]))
+        assert (team.allgather(np.full(1, 1j * team.rank, dtype))[:, 0].imag == np.arange(team.size)).all()
+
+    longshore.run(main, 3)
+
+
 def test_fields_are_exchanged_by_name() -> None:
     def main(team: longshore.Team) -> None:
         halo = longshore.Halo(team, 12, fields=3)

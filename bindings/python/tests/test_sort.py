@@ -74,6 +74,9 @@ def test_what_does_not_fit_is_refused() -> None:
         longshore.sort(None, np.zeros(3), np.zeros(2))
     with pytest.raises(ValueError, match="2 dimensions; one is needed"):
         longshore.sort(None, np.zeros((3, 2)))
+    for keys, values in ((np.zeros(3, "complex64"), None), (np.zeros(3), np.zeros(3, "complex128"))):
+        with pytest.raises(TypeError, match=r"elements of type complex.* float64$"):
+            longshore.sort(None, keys, values)
     with pytest.raises(ValueError, match="allowed are sampled, equal-width"):
         longshore.sort(None, np.zeros(3), splitters="none")
     with pytest.raises(ValueError, match="two-hop"):

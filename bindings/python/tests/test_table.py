@@ -19,21 +19,26 @@ def whole(size: int, dtype: str) -> Any:
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("distribution", ["block", "cyclic"])
+@pytest.mark.parametrize(
+    ("distribution", "block_items"), [("block", None), ("cyclic", None), ("block-cyclic", 1), ("block-cyclic", 7)]
+)
 @pytest.mark.parametrize("size", [0, 5, 1000, 1024])
-def test_indices_and_owners_cover_the_table_once(ranks: int, distribution: str, size: int) -> None:
+def test_indices_and_owners_cover_the_table_once(
+    ranks: int, distribution: str, block_items: int | None, size: int
+) -> None:
     owners: list[Any] = [None] * ranks
 
     def main(team: longshore.Team) -> None:
-        table = longshore.Table(team, size, "int32", distribution)
+        table = longshore.Table(team, size, "int32", distribution, block_items=block_items)
+        assert (table.distribution, table.block_items) == (distribution, block_items)
         assert len(table) == table.size == size
         assert [table.owner(int(i)) for i in table.indices] == [team.rank] * len(table.local)
         owners[team.rank] = table.indices
 
     longshore.run(main, ranks)
     assert sorted(np.concatenate(owners)) == list(range(size))
-    if distribution == "cyclic":
-        assert all((mine % ranks == rank).all() for rank, mine in enumerate(owners))
+    if distribution != "block":
+        assert all((mine // (block_items or 1) % ranks == rank).all() for rank, mine in enumerate(owners))
     else:
         assert np.array_equal(np.concatenate(owners), np.arange(size))
 
@@ -201,13 +206,13 @@ def test_arrays_that_do_not_fit_are_refused_with_words_that_help() -> None:
         longshore.scatter(table, good, np.empty(4, "complex64"))
     with pytest.raises(TypeError, match="datetime64"):
         longshore.scatter(table, good, np.empty(4, "datetime64[s]"))
-    with pytest.raises(ValueError, match="4 indices, but 3 amounts"):
+    with pytest.raises(ValueError, match="4 indices, but 3 numbers in amount"):
         longshore.histogram(table, good, np.ones(3))
     with pytest.raises(longshore.UnsupportedError, match="int32 or int64"):
         longshore.histogram(longshore.Table(None, 3, "int8"), good[:2])
     with pytest.raises(ValueError, match=r"agp.*exstack.*direct"):
         longshore.gather(table, good, strategy="telepathy")
-    with pytest.raises(ValueError, match="allowed are block, cyclic"):
+    with pytest.raises(ValueError, match="allowed are block, cyclic, block-cyclic"):
         longshore.Table(None, 3, distribution="heap")
     with pytest.raises(TypeError, match="allowed are int8"):
         longshore.Table(None, 3, "complex128")

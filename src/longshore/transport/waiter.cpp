@@ -1,4 +1,5 @@
 #include <longshore/core/error.hpp>
+#include <longshore/transport/wait_hook.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <sched.h>
@@ -26,7 +27,10 @@ void waiter::give_way() {
   look_at_clock();
   const double timeout = team_.waiting().timeout_seconds, waited = last_ - began_;
   if (timeout > 0 && waited > timeout) give_up(waited);
-  if (yields_++ % yields_per_nap == 0 && waited > seconds_until_sleep) {
+  const bool now_and_then = yields_++ % yields_per_nap == 0;
+  if (now_and_then)
+    if (const auto hook = team_.kept<wait_hook>().call) hook();
+  if (now_and_then && waited > seconds_until_sleep) {
     const timespec nap{0, sleep_nanoseconds};
     nanosleep(&nap, nullptr);
   } else {

@@ -1,0 +1,101 @@
+#include "python_number.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <string>
+
+namespace longshore::python {
+namespace {
+
+// As it is written, but for what may be long.
+std::string text_of(nb::handle given) {
+  const bool is_number = PyNumber_Check(given.ptr()) != 0 && !nb::hasattr(given, "__len__");
+  if (is_number || PyUnicode_Check(given.ptr()) != 0 || given.is_none()) return nb::cast<std::string>(nb::repr(given));
+  return nb::cast<std::string>(nb::str(given.type().attr("__name__")));
+}
+
+[[noreturn]] void type_error(nb::handle given, const char* what, const char* needed) {
+  throw nb::type_error(fmt::format("{}: {} is needed, got {}", what, needed, text_of(given)).c_str());
+}
+
+[[noreturn]] void out_of_range(nb::handle given, element type, const char* what) {
+  fail(errc::usage, "{}: {} is not a number that {} holds", what, text_of(given), name_of(type));
+}
+
+template <class Number>
+element_bytes bytes_of_number(Number number) {
+  element_bytes bytes{};
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return bytes;
+}
+
+// The low bytes of a number that fits are the number in fewer bytes: little-endian, as the library is elsewhere.
+element_bytes integer_from(nb::handle number, element type, const char* what) {
+  const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
+  if (!whole.is_valid()) nb::raise_python_error();
+  const std::size_t bits = 8 * bytes_of(type);
+  if (type == element::uint64) {
+    const unsigned long long value = PyLong_AsUnsignedLongLong(whole.ptr());
+    if (PyErr_Occurred() == nullptr) return bytes_of_number(value);
+    PyErr_Clear();
+    out_of_range(number, type, what);
+  }
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
+  const std::int64_t least = is_signed(type) ? -most - 1 : 0;
+  if (overflow != 0 || value < least || value > (is_signed(type) ? most : 2 * most + 1)) out_of_range(number, type, what);
+  return bytes_of_number(value);
+}
+
+element_bytes float_from(nb::handle number, element type, const char* what) {
+  const double value = PyFloat_AsDouble(number.ptr());
+  if (value == -1 && PyErr_Occurred() != nullptr) {  // an int that no double holds
+    PyErr_Clear();
+    out_of_range(number, type, what);
+  }
+  return type == element::float32 ? bytes_of_number(static_cast<float>(value)) : bytes_of_number(value);
+}
+
+}  // namespace
+
+nb::object plain_number(nb::handle given) {
+  if (PyLong_CheckExact(given.ptr()) || PyFloat_CheckExact(given.ptr())) return nb::borrow(given);
+  if (!nb::hasattr(given, "ndim") || !nb::hasattr(given, "item") || nb::cast<int>(given.attr("ndim")) != 0)
+    return nb::borrow(given);
+  return given.attr("item")();
+}
+
+std::int64_t whole_number(nb::handle given, const char* what, std::int64_t least, std::int64_t most) {
+  const nb::object number = plain_number(given);
+  if (PyIndex_Check(number.ptr()) == 0) type_error(given, what, "a whole number");
+  const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
+  if (!whole.is_valid()) nb::raise_python_error();
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow != 0 || value < least || value > most)
+    fail(errc::usage, "{}: {} is not from {} to {}", what, text_of(given), least, most);
+  return value;
+}
+
+bool truth(nb::handle given, const char* what) {
+  const nb::object number = plain_number(given);
+  if (PyIndex_Check(number.ptr()) == 0) type_error(given, what, "True or False");
+  return whole_number(number, what, 0, 1) != 0;
+}
+
+element_bytes element_from(nb::handle given, element type, const char* what) {
+  const nb::object number = plain_number(given);
+  const bool is_whole = PyIndex_Check(number.ptr()) != 0;
+  if (!is_whole && PyFloat_Check(number.ptr()) == 0)
+    type_error(given, what, "a number, or a NumPy array with one for each index,");
+  if (is_floating(type)) return float_from(number, type, what);
+  if (!is_whole) type_error(given, what, "a whole number, as the elements of the table are,");
+  return integer_from(number, type, what);
+}
+
+}  // namespace longshore::python
