@@ -69,7 +69,7 @@ def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Pa
     with tarfile.open(archive) as packed:
         top = {name.split("/")[1] for name in packed.getnames() if name.count("/") > 1}
         packed.extractall(tmp_path, filter="data")
-    assert top == {"bindings", "cmake", "src"}, "what is built, or belongs to other packages"
+    assert top == {"bindings", "cmake", "packaging", "src"}, "what is built, or belongs to other packages"
     sources, build = tmp_path / archive.name.removesuffix(".tar.gz") / "bindings" / "python", tmp_path / "build"
     configure = ["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(build), "-Wno-dev"]
     configure.append(f"-DPython_EXECUTABLE={sys.executable}")
