@@ -144,6 +144,19 @@ def test_launches_in_turns_are_compared_within_their_session(
     assert "one session" in found["blocks"]["warnings"][1]
 
 
+def test_an_environment_is_a_factor_as_others_are(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    generator = random.Random(4)
+    own = {"faster": {"environment": {"A": "1"}}, "than": {"environment": {}}}
+    for index in range(5):
+        for k, (environment, value) in enumerate((({"A": "1"}, 800.0), ({}, 1000.0))):
+            store_launch(
+                results, "t", "s", [halo("waitall", value * generator.gauss(1, 0.01))], index, guidelines=[own],
+                cell={"environment": environment, "ranks": 2}, started=f"2030-01-01T00:{2 * index + k:02}:00",
+            )  # fmt: skip
+    _, (row,) = check(results, capsys)
+    assert (row["verdict"], row["faster"]) == ("broken", {"environment": {"A": "1"}})
+
+
 def test_other_factors_must_agree(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     for index in range(3):
         store_launch(results, "t", "a", [halo("waitall", 100.0 + index)], index, cell={"ranks": 2})

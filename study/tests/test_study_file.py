@@ -148,6 +148,11 @@ def test_a_mistake_is_named_with_its_line(text: str, line: int, words: str) -> N
 def test_a_guideline_speaks_of_factors_of_other_programs_too() -> None:
     study = loads(EXTERNAL + "[[guideline]]\nfaster = { library = 'a' }\nthan = { library = 'b' }\n", "s.toml")
     assert study.guidelines[0].than == {"library": "b"}
+    text = "[[guideline]]\nfaster = { environment = { A = 1 } }\nthan = { environment = {} }\n"
+    assert loads(HEAD + PATTERN + text, "s.toml").guidelines[0].faster == {"environment": {"A": "1"}}
+    assert "is no table" in problems(HEAD + PATTERN + text.replace("{ A = 1 }", "5"))[0]
+    assert "is no table" in problems(HEAD + PATTERN + text.replace("{ A = 1 }", "[{}]"))[0]
+    assert "mean 'stack'?" in problems(HEAD + PATTERN + text.replace("environment", "stak"))[0]
 
 
 def test_ranks_are_checked_one_by_one() -> None:

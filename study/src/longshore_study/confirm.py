@@ -134,7 +134,8 @@ def _written(draft: _Draft) -> Confirmation:
         break
     from longshore_study.plan import make_plan  # noqa: PLC0415 - the study has to be one that can be planned
 
-    prospects = Prospects(make_plan(study), Spread(0.03, 0.02, "assumed"))
+    # Whether two sessions are enough or five, somebody waits to be told.
+    prospects = Prospects(make_plan(study), Spread(0.03, 0.02, "assumed"), simulated_rows=1000)
     size = math.expm1(abs(draft.rule.difference))
     enough = (n for n in _SESSIONS if (prospects.smallest_between_tags(n) or math.inf) <= max(size, study.margin) / 1.5)
     return Confirmation(_text(draft, levels, left_out, sessions=next(enough, _SESSIONS[-1])), tuple(left_out))

@@ -16,11 +16,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longshore_study import elf
-from longshore_study.session_folder import Target
 from longshore_study.store import Launch, whereabouts
+
+if TYPE_CHECKING:  # comparisons read what was kept, and need no study
+    from longshore_study.session_folder import Target
 
 _LONGEST_VALUE = 2000
 _MOST_LIBRARIES = 200

@@ -168,7 +168,7 @@ class StudyReader(Values):
                 self.problem((*where, side), f"'{side}' is empty; it names factor levels, as {{ mode = \"waitall\" }}")
             for name, value in levels.items():
                 self.guideline_level(known, name, value, (*where, side, name))
-            sides.append({canonical(name): value for name, value in levels.items()})
+            sides.append({canonical(name): _level(value) for name, value in levels.items()})
         if sides[0] and sides[0] == sides[1]:
             self.problem(
                 (*where, "than"), "'faster' and 'than' are the same; a guideline compares two different things"
@@ -176,12 +176,15 @@ class StudyReader(Values):
         return Guideline(sides[0], sides[1], self.fraction(block, where, "tolerance", 0.05), pattern)
 
     def guideline_level(self, known: dict[str, list[Factor]], name: str, value: Any, where: KeyPath) -> None:
+        if name == "environment":
+            self.environment([value], where)  # one level, and no list of them
+            return
         if value in self.levels_of_externals.get(canonical(name), ()):
             return
         if name in BETWEEN:
             known = {**known, name: [BETWEEN[name]]}
         if canonical(name) not in known:
-            names = {**known, **self.levels_of_externals}
+            names = {**known, **BETWEEN, "environment": [], **self.levels_of_externals}
             if canonical(name) in names:
                 levels = (shown(level) for level in self.levels_of_externals[canonical(name)])
                 self.problem(where, f"{name}: no [[external]] has the level {shown(value)}{listed(levels)}")
@@ -309,6 +312,11 @@ def _factor_problem(factor: Factor, level: Any) -> str | None:
         for number in numbers
     )
     return None if fits else f"{shown(level)} is not {factor.allowed()}"
+
+
+def _level(value: Any) -> Any:
+    """A level as launches have it: of `environment` the variables are texts."""
+    return {name: _environment_text(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def _environment_text(value: Any) -> str:

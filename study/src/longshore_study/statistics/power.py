@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from longshore_study.statistics import effect, moderated, student, verdict
 from longshore_study.statistics.verdict import LEVEL, POWER, Measured, level_of_next
 
-_SIMULATED_ROWS = 4000  # in all: of many small tables or of few large ones, which differ the less from each other
+SIMULATED_ROWS = 4000  # in all: of many small tables or of few large ones, which differ the less from each other
 _LEAST_TABLES = 40
 _MOST_ROWS = 100  # of a simulated table: more share their variance no better than these do
 _SEED = 20040101
@@ -50,7 +50,15 @@ class Prospect:
         return sum(one <= slowdown for one in self.thresholds) / len(self.thresholds)
 
 
-def prospect(units: int, rows: int, noise: Noise, limit: float, level: float | None = None) -> Prospect:
+def prospect(
+    units: int,
+    rows: int,
+    noise: Noise,
+    limit: float,
+    level: float | None = None,
+    *,
+    simulated_rows: int = SIMULATED_ROWS,
+) -> Prospect:
     """Of a table of `rows` with `units` pairs each. `level`: of one row; by default that of a row that alone changed.
 
     REQUIRES: units at least 2.
@@ -59,7 +67,7 @@ def prospect(units: int, rows: int, noise: Noise, limit: float, level: float | N
     simulated = min(rows, _MOST_ROWS)
     generator = random.Random(_SEED)  # noqa: S311 - noise, no secret
     thresholds, same, count = [], 0, 0
-    for _ in range(max(_LEAST_TABLES, _SIMULATED_ROWS // simulated)):
+    for _ in range(max(_LEAST_TABLES, simulated_rows // simulated)):
         table = _table(generator, units, simulated, noise)
         for found, result in zip(table, moderated.moderate(table), strict=True):
             assert result is not None  # noqa: S101 - every effect has a variance
