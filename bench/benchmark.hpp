@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace longshore::bench {
@@ -51,7 +52,18 @@ struct metric {
   double value;
   std::string unit;
   bool higher_is_better = true;
+  std::string per = "";  ///< "node" or "rank", for people: the value is what one of them has; empty: what all have together
 };
+
+/// A rate of which each node has so much.
+[[nodiscard]] inline metric per_node(std::string name, double value, std::string unit) {
+  return {std::move(name), value, std::move(unit), true, "node"};
+}
+
+/// A rate of which each rank has so much.
+[[nodiscard]] inline metric per_rank(std::string name, double value, std::string unit) {
+  return {std::move(name), value, std::move(unit), true, "rank"};
+}
 
 /// What one phase of an operation did on one rank beside lasting.
 struct phase_share {
@@ -99,7 +111,7 @@ struct pattern {
   std::string name, help;
   std::vector<factor> factors;
   std::vector<std::string> examples;  ///< command lines for --help
-  /// Why this variant cannot be run here, or nothing. Must answer the same on all ranks.
+  /// Why this variant cannot be run here, or nothing: on this rank, for which all give it up.
   std::function<std::optional<std::string>(const variant&, const launch_facts&)> why_not;
   /// Collective. errc::usage and errc::unsupported say that the variant makes no sense here: thrown on all ranks alike; it is
   /// then skipped with that reason. Any other error, such as errc::out_of_memory, ends the run. May be called more than once

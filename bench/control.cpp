@@ -11,7 +11,7 @@
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/machine/memory_block.hpp>
-#include <longshore/stream/loop.hpp>
+#include <longshore/stream/choose_stores.hpp>
 #include <longshore/transport/launch/raw_calls_of.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -50,7 +50,8 @@ class copy_measurement final : public measurement {
     }
     std::memset(to_.data(), 0, bytes);
     const int sharing = ranks.nodes().ranks_of_machine();
-    if (stores_for(2 * bytes * static_cast<std::size_t>(sharing), sharing) == store_kind::streaming)
+    const auto possible = possible_stores(ranks, 2 * bytes * static_cast<std::size_t>(sharing), reached_cache_bytes(sharing), 1);
+    if (possible[1])  // on any rank: all measure, or none
       streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly < best_seconds([&] { copy_streaming(); }));
   }
 
@@ -67,11 +68,11 @@ class copy_measurement final : public measurement {
   [[nodiscard]] bool verify() override { return std::memcmp(from_.data(), to_.data(), bytes_) == 0; }
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
-    const double per_node = 2e-9 * static_cast<double>(bytes_) * team_.size() / team_.nodes().node_count();
+    const double node_gigabytes = 2e-9 * static_cast<double>(bytes_) * team_.size() / team_.nodes().node_count();
     const double plain = best_seconds([&] { copy_plainly(); });
-    return {{"bandwidth", per_node / seconds.median, "GB/s"},
-            {"best_bandwidth", per_node / seconds.best, "GB/s"},
-            {"memcpy_best_bandwidth", per_node / plain, "GB/s"}};
+    return {per_node("bandwidth", node_gigabytes / seconds.median, "GB/s"),
+            per_node("best_bandwidth", node_gigabytes / seconds.best, "GB/s"),
+            per_node("memcpy_best_bandwidth", node_gigabytes / plain, "GB/s")};
   }
 
  private:
@@ -189,7 +190,9 @@ std::optional<std::string> why_no_kernel(const variant& what, const launch_facts
 std::unique_ptr<measurement> make_kernel(team& ranks, const variant& what, const launch_facts&) {
   const std::string kernel = what.at("kernel");
   const auto level = [&](const char* name) { return what.contains(name) ? what.at(name).get<std::string>() : std::string(); };
-  if (kernel == "copy") return std::make_unique<copy_measurement>(ranks, bytes_of(what, default_copy_bytes()));
+  if (kernel == "copy")
+    return std::make_unique<copy_measurement>(ranks,
+                                              bytes_of(what, ranks.broadcast_value(default_copy_bytes())));  // hosts differ
   if (kernel == "put") return make_put(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
   if (kernel == "pingpong" && level("over") == "raw") return make_raw_pingpong(ranks, bytes_of(what, pingpong_bytes));
   if (kernel == "pingpong") return std::make_unique<pingpong<channel_way>>(ranks, bytes_of(what, pingpong_bytes));

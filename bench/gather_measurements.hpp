@@ -68,8 +68,8 @@ class table_measurement : public measurement {
   [[nodiscard]] json facts() override { return account_.facts(team_); }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     const double node_bytes = static_cast<double>(requests_ * bytes_per_request()) * team_.size() / team_.nodes().node_count();
-    return {{"injection_bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"},
-            {"mean_injection_bandwidth", 1e-9 * node_bytes / seconds.mean_over_ranks_median, "GB/s"}};
+    return {per_node("injection_bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"),
+            per_node("mean_injection_bandwidth", 1e-9 * node_bytes / seconds.mean_over_ranks_median, "GB/s")};
   }
 
  protected:

@@ -59,8 +59,8 @@ static double value_of(int64_t tag, int64_t x, int64_t y, int64_t z) {
   return (double)((tag * 7919 + x + 1021 * (y + 1021 * z)) % 16777213);
 }
 
-/* Walks all cells of a field and gives them their values, or counts those that do not have them. */
-static int64_t walk(struct state* state, int f, int store) {
+/* Walks all cells of a field and gives them their values, as before an exchange (0 moves), or counts those that do not have them. */
+static int64_t walk(struct state* state, int f, int store, int most_moves) {
   const struct longshore_bench_halo_setup* const setup = &state->setup;
   const struct longshore_field* const field = &state->fields[f];
   const int64_t w = setup->width;
@@ -77,7 +77,7 @@ static int64_t walk(struct state* state, int f, int store) {
           is_beyond |= !setup->periodic[d] && (there[d] < 0 || there[d] >= state->all[d]);
           there[d] = (there[d] + state->all[d]) % state->all[d];
         }
-        const int is_filled = store ? moves == 0 : !is_beyond && moves <= setup->most_moves;
+        const int is_filled = !is_beyond && moves <= most_moves;
         const double expected = is_filled ? value_of(state->tag + f, there[0], there[1], there[2]) : -1;
         const int64_t cell = x + y * field->strides[1] + z * field->strides[2];
         if (setup->is_single) {
@@ -94,15 +94,15 @@ static int64_t walk(struct state* state, int f, int store) {
 void longshore_bench_c_reset(void* made, int64_t tag) {
   struct state* const state = made;
   state->tag = tag;
-  for (int f = 0; f < state->setup.fields; ++f) walk(state, f, 1);
+  for (int f = 0; f < state->setup.fields; ++f) walk(state, f, 1, 0);
 }
 
 int longshore_bench_c_exchange(void* made) { return longshore_halo_exchange(((struct state*)made)->plan); }
 
-int64_t longshore_bench_c_wrong(void* made) {
+int64_t longshore_bench_c_wrong(void* made, int32_t most_moves) {
   struct state* const state = made;
   int64_t wrong = 0;
-  for (int f = 0; f < state->setup.fields; ++f) wrong += walk(state, f, 0);
+  for (int f = 0; f < state->setup.fields; ++f) wrong += walk(state, f, 0, most_moves);
   return wrong;
 }
 

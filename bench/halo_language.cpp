@@ -13,6 +13,8 @@
 
 #include <longshore_cxx.hpp>
 
+#include <fmt/core.h>
+
 #include <cstdio>
 #endif
 
@@ -51,6 +53,7 @@ class language_measurement final : public exchange_measurement {
   language_measurement(team& team, const variant& what, const launch_facts& facts)
       : exchange_measurement(team, what),
         fields_(what.at("fields").get<int>()),
+        reach_(halo_reach_from(what.at("reach").get<std::string>())),
         tag_(static_cast<std::int64_t>(mix_bits(facts.seed) >> 40)),  // the languages compute with signed numbers
         do_(functions_of(language_of(what))),
         handle_(make_c_team(team)) {
@@ -68,7 +71,6 @@ class language_measurement final : public exchange_measurement {
     check_memory(team, bytes);
     setup.fields = fields_;
     setup.is_single = word("type") == "float" ? 1 : 0;
-    setup.most_moves = static_cast<int>(filled_by(halo_algorithm_from(word("algorithm")), halo_reach_from(word("reach"))));
     setup.task_count = what.contains("task_count") ? what.at("task_count").get<int>() : 0;
     copy(setup.placement, word("placement"));
     copy(setup.algorithm, word("algorithm"));
@@ -87,7 +89,8 @@ class language_measurement final : public exchange_measurement {
   void reset() override { do_.reset(state_, tag_ += fields_); }
   void run() override { check_c(do_.exchange(state_)); }
   [[nodiscard]] bool verify() override {
-    const std::int64_t wrong = do_.wrong(state_);
+    const auto filled = filled_by(halo_algorithm_from(longshore_halo_algorithm(plan_)), reach_);  // auto has become another
+    const std::int64_t wrong = do_.wrong(state_, static_cast<std::int32_t>(filled));
     if (wrong > 0) fmt::print(stderr, "longshore-bench: halo: rank {}: {} cells are wrong\n", grid_.ranks().rank(), wrong);
     return wrong == 0;
   }
@@ -107,6 +110,7 @@ class language_measurement final : public exchange_measurement {
 
  private:
   int fields_;
+  halo_reach reach_;
   std::int64_t tag_;
   const longshore_bench_halo_language& do_;
   c_team handle_;

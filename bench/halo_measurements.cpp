@@ -10,6 +10,8 @@
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/machine/memory.hpp>
 
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <cstring>
 #include <span>
@@ -30,7 +32,7 @@ std::vector<metric> exchange_measurement::metrics(const summary& seconds) {
   const auto all = static_cast<double>(ranks.allreduce_value(moved().payload_bytes, reduction::sum));
   const double of_one_rank = all / ranks.size() / (1 << 20);
   return {{"exchange_bandwidth", 2e-9 * all / seconds.median, "GB/s"},
-          {"process_bandwidth", of_one_rank / seconds.median, "MiB/s"}};
+          per_rank("process_bandwidth", of_one_rank / seconds.median, "MiB/s")};
 }
 
 namespace {
@@ -49,8 +51,6 @@ class field_measurement final : public exchange_measurement {
   field_measurement(team& team, const variant& what, const launch_facts& facts)
       : exchange_measurement(team, what),
         width_(what.at("halo").get<int>()),
-        algorithm_(halo_algorithm_from(what.at("algorithm").get<std::string>())),
-        reach_(halo_reach_from(what.at("reach").get<std::string>())),
         workers_(tasks_of(what, team)),
         tag_(mix_bits(facts.seed)) {
     const auto extents = triple<std::size_t>(what.at("domain"));
@@ -65,9 +65,9 @@ class field_measurement final : public exchange_measurement {
     }
     block_ = equal_block(grid_, extents);
     const halo_options options{.width = width_,
-                               .algorithm = algorithm_,
+                               .algorithm = halo_algorithm_from(what.at("algorithm").get<std::string>()),
                                .mode = halo_mode_from(what.at("mode").get<std::string>()),
-                               .reach = reach_,
+                               .reach = halo_reach_from(what.at("reach").get<std::string>()),
                                .workers = &workers_};
     team.barrier();
     const double began = team.now();
@@ -82,7 +82,7 @@ class field_measurement final : public exchange_measurement {
   void run() override { exchange_->exchange(); }
   [[nodiscard]] bool verify() override {
     for (std::size_t i = 0; i < fields_.size(); ++i) {
-      const auto wrong = wrong_cell(fields_[i], block_, tag_ + i, grid_, algorithm_, width_, reach_);
+      const auto wrong = wrong_cell(fields_[i], block_, tag_ + i, grid_, exchange_->filled(), width_);
       if (!wrong) continue;
       fmt::print(stderr, "longshore-bench: halo: field {}: {}\n", i, *wrong);
       return false;
@@ -100,8 +100,6 @@ class field_measurement final : public exchange_measurement {
 
  private:
   int width_;
-  halo_algorithm algorithm_;
-  halo_reach reach_;
   tasks workers_;
   double plan_seconds_ = 0;
   std::uint64_t tag_;

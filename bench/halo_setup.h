@@ -18,7 +18,6 @@ struct longshore_bench_halo_setup {
   int32_t width; /* of the halo on every side */
   int32_t fields;
   int32_t is_single;                                                 /* float, else double */
-  int32_t most_moves;                                                /* how far the halo is filled: 1 faces, 2 edges, 3 corners */
   int32_t task_count;                                                /* 0: its share of the cores */
   char placement[16], algorithm[32], mode[32], reach[16], tasks[16]; /* texts with a zero at the end */
 };
@@ -28,22 +27,23 @@ struct longshore_bench_halo_language {
   int (*make)(longshore_team* team, const struct longshore_bench_halo_setup* setup, void** state, longshore_halo** plan);
   void (*reset)(void* state, int64_t tag); /* new values in all cells, none in the halo */
   int (*exchange)(void* state);
-  int64_t (*wrong)(void* state); /* cells, interior and halo, that are not as they should be */
-  void (*end)(void* state);      /* of its own memory; what it made of the library ends with the team's handle */
+  /* Cells, interior and halo, that are not as they should be. The halo is filled through as many moves: 1 faces, 2 edges, 3 corners. */
+  int64_t (*wrong)(void* state, int32_t most_moves);
+  void (*end)(void* state); /* of its own memory; what it made of the library ends with the team's handle */
 };
 
 int longshore_bench_c_make(longshore_team* team, const struct longshore_bench_halo_setup* setup, void** state,
                            longshore_halo** plan);
 void longshore_bench_c_reset(void* state, int64_t tag);
 int longshore_bench_c_exchange(void* state);
-int64_t longshore_bench_c_wrong(void* state);
+int64_t longshore_bench_c_wrong(void* state, int32_t most_moves);
 void longshore_bench_c_end(void* state);
 
 int longshore_bench_fortran_make(longshore_team* team, const struct longshore_bench_halo_setup* setup, void** state,
                                  longshore_halo** plan);
 void longshore_bench_fortran_reset(void* state, int64_t tag);
 int longshore_bench_fortran_exchange(void* state);
-int64_t longshore_bench_fortran_wrong(void* state);
+int64_t longshore_bench_fortran_wrong(void* state, int32_t most_moves);
 void longshore_bench_fortran_end(void* state);
 
 /* The whole program for pattern halo in one language, for a main in that language. Returns the exit status. */

@@ -97,7 +97,8 @@ std::string program_help(std::span<const pattern> patterns) {
     if (!what.examples.empty()) text += "  " + what.examples.front() + "\n";
   text +=
       "\nEnvironment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE are defaults of the options;\n"
-      "LONGSHORE_TIMEOUT is the deadline of every wait in seconds (300); LONGSHORE_PIN=0 leaves ranks unpinned,\n"
+      "LONGSHORE_TIMEOUT is the deadline of every wait in seconds (300); LONGSHORE_CHECK=1 compares the collective\n"
+      "calls of the ranks everywhere, also where that takes messages; LONGSHORE_PIN=0 leaves ranks unpinned,\n"
       "compact binds them to neighbouring cores and scatter (the default) over all of them;\n"
       "NO_COLOR leaves the table without colour.\n"
       "Exit status: 0 all ran and verified; 1 a result was wrong; 2 usage, or nothing could run; 3 a run-time failure.\n";

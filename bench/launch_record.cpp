@@ -44,15 +44,22 @@ json rank_map(const team& team, const rank_places& places) {
   return map;
 }
 
-// The texts of all ranks, whatever their lengths. Collective.
+// On rank 0 the texts of all ranks, whatever their lengths; nothing on the others. Collective. Mostly all ranks have one text: then it
+// alone travels.
 std::vector<std::string> gather_texts(team& team, const std::string& mine) {
+  const bool first = team.rank() == 0;
+  const auto ranks = static_cast<std::size_t>(team.size());
   const auto longest = static_cast<std::size_t>(team.allreduce_value(static_cast<std::int64_t>(mine.size()), reduction::max)) + 1;
   std::string padded = mine;
   padded.resize(longest, '\0');
-  std::vector<char> all(longest * static_cast<std::size_t>(team.size()));
+  std::string of_first = padded;
+  team.broadcast(std::as_writable_bytes(std::span(of_first)), 0);
+  if (team.allreduce_value(of_first == padded ? 1 : 0, reduction::min) == 1)
+    return std::vector<std::string>(first ? ranks : 0, mine);
+  std::vector<char> all(longest * ranks);
   team.allgather(std::as_bytes(std::span(padded)), std::as_writable_bytes(std::span(all)));
   std::vector<std::string> texts;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(team.size()); ++r) texts.emplace_back(all.data() + r * longest);
+  for (std::size_t r = 0; first && r < ranks; ++r) texts.emplace_back(all.data() + r * longest);
   return texts;
 }
 
@@ -64,28 +71,20 @@ std::string common_word(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int rank_places::most_ranks_on_a_host() const {
-  std::vector<int> count(hosts.size());
-  for (const int host : host_of) ++count[static_cast<std::size_t>(host)];
-  return *std::max_element(count.begin(), count.end());
-}
-
 rank_places find_places(team& team, std::span<const int> cpus_at_start) {
-  struct place {
-    std::array<char, 256> host;
-    int core;
-  } mine{};
-  const std::string name = host_name();
-  std::copy_n(name.begin(), std::min(name.size(), mine.host.size() - 1), mine.host.begin());
-  mine.core = bound_core();
   rank_places places;
-  for (const auto& one : team.allgather_value(mine)) {
-    const std::string host = one.host.data();
-    const auto known = std::find(places.hosts.begin(), places.hosts.end(), host);
-    places.host_of.push_back(static_cast<int>(known - places.hosts.begin()));
-    places.core_of.push_back(one.core);
-    if (known == places.hosts.end()) places.hosts.push_back(host);
+  std::vector<int> ranks_on;  // each host
+  for (const std::string& host : gather_texts(team, host_name())) {
+    const auto known = static_cast<std::size_t>(std::find(places.hosts.begin(), places.hosts.end(), host) - places.hosts.begin());
+    if (known == places.hosts.size()) {
+      places.hosts.push_back(host);
+      ranks_on.push_back(0);
+    }
+    places.host_of.push_back(static_cast<int>(known));
+    places.most_ranks_on_a_host = std::max(places.most_ranks_on_a_host, ++ranks_on[known]);
   }
+  places.most_ranks_on_a_host = team.broadcast_value(places.most_ranks_on_a_host);
+  places.core_of = team.allgather_value(bound_core());
   const auto cpus = allowed_cpus();
   places.binding = gather_texts(team, binding_word(this_host(), cpus));
   places.bound_by = gather_texts(team, bench::bound_by(this_host(), cpus_at_start, cpus));

@@ -13,13 +13,14 @@
 
 namespace longshore::bench {
 
-/// Where the ranks are: known to all after one collective call.
+/// Where the ranks are. Rank 0 knows all of it. The others know most_ranks_on_a_host alone: the lists of thousands of ranks that are
+/// threads would otherwise be thousands of lists.
 struct rank_places {
+  int most_ranks_on_a_host = 0;
   std::vector<std::string> hosts;     ///< different ones, in the order of their lowest rank
-  std::vector<int> host_of, core_of;  ///< by rank; core -1: bound to none
+  std::vector<int> host_of, core_of;  ///< by rank; core -1: bound to none. Cores are known to all ranks.
   /// By rank: the smallest object that holds the CPUs it may use, who chose them, and which they are (binding.hpp).
   std::vector<std::string> binding, bound_by, cpus;
-  [[nodiscard]] int most_ranks_on_a_host() const;
 };
 
 /// Collective. `cpus_at_start` are those that the calling process might use before anything was bound.
@@ -32,7 +33,7 @@ struct process_facts {
   std::vector<int> cpus = {};
 };
 
-/// The record, on one rank.
+/// The record, on rank 0.
 [[nodiscard]] json launch_record(const team& team, const request& asked, const rank_places& places, const clock_facts& clock,
                                  const process_facts& process);
 

@@ -68,7 +68,8 @@ std::optional<std::string> single(const typed& given, const std::string& name) {
   const auto& values = given.values.at(name);
   if (values.empty()) return std::nullopt;
   if (values.size() > 1)
-    fail(errc::usage, "--{} is given {} times ({}); it takes one value", name, values.size(), fmt::join(values, ", "));
+    fail(errc::usage, "--{} is given {} times ({}); it takes one value", name, values.size(),
+         fmt::format("{}", fmt::join(values, ", ")));
   return values.front();
 }
 
@@ -98,10 +99,11 @@ run_options launch_of(const typed& given) {
     const auto& known = known_transports();
     const auto available = available_transports();
     if (std::find(known.begin(), known.end(), *transport) == known.end())
-      fail(errc::usage, "--transport: '{}' is not one of {}{}", *transport, fmt::join(known, ", "),
+      fail(errc::usage, "--transport: '{}' is not one of {}{}", *transport, fmt::format("{}", fmt::join(known, ", ")),
            suggestion(*transport, known));
     if (std::find(available.begin(), available.end(), *transport) == available.end())
-      fail(errc::usage, "--transport: '{}' is not in this build, which has {}", *transport, fmt::join(available, ", "));
+      fail(errc::usage, "--transport: '{}' is not in this build, which has {}", *transport,
+           fmt::format("{}", fmt::join(available, ", ")));
     options.transport = *transport;
   }
   options.ranks = static_cast<int>(number(given, "ranks", 1, most_ranks_of_a_run, options.ranks));
@@ -167,7 +169,8 @@ request parse_command_line(int argc, const char* const* argv, std::span<const pa
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   std::vector<std::string> names;
   for (const auto& what : patterns) names.push_back(what.name);
-  if (words.empty()) fail(errc::usage, "which pattern? One of {}; longshore-bench --help says more", fmt::join(names, ", "));
+  if (words.empty())
+    fail(errc::usage, "which pattern? One of {}; longshore-bench --help says more", fmt::format("{}", fmt::join(names, ", ")));
 
   const std::string first = words.front();
   request asked;
@@ -187,10 +190,11 @@ request parse_command_line(int argc, const char* const* argv, std::span<const pa
   }
   if (first.starts_with("-"))
     fail(errc::usage, "{}: the pattern comes first, then its options: longshore-bench PATTERN [options], with PATTERN one of {}",
-         first, fmt::join(names, ", "));
+         first, fmt::format("{}", fmt::join(names, ", ")));
   const auto found = std::find(names.begin(), names.end(), first);
   if (found == names.end())
-    fail(errc::usage, "'{}' is no pattern; allowed: {}{}", first, fmt::join(names, ", "), suggestion(first, names));
+    fail(errc::usage, "'{}' is no pattern; allowed: {}{}", first, fmt::format("{}", fmt::join(names, ", ")),
+         suggestion(first, names));
   words.erase(words.begin());
   return parse_pattern(patterns[static_cast<std::size_t>(found - names.begin())], std::move(words));
 }

@@ -15,18 +15,18 @@
 namespace longshore::bench {
 namespace {
 
-struct plan_row {
+struct placement_row {
   std::string name;
   arrangement arranged;
   level_crossing crossing;
 };
 
 // The placements side by side; the first one is MPI's Cartesian order, the last what was found.
-std::vector<plan_row> rows_of(const placement_request& asked, const found_placement& found) {
+std::vector<placement_row> rows_of(const placement_request& asked, const found_placement& found) {
   const auto crossing = [&](const arrangement& arranged) { return crossing_of(arranged, asked.levels, asked.load); };
   const auto cart = mpi_cartesian_order(mpi_dims_create(places_of(asked.levels), 3, asked.search.grid));
   const rank_order linear(cart.shape(), x_fastest);
-  std::vector<plan_row> rows{{"cart", cart, found.cart_crossing}, {"linear", linear, crossing(linear)}};
+  std::vector<placement_row> rows{{"cart", cart, found.cart_crossing}, {"linear", linear, crossing(linear)}};
   if (asked.by_hand) rows.push_back({"by hand", *asked.by_hand, crossing(*asked.by_hand)});
   rows.push_back({"auto", found.arranged, found.crossing});
   return rows;
@@ -46,7 +46,7 @@ std::string options_line(const found_placement& found) {
   return fmt::format("--placement {} --grid {},{},{}", has_name ? found.kind : "auto", shape[0], shape[1], shape[2]);
 }
 
-std::string table_of(const placement_request& asked, const std::vector<plan_row>& rows, const found_placement& found,
+std::string table_of(const placement_request& asked, const std::vector<placement_row>& rows, const found_placement& found,
                      std::span<const double> weights) {
   std::string text = "machine:  ";
   for (const auto& level : asked.levels) text += fmt::format("{} {}, ", level.name, level.count);
@@ -67,7 +67,7 @@ std::string table_of(const placement_request& asked, const std::vector<plan_row>
   return text + fmt::format("  {}\n", options_line(found));
 }
 
-json json_of(const placement_request& asked, const std::vector<plan_row>& rows, const found_placement& found,
+json json_of(const placement_request& asked, const std::vector<placement_row>& rows, const found_placement& found,
              const std::vector<double>& weights) {
   json levels = json::array();
   for (std::size_t l = 0; l < asked.levels.size(); ++l)

@@ -1,6 +1,7 @@
 #include "placement_factors.hpp"
 
 #include <longshore/core/error.hpp>
+#include <longshore/halo/hardware_places.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
 #include "binding.hpp"
@@ -63,7 +64,8 @@ void check_levels(const std::map<std::string, std::vector<json>>& asked) {
   for (const auto& [name, levels] : asked) {
     const bool is_level = std::find(places_levels.begin(), places_levels.end(), name) != places_levels.end();
     if (!by_hand && (is_level || name == "order") && !levels.empty())
-      fail(errc::usage, "--{} is for --placement levels, and the placement is {}", name, fmt::join(placements, ","));
+      fail(errc::usage, "--{} is for --placement levels, and the placement is {}", name,
+           fmt::format("{}", fmt::join(placements, ",")));
   }
   if (by_hand && !any)
     fail(errc::usage,

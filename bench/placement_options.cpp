@@ -94,7 +94,8 @@ class typed {
       if (colon == std::string::npos) fail(errc::usage, "--{}: '{}' is not name:number, as in node:27", name, part);
       const std::string level = part.substr(0, colon);
       if (std::find(known.begin(), known.end(), level) == known.end())
-        fail(errc::usage, "--{}: '{}' is none of the levels {}{}", name, level, fmt::join(known, ", "), suggestion(level, known));
+        fail(errc::usage, "--{}: '{}' is none of the levels {}{}", name, level, fmt::format("{}", fmt::join(known, ", ")),
+             suggestion(level, known));
       if (std::any_of(found.begin(), found.end(), [&](const auto& one) { return one.first == level; }))
         fail(errc::usage, "--{}: level {} is given twice", name, level);
       found.emplace_back(level, part.substr(colon + 1));
@@ -135,7 +136,7 @@ void read_machine(const typed& given, placement_request& asked) {
     for (std::size_t l = 1; l < asked.levels.size(); ++l)
       if (place(asked.levels[l - 1]) > place(asked.levels[l]))
         fail(errc::usage, "--levels: {} stands before {}; the order is {}", asked.levels[l - 1].name, asked.levels[l].name,
-             fmt::join(places_levels, ", "));
+             fmt::format("{}", fmt::join(places_levels, ", ")));
   } else {
     if (!given.text("nodes") && !given.text("topology"))
       fail(errc::usage,

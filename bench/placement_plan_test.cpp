@@ -6,6 +6,7 @@
 #include "placement.hpp"
 #include "placement_options.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -17,7 +18,7 @@ namespace {
 
 using words = std::vector<const char*>;
 
-std::string refusal(const words& given) {
+std::string refusal_of_plan(const words& given) {
   try {
     static_cast<void>(parse_placement(given));
   } catch (const error& e) {
@@ -52,7 +53,7 @@ TEST(PlacementCommand, refuses_in_one_line_that_says_what_is_allowed) {
   };
   for (const auto& one : cases)
     for (const char* part : one.told)
-      EXPECT_NE(refusal(one.given).find(part), std::string::npos) << part << ": " << refusal(one.given);
+      EXPECT_NE(refusal_of_plan(one.given).find(part), std::string::npos) << part << ": " << refusal_of_plan(one.given);
 }
 
 TEST(PlacementCommand, levels_that_are_left_out_by_hand_go_into_the_next_one) {
@@ -66,7 +67,7 @@ TEST(PlacementCommand, a_topology_gives_the_levels_of_a_node_with_a_rank_on_ever
   if (!topology_of_this_machine().why_little().empty()) GTEST_SKIP() << "no hwloc";
   const auto asked = parse_placement(words{"--nodes", "27", "--topology", "pack:2 numa:4 l3:4 core:2 pu:2"});
   EXPECT_EQ(asked.levels, (std::vector<hardware_level>{{"node", 27}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}}));
-  EXPECT_NE(refusal({"--topology", "spoon:2"}).find("'spoon:2'"), std::string::npos);
+  EXPECT_NE(refusal_of_plan({"--topology", "spoon:2"}).find("'spoon:2'"), std::string::npos);
 }
 
 TEST(PlacementCommand, writes_a_plan_whose_auto_is_not_worse_than_the_published_placement) {

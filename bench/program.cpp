@@ -1,10 +1,12 @@
 #include "program.hpp"
 
+#include <longshore/core/delayed_notice.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/run.hpp>
 
+#include "agreed_request.hpp"
 #include "launch_record.hpp"
 #include "listing.hpp"
 #include "options.hpp"
@@ -20,11 +22,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <thread>
 
 namespace longshore::bench {
 namespace {
@@ -43,8 +47,13 @@ int processes_launched() {
   return 0;
 }
 
+// Some launchers end all processes when one ends with an error. The others wait here, so that the one that speaks is heard.
 void say(const std::string& message) {
-  if (is_first_process()) fmt::print(stderr, "longshore-bench: {}\n", message);
+  constexpr auto until_it_is_heard = std::chrono::seconds(2);
+  if (is_first_process())
+    fmt::print(stderr, "longshore-bench: {}\n", message);
+  else
+    std::this_thread::sleep_for(until_it_is_heard);
 }
 
 // One launch. What rank 0 alone has stays here, where a failure finds it whichever rank it began on.
@@ -105,22 +114,34 @@ class launch {
     }
     if (!team.broadcast_value(first ? open_records() : 0)) return nothing_ran;
 
+    auto slow_start = notice_of_slow_start(team);
     const rank_places places = find_places(team, process_.cpus);
     const clock_facts clock = measure_clock(team);
     const launch_facts facts{std::string(team.transport_name()), team.size(), team.nodes().node_count(),
                              team.nodes().largest_node(), asked_.how.seed};
-    const variants chosen = choose_variants(*asked_.program, asked_.factors, facts);
+    const agreed_request agreed = agree_on_request(team, asked_.program->name, {asked_.factors, asked_.how});
+    const variants chosen = choose_variants(team, *asked_.program, agreed.factors, facts);
+    slow_start.reset();
     if (first) {
       file_->write(launch_record(team, asked_, places, clock, process_));
       announce(facts, chosen);
       for (const auto& skipped : chosen.skipped) recorder_->skipped(skipped);
     }
-    const walk_setting setting{*asked_.program, facts, asked_.how, clock, ranks_are_threads_ ? 1 : places.most_ranks_on_a_host()};
+    const walk_setting setting{*asked_.program, facts, agreed.how, clock, ranks_are_threads_ ? 1 : places.most_ranks_on_a_host};
     walk_outcome outcome = walk(team, setting, chosen, first ? &*recorder_ : nullptr);
     outcome.skipped += static_cast<int>(chosen.skipped.size());
     if (first) conclude(outcome);
     if (outcome.ran == 0) return nothing_ran;
     return outcome.wrong > 0 ? wrong_result : all_right;
+  }
+
+  // Nothing is printed before all ranks have said where they run: of thousands on few cores that takes a while.
+  [[nodiscard]] std::unique_ptr<delayed_notice> notice_of_slow_start(const team& team) const {
+    if (team.rank() != 0 || team.size() <= process_.usable_cores) return nullptr;
+    const double seconds = asked_.launch.notice_seconds;
+    return std::make_unique<delayed_notice>(seconds, [ranks = team.size(), seconds] {
+      return fmt::format("longshore-bench: after {:g} s the {} ranks are still saying where they run", seconds, ranks);
+    });
   }
 
   // Rank 0 only: whether the records can be written.

@@ -72,19 +72,6 @@ TEST(Variants, are_the_cross_product_with_the_last_factor_fastest) {
   EXPECT_EQ(label(json::parse(R"({"mode":"put","domain":[4,5,6],"halo":2})")), "mode=put domain=4,5,6 halo=2");
 }
 
-TEST(Variants, that_a_pattern_cannot_do_are_set_apart_with_the_reason) {
-  pattern what{"p", "", {}, {}, {}, {}};
-  what.why_not = [](const variant& v, const launch_facts& launch) -> std::optional<std::string> {
-    if (v.at("n") == 2) return "not on " + launch.transport;
-    return std::nullopt;
-  };
-  const std::vector<factor_levels> factors{{"n", {1, 2, 3}}};
-  const auto chosen = choose_variants(what, factors, {.transport = "threads"});
-  EXPECT_EQ(json(chosen.to_run), json::parse(R"([{"n":1},{"n":3}])"));
-  ASSERT_EQ(chosen.skipped.size(), 1U);
-  EXPECT_EQ(chosen.skipped[0].why, "not on threads");
-}
-
 class RecordFile : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -227,6 +214,14 @@ TEST(Table, gives_figures_of_different_kinds_columns_of_their_own) {
   EXPECT_EQ(lines[0].substr(0, 48), "  kernel    rate 1/s  latency_us us  latency s  ");
   EXPECT_EQ(lines[1].substr(0, 46), "  copy         5.000              -     0.2000");
   EXPECT_EQ(lines[2].substr(0, 46), "  pingpong         -          1.500          -");
+}
+
+TEST(Table, says_of_whom_a_figure_is) {
+  auto one = sample_result("copy", 5);
+  one.metrics = {per_node("bandwidth", 5, "GB/s"), per_rank("rank_bandwidth", 1, "GB/s"), {"all", 9, "GB/s"}};
+  const auto lines = lines_of(table(std::vector<table_row>{one}, false));
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_NE(lines[1].find("  bandwidth GB/s per node  rank_bandwidth GB/s per rank  all GB/s  median"), std::string::npos);
 }
 
 TEST(Table, writes_numbers_that_people_read) {

@@ -14,12 +14,7 @@ std::array<std::int64_t, 4> as_numbers(const kernel_counts& counts) {
           static_cast<std::int64_t>(counts.voluntary_switches), static_cast<std::int64_t>(counts.involuntary_switches)};
 }
 
-// A process by its host and number: two hosts have equal numbers.
-struct process_name {
-  std::array<char, 64> host{};
-  int number = 0;
-  bool operator==(const process_name&) const = default;
-};
+}  // namespace
 
 process_name this_process() {
   process_name mine;
@@ -27,8 +22,6 @@ process_name this_process() {
   mine.number = getpid();
   return mine;
 }
-
-}  // namespace
 
 traffic over_all_ranks(team& ranks, const traffic& mine) {
   std::array<std::int64_t, 4> sums{static_cast<std::int64_t>(mine.messages), static_cast<std::int64_t>(mine.payload_bytes),
@@ -38,11 +31,13 @@ traffic over_all_ranks(team& ranks, const traffic& mine) {
           static_cast<std::uint64_t>(sums[3])};
 }
 
-run_counters::run_counters(team& ranks, std::span<const counted_event> events) : team_(ranks), events_(events) {
-  const process_name mine = this_process();
-  const auto all = ranks.allgather_value(mine);
-  speaks_for_process_ = std::find(all.begin(), all.end(), mine) - all.begin() == ranks.rank();
-  shared_process_ = std::count(all.begin(), all.end(), mine) > 1;
+run_counters::run_counters(team& ranks, std::span<const counted_event> events, const process_name& process)
+    : team_(ranks), events_(events) {
+  const auto all = ranks.allgather_value(process);
+  speaks_for_process_ = std::find(all.begin(), all.end(), process) - all.begin() == ranks.rank();
+  auto sorted = all;
+  std::sort(sorted.begin(), sorted.end());
+  shared_process_ = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
 void run_counters::start() {

@@ -7,6 +7,7 @@
 
 #include "benchmark.hpp"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,12 +29,21 @@ struct counted_runs {
   std::vector<phase_share> phases;            ///< sums over repetitions of the last operation of each
 };
 
+/// A process by its host and number: two hosts have equal numbers.
+struct process_name {
+  std::array<char, 64> host{};
+  int number = 0;
+  auto operator<=>(const process_name&) const = default;
+};
+[[nodiscard]] process_name this_process();
+
 /// Counts on one rank, from when it is made on: threads that the rank starts later are its tasks, and count for it. Made before
 /// the measurements are.
 class run_counters {
  public:
-  /// Collective. Tests give other events.
-  explicit run_counters(team& ranks, std::span<const counted_event> events = hardware_events());
+  /// Collective. Tests give other events, and other processes.
+  explicit run_counters(team& ranks, std::span<const counted_event> events = hardware_events(),
+                        const process_name& process = this_process());
 
   /// Collective, before and after the timed operations; nothing of it is in their time. Ends with a barrier.
   void start();
@@ -57,7 +67,7 @@ class run_counters {
 
   team& team_;
   event_counters events_;
-  bool shared_process_ = false;     // with other ranks
+  bool shared_process_ = false;     // whether any two ranks are of one process, by their names: all meet for it, or none
   bool speaks_for_process_ = true;  // its first rank does
   reading before_;
 };

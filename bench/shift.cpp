@@ -72,7 +72,7 @@ class shift_measurement : public measurement {
     const double shift = seconds.phases.at(0).second;
     return {{"shift_us", 1e6 * shift, "us", false},
             {"until_met_us", 1e6 * seconds.phases.at(1).second, "us", false},
-            {"rank_bandwidth", 1e-9 * static_cast<double>(bytes_) / shift, "GB/s"}};
+            per_rank("rank_bandwidth", 1e-9 * static_cast<double>(bytes_) / shift, "GB/s")};
   }
 
  protected:

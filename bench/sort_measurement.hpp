@@ -132,7 +132,7 @@ class sort_measurement : public measurement {
     const auto total = static_cast<double>(share_.total);
     const double node_bytes = total * sizeof(Item) / team_.nodes().node_count();
     return {{"keys_per_second", total / seconds.median, "keys/s"},
-            {"exchange_bandwidth", 1e-9 * node_bytes / exchange, "GB/s"},
+            per_node("exchange_bandwidth", 1e-9 * node_bytes / exchange, "GB/s"),
             {"total_seconds", mean_over_ranks(total_seconds_), "s", false},
             {"exchange_seconds", mean_over_ranks(exchange_seconds_), "s", false}};
   }

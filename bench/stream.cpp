@@ -81,9 +81,11 @@ class stream_measurement final : public measurement {
         stream_(make_arrays(), workers_, options_of(what)) {
     touch_faults_ = faults_.since_last();
     if (what.at("stores") == "auto") {
-      const auto machine_ranks = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
-      stores_ =
-          choose_stores(ranks, stream_, bytes_of_run() * machine_ranks, ranks.nodes().ranks_of_machine() * workers_.count());
+      // Parts of distributed arrays differ: what the machine has is its ranks' share of all.
+      const auto all = ranks.allreduce_value(static_cast<double>(bytes_of_run()), reduction::sum);
+      const int machine_ranks = ranks.nodes().ranks_of_machine();
+      const auto of_machine = static_cast<std::size_t>(all / ranks.size() * machine_ranks);
+      stores_ = choose_stores(ranks, stream_, of_machine, machine_ranks * workers_.count());
     }
   }
 
@@ -112,16 +114,16 @@ class stream_measurement final : public measurement {
     std::nth_element(batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(batches_.size() / 2), batches_.end());
     const double own = batches_[batches_.size() / 2];
     const auto bytes = static_cast<double>(bytes_of_run());
-    const double all_bytes = team_.allreduce_value(bytes, reduction::sum), per_node = all_bytes / team_.nodes().node_count();
+    const double all_bytes = team_.allreduce_value(bytes, reduction::sum), node_bytes = all_bytes / team_.nodes().node_count();
     const auto arrays = static_cast<double>(arrays_touched(stream_.options().kernel));
     const double moved = arrays + (reads_before_writing() ? 1 : 0);
     const double rate = bytes / own, rates = team_.allreduce_value(rate, reduction::sum);
-    return {{"bandwidth", 1e-9 * per_node / seconds.median, "GB/s"},
-            {"best_bandwidth", 1e-9 * per_node / seconds.best, "GB/s"},
-            {"write_allocate_bandwidth", 1e-9 * per_node / seconds.median * moved / arrays, "GB/s"},
-            {"rank_bandwidth_max", 1e-9 * team_.allreduce_value(rate, reduction::max), "GB/s"},
-            {"rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"},
-            {"rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"},
+    return {per_node("bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"),
+            per_node("best_bandwidth", 1e-9 * node_bytes / seconds.best, "GB/s"),
+            per_node("write_allocate_bandwidth", 1e-9 * node_bytes / seconds.median * moved / arrays, "GB/s"),
+            per_rank("rank_bandwidth_max", 1e-9 * team_.allreduce_value(rate, reduction::max), "GB/s"),
+            per_rank("rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"),
+            per_rank("rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"),
             {"region_start", 1e6 * team_.allreduce_value(region_start_seconds(workers_), reduction::max), "us", false}};
   }
 

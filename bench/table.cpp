@@ -81,7 +81,10 @@ std::string verified_text(const measured& row) {
   return *row.verified ? "yes" : "WRONG";
 }
 
-std::string heading(const metric& one) { return one.unit.empty() ? one.name : fmt::format("{} {}", one.name, one.unit); }
+std::string heading(const metric& one) {
+  const std::string of = one.per.empty() ? "" : fmt::format(" per {}", one.per);
+  return one.unit.empty() ? one.name : fmt::format("{} {}{}", one.name, one.unit, of);
+}
 
 // The figures that are shown, by heading: variants of one pattern may have different ones.
 std::vector<std::string> figure_columns(const std::vector<const measured*>& ran) {

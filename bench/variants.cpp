@@ -35,21 +35,17 @@ std::vector<variant> cross_product(std::span<const factor_levels> factors) {
   return all;
 }
 
-variants choose_variants(const pattern& what, std::span<const factor_levels> factors, const launch_facts& launch) {
-  variants chosen;
+std::vector<variant> settled_variants(const pattern& what, std::span<const factor_levels> factors) {
+  std::vector<variant> all;
   std::set<std::string> seen;
   for (auto& candidate : cross_product(factors)) {
     if (what.settle) {
       what.settle(candidate);
       if (!seen.insert(candidate.dump()).second) continue;
     }
-    auto why = what.why_not ? what.why_not(candidate, launch) : std::nullopt;
-    if (why)
-      chosen.skipped.push_back({std::move(candidate), std::move(*why)});
-    else
-      chosen.to_run.push_back(std::move(candidate));
+    all.push_back(std::move(candidate));
   }
-  return chosen;
+  return all;
 }
 
 std::size_t symmetric_bytes(const pattern& what, std::span<const factor_levels> factors, int ranks) {

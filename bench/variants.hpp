@@ -23,8 +23,9 @@ struct variants {
 /// One variant per combination of levels, the last factor fastest. Throws errc::usage when they are too many to be meant.
 [[nodiscard]] std::vector<variant> cross_product(std::span<const factor_levels> factors);
 
-/// The cross product as the pattern settles it, divided by what the pattern says of it. The same on all ranks.
-[[nodiscard]] variants choose_variants(const pattern& what, std::span<const factor_levels> factors, const launch_facts& launch);
+/// The cross product as the pattern settles it, without those that become equal by that. What of it can be run the ranks of a launch find
+/// together (agreed_request.hpp).
+[[nodiscard]] std::vector<variant> settled_variants(const pattern& what, std::span<const factor_levels> factors);
 
 /// The most symmetric memory that a rank needs for any of the variants, as far as the pattern says; 0: it does not say.
 [[nodiscard]] std::size_t symmetric_bytes(const pattern& what, std::span<const factor_levels> factors, int ranks);

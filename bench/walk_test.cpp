@@ -5,8 +5,11 @@
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
+#include "agreed_request.hpp"
+#include "run_account.hpp"
 #include "walk.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -321,6 +324,75 @@ TEST(Walk, figures_that_are_not_finite_are_left_out_with_a_warning) {
     if (team.rank() != 0) return;
     EXPECT_TRUE(all.heard.results.at(0).metrics.empty());
     EXPECT_NE(all.heard.results.at(0).warning.find("not finite"), std::string::npos);
+  });
+}
+
+// Two ranks of one process among others of their own: a host name and a number may be those of two processes in containers.
+TEST(Walk, counts_where_only_some_ranks_seem_to_share_a_process) {
+  longshore::testing::spmd([](team& team) {
+    process_name mine = this_process();
+    mine.number = team.rank() < 2 ? 1 : 10 + team.rank();
+    run_counters counters(team, hardware_events(), mine);
+    diary notes;
+    dummy counted_one(team, json{{"kind", "a"}}, notes);
+    counted_runs counted;
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      counters.start();
+      counted_one.run();
+      counters.stop(counted_one, 1, counted);
+    }
+    EXPECT_EQ(counters.account(counted).at("operations"), 3);
+  });
+}
+
+TEST(AgreedRequest, is_that_of_rank_0) {
+  longshore::testing::spmd([](team& team) {
+    const bool first = team.rank() == 0;
+    agreed_request mine{{{"elements", {first ? 100 : 101}}, {"domain", {json::array({1, 2, 3})}}, {"not-given", {}}},
+                        {.repetitions = first ? 3 : 4, .seed = first ? 5U : 6U, .pulse = !first}};
+    if (!first) mine.factors.pop_back();
+    const auto agreed = agree_on_request(team, "dummy", mine);
+    ASSERT_EQ(agreed.factors.size(), 3U);
+    EXPECT_EQ(agreed.factors[0].name, "elements");
+    EXPECT_EQ(json(agreed.factors[0].levels), json::parse("[100]"));
+    EXPECT_EQ(json(agreed.factors[1].levels), json::parse("[[1,2,3]]"));
+    EXPECT_TRUE(agreed.factors[2].levels.empty());
+    EXPECT_EQ(agreed.how.repetitions, 3);
+    EXPECT_EQ(agreed.how.seed, 5U);
+    EXPECT_FALSE(agreed.how.pulse);
+  });
+}
+
+TEST(AgreedRequest, for_another_pattern_is_refused_on_all_ranks) {
+  longshore::testing::spmd([](team& team) {
+    if (team.size() == 1) return;
+    const bool last = team.rank() == team.size() - 1;
+    try {
+      static_cast<void>(agree_on_request(team, last ? "gather" : "halo", {}));
+      ADD_FAILURE() << "no error";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), last ? errc::usage : errc::peer_failed) << e.what();
+    }
+    team.barrier();
+  });
+}
+
+// Hosts differ in what they have; all ranks walk over the same variants.
+TEST(AgreedRequest, what_one_rank_cannot_run_is_skipped_by_all_with_its_reason) {
+  longshore::testing::spmd([](team& team) {
+    const int last = team.size() - 1;
+    pattern what{"p", "", {}, {}, {}, {}};
+    what.why_not = [&](const variant& v, const launch_facts& launch) -> std::optional<std::string> {
+      if (v.at("n") == 2) return "not on " + launch.transport;
+      if (v.at("n") == 3 && team.rank() == last) return "no huge pages";
+      return std::nullopt;
+    };
+    const std::vector<factor_levels> factors{{"n", {1, 2, 3, 4}}};
+    const auto chosen = choose_variants(team, what, factors, {.transport = "threads"});
+    EXPECT_EQ(json(chosen.to_run), json::parse(R"([{"n":1},{"n":4}])"));
+    ASSERT_EQ(chosen.skipped.size(), 2U);
+    EXPECT_EQ(chosen.skipped[0].why, "not on threads");
+    EXPECT_EQ(chosen.skipped[1].why, last == 0 ? "no huge pages" : fmt::format("on rank {}: no huge pages", last));
   });
 }
 

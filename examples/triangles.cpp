@@ -7,6 +7,8 @@
 #include "random_inputs.hpp"
 #include "serial_checks.hpp"
 
+#include <fmt/core.h>
+
 namespace {
 
 using examples::row_entry;

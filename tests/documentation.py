@@ -15,6 +15,8 @@ from pathlib import Path
 FENCE = re.compile(r"^```(\w*)(?:\{.*)?\s*$")  # of the site's own blocks, too: ```{toctree}
 NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
 EXIT_STATUS = re.compile(r"#.*exit status (\d+)")
+TABLE_RULE = re.compile(r"^\|?(\s*:?-+:?\s*\|)+(\s*:?-+:?\s*)?$")
+CELL_BORDER = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -75,3 +77,27 @@ def links(document: Path) -> Iterator[str]:
         target = match[1].partition("#")[0]
         if target and "://" not in target and not target.startswith("mailto:"):
             yield target
+
+
+def broken_tables(document: Path) -> Iterator[str]:
+    """What is wrong with the tables of a document: rows that a blank line cuts off, rows of more or fewer cells."""
+    lines = document.read_text(encoding="utf-8").splitlines()
+    inside = {
+        number for block in blocks(document) for number in range(block.line, block.line + block.text.count("\n") + 1)
+    }
+    head = ""  # of the table of the line above
+    for number, line in enumerate(lines, start=1):
+        if not line.lstrip().startswith("|") or number in inside:
+            head = ""
+            continue
+        if not head:
+            below = lines[number] if number < len(lines) else ""
+            if not TABLE_RULE.match(below.strip()):
+                yield f"{document}:{number}: a row of no table: the line below it is no |---| under a head"
+            head = line
+        if _cells(line) != _cells(head):
+            yield f"{document}:{number}: {_cells(line)} cells under a head of {_cells(head)}"
+
+
+def _cells(row: str) -> int:
+    return len(CELL_BORDER.split(row.strip().removeprefix("|").removesuffix("|")))

@@ -29,6 +29,11 @@ void sleep_long() {
   nanosleep(&long_time, nullptr);
 }
 
+// A launcher that ends all wakes them first: what had stopped is not to go on to an end of its own.
+[[noreturn]] void stop() {
+  for (;;) std::raise(SIGSTOP);
+}
+
 void one_throws(team& team) {
   team.barrier();
   if (team.rank() == last(team)) longshore::fail(longshore::errc::usage, "this rank fails on purpose");
@@ -91,7 +96,7 @@ void one_never_frees(team& team) {
     stopping = std::jthread([] {
       const timespec soon{0, 300'000'000};
       nanosleep(&soon, nullptr);
-      std::raise(SIGSTOP);
+      stop();
     });
   for (;;) team.alltoallv(outgoing.data(), counts, incoming.data(), counts, 1);
 }
@@ -116,7 +121,7 @@ void one_stops_and_much_is_sent_to_it(team& team) {
   const longshore::channel_end from{(team.rank() + last(team)) % team.size(), slot_bytes};
   const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
   team.barrier();
-  if (team.rank() == last(team)) std::raise(SIGSTOP);
+  if (team.rank() == last(team)) stop();
   for (;;) {
     for (longshore::waiter wait(team, "a free slot", to.peer); channels->sender(0).reserve() == nullptr;) wait.pause();
     channels->sender(0).commit(slot_bytes);
@@ -145,7 +150,7 @@ void one_stops_and_much_is_sent_to_it(team& team) {
 struct stops_at_the_end {
   bool armed = false;
   ~stops_at_the_end() {
-    if (armed) std::raise(SIGSTOP);
+    if (armed) stop();
   }
 };
 
@@ -159,7 +164,19 @@ void one_stops_after_the_run() {
   longshore::launcher started(longshore::options_from_environment());
   bool stops = false;
   started.run([&](team& team) { stops = team.rank() == last(team); });
-  if (stops) std::raise(SIGSTOP);
+  if (stops) stop();
+}
+
+// One rank decides alone not to make a collective call.
+void one_leaves_early(team& team) {
+  team.barrier();
+  if (team.rank() != last(team)) team.barrier();
+}
+
+void one_makes_another_reduction(team& team) {
+  team.barrier();
+  const auto operation = team.rank() == last(team) ? longshore::reduction::min : longshore::reduction::max;
+  (void)team.allreduce_value(1.5, operation);
 }
 
 void none(team& team) { team.barrier(); }
@@ -201,6 +218,8 @@ int main(int argc, char** argv) {
                                                        {"stops-in-alltoallv", one_stops_in_alltoallv},
                                                        {"stops-at-the-end", one_stops_at_the_end},
                                                        {"counts-differ", counts_differ},
+                                                       {"leaves-early", one_leaves_early},
+                                                       {"another-reduction", one_makes_another_reduction},
                                                        {"much-to-one-that-stops", one_stops_and_much_is_sent_to_it},
                                                        {"exchange-for-ever", all_exchange_for_ever},
                                                        {"agree-and-sleep", all_agree_and_sleep},

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import skip_without
-from documentation import Block, blocks, commands, links
+from documentation import Block, blocks, broken_tables, commands, links
+
+from conftest import BUILD, skip_without
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
 # Made by builds and studies, or hidden: not part of what a reader has before he types anything.
 NOT_SHOWN = {"build", "longshore-results", "report.html", ".git", ".venv"}
-TIMEOUT_SECONDS = 180
+TIMEOUT_SECONDS = 600
 
 SHELL_BLOCKS = [b for d in DOCUMENTS for b in blocks(d) if b.language == "sh" and not b.not_run]
 # Languages of programs in the documentation: what ends their files' names, and what a whole program has.
@@ -48,7 +49,7 @@ def reader(tmp_path: Path) -> Path:
 )
 def test_commands_of_the_documentation_end_as_it_says(document: Path, reader: Path) -> None:
     environment = os.environ | {
-        "PATH": f"{REPOSITORY}/.venv/bin:{os.environ['PATH']}",
+        "PATH": f"{BUILD}/bench:{REPOSITORY}/.venv/bin:{os.environ['PATH']}",
         "LONGSHORE_PIN": "0",
         "LONGSHORE_PROFILE": "off",
     }
@@ -70,6 +71,7 @@ def test_commands_of_the_documentation_end_as_it_says(document: Path, reader: Pa
             assert done.returncode == command.exit_status, f"{where}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
 
+@pytest.mark.consumer
 @pytest.mark.parametrize("block", PROGRAMS, ids=name)
 def test_programs_of_the_documentation_compile_and_run(
     block: Block,
@@ -93,6 +95,28 @@ def test_programs_of_the_documentation_compile_and_run(
 def test_links_of_the_documentation_lead_to_files(document: Path) -> None:
     missing = [target for target in links(document) if not (document.parent / target).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_tables_of_the_documentation_are_whole(document: Path) -> None:
+    assert not list(broken_tables(document))
+
+
+@pytest.mark.parametrize(
+    ("rows", "wrong"),
+    [
+        ("| a | b |\n|---|---|\n| 1 | `x\\|y` |\n", []),
+        ("| a | b |\n|:--|--:|\n| 1 | |\ntext\n\n```sh\na | b\n| c\n```\n", []),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n\n| 3 | 4 |\n", [6]),
+        ("| a | b |\n|---|---|\n| 1 | 2 | 3 |\n| 4 |\n", [4, 5]),
+        ("| a | b |\n|---|\n", [3]),
+        ("| a | b |\n", [2]),
+    ],
+)
+def test_a_broken_table_is_found(rows: str, wrong: list[int], tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(f"text\n{rows}", encoding="utf-8")
+    assert [int(told.split(":")[1]) for told in broken_tables(document)] == wrong
 
 
 def test_the_first_page_has_commands_and_a_program() -> None:

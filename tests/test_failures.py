@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from pathlib import Path
+from functools import partial
 
 import pytest
 
-BUILD = Path(os.environ.get("LONGSHORE_BUILD", Path(__file__).resolve().parent.parent / "build" / "release"))
+from conftest import BUILD
+
 PROGRAM = BUILD / "tests/failing_program"
 ENVIRONMENT = {
     **os.environ,
-    "LONGSHORE_TIMEOUT": "2",
+    "LONGSHORE_TIMEOUT": "120",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 }
-FAR_TOO_LONG_SECONDS = 60
+FAR_TOO_LONG_SECONDS = 100  # less than the deadline of waits: nobody is to wait for that
+DEADLINE = {"LONGSHORE_TIMEOUT": "2"}  # where it is the deadline that ends the run
+thorough = partial(pytest.param, marks=pytest.mark.thorough)
 
 
 def launcher(ranks: int) -> list[str]:
@@ -26,7 +29,7 @@ def launcher(ranks: int) -> list[str]:
     return ["mpirun", *flags, "-n", str(ranks)]
 
 
-def run(transport: str, way: str, ranks: int, per_node: int = 0) -> subprocess.CompletedProcess[str]:
+def run(transport: str, way: str, ranks: int, per_node: int = 0, **settings: str) -> subprocess.CompletedProcess[str]:
     if transport == "mpi" and shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
     environment = {
@@ -34,6 +37,7 @@ def run(transport: str, way: str, ranks: int, per_node: int = 0) -> subprocess.C
         "LONGSHORE_TRANSPORT": transport,
         "LONGSHORE_RANKS": str(ranks),
         "LONGSHORE_RANKS_PER_NODE": str(per_node),
+        **settings,
     }
     command = [*(launcher(ranks) if transport == "mpi" else []), str(PROGRAM), way]
     return subprocess.run(
@@ -52,7 +56,9 @@ def test_a_run_without_a_failure_ends_with_0(transport: str, ranks: int) -> None
     assert (done.returncode, own_lines(done)) == (0, [])
 
 
-@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), ("mpi", 1), ("mpi", 2)])
+@pytest.mark.parametrize(
+    ("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1), thorough("mpi", 2)]
+)
 def test_a_rank_that_throws_ends_the_run_with_its_reason_said_once(transport: str, per_node: int) -> None:
     done = run(transport, "throws", 4, per_node)
     assert done.returncode == 3
@@ -61,9 +67,9 @@ def test_a_rank_that_throws_ends_the_run_with_its_reason_said_once(transport: st
     assert "this rank fails on purpose" in lines[0]
 
 
-@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), ("mpi", 1)])
+@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1)])
 def test_a_rank_that_never_comes_is_given_up_after_the_deadline(transport: str, per_node: int) -> None:
-    done = run(transport, "never-comes", 3, per_node)
+    done = run(transport, "never-comes", 3, per_node, **DEADLINE)
     assert done.returncode == 3
     lines = own_lines(done)
     assert len(lines) == 1, lines
@@ -71,39 +77,79 @@ def test_a_rank_that_never_comes_is_given_up_after_the_deadline(transport: str, 
     assert "LONGSHORE_TIMEOUT" in lines[0]
 
 
-@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), ("mpi", 1)])
+@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1)])
 def test_a_receiver_that_never_receives_is_named(transport: str, per_node: int) -> None:
-    done = run(transport, "never-receives", 2, per_node)
+    done = run(transport, "never-receives", 2, per_node, **DEADLINE)
     assert done.returncode == 3
     lines = own_lines(done)
     assert len(lines) == 1, lines
     assert "for a free slot from rank" in lines[0]
 
 
-@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), ("mpi", 1)])
+@pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1)])
 def test_what_is_no_error_of_the_library_ends_the_run_although_a_rank_never_stops(
     transport: str, per_node: int
 ) -> None:
-    done = run(transport, "throws-another-type", 3, per_node)
+    done = run(transport, "throws-another-type", 3, per_node, **DEADLINE)
     assert done.returncode == 3
     lines = own_lines(done)
     assert len(lines) == 1, lines
-    assert "this rank fails on purpose" in lines[0]
+    assert "of 3: the program threw std::runtime_error: this rank fails on purpose" in lines[0]
 
 
 @pytest.mark.parametrize("transport", ["threads", "mpi"])
 def test_what_is_no_exception_at_all_ends_the_run(transport: str) -> None:
     done = run(transport, "throws-a-number", 3)
     assert (done.returncode, len(own_lines(done))) == (3, 1), done.stderr
+    if transport == "mpi":  # on threads the program catches it
+        assert "of 3: the program threw int, which is no std::exception" in own_lines(done)[0]
 
 
-@pytest.mark.parametrize("per_node", [0, 1])
+@pytest.mark.parametrize("per_node", [0, thorough(1)])
 def test_a_rank_that_never_frees_its_segment_is_given_up_after_the_deadline(per_node: int) -> None:
-    done = run("mpi", "never-frees", 3, per_node)
+    done = run("mpi", "never-frees", 3, per_node, **DEADLINE)
     assert done.returncode == 3
     lines = own_lines(done)
     assert len(lines) == 1, lines
     assert "the freeing of a segment" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("transport", "per_node"),
+    [("threads", 0), thorough("threads", 1), ("mpi", 0), thorough("mpi", 1), thorough("mpi", 2)],
+)
+def test_a_rank_that_leaves_out_a_collective_call_is_named_before_the_deadline(transport: str, per_node: int) -> None:
+    done = run(transport, "leaves-early", 3, per_node)
+    assert done.returncode == 3
+    lines = own_lines(done)
+    assert len(lines) == 1, lines
+    assert "rank 2 is in the end of the run, its 2nd collective call" in lines[0]
+    assert "is in a barrier, its 2nd collective call" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("transport", "per_node", "check"), [("threads", 1, 0), ("mpi", 0, 0), ("mpi", 1, 1), thorough("mpi", 2, 1)]
+)
+def test_ranks_in_different_collective_calls_are_named(transport: str, per_node: int, check: int) -> None:
+    done = run(transport, "another-reduction", 3, per_node, LONGSHORE_CHECK=str(check))
+    assert done.returncode == 3
+    lines = own_lines(done)
+    assert len(lines) == 1, lines
+    assert "rank 2 is in an allreduce (min) of 1 floating-point number, its 2nd collective call" in lines[0]
+    assert "is in an allreduce (max) of 1 floating-point number, its 2nd collective call" in lines[0]
+
+
+def test_one_rank_that_asks_to_compare_calls_has_all_compare_them() -> None:
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun on this machine")
+    alone = ["env", "LONGSHORE_CHECK=1", str(PROGRAM), "another-reduction"]
+    environment = {**ENVIRONMENT, "LONGSHORE_TRANSPORT": "mpi", "LONGSHORE_RANKS_PER_NODE": "1"}
+    command = [*launcher(1), *alone, ":", "-n", "2", str(PROGRAM), "another-reduction"]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=FAR_TOO_LONG_SECONDS
+    )
+    assert done.returncode == 3
+    assert "rank 2 is in an allreduce (min)" in own_lines(done)[0]
 
 
 def test_a_team_that_can_not_be_made_ends_the_run() -> None:
@@ -130,13 +176,21 @@ def test_a_value_that_does_not_parse_is_refused() -> None:
     assert "LONGSHORE_TIMEOUT='soon'" in done.stderr
 
 
+@pytest.mark.thorough
 def test_memory_that_can_not_be_shared_is_said_once_and_works() -> None:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
-    environment = {**ENVIRONMENT, "LONGSHORE_MPI_SHARED": "0", "LONGSHORE_TRANSPORT": "mpi", "LONGSHORE_TIMEOUT": "60"}
-    suite = BUILD / "src/longshore/transport/conformance_test"
+    environment = {**ENVIRONMENT, "LONGSHORE_MPI_SHARED": "0", "LONGSHORE_TRANSPORT": "mpi"}
+    suite = BUILD / "src/longshore/transport/transport_spmd_tests"
     done = subprocess.run(
-        [*launcher(3), str(suite), "--transport", "mpi", "--gtest_color=no"],
+        [
+            *launcher(3),
+            str(suite),
+            "--transport",
+            "mpi",
+            "--gtest_filter=Team.*:Segment.*:Channel.*",
+            "--gtest_color=no",
+        ],
         env=environment,
         capture_output=True,
         text=True,

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import RELEASE
 
-BUILD = Path(os.environ.get("LONGSHORE_BUILD") or RELEASE)
+from conftest import BUILD
+
 BENCH = BUILD / "bench" / "longshore-bench"
 FAILING = BUILD / "tests" / "failing_program"
+pytestmark = pytest.mark.thorough
 LAUNCHERS = {"shmem": "oshrun", "ucx": "mpirun"}
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 300
 HOOKS = "OMPI_MCA_opal_common_ucx_opal_mem_hooks"
 Record = dict[str, Any]
 
@@ -36,6 +37,7 @@ SMALL = {
     "--pair near,remote",
 }
 STRATEGY = {"gather": "strategy", "halo": "mode", "sort": "exchange"}
+ENDED_BY_THE_DEADLINE = ("never-comes", "never-receives", "stops-in-alltoallv")
 ONCE = "--repetitions 1 --warmup 0 --json"
 # What is defined by calls of MPI; all else must run.
 ONLY_MPI = {
@@ -64,7 +66,7 @@ def need(transport: str) -> None:
 def environment(**variables: str) -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("LONGSHORE_", "SHMEM_"))}
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
-    quiet = {"LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off", "LONGSHORE_TIMEOUT": "60"}
+    quiet = {"LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off", "LONGSHORE_TIMEOUT": "120"}
     return clean | root | quiet | variables
 
 
@@ -171,7 +173,8 @@ def test_the_heap_is_as_large_as_the_run_needs(tmp_path: Path) -> None:
     ],
 )
 def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
-    variables = {"LONGSHORE_TRANSPORT": transport, "LONGSHORE_RANKS_PER_NODE": "1", "LONGSHORE_TIMEOUT": "2"}
+    limit = "2" if way in ENDED_BY_THE_DEADLINE else "120"
+    variables = {"LONGSHORE_TRANSPORT": transport, "LONGSHORE_RANKS_PER_NODE": "1", "LONGSHORE_TIMEOUT": limit}
     done = launch(transport, 3, FAILING, way, **variables, **{HOOKS: "0"})
     assert done.returncode == 3, done.stderr
     lines = [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
@@ -237,7 +240,7 @@ def test_a_start_of_ucx_that_fails_on_one_rank_ends_the_run() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=TIMEOUT_SECONDS,
     )
     assert done.returncode == 3, done.stderr
     assert sum("longshore: rank 0 of 2: transport: " in line for line in done.stderr.splitlines()) == 1, done.stderr
@@ -261,7 +264,7 @@ def test_ucx_is_started_by_pmix_without_mpi(tmp_path: Path) -> None:
     failed = launch("ucx", 3, FAILING, "throws", LONGSHORE_TRANSPORT="ucx", LONGSHORE_UCX_START="pmix")
     assert failed.returncode == 3, failed.stderr
     assert sum(line.startswith("longshore:") for line in failed.stderr.splitlines()) == 1, failed.stderr
-    assert "MPI" not in failed.stderr.replace("Open MPI", "")
+    assert not any("MPI" in line for line in failed.stderr.splitlines() if line.startswith("longshore:"))
 
 
 @pytest.mark.parametrize(("start", "said"), [("slurm", "it is mpi or pmix"), ("pmix", "PMIx")])
@@ -316,7 +319,7 @@ def test_heaps_of_different_sizes_give_what_the_smallest_has() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=TIMEOUT_SECONDS,
     )
     assert done.returncode == 3, done.stderr
     assert "start with a larger SHMEM_SYMMETRIC_SIZE" in done.stderr

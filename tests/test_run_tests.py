@@ -9,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from fuzzing.judging import PASSED, Verdict
+from fuzzing.reporting import Tally
 
 PROGRAM = Path(__file__).resolve().parent.parent / "tools" / "run_tests.py"
 
@@ -94,6 +96,63 @@ def test_of_endless_output_the_beginning_and_the_end_are_kept(
     assert f"line {run_tests.FIRST_LINES - 1}\n... 8 lines left out ...\n" in out
     assert f"line {count - 1}\n100% tests passed out of 3\n" in out
     assert "3 tests in 1 stages" in out
+
+
+def test_random_combinations_run_for_as_long_as_asked_for(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert any("--seconds 300 " in " ".join(stage.commands[0]) for stage in run_tests.STAGES if stage.name == "fuzz")
+    tally = Tally()
+    tally.add("ring/threads", Verdict(PASSED, variants=3))
+
+    def pretend(seconds: int) -> tuple[tuple[str, ...], ...]:
+        return printing(f"for {seconds} s\nfuzz: {tally.line()}")
+
+    monkeypatch.setattr(run_tests, "fuzz", pretend)
+    assert run_tests.main(["--fuzz-seconds", "7", "fuzz"]) == 0
+    out = capsys.readouterr().out
+    assert "for 7 s\n" in out
+    assert "1 tests in 1 stages" in out
+    with pytest.raises(SystemExit):
+        run_tests.main(["--fuzz-seconds", "0"])
+    assert "'0' is no whole number of seconds from 1" in capsys.readouterr().err
+
+
+PARTS = {"--quick": ("fast", ["quick"]), "--rest": ("slow", ["rest"]), "slow": ("slow", []), "": ("fast slow", ["all"])}
+
+
+@pytest.mark.parametrize("word", PARTS)
+def test_the_quick_stages_and_the_rest_run_apart_and_keep_their_counts(
+    run_tests: ModuleType, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran, kept = PARTS[word]
+    stages = (
+        run_tests.Stage("fast", printing(CLOSINGS["pytest"][1]), run_tests.PYTEST_CLOSING, quick=True),
+        run_tests.Stage("slow", printing(CLOSINGS["ctest 4"][1]), run_tests.CTEST_CLOSING),
+    )
+    assert run_tests.main(word.split(), stages) == 0
+    out = capsys.readouterr().out
+    assert " ".join(re.findall(r"^==== \d/\d (\w+)$", out, re.MULTILINE)) == ran
+    assert [file.stem for file in tmp_path.glob("*.summary")] == kept
+    for file in tmp_path.glob("*.summary"):
+        assert file.read_text(encoding="utf-8").strip().splitlines()[-1] == out.strip().splitlines()[-1]
+
+
+def test_stages_are_named_or_chosen_by_their_part(run_tests: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_tests.main(["--quick", "lint"]) == 2
+    assert "names of stages stand without --quick and --rest" in capsys.readouterr().err
+
+
+def test_each_test_runs_in_one_of_the_two_parts(run_tests: ModuleType) -> None:
+    """What the quick stages leave out by a label, the rest takes by the same labels."""
+    quick = [" ".join(command) for stage in run_tests.STAGES if stage.quick for command in stage.commands]
+    rest = [" ".join(command) for stage in run_tests.STAGES if not stage.quick for command in stage.commands]
+    ctests = [[c for c in part if "ctest --preset test" in c] for part in (quick, rest)]
+    assert [c.replace("--label-exclude", "--label-regex") for c in ctests[0]] == ctests[1]
+    folders = {"study/tests", "tests", "bindings/python/tests"}
+    marks = " or ".join(run_tests.PYTEST_MARKS)
+    assert {c.split()[-1] for c in quick if f"pytest -m not ({marks})" in c} == folders
+    assert {c.split()[-1] for c in rest if f"pytest -m {marks}" in c} == folders
 
 
 def test_an_unknown_stage_is_named_with_those_that_exist(

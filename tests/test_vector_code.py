@@ -1,24 +1,22 @@
 """The loop of for_each over distributed arrays is the one written by hand over local ones: the same machine code.
 
 Times on a shared machine cannot show a difference of one percent; the instructions of the innermost loop can. They are
-read from the object file of vector_code.cpp, which is compiled with the flags of the library.
+read from the object file of vector_code.cpp, which is optimised as an installed library is.
 """
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import shutil
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from conftest import RELEASE
 
-BUILD = Path(os.environ.get("LONGSHORE_BUILD") or RELEASE)
+from conftest import BUILD
+
 FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.*)>:$")
 INSTRUCTION = re.compile(r"^\s*(?P<address>[0-9a-f]+):\s+(?P<mnemonic>\S+)(\s+(?P<operands>.*))?$")
 TARGET = re.compile(r"^(?P<address>[0-9a-f]+) <")
@@ -28,6 +26,7 @@ MULTIPLIES = {  # two or more doubles at once
 }
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump (Debian: binutils)"),
     pytest.mark.skipif(platform.machine() not in MULTIPLIES, reason=f"{platform.machine()}: its vectors are not known"),
 ]
@@ -49,7 +48,7 @@ class Instruction:
 def functions() -> dict[str, list[Instruction]]:
     """Every function of the object file with its instructions."""
     objects = sorted((BUILD / "tests").rglob("vector_code.cpp.o"))
-    assert objects, "build first: make build"
+    assert objects, "build first: tools/run_tests.py build-rest"
     command = ["objdump", "--disassemble", "--demangle", "--no-show-raw-insn", str(objects[0])]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found: dict[str, list[Instruction]] = {}

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Run every check and test of Longshore, stage by stage, and end with their counts.
+"""Run the checks and tests of Longshore, stage by stage, and end with their counts.
 
-Usage: run_tests.py [STAGE...]; without names all stages run, in an order that finds cheap mistakes first. Everything
-that a stage prints is shown and kept in build/test-logs/. The first stage that fails ends the run with exit status 1;
-so does one that was to run tests and found none.
+Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]; without names all stages run, in an order that
+finds cheap mistakes first: with --quick those of `make test`, with --rest what `make test-all` has beyond them.
+Everything that a stage prints is shown and kept in build/test-logs/. The first stage that fails ends the run with exit
+status 1; so does one that was to run tests and found none. The stage fuzz starts random combinations of what
+longshore-bench can do for N seconds (300), drawn from the commit, or from the date where there is none.
+
+A test that carries one of the labels below is left to the rest; CONTRIBUTING.md has the reason of each label.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -17,12 +22,18 @@ import sysconfig
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOGS = REPOSITORY / "build" / "test-logs"
-CORES = str(len(os.sched_getaffinity(0)))
+FUZZ_SECONDS = 300
+BUILD = Path("build") / "test"  # which the tests use
+CTEST_LABELS = ("layouts", "one_sided", "programs")
+PYTEST_MARKS = ("browser", "consumer", "hosts", "simulation", "slurm", "thorough")
+CORES = len(os.sched_getaffinity(0))
+PLACES = str(2 * CORES)  # of tests that run at once: half of them wait for something
 
 # Of a stage that prints without end, as a broken program may, its beginning and its end are kept.
 FIRST_LINES = 50_000
@@ -30,6 +41,7 @@ LAST_LINES = 500
 
 # The closing lines of the two test runners; CTest 4 does not mention failures when there are none.
 CTEST_CLOSING = re.compile(r"^\d+% tests passed(, \d+ tests failed)? out of (?P<run>\d+)")
+FUZZ_CLOSING = re.compile(r"^fuzz: (?P<run>\d+) runs, .* 0 failed$")
 PYTEST_CLOSING = re.compile(r"^=+ .*?(?P<run>\d+) passed.* in [\d.]+s.*=+$")
 
 
@@ -39,6 +51,7 @@ class Stage:
     commands: tuple[tuple[str, ...], ...]
     closing: re.Pattern[str] | None = None  # of a stage that runs tests
     why_not: Callable[[], str] = lambda: ""  # why it cannot run on this machine, if it cannot
+    quick: bool = False  # whether it belongs to `make test`
 
 
 def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
@@ -50,11 +63,25 @@ def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
 
 
 def ctest(preset: str, *options: str) -> tuple[str, ...]:
-    return ("ctest", "--preset", preset, "--no-tests=error", "--parallel", CORES, *options)
+    return ("ctest", "--preset", preset, "--no-tests=error", "--parallel", PLACES, *options)
+
+
+def labelled(*options: str) -> tuple[str, ...]:
+    """The tests of the build for tests, by their labels."""
+    return ctest("test", *options, "^(" + "|".join(CTEST_LABELS) + ")$")
+
+
+def pytest(expression: str, *words: str) -> tuple[str, ...]:
+    return ("python", "-m", "pytest", "-m", expression, *words)
+
+
+REST = " or ".join(PYTEST_MARKS)
+QUICK = f"not ({REST})"
+SIDE_BY_SIDE = ("--numprocesses", PLACES)
 
 
 def install_python_package() -> tuple[tuple[str, ...], ...]:
-    """Into .venv, over the library as the stage build has built it: only the bindings are compiled."""
+    """Into .venv, over the library as the stage build has built it: the bindings alone are compiled."""
     prefix = REPOSITORY / "build" / "python" / "longshore"
     pip = ("python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--force-reinstall")
     settings = (
@@ -65,9 +92,18 @@ def install_python_package() -> tuple[tuple[str, ...], ...]:
         "define.LONGSHORE_WERROR=ON",
     )
     return (
-        ("cmake", "--install", "build/release", "--prefix", str(prefix)),
+        ("cmake", "--install", str(BUILD), "--prefix", str(prefix)),
         (*pip, *(f"--config-settings=cmake.{setting}" for setting in settings), "."),
     )
+
+
+def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
+    """The same combinations for the same commit, as far as the time goes."""
+    commit = subprocess.run(
+        ("git", "rev-parse", "--short=12", "HEAD"), cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    seed = commit.stdout.strip() or datetime.now(tz=UTC).strftime("%Y-%m-%d")
+    return (("tools/fuzz", "--seconds", str(seconds), "--seed", seed, "--jobs", "2"),)
 
 
 def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
@@ -87,28 +123,42 @@ def why_no_python_package() -> str:
 
 
 STAGES = (
-    Stage("lint", (("tools/lint",), ("tools/check_layers.py",))),
-    Stage("build", build("release")),
-    Stage("headers", build("release", "all_verify_interface_header_sets")),
-    Stage("library", (ctest("release"),), CTEST_CLOSING),
-    Stage("study", (("python", "-m", "pytest", "--numprocesses", CORES, "study/tests"),), PYTEST_CLOSING),
+    Stage("lint", (("tools/lint",), ("tools/check_layers.py",)), quick=True),
+    Stage("build", build("test", "quick_tests"), quick=True),
+    Stage("library", (labelled("--label-exclude"),), CTEST_CLOSING, quick=True),
+    Stage("study", (pytest(QUICK, *SIDE_BY_SIDE, "study/tests"),), PYTEST_CLOSING, quick=True),
+    Stage("system", (pytest(QUICK, *SIDE_BY_SIDE, "tests"),), PYTEST_CLOSING, quick=True),
     Stage(
         "python",
-        (*install_python_package(), ("python", "-m", "pytest", "bindings/python/tests")),
+        (*install_python_package(), pytest(QUICK, "bindings/python/tests")),
         PYTEST_CLOSING,
         why_no_python_package,
+        quick=True,
     ),
-    Stage(
-        "system",
-        (("python", "-m", "pytest", "--numprocesses", CORES, "--ignore", "tests/hosts", "tests"),),
-        PYTEST_CLOSING,
-    ),
-    Stage("hosts", (("python", "-m", "pytest", "tests/hosts"),), PYTEST_CLOSING),
+    Stage("build-rest", build("test")),
+    Stage("headers", build("test", "all_verify_interface_header_sets")),
+    Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING),
+    Stage("study-rest", (pytest(REST, *SIDE_BY_SIDE, "study/tests"),), PYTEST_CLOSING),
+    Stage("python-rest", (pytest(REST, "bindings/python/tests"),), PYTEST_CLOSING, why_no_python_package),
+    Stage("system-rest", (pytest(REST, *SIDE_BY_SIDE, "--ignore", "tests/hosts", "tests"),), PYTEST_CLOSING),
+    Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING),
+    Stage("bench", build("release", "longshore-bench")),  # as users have it
+    Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING),
     Stage("asan-build", build("asan")),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING),
     Stage("tsan-build", build("tsan")),
     Stage("tsan", (without_address_randomisation(ctest("tsan")),), CTEST_CLOSING),
 )
+
+
+def environment() -> dict[str, str]:
+    """Tests share their cores with other tests, and take their programs from the build for tests."""
+    build = REPOSITORY / BUILD
+    return os.environ | {
+        "LONGSHORE_BUILD": str(build),
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "PATH": f"{build / 'bench'}{os.pathsep}{os.environ['PATH']}",
+    }
 
 
 @dataclass
@@ -124,7 +174,7 @@ def start_command(command: tuple[str, ...]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command,
         cwd=REPOSITORY,
-        env=os.environ | {"OMPI_MCA_mpi_yield_when_idle": "1"},  # tests share their cores with other tests
+        env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -190,13 +240,43 @@ def summary(outcomes: list[Outcome], not_run: list[Stage]) -> list[str]:
     return lines
 
 
-def main(names: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
+def whole_seconds(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of seconds from 1")
+    return int(text)
+
+
+def main(words: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
+    options = argparse.ArgumentParser("run_tests", description=str(__doc__).partition("\n")[0])
+    options.add_argument("stage", nargs="*", help=", ".join(stage.name for stage in stages))
+    part = options.add_mutually_exclusive_group()
+    part.add_argument("--quick", action="store_true", help="the stages of `make test`")
+    part.add_argument("--rest", action="store_true", help="what `make test-all` has beyond `make test`")
+    options.add_argument(
+        "--fuzz-seconds",
+        type=whole_seconds,
+        metavar="N",
+        default=FUZZ_SECONDS,
+        help=f"how long the stage fuzz starts random combinations (default: {FUZZ_SECONDS})",
+    )
+    asked = options.parse_args(words)
+    names = asked.stage
+    if asked.fuzz_seconds != FUZZ_SECONDS:
+        commands = fuzz(asked.fuzz_seconds)
+        stages = tuple(replace(stage, commands=commands) if stage.name == "fuzz" else stage for stage in stages)
     known = [stage.name for stage in stages]
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"run_tests: unknown stage '{unknown[0]}'; allowed: {', '.join(known)}", file=sys.stderr)
         return 2
-    chosen = [stage for stage in stages if not names or stage.name in names]
+    if names and (asked.quick or asked.rest):
+        print("run_tests: names of stages stand without --quick and --rest", file=sys.stderr)
+        return 2
+    chosen = [
+        stage
+        for stage in stages
+        if (stage.name in names if names else not (asked.rest if stage.quick else asked.quick))
+    ]
     LOGS.mkdir(parents=True, exist_ok=True)
     outcomes: list[Outcome] = []
     for number, stage in enumerate(chosen, start=1):
@@ -204,7 +284,11 @@ def main(names: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
         outcomes.append(run_stage(stage, lambda line: (sys.stdout.write(line), sys.stdout.flush())))
         if outcomes[-1].problem:
             break
-    print("\n".join(summary(outcomes, chosen[len(outcomes) :])), flush=True)
+    closing = "\n".join(summary(outcomes, chosen[len(outcomes) :]))
+    print(closing, flush=True)
+    if not names:
+        part_name = "quick" if asked.quick else "rest" if asked.rest else "all"
+        (LOGS / f"{part_name}.summary").write_text(closing + "\n", encoding="utf-8")
     return 1 if outcomes[-1].problem else 0
 
 

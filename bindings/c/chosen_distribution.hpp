@@ -1,52 +1,18 @@
-// A distribution that is chosen when a program runs: what the faces of other languages have, where types cannot choose. It has two locators
-// (array/location.hpp) where block, cyclic and block-cyclic together have seven: loops are compiled for each, and that is what takes time to
-// build.
+// A distribution that is chosen when a program runs, for loops that are compiled here: those of the library know it as any_distribution. It
+// has two locators (array/location.hpp) where block, cyclic and block-cyclic together have seven: loops are compiled for each, and that is
+// what takes time to build.
 #pragma once
 
-#include <longshore/array/block.hpp>
-#include <longshore/array/block_cyclic.hpp>
-#include <longshore/array/cyclic.hpp>
+#include <longshore/array/any_distribution.hpp>
 
-#include <variant>
+#include <algorithm>
 
 namespace longshore::bindings {
 
-struct chosen_distribution {
-  static constexpr std::string_view name = "distributed";  // in messages
-  std::uint64_t block_items = 0;                           ///< 0: block; 1: cyclic; more: block-cyclic with blocks of so many
-
-  class map {
-    // Calls question(map) with the one that was chosen.
-    template <class Question>
-    [[nodiscard]] auto ask(Question question) const noexcept {
-      if (const auto* const by_cycle = std::get_if<cyclic::map>(&one_)) return question(*by_cycle);
-      if (const auto* const by_blocks = std::get_if<block_cyclic::map>(&one_)) return question(*by_blocks);
-      return question(*std::get_if<block::map>(&one_));
-    }
-
+struct chosen_distribution : any_distribution {
+  class map : public any_distribution::map {
    public:
-    map(chosen_distribution which, std::uint64_t size, int ranks) : one_(make(which, size, ranks)) {}
-
-    [[nodiscard]] std::uint64_t block_items() const noexcept {
-      if (const auto* const by_blocks = std::get_if<block_cyclic::map>(&one_)) return by_blocks->block_items();
-      return std::holds_alternative<cyclic::map>(one_) ? 1 : 0;
-    }
-    [[nodiscard]] std::uint64_t size() const noexcept {
-      return ask([](const auto& m) { return m.size(); });
-    }
-    [[nodiscard]] int ranks() const noexcept {
-      return ask([](const auto& m) { return m.ranks(); });
-    }
-    [[nodiscard]] std::uint64_t local_size(int rank) const noexcept {
-      return ask([rank](const auto& m) { return m.local_size(rank); });
-    }
-    [[nodiscard]] std::uint64_t largest_local_size() const noexcept { return local_size(0); }
-    [[nodiscard]] location owner_offset(std::uint64_t index) const noexcept {
-      return ask([index](const auto& m) { return m.owner_offset(index); });
-    }
-    [[nodiscard]] std::uint64_t index_of(int rank, std::uint64_t offset) const noexcept {
-      return ask([rank, offset](const auto& m) { return m.index_of(rank, offset); });
-    }
+    map(chosen_distribution which, std::uint64_t size, int ranks) : any_distribution::map(which, size, ranks) {}
 
     /// Cyclic, and blocks of one size: quotient and remainder are offset and rank, or rank and offset.
     struct quotient_locator {
@@ -78,17 +44,6 @@ struct chosen_distribution {
       return body(any_locator{block::map({}, size(), ranks()),
                               block_cyclic::map({std::max<std::uint64_t>(items, 1)}, size(), ranks()), items > 1});
     }
-
-    friend bool operator==(const map& a, const map& b) noexcept { return a.one_ == b.one_; }
-
-   private:
-    using either = std::variant<block::map, cyclic::map, block_cyclic::map>;
-    static either make(chosen_distribution which, std::uint64_t size, int ranks) {
-      if (which.block_items == 0) return block::map({}, size, ranks);
-      if (which.block_items == 1) return cyclic::map({}, size, ranks);
-      return block_cyclic::map({which.block_items}, size, ranks);
-    }
-    either one_;
   };
 };
 

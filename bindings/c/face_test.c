@@ -153,6 +153,9 @@ static int histogram(longshore_team* team, int type, const char* strategy) {
     if (type == LONGSHORE_INT32) found = ((const int32_t*)mine)[k];
     CHECK(found == expected);
   }
+  CHECK_OK(longshore_barrier(team)); /* all have looked */
+  indices[1] = n;
+  CHECK_REFUSED(longshore_histogram_run(plan, indices, n, NULL), LONGSHORE_ERROR_USAGE, "histogram on rank");
   free(indices);
   free(amounts);
   return LONGSHORE_OK; /* array and plan are left to the end of the run */

@@ -2,6 +2,8 @@
 
 #include "longshore.h"
 
+#include <fmt/core.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -47,9 +49,6 @@ void forget_error() noexcept {
   error_of_this_thread().code = LONGSHORE_OK;
   error_of_this_thread().message.clear();
 }
-
-program_failure::program_failure(int status, int rank)
-    : error(errc::usage, fmt::format("the function that longshore_run was given returned {} on rank {}", status, rank)) {}
 
 int keep_error() noexcept {
   try {

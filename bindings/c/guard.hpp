@@ -8,12 +8,6 @@
 
 namespace longshore::bindings {
 
-/// The program's own function gave this number: LONGSHORE_ERROR_PROGRAM.
-class program_failure : public error {
- public:
-  program_failure(int status, int rank);
-};
-
 /// Inside a catch block: keeps the message for this thread, returns the code.
 [[nodiscard]] int keep_error() noexcept;
 

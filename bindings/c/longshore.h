@@ -106,7 +106,7 @@ typedef int (*longshore_main)(longshore_team* team, void* context);
 
 /* Runs `body` once on every rank of a run, and returns 0 when all returned 0. Which transport, how many ranks and so on is said by the
  * environment: LONGSHORE_TRANSPORT (threads, mpi, shmem, ucx; by default mpi under its launcher, else threads), LONGSHORE_RANKS (threads
- * only; as many as cores), LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT, LONGSHORE_PIN. On threads `body` runs in threads of this
+ * only; as many as cores), LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT, LONGSHORE_CHECK, LONGSHORE_PIN. On threads `body` runs in threads of this
  * process, rank 0 in the calling one, and a failure is returned as its code. Where ranks are processes a failure ends all of them with
  * status 3 and one message per host; MPI is started unless the program has done so, and then ended. `argc` and `argv` may be 0 and NULL. */
 int longshore_run(int argc, char** argv, longshore_main body, void* context);

@@ -30,7 +30,7 @@ int longshore_init_mpi(MPI_Comm ranks, longshore_team** team) {
     if (ranks == MPI_COMM_NULL)
       fail(errc::usage, "a team of MPI_COMM_NULL: ranks that are not in a communicator make no team of it");
     const run_options options = options_from_environment();
-    *team = new longshore_team(mpi::team::make(ranks, options.ranks_per_node, options.timeout_seconds));
+    *team = new longshore_team(mpi::team::make(ranks, options));
   });
 }
 

@@ -5,6 +5,8 @@
 
 #include <longshore/transport/launch/run.hpp>
 
+#include <fmt/core.h>
+
 #include <array>
 #include <cstring>
 
@@ -156,7 +158,8 @@ int longshore_run(int argc, char** argv, longshore_main body, void* context) {
       // What a call of the library returned comes with its message.
       if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT && status == kept_code())
         throw error(static_cast<errc>(status), longshore_error_message());
-      throw program_failure(status, ranks.rank());
+      throw program_failure(
+          fmt::format("the function that longshore_run was given returned {} on rank {}", status, ranks.rank()));
     });
   });
 }

@@ -45,12 +45,20 @@ Word one_of(int type) {
   return number_of(type) == number::floating ? std::bit_cast<Word>(floating{1}) : Word{1};
 }
 
+// Both literals, for messages.
+struct kind_of_plan {
+  const char* plan;
+  const char* operation;
+};
+
 template <class Word, class Operation>
 class plan_of final : public longshore_histogram_plan {
  public:
-  plan_of(longshore_array& table, const char* kind, dist_array<Word, chosen_distribution>& words, Operation operation,
+  plan_of(longshore_array& table, const kind_of_plan& kind, dist_array<Word, chosen_distribution>& words, Operation operation,
           const gather_options& options)
-      : longshore_histogram_plan(table, kind), one_(one_of<Word>(table.type)), plan_(words, operation, options) {}
+      : longshore_histogram_plan(table, kind.plan), one_(one_of<Word>(table.type)), plan_(words, operation, options) {
+    plan_.set_name(kind.operation);
+  }
   void run(std::span<const std::int64_t> indices, void* values) override {
     if (values == nullptr)
       plan_(indices, one_);
@@ -64,11 +72,11 @@ class plan_of final : public longshore_histogram_plan {
   update_plan<Word, chosen_distribution, Operation> plan_;
 };
 
-std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const char* kind, int code,
+std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const kind_of_plan& kind, int code,
                                                const gather_options& options) {
   if (table.type == LONGSHORE_BYTES)
     fail(errc::usage, "a {} for an array of bytes: what is updated is one of int32, uint32, float32, int64, uint64, float64",
-         kind);
+         kind.plan);
   const word_operation chosen = operation_of(code, table.type);
   return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_histogram_plan> {
     if constexpr (sizeof(Word) == sizeof(std::int64_t))
@@ -79,11 +87,13 @@ std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const cha
 }
 
 auto make_update(int code) {
-  return [code](longshore_array& table, const gather_options& options) { return make(table, "update plan", code, options); };
+  return [code](longshore_array& table, const gather_options& options) {
+    return make(table, {"update plan", "update"}, code, options);
+  };
 }
 
 std::unique_ptr<longshore_histogram_plan> make_histogram(longshore_array& table, const gather_options& options) {
-  return make(table, "histogram plan", LONGSHORE_SUM, options);
+  return make(table, {"histogram plan", "histogram"}, LONGSHORE_SUM, options);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ from sphinx.util import logging
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
-from fortran_interface import Module  # noqa: E402  (beside this file, which Sphinx runs from elsewhere)
+from cpp_interface import names_without_a_page  # noqa: E402  (beside this file, which Sphinx runs from elsewhere)
+from fortran_interface import Module  # noqa: E402
 
 BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site"))
 
@@ -88,6 +89,14 @@ def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
     source[0] = source[0].replace("<!-- the interface of the module -->", module.markdown())
 
 
+def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
+    """A public name of C++ that its page does not show is an error."""
+    if page == "docs/api/cpp":
+        for name in names_without_a_page(REPOSITORY, Path(breathe_projects["longshore"])):
+            logging.getLogger(__name__).warning("docs/api/cpp.md does not show the public name longshore::%s", name)
+
+
 def setup(app: Any) -> None:
+    app.connect("source-read", _cpp_interface)
     app.connect("source-read", _fortran_interface)
     app.connect("source-read", _folders_are_no_pages)

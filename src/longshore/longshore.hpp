@@ -4,7 +4,10 @@
 #include <longshore/aggregate/aggregator.hpp>
 #include <longshore/aggregate/ask.hpp>
 #include <longshore/aggregate/combining.hpp>
+#include <longshore/aggregate/conveyor.hpp>
+#include <longshore/aggregate/deliver.hpp>
 #include <longshore/aggregate/exstack2.hpp>
+#include <longshore/aggregate/exstack_engine.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/array/for_each.hpp>
 #include <longshore/bucket/bucket_sort.hpp>
@@ -14,5 +17,10 @@
 #include <longshore/gather/update.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
+#include <longshore/halo/hardware_places.hpp>
+#include <longshore/halo/readable_memory.hpp>
+#include <longshore/machine/placement_search.hpp>
 #include <longshore/stream/stream.hpp>
+#include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/team.hpp>

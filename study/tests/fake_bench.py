@@ -1,7 +1,10 @@
 """A stand-in for longshore-bench: same options, same records, no measuring; and it misbehaves when told to.
 
 FAKE_BENCH holds rules "program[/transport][@seed]=action", separated by ";": fail, wrong (exit 1, not verified), hang,
-die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_LOG names a file that gets a line per start.
+die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_LOG names a file that gets a line per start,
+and one beside it, NAME.hangs, a line per rank that hangs. With
+FAKE_BENCH_SLOW="NAME=value mode,mode", those modes (* for all) are ten times as slow where the variable has the value
+("": where it is not set), figures have noise, and the environment is recorded.
 """
 
 # ruff: noqa: PTH123 - it is started hundreds of times, and pathlib takes longer to import than the rest
@@ -11,6 +14,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import random
 import signal
 import sys
 import time
@@ -79,8 +83,15 @@ def main() -> int:
             if child == 0:
                 os.setpgid(0, 0)
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                if log:
+                    with open(log + ".hangs", "a", encoding="utf-8") as file:
+                        file.write("a rank that does not end when it is asked to\n")
             time.sleep(600)
-    say({"record": "launch", "schema": 1, "program": {"name": "fake"}, "transport": transport, "seed": seed})
+    start = {"record": "launch", "schema": 1, "program": {"name": "fake"}, "transport": transport, "seed": seed}
+    if "FAKE_BENCH_SLOW" in os.environ:
+        recorded = {k: v for k, v in os.environ.items() if k.startswith(("OMPI_MCA_", "LONGSHORE_"))}
+        start["environment"] = recorded
+    say(start)
     print("a warning of the MPI library on stdout")
     measure(program, factors, repetitions, action)
     if action == "truncate":
@@ -88,6 +99,15 @@ def main() -> int:
         return 0
     say({"record": "end", "status": "ok"})
     return {"skip": 2, "wrong": 1}.get(action, 0)
+
+
+def slowed(mode: str) -> float:
+    if "FAKE_BENCH_SLOW" not in os.environ:
+        return 1.0
+    setting, modes = os.environ["FAKE_BENCH_SLOW"].split(" ")
+    name, value = setting.split("=")
+    hit = os.environ.get(name, "") == value and (mode in modes.split(",") or modes == "*")
+    return (0.1 if hit and mode != "None" else 1.0) * random.gauss(1.0, 0.003)
 
 
 def measure(program: str, factors: dict[str, list[str]], repetitions: int, action: str) -> None:
@@ -105,7 +125,8 @@ def measure(program: str, factors: dict[str, list[str]], repetitions: int, actio
         if program == "control":
             copy = variant["kernel"] == "copy"
             name, unit, better = ("bandwidth", "GB/s", "higher") if copy else ("latency_us", "us", "lower")
-        metrics = {name: {"value": 10.0 / (1 + number), "unit": unit, "better": better}}
+        value = 10.0 / (1 + number) * slowed(str(variant.get("mode")))
+        metrics = {name: {"value": value, "unit": unit, "better": better}}
         spread = {"median": seconds, "p10": seconds, "p90": seconds}
         say({**start, "verified": action != "wrong", "repetitions": repetitions, "seconds": spread, "metrics": metrics})
 

@@ -124,7 +124,7 @@ def cluster(folder: Path, nodes: int = 2, cpus: int = 4) -> Iterator[dict[str, s
                 if process.poll() is None:
                     process.send_signal(number)
                     try:
-                        process.wait(timeout=5)
+                        process.wait(timeout=30)
                     except subprocess.TimeoutExpired:
                         continue
 
@@ -140,7 +140,7 @@ def _states(environment: dict[str, str]) -> set[str]:
     return set(done.stdout.split())
 
 
-def _wait(condition: object, folder: Path, seconds: float = 30.0) -> None:
+def _wait(condition: object, folder: Path, seconds: float = 300.0) -> None:
     assert callable(condition)
     deadline = time.monotonic() + seconds
     while not condition():

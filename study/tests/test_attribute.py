@@ -37,6 +37,7 @@ def levels(rule: Rule) -> dict[str, set[Any]]:
     return {condition.factor: set(condition.levels) for condition in rule.conditions}
 
 
+@pytest.mark.simulation
 def test_noise_is_associated_with_nothing() -> None:
     generator = random.Random(1)
     assert not any(find_rules(cases(generator, lambda _: 0.0), 0.05)[0] for _ in range(20))
@@ -161,6 +162,30 @@ def test_what_differs_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytes
     assert told["environment: A"]["rows"] == 4
 
 
+def test_attribute_blames_nothing_that_compare_hides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the user names, what is measured anew, what a failed launch alone has, and what rows differ in by chance."""
+    store = Store(tmp_path / "results")
+    generator = random.Random(8)
+    for tag, session, mode in itertools.product(("old", "new"), "abc", ("waitall", "persistent")):
+        swapped = "AB"[(mode == "waitall") == (tag == "new")]
+        header = {
+            "record": "launch", "schema": 1, "clock": {"overhead_seconds": generator.random()},
+            "system": {"kernel": "6.1" if tag == "old" else "6.2", "board": swapped},
+        }  # fmt: skip
+        results = [halo(mode, 1000 * (0.5 if tag == "new" else 1.0) * generator.gauss(1, 0.01))]
+        cell = {"program": "halo", "ranks": 2, "mode": mode}
+        store_launch(store, tag, session, [header, *results], cell=cell, source=f"file of {tag}")
+        failed = [header | {"system": {"cpu": "another"}}, *results]
+        store_launch(store, "new", session, failed, 7, cell=cell, end=False)
+    call = ["old", "new", "-o", str(tmp_path / "c.toml")]
+    _, attributed = attribute(str(store.path), capsys, *call)
+    assert main(["--store", str(store.path), "compare", "old", "new", "--json"]) == 1
+    compared = json_of(capsys.readouterr().out)
+    assert [one["property"] for one in compared["differences"]] == ["system: kernel"]
+    assert [one["property"] for one in attributed["provenance"]] == ["system: kernel"]
+    assert attributed["provenance"][0]["rows"] == 2
+
+
 def test_variables_that_changed_are_put_to_the_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, confirm = Store(tmp_path / "results"), tmp_path / "confirm.toml"
     generator = random.Random(15)
@@ -174,7 +199,8 @@ def test_variables_that_changed_are_put_to_the_test(tmp_path: Path, capsys: pyte
     study = load(confirm)
     assert study.hypothesis is not None
     assert study.hypothesis.environment == {"UCX_RNDV_THRESH": "256K"}
-    assert study.patterns[0].between["environment"] == [{}, {"UCX_RNDV_THRESH": "256K"}]
+    assert study.hypothesis.new_environment == {"UCX_RNDV_THRESH": "8K"}
+    assert study.patterns[0].between["environment"] == [{}, {"UCX_RNDV_THRESH": "256K"}, {"UCX_RNDV_THRESH": "8K"}]
     for tag, session, index, variables in itertools.product(
         ("before", "after"), "abc", range(3), ({}, {"UCX_RNDV_THRESH": "256K"})
     ):
@@ -188,7 +214,8 @@ def test_variables_that_changed_are_put_to_the_test(tmp_path: Path, capsys: pyte
     assert restored["variant"] == {"mode": "waitall"}
     assert restored["interval"][0] < 2.0 < restored["interval"][1]
     main(["--store", str(store.path), "attribute", "before", "after", "--confirm", str(confirm)])
-    assert "with the environment of the reference: mode waitall is 2" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "with the environment of the reference, within the new side: mode waitall, ratio of speed 2" in out
 
 
 def run_confirming(store: Store, tag: str, factors: dict[str, float], sessions: str = "abc", seed: int = 0) -> None:
@@ -229,6 +256,7 @@ def test_the_confirming_study_tells_the_cause(
     assert ("confirmed: " in capsys.readouterr().out) == (verdict == "confirmed")
 
 
+@pytest.mark.simulation
 def test_the_cause_is_called_so_at_the_promised_rate(tmp_path: Path) -> None:
     """A hypothesis that is false by a hair, on the margin, is confirmed in at most one of twenty cases."""
     confirm = tmp_path / "confirm.toml"

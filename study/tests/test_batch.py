@@ -86,7 +86,7 @@ def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     more = {"PATH": f"{place / 'bin'}:{own['PATH']}", "LONGSHORE_BENCH": str(place / "bin" / "longshore-bench")}
     return subprocess.run(
         [sys.executable, "-m", "longshore_study", *words],
-        cwd=place, env={**own, **more}, capture_output=True, text=True, check=False, timeout=120,
+        cwd=place, env={**own, **more}, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
 
 

@@ -69,6 +69,7 @@ def false_alarms(noise: Noise, sessions: int, sd: float, rows: int) -> float:
     return found / TABLES
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("noise", KINDS, ids=[kind.__name__ for kind in KINDS])
 @pytest.mark.parametrize("sd", [0.03, 0.08])
 def test_noise_is_no_step(noise: Noise, sd: float) -> None:
@@ -80,6 +81,7 @@ def test_noise_is_no_step(noise: Noise, sd: float) -> None:
     assert sum(rates.values()) / len(rates) <= 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TABLES / len(rates)), rates
 
 
+@pytest.mark.simulation
 def test_the_order_of_sessions_has_to_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it a t test takes two bad days in a row of a skewed series for a step: the test above can fail."""
     asked = sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15))
@@ -87,6 +89,7 @@ def test_the_order_of_sessions_has_to_be_asked(monkeypatch: pytest.MonkeyPatch) 
     assert sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15)) > asked + 0.1
 
 
+@pytest.mark.simulation
 def test_the_correlation_must_not_be_thought_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that wanders far is taken for one with steps where its memory is drawn to what is assumed of others."""
     careful = false_alarms(wandering_far, 60, 0.08, 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import random
 from pathlib import Path
 from typing import Any
@@ -180,8 +181,11 @@ def test_a_slower_machine_is_one_finding_and_not_one_per_row(
     assert found["persistent"] == "regressed"
     assert {found[m] for m in MODES if m != "persistent"} <= {"same", "inconclusive"}
     row = next(row for row in document["rows"] if row["variant"]["mode"] == "persistent")
-    assert row["ratio"] == pytest.approx(0.4, rel=0.03), "as measured"
-    assert row["without_shift"]["ratio"] == pytest.approx(0.5, rel=0.03)
+    assert row["ratio"] == pytest.approx(0.5, rel=0.03), "what the verdict rests on"
+    assert row["ratio_is"] == "new / reference, without the common shift"
+    assert row["raw"]["ratio"] == pytest.approx(row["new"] / row["reference"])
+    assert row["raw"]["ratio"] == pytest.approx(0.4, rel=0.03), "as measured"
+    assert row["without_shift"] == {name: row[name] for name in ("ratio", "interval")}
     assert status == 1
 
 
@@ -475,3 +479,41 @@ def test_launches_that_failed_alike_are_told_in_one_line(tmp_path: Path, capsys:
     assert warnings[0].endswith("; and 1 launch alike")
     assert "a wait timed out" in warnings[1]
     assert "alike" not in warnings[1]
+
+
+def test_figures_of_one_launch_count_as_their_mean_where_their_factor_is_ignored(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not the last of them alone: here another mode than the last has changed."""
+    for tag, session in itertools.product(("old", "new"), "abc"):
+        modes = {"waitall": 0.25 if tag == "new" else 1.0, "persistent": 1.0}
+        store_launch(results, tag, session, [halo(mode, 1000 * factor) for mode, factor in modes.items()])
+    _, document = compare(results, capsys, "old", "new", "--ignore", "mode")
+    (row,) = document["rows"]
+    assert row["ratio"] == pytest.approx(0.5)
+    assert (row["reference"], row["new"]) == (pytest.approx(1000), pytest.approx(500))
+
+
+def test_a_study_and_one_of_its_tags_are_its_other_tags_and_this_one(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sessions = ("a", "b", "c")
+    fill(results, "shm", sessions, study="guard")
+    fill(results, "tcp", sessions, {"persistent": 0.5}, study="guard")
+    fill(results, "tcp", sessions, {"persistent": 0.1}, study="other")
+    status, document = compare(results, capsys, "guard", "tcp")
+    assert status == 1
+    (row,) = [row for row in document["rows"] if row["variant"]["mode"] == "persistent"]
+    assert row["ratio"] == pytest.approx(0.5, rel=0.05), "the tag of that study, not of another one"
+    assert row["launches"] == [9, 9], "no launch is on both sides"
+    status, document = compare(results, capsys, "tcp", "guard")
+    assert verdicts(document)["persistent"] == "improved"
+    assert main(["--store", str(results.path), "compare", "other", "tcp"]) == 64
+    assert "study 'other' has no other tag than 'tcp', and cannot differ from itself" in capsys.readouterr().err
+
+
+def test_a_study_and_a_tag_of_another_one_are_compared(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    fill(results, "shm", ("a", "b", "c"), study="guard")
+    fill(results, "new", ("a", "b", "c"), {"persistent": 0.5}, study="image")
+    status, document = compare(results, capsys, "guard", "new")
+    assert (status, verdicts(document)["persistent"]) == (1, "regressed")

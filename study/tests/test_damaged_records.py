@@ -80,6 +80,7 @@ def run_every_verb(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
+@pytest.mark.thorough
 def test_any_value_may_have_become_any_other(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     generator = random.Random(3)
     path = min((results.path / "s" / "new" / "a").glob("*.jsonl"))

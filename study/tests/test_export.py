@@ -13,6 +13,7 @@ import pytest
 
 from longshore_study import export_tables
 from longshore_study.cli import main
+from longshore_study.records import metric, result_record
 from longshore_study.store import Store
 from stored_launches import halo, import_published_images, store_launch
 
@@ -58,6 +59,52 @@ def test_json_lines_go_to_a_file(results: Store, tmp_path: Path) -> None:
     assert main(["--store", str(results.path), "export", "t", "--format", "jsonl", "-o", str(path)]) == 0
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [row["value"] for row in rows] == [10.0, 5.5]
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        ("figures.csv", b"study,tag,"),
+        ("FIGURES.JSON", b'{\n "schema"'),
+        ("figures.jsonl", b'{"study"'),
+        ("figures.ndjson", b'{"study"'),
+        ("figures.md", b"| "),
+        ("figures.tex", b"% needs"),
+        ("figures.parquet", b"PAR1"),
+        ("figures", b"study,tag,"),
+    ],
+)
+def test_the_ending_of_a_file_decides_on_its_format(results: Store, tmp_path: Path, name: str, begin: bytes) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    file = tmp_path / name
+    assert main(["--store", str(results.path), "export", "-o", str(file)]) == 0
+    assert file.read_bytes().startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["t.xlsx"], "no format is written to files that end in '.xlsx'"),
+        (["t.csv.gz"], "no format is written to files that end in '.gz'"),
+        (["t.parquet", "--format", "csv"], "a file that ends in '.parquet' is parquet, and not csv"),
+        (["t.tex", "--json"], "a file that ends in '.tex' is latex, and not json"),
+    ],
+)
+def test_a_file_whose_name_says_another_format_is_refused_and_not_written(
+    results: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    file, *options = arguments
+    assert main(["--store", str(results.path), "export", "-o", str(tmp_path / file), *options]) == 64
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / file).exists()
+
+
+def test_a_format_that_is_asked_for_goes_into_a_file_of_any_other_name(results: Store, tmp_path: Path) -> None:
+    for name, form in (("figures.txt", "csv"), ("run.json", "reframe")):
+        assert main(["--store", str(results.path), "export", "--format", form, "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / "figures.txt").read_text(encoding="utf-8").startswith("study,tag,")
+    assert "session_info" in json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
 
 
 def test_json_is_one_document(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,6 +201,33 @@ def test_names_do_no_harm_in_tables() -> None:
     assert "| a\\|b | n |" in markdown
     assert "\\<b\\>\\[31m" in markdown
     assert "\x1b" not in latex + markdown
+
+
+def test_tables_for_papers_leave_out_what_does_not_vary_and_say_of_whom_figures_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A factor of one pattern is absent in the others, and varies no more for that."""
+    store = Store(tmp_path / "results")
+    gather: list[dict[str, Any]] = [{"strategy": "exstack", "buffer_items": 1024}, {"strategy": "direct"}]
+    rows = [
+        result_record("gather", {**variant, "table": 10_000}, {"injection_bandwidth": metric(2.0, "GB/s")})
+        for variant in gather
+    ]
+    store_launch(store, "t", "a", [*rows, halo("waitall", 3.0), halo("sendrecv", 4.0)])
+    assert main(["--store", str(store.path), "export", "t", "--format", "markdown"]) == 0
+    head, _, *body = capsys.readouterr().out.splitlines()
+    assert "table" not in head
+    assert all(f"| {name} |" in head for name in ("pattern", "strategy", "buffer\\_items", "mode"))
+    assert [("GB/s per node" in row, "MiB/s per rank" in row) for row in body] == 2 * [(True, False)] + 2 * [
+        (False, True)
+    ]
+
+
+def test_tables_for_papers_have_no_exponents() -> None:
+    rows: list[dict[str, Any]] = [{"keys": 1.692e8, "rate": 12345.6, "share": 2.5e-7, "bytes": 3.0e9}]
+    for form in ("markdown", "latex"):
+        text = export_tables.table(rows, form).decode()
+        assert all(one in text for one in ("169200000", "12350", "0.00000025", "3000000000"))
 
 
 def test_parquet_holds_what_csv_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ class Place:
 
     def script(self, name: str, text: str) -> str:
         path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
         path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
         path.chmod(0o755)
         return str(path)
@@ -35,7 +36,7 @@ class Place:
         own = {k: v for k, v in os.environ.items() if not k.startswith(("LONGSHORE", "SLURM"))}
         return subprocess.run(
             [sys.executable, "-m", "longshore_study", "run", "study.toml", "--session", "s", *words],
-            cwd=self.folder, env=own, capture_output=True, text=True, errors="replace", check=False, timeout=120,
+            cwd=self.folder, env=own, capture_output=True, text=True, errors="replace", check=False, timeout=600,
         )  # fmt: skip
 
     def launches(self) -> list[Launch]:
@@ -61,9 +62,9 @@ def test_what_stands_on_stdout_stderr_or_in_a_file_is_read(place: Place) -> None
     (place.folder / "isx.txt").write_text(ISX_SCREEN)
     (place.folder / "isx.log").write_text(ISX_LOG)
     (place.folder / "bale.json").write_text(BALE_JSON)
-    osu = place.script("osu", f"cat {place.folder}/osu.txt >&2")
-    isx = place.script("isx", f'cat {place.folder}/isx.txt; cat {place.folder}/isx.log > "$2"')
-    bale = place.script("bale", f'cat {place.folder}/bale.json > "$2"; echo a warning')
+    osu = place.script("osu", "cat osu.txt >&2")
+    isx = place.script("isx", 'cat isx.txt; cat isx.log > "$2"')
+    bale = place.script("bale", 'cat bale.json > "$2"; echo a warning')
     blocks = external("osu", [osu], "osu", between={"toml": "{ ranks = 2 }"})
     blocks += external("isx", [isx, "1000", "{output}"], "isx")
     blocks += external("bale", [bale, "-j", "{output}"], "bale", ranks_per_node=2)
@@ -85,8 +86,10 @@ def test_what_stands_on_stdout_stderr_or_in_a_file_is_read(place: Place) -> None
 def test_what_a_program_was_asked_for_is_in_its_command(place: Place) -> None:
     """Chapel's programs and cartex do not print how they were called."""
     (place.folder / "cartex.txt").write_text(CARTEX.split("\n", 1)[1])
-    ig = place.script("ig", "echo '  AGP: 6.823 seconds 0.844 GB/s/node'; echo '  AGG: 2.0 seconds 2.88 GB/s/node'")
-    cartex = place.script("cartex", f"cat {place.folder}/cartex.txt")
+    ig = place.script(
+        "of somebody/ig", "echo '  AGP: 6.823 seconds 0.844 GB/s/node'; echo '  AGG: 2.0 seconds 2.88 GB/s/node'"
+    )
+    cartex = place.script("cartex", "cat cartex.txt")
     words = ["--domain", "64", "64", "64", "--halo", "{halo}", "--nfields", "8"]
     blocks = external("chapel", [ig, "-nl", "{nodes}", "--N=10000000"], "chapel-ig", between={"toml": "{ nodes = 2 }"})
     blocks += external("cartex", [cartex, *words], "cartex", between={"toml": "{ halo = [1, 2] }"})
@@ -157,7 +160,7 @@ def test_no_argument_is_looked_at_by_a_shell_or_filled_twice(place: Place) -> No
     ("text", "words"),
     [
         ("exec yes 'a line without end'", "printed more than 64 MiB"),
-        ("exec yes 'a line without end' >&2", "printed more than 64 MiB"),
+        pytest.param("exec yes 'a line without end' >&2", "printed more than 64 MiB", marks=pytest.mark.thorough),
         ("head -c 3000000 /dev/urandom", "nothing in the output matches"),
         (r"printf 'rate: \033]0;owned\007'", "nothing in the output matches"),
         ("echo 'rate: 1e999'", "no number"),
@@ -170,7 +173,7 @@ def test_a_hostile_program_is_a_failed_launch_and_no_more(place: Place, text: st
     begun = time.monotonic()
     done = place.run(external("x", [place.script("hostile", text)], "regex", **figure))
     assert done.returncode == 1, done.stderr
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - begun < 300
     assert words in done.stdout
     assert "\x1b" not in done.stdout + done.stderr
     (launch,) = place.launches()

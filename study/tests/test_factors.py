@@ -12,7 +12,8 @@ import pytest
 
 from longshore_study.factors import FACTORS
 
-_BUILT = Path(__file__).parents[2] / "build" / "release" / "bench" / "longshore-bench"
+_BUILD = Path(os.environ.get("LONGSHORE_BUILD") or Path(__file__).parents[2] / "build" / "test")
+_BUILT = _BUILD / "bench" / "longshore-bench"
 BENCH = os.environ.get("LONGSHORE_BENCH") or (str(_BUILT) if _BUILT.exists() else None)
 
 
@@ -20,7 +21,7 @@ BENCH = os.environ.get("LONGSHORE_BENCH") or (str(_BUILT) if _BUILT.exists() els
 def listed() -> dict[str, dict[str, Any]]:
     if BENCH is None:
         pytest.skip("longshore-bench is not built (make build)")
-    answer = subprocess.run([BENCH, "--list"], capture_output=True, text=True, check=True, timeout=60)
+    answer = subprocess.run([BENCH, "--list"], capture_output=True, text=True, check=True, timeout=300)
     patterns = json.loads(answer.stdout)["patterns"]
     return {pattern["name"]: {factor["name"]: factor for factor in pattern["factors"]} for pattern in patterns}
 

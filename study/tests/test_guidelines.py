@@ -44,6 +44,17 @@ def test_pairs_within_a_launch_see_through_its_luck(results: Store, capsys: pyte
     assert found["neighbor"]["holds"] is True
 
 
+def test_a_sentence_says_of_whom_its_figures_are_and_names_what_was_chosen(
+    results: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(results, {"waitall": 2e7, "persistent": 1e7}, cell={"program": "halo", "ranks": 2, "environment": {}})
+    assert main(["--store", str(results.path), "guidelines", "t"]) == 1
+    said = capsys.readouterr().out
+    assert "0 MiB/s per rank;" in said
+    assert "e+07" not in said
+    assert "environment" not in said
+
+
 def test_all_that_hold_exit_with_0(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
     fill(results, {"waitall": 1000.0, "persistent": 1100.0})
     assert check(results, capsys)[0] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,31 @@ def test_tags_that_follow_each_other_are_events(tmp_path: Path, capsys: pytest.C
     changed = {mode: row["changes"] for mode, row in rows.items() if row["changes"]}
     assert set(changed) == {"persistent", "sendrecv", "isend-recv", "pairwise"}
     assert changed["persistent"][0]["events"] == ["tag new begins"]
+
+
+def test_sessions_of_one_name_are_told_with_their_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path / "results")
+    generator = random.Random(3)
+    for place, (tag, night) in enumerate((tag, night) for tag in ("old", "new") for night in range(10)):
+        figure = halo("waitall", (500 if tag == "new" and night >= 3 else 1000) * generator.gauss(1, 0.01))
+        started = f"2026-03-{place + 1:02d}T00:00:00Z"
+        store_launch(store, tag, f"{night}" if night == 3 else f"{tag}{night}", [figure], started=started)
+    assert main(["--store", str(store.path), "history"]) == 0
+    text = capsys.readouterr().out
+    assert "at 3 of tag new (step)" in text
+    assert "between sessions new2 and 3 (tag new)" in text
+
+
+def test_a_noise_above_a_hundred_per_cent_is_a_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path / "results")
+    generator = random.Random(4)
+    for night in range(12):
+        figure = halo("waitall", 1000 * 10 ** generator.uniform(-1, 1))
+        store_launch(store, "t", f"{night:02d}", [figure], started=f"2026-03-{night + 1:02d}T00:00:00Z")
+    assert main(["--store", str(store.path), "history"]) == 0
+    text = capsys.readouterr().out
+    assert "e+" not in text
+    assert re.search(r"\b\d{3} %", text)
 
 
 def test_rows_that_change_together_are_told_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

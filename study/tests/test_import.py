@@ -166,3 +166,18 @@ def test_many_figures_of_a_document_take_no_time_of_their_square(tmp_path: Path)
     assert time.process_time() - begun < 20  # a set of all names for each name took minutes
     first, second = (json.loads(line)["variant"] for line in found.lines[1:3])
     assert (first, second) == ({"name": "n0"}, {"name": "n1", "odd": "y"})
+
+
+def test_a_run_that_stands_twice_in_a_file_is_one_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = tmp_path / "twice.out"
+    twice.write_text(HALO.read_text() * 2)
+    assert run(tmp_path / "store", "halobench", str(twice), str(HALO), "--tag", "old") == 0
+    assert capsys.readouterr().out.count("is the same as run 1") == 2
+    assert len(list(Store(tmp_path / "store").launches())) == 1
+
+
+def test_two_runs_may_agree_in_one_short_figure(tmp_path: Path) -> None:
+    barrier = tmp_path / "barrier.out"
+    barrier.write_text("# OSU MPI Barrier Latency Test v7.1\n# Avg Latency(us)\n             4.91\n" * 2)
+    assert run(tmp_path / "store", "osu", str(barrier), "--tag", "t") == 0
+    assert len(list(Store(tmp_path / "store").launches())) == 2

@@ -128,21 +128,21 @@ def test_nothing_is_said_of_what_cannot_be_told(tmp_path: Path, unfit: Callable[
 
 def test_plan_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = tmp_path / "s.toml"
-    study.write_text(STUDY.format(repetitions=400))
+    study.write_text(STUDY.format(repetitions=100))
     words = ["--store", str(tmp_path / "r"), "plan", str(study)]
     assert main([*words, "--json"]) == 0
     assert json_of(capsys.readouterr().out)["launch_lengths"] == []
     cell = next(cell for cell in make_plan(load(str(study))).cells if cell.program == "halo")
     machine = Machine(launch=0.05, repetition=0.01)
-    launches_of(Store(tmp_path / "r"), machine, 400, cell=cell.factors, cell_id=cell.cell_id)
+    launches_of(Store(tmp_path / "r"), machine, 100, cell=cell.factors, cell_id=cell.cell_id)
     assert main([*words, "--json"]) == 0
     (length,) = json_of(capsys.readouterr().out)["launch_lengths"]
-    assert length["repetitions"] == 400
-    assert [one["repetitions"] for one in length["curve"] if not one["measured"]] == [800, 1600]
+    assert length["repetitions"] == 100
+    assert [one["repetitions"] for one in length["curve"] if not one["measured"]] == [200, 400]
     assert main(words) == 0
     best = length["best_repetitions"]
     told = capsys.readouterr().out
-    assert "launches of 400 repetitions are too long: more launches of" in told
+    assert "launches of 100 repetitions are too long: more launches of" in told
     assert f"launches of {best} would find the same in {length['time_for_the_same']:.0%} of the time" in told
     study.write_text(STUDY.format(repetitions=best))
     assert main(words) == 0

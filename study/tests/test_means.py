@@ -99,6 +99,8 @@ def test_the_report_shows_means_of_the_patterns_whose_original_does(store: Store
     assert "Bucket sort" in text
     assert "Halo" not in text
     assert "1.00 to 4.00" in text
+    assert "Geometric mean, 95 %" in text, "the interval is not one of the mean beside it"
+    assert "2.00 (" in text
 
 
 # ---- counters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -102,6 +103,8 @@ def test_stream_that_is_cut_edited_or_wrong() -> None:
     assert "without Triad" in refused("stream", STREAM[: STREAM.index("Triad")])
     assert "before its results were checked" in refused("stream", STREAM[: STREAM.index("Solution")])
     assert "was it edited?" in refused("stream", STREAM.replace("16000.0 ", "26000.0 "))
+    average = re.sub(r"(Copy: +[0-9.]+ +)[0-9.]+", r"\g<1>9.000000", STREAM)
+    assert "times in the order smallest, average, largest" in refused("stream", average)
     wrong = STREAM.replace("Solution Validates: avg", "Failed Validation on array a[], AvgRelAbsErr > epsilon; avg")
     assert not any(result["verified"] for result in results(one("stream", wrong)))
     assert len(read("stream", STREAM + STREAM)) == 2
@@ -168,7 +171,7 @@ def test_stream_of_before_prints_four_decimals_of_its_times() -> None:
     # Too short for its decimals: the rate was computed from the time as it was.
     short = one("stream", STREAM_OLD.replace("0.0117       0.0116       0.0118", "0.0000       0.0000       0.0001"))
     assert results(short)[0]["metrics"].keys() == {"best_bandwidth"}
-    assert "cannot be" in refused("stream", STREAM.replace("0.012500     0.010000", "0.012500     0.000000"))
+    assert "a rate above 0" in refused("stream", STREAM.replace("0.012500     0.010000", "0.012500     0.000000"))
 
 
 CHAPEL_STREAM = """\
@@ -269,9 +272,82 @@ def test_isx_that_is_cut_or_wrong() -> None:
         "isx", ISX_LOG.replace("0.400000\t0.100000\t500\t0.006000\t\n", "")
     )
     assert "Average total time" in refused("isx", ISX_SCREEN[: ISX_SCREEN.index("Average")])
-    assert "a second run" in refused("isx", ISX_SCREEN + ISX_SCREEN)
     wrong = one("isx", ISX_SCREEN.replace("WEAK Scaling!", "WEAK Scaling!\nRank 1 Failed Verification!"))
     assert results(wrong)[0]["verified"] is False
+
+
+ISX_MPI = ISX_SCREEN.replace("ISx v1.1", "ISx MPI 2 sided v1.1")
+ISX_MPI_LOG = ISX_LOG.replace("SHMEM", "MPI").replace("LOCAL_SORT", "COMPUTE_OFFSETS")
+
+
+@pytest.mark.parametrize(
+    ("heading", "transport", "exchange"),
+    [
+        ("ISx v1.1", "shmem", "put"),
+        ("ISx v1.0 ", "shmem", "put"),
+        ("ISx MPI 2 sided v1.1", "mpi", "alltoallv"),
+        ("ISx MPI two-sided v1.3", "mpi", "alltoallv"),
+        ("ISx MPI 1 sided v1.1", "mpi", "rma"),
+        ("ISx MPI v1.0 ", "mpi", None),
+    ],
+)
+def test_isx_says_in_its_heading_over_what_it_runs(heading: str, transport: str, exchange: str | None) -> None:
+    found = one("isx", ISX_SCREEN.replace("ISx v1.1", heading))
+    assert (found.cell["transport"], results(found)[0]["variant"].get("exchange")) == (transport, exchange)
+    assert "use 'longshore import isx file.out ...'" in refused("bale", ISX_SCREEN.replace("ISx v1.1", heading))
+
+
+def test_isx_over_mpi_without_counts_to_exchange_is_the_one_sided_one() -> None:
+    screen = ISX_SCREEN.replace("ISx v1.1", "ISx MPI v1.0 ")
+    assert results(one("isx", screen + ISX_MPI_LOG))[0]["variant"]["exchange"] == "rma"
+    counted = ISX_MPI_LOG.replace("ATA_KEYS_COUNTS", "ATA_COUNTS (sec)")
+    assert results(one("isx", screen + counted))[0]["variant"]["exchange"] == "alltoallv"
+
+
+def test_isx_1_3_prints_least_and_most_beside_its_averages() -> None:
+    text = ISX_SCREEN.replace(": 0.250000 seconds", " seconds average: 0.250000, min: 0.100000, max: 0.400000")
+    text = text.replace(": 0.060000 seconds", " seconds average: 0.060000, min: 0.010000, max: 0.100000")
+    assert figures(one("isx", text), "total_seconds") == [0.25]
+    assert figures(one("isx", text), "exchange_seconds") == [0.06]
+    latin = ISX_LOG.replace("Round Robin", "Fancy Latin Square").replace("Max_Key ", "  Max Key Value: ")
+    assert results(one("isx", text + latin))[0]["variant"]["order"] == "latin-square"
+
+
+def test_each_run_of_isx_in_a_file_is_a_launch() -> None:
+    second = ISX_SCREEN.replace("0.250000", "0.350000")
+    assert [figures(run, "total_seconds") for run in read("isx", ISX_SCREEN + second)] == [[0.25], [0.35]]
+    both = read("isx", ISX_SCREEN + ISX_LOG + "srun: done\n" + ISX_SCREEN + ISX_LOG)
+    assert ["keys_per_second" in results(run)[0]["metrics"] for run in both] == [True, True]
+    rows = ISX_LOG[ISX_LOG.index("0.100000") :]
+    assert len(read("isx", ISX_LOG + rows)) == 2, "a log is appended to"
+    assert len(read("isx", ISX_SCREEN + ISX_LOG + rows)) == 1, "the screen says of which run it is"
+    assert "nothing says which" in refused("isx", ISX_SCREEN + ISX_SCREEN + ISX_LOG)
+
+
+def test_screen_and_log_of_two_runs_of_isx_are_not_taken_for_one() -> None:
+    assert "two runs: the mean of TOTAL is 0.250000 s in the log, 0.260000 s on the screen" in refused(
+        "isx", ISX_SCREEN.replace("0.250000", "0.260000") + ISX_LOG
+    )
+    assert "two runs: keys 2000 on the screen, 1000 in the log" in refused(
+        "isx", ISX_SCREEN.replace("PE: 1000", "PE: 2000") + ISX_LOG
+    )
+
+
+def test_a_log_of_isx_over_mpi_that_repeats_one_line_is_not_measured_from() -> None:
+    # Version 1.1: as many lines as PEs times too often, each that of the first iteration.
+    head = ISX_MPI_LOG[: ISX_MPI_LOG.index("0.100000")]
+    log = head + "0.1\t0.01\t500\t0.001\t\n" * 6 + "0.2\t0.02\t500\t0.001\t\n" * 6
+    found = one("isx", ISX_MPI + log)
+    assert figures(found, "total_seconds") == [0.25]
+    assert "keys_per_second" not in results(found)[0]["metrics"]
+    assert "fault of ISx 1.1" in found.warnings[0]
+    assert "on the screen instead" in refused("isx", log)
+
+
+def test_isx_cut_before_its_last_line_is_refused_or_marked() -> None:
+    cut = ISX_SCREEN[: ISX_SCREEN.index(" seconds\n", ISX_SCREEN.index("all2all"))]
+    assert "ends without 'Average all2all time (per PE)'; --partial" in refused("isx", cut)
+    assert one("isx", cut, partial=True).partial is not None
 
 
 CHAPEL_ISX = """\
@@ -375,6 +451,131 @@ def test_osu_tells_windows_memories_and_starts_apart() -> None:
     assert next(iter(results(start)[0]["metrics"])) == "init_ms", "the first is the one that is judged"
 
 
+OSU_TAILS = """\
+# OSU MPI Multiple Bandwidth / Message Rate Test v7.4
+# [ pairs: 2 ] [ window size: 64 ]
+# Datatype: MPI_CHAR.
+# Size                  MB/s          Messages/s        Validation P50 Tail BW(MB/s) P99 Tail BW(MB/s)
+# HOST: allocated 16 bytes
+1                      13.35         13350000.00              Pass             13.09             15.36
+2                      29.45         14725000.00              Fail             30.08             37.37
+"""
+
+
+def test_columns_of_osu_may_be_one_blank_apart() -> None:
+    first, second = results(one("osu", OSU_TAILS))
+    assert {name: metric["value"] for name, metric in first["metrics"].items()} == {
+        "bandwidth_MBps": 13.35, "messages_per_second": 13350000.0,
+        "p50_bandwidth_MBps": 13.09, "p99_bandwidth_MBps": 15.36,
+    }  # fmt: skip
+    assert [first["verified"], second["verified"]] == [True, False]
+    assert first["variant"] == {
+        "test": "Multiple Bandwidth / Message Rate", "window": 64, "pairs": 2, "datatype": "MPI_CHAR", "bytes": 1,
+    }  # fmt: skip
+    # osu_multi_lat names percentiles that it does not print.
+    text = "# OSU MPI Multi Latency Test v7.4\n# Size   Avg Latency(us)  P50 Tail Lat(us)  P90 Tail Lat(us)\n"
+    assert figures(one("osu", text + "1   3998.63\n2   3999.90\n"), "latency_us") == [3998.63, 3999.9]
+    assert "2 values below 4 columns" in refused("osu", text + "1   3998.63   1.00   2.00\n2   3999.90\n")
+
+
+def test_osu_of_non_blocking_calls_has_all_its_columns() -> None:
+    found = one(
+        "osu",
+        "# OSU MPI Non-blocking Barrier Latency Test v7.4\n# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n"
+        "# Overall(us)  Compute(us)    Coll. Init(us)      MPI_Test(us)      MPI_Wait(us)    Pure Comm.(us)"
+        "     Min Comm.(us)     Max Comm.(us)        Overlap(%)\n"
+        "   9.00   8.00   7.00   6.00   5.00   4.00   3.00   2.00   1.00\n",
+    )
+    (result,) = results(found)
+    assert list(result["metrics"]) == [
+        "overall_us", "compute_us", "coll_init_us", "mpi_test_us", "mpi_wait_us", "pure_comm_us", "min_comm_us",
+        "max_comm_us", "overlap_percent",
+    ]  # fmt: skip
+    assert [m["better"] for m in result["metrics"].values()] == ["lower"] * 8 + ["higher"]
+    full = "# OSU MPI Gather Latency Test v7.4\n# Size  Avg Latency(us)  Transmit Size\n8   6.74   16\n"
+    assert results(one("osu", full))[0]["variant"] == {"test": "Gather Latency", "bytes": 8, "transmit_bytes": 16}
+
+
+def test_osu_of_several_windows_has_a_figure_for_each() -> None:
+    text = """\
+# OSU MPI Multiple Bandwidth / Message Rate Test v7.4
+# [ pairs: 2 ] [ window size: varied ]
+
+# Uni-directional Bandwidth (MB/sec)
+# Datatype: MPI_CHAR.
+#                 1           2
+1              0.24        0.54
+2              0.72        1.02
+
+# Message Rate Profile
+#                 1           2
+1         240665.20   538531.96
+2         362420.61   511672.53
+"""
+    found = results(one("osu", text))
+    assert [(r["variant"]["window"], r["variant"]["bytes"]) for r in found] == [(1, 1), (2, 1), (1, 2), (2, 2)]
+    assert [r["metrics"]["bandwidth_MBps"]["value"] for r in found] == [0.24, 0.54, 0.72, 1.02]
+    assert found[3]["metrics"]["messages_per_second"]["value"] == 511672.53
+
+
+@pytest.mark.parametrize(
+    ("heading", "test", "transport", "version"),
+    [
+        ("# OSU MPI Latency Test v5.6.2", "Latency", "mpi", "5.6.2"),
+        ("# OSU MPI Multi Latency Test Test v7.5", "Multi Latency", "mpi", "7.5"),
+        ("# OSU MPI Bandwidth Persistent Test v7.4", "Bandwidth Persistent", "mpi", "7.4"),
+        ("# OSU MPI Partitioned Latency Test v7.5.1", "Partitioned Latency", "mpi", "7.5.1"),
+        ("# OSU MPI_Get latency Test v7.4-ext", "MPI_Get latency", "mpi", "7.4-ext"),
+        ("# OSU MPI-CUDA MANAGED Allreduce Latency Test v7.4", "MPI-CUDA MANAGED Allreduce Latency", "mpi", "7.4"),
+        ("# OSU RCCL Broadcast Latency Test v7.3", "RCCL Broadcast Latency", "rccl", "7.3"),
+        ("# OSU NCCL-CUDA Latency Test v7.3", "NCCL-CUDA Latency", "nccl", "7.3"),
+        ("# OSU OpenSHMEM Put_nbi Test v5.7", "OpenSHMEM Put_nbi", "openshmem", "5.7"),
+        ("# OSU UPC++ Async Copy (Get) Test v5.7", "UPC++ Async Copy (Get)", "upc++", "5.7"),
+        ("# OMB Python MPI Latency Test", "MPI Latency", "mpi", None),
+        ("# OSU MPI Latency Test", "Latency", "mpi", None),
+    ],
+)
+def test_every_heading_of_osu_begins_a_run(heading: str, test: str, transport: str, version: str | None) -> None:
+    for text in (
+        f"{heading}\n# Size (B)        Latency (us)\n8   1.30\n",
+        f"{heading}\n# Size   Latency (us)\n8  1.30\n",
+    ):
+        found = one("osu", text)
+        assert results(found)[0]["variant"] == {"test": test, "bytes": 8}
+        assert found.cell["transport"] == transport
+        assert results(found, "launch")[0]["program"]["version"] == version
+        assert figures(found, "latency_us") == [1.3]
+
+
+def test_what_osu_says_above_a_table_is_a_factor() -> None:
+    text = (
+        "# OSU MPI Multi-threaded Latency Test v7.4\n# Number of Sender threads: 1 \n"
+        "# Number of Receiver threads: 4\n# Size  Latency (us)\n8   1.30\n"
+    )
+    assert results(one("osu", text))[0]["variant"] == {
+        "test": "Multi-threaded Latency", "sender_threads": 1, "receiver_threads": 4, "bytes": 8,
+    }  # fmt: skip
+    atomics = "# OSU OpenSHMEM Atomic Operation Rate Test v7.4\n# Operation   Million ops/s   Latency (us)\n"
+    (found,) = results(one("osu", atomics + "shmem_int_fadd          1.25            0.80\n"))
+    assert found["variant"]["operation"] == "shmem_int_fadd"
+    assert found["metrics"]["million_operations_per_second"]["value"] == 1.25
+
+
+def test_a_heading_of_osu_that_is_printed_twice_is_one_run() -> None:
+    assert len(read("osu", OSU_OLD[: OSU_OLD.index("\n") + 1] + OSU_OLD)) == 1
+    assert len(read("osu", OSU_OLD + OSU_OLD)) == 2
+
+
+def test_half_a_number_at_the_end_is_no_figure() -> None:
+    torn = OSU[: OSU.rindex("2.88")]  # 2301 of 23012.88
+    assert "ends in '2301', in the middle of a line; --partial" in refused("osu", torn)
+    assert figures(one("osu", torn, partial=True), "bandwidth_MBps") == [1.47]
+    for cut in ("13.35     ", "13.35              P", "13.35              Pass             13.0"):
+        assert refused("osu", OSU_TAILS[: OSU_TAILS.index(cut.split()[0])] + cut)
+    whole = OSU.rstrip("\n")
+    assert figures(one("osu", whole, partial=True), "bandwidth_MBps") == [1.47, 23012.88], "it only lacks its end"
+
+
 def test_osu_says_itself_whether_its_results_were_right() -> None:
     text = OSU.replace("Bandwidth (MB/s)\n", "Bandwidth (MB/s)    Validation\n").replace("1.47", "1.47   Pass")
     found = one("osu", text.replace("23012.88", "23012.88   Fail"))
@@ -446,6 +647,94 @@ def test_imb_has_a_row_per_table_and_size() -> None:
     cut = IMB[: IMB.index("# All processes")]
     assert "--partial" in refused("imb", cut)
     assert one("imb", cut, partial=True).partial is not None
+
+
+def test_groups_of_imb_that_run_at_once_are_factors() -> None:
+    text = IMB.replace(
+        "Benchmarking PingPong\n# #processes = 2\n",
+        """\
+Benchmarking Multi-PingPong
+# ( 2 groups of 2 processes each running simultaneous )
+# Group  0:     0    1
+#
+# Group  1:     2    3
+#
+""",
+    )
+    text = text.replace(
+        "       #bytes #repetitions      t[usec]", "        Group       #bytes #repetitions      t[usec]"
+    )
+    text = text.replace(
+        "            0         1000         1.66", "            1            0         1000         1.66"
+    )
+    text = text.replace("      4194304           10", "            0      4194304           10")
+    found = one("imb", text)
+    assert results(found)[0]["variant"] == {
+        "test": "Multi-PingPong", "processes": 2, "groups": 2, "group": 1, "bytes": 0,
+    }  # fmt: skip
+    assert figures(found, "latency_us")[:2] == [1.66, 350.0]
+
+
+def test_the_parts_of_imb_are_told_apart() -> None:
+    for part, name in (
+        ("MPI-RMA part", "rma"),
+        ("MPI-2 part", "ext"),
+        ("IMB-P2P part", "p2p"),
+        ("MPI-NBC part", "nbc"),
+    ):
+        assert results(one("imb", IMB.replace("MPI-1 part", part)))[0]["variant"]["part"] == name
+    update = one("imb", IMB.replace("Benchmarks 2021.3", "Benchmarks 2019 Update 6"))
+    assert results(update, "launch")[0]["program"]["version"] == "2019 Update 6"
+    old = one("imb", IMB.replace("Intel(R) MPI Benchmarks 2021.3", "Intel (R) MPI Benchmark Suite V3.2.4"))
+    assert results(old, "launch")[0]["program"]["version"] == "3.2.4"
+    double = IMB.replace("# PingPong\n", "# MPI_Datatype                   :   MPI_DOUBLE \n# PingPong\n", 1)
+    assert results(one("imb", double))[0]["variant"]["datatype"] == "MPI_DOUBLE"
+
+
+IMB_THREADS = """\
+#------------------------------------------------------------------
+#    Intel(R) MPI Benchmarks 2021.11, MT part
+#------------------------------------------------------------------
+
+#-----------------------------------------------------------------------------
+# Benchmarking UniBandMT
+# #processes = 2 (threads: 4)
+# window_size = 64
+#-----------------------------------------------------------------------------
+       #bytes #repetitions  t_avg[usec]   Mbytes/sec      Msg/sec
+           16            5         0.12       133.62      8380912
+"""
+
+
+def test_imb_mt_says_its_threads_and_not_when_it_ends() -> None:
+    (result,) = results(one("imb", IMB_THREADS))
+    assert result["variant"] == {
+        "test": "UniBandMT", "processes": 2, "threads": 4, "window": 64, "part": "mt", "bytes": 16,
+    }  # fmt: skip
+    assert len(read("imb", IMB_THREADS + IMB_THREADS)) == 2
+    assert "in the middle of a line" in refused("imb", IMB_THREADS[:-4])
+
+
+def test_sizes_that_imb_left_out_do_not_end_its_table() -> None:
+    left_out = "            2 int-overflow; The production rank*size caused int overflow;\n"
+    line = "            1         1000         0.65         6.07         3.36\n"
+    assert len(results(one("imb", IMB.replace(line, left_out + line)))) == len(results(one("imb", IMB)))
+    checked = IMB.replace("t_avg[usec]\n", "t_avg[usec]      defects\n").replace(
+        "         3.36\n", "         3.36         1.00\n"
+    )
+    checked = checked.replace("         0.07\n", "         0.07         0.00\n").replace(
+        "         4.36\n", "         4.36         0.00\n"
+    )
+    assert [r.get("verified") for r in results(one("imb", checked))] == [None, None, True, False, True]
+
+
+def test_ranks_of_imb_are_those_of_the_launch() -> None:
+    """PingPong runs on two, and the others wait."""
+    text = IMB[
+        : IMB.index("#----------------------------------------------------------------\n# Benchmarking Alltoall")
+    ]
+    text = text.replace("= 2\n", "= 2\n# ( 6 additional processes waiting in MPI_Barrier)\n")
+    assert one("imb", text + "# All processes entering MPI_Finalize\n").cell["ranks"] == 8
 
 
 CARTEX = """\
@@ -606,6 +895,13 @@ def test_any_output_is_imported_from_the_command_line(tmp_path: Any, capsys: pyt
 def test_a_file_of_another_program_is_known(text: str, whose: str) -> None:
     message = refused("halobench", text)
     assert f"use 'longshore import {whose} file.out ...'" in message
+
+
+@pytest.mark.parametrize("label", ["0: ", " 3:", "[1,0]<stdout>:", "[0] "])
+def test_labels_of_launchers_do_not_matter(label: str) -> None:
+    for name, text in (("osu", OSU), ("imb", IMB), ("isx", ISX_SCREEN), ("stream", STREAM), ("osu", OSU_BARRIER)):
+        labelled = "".join(f"{label}{line}\n" for line in text.splitlines())
+        assert results(one(name, labelled)) == results(one(name, text))
 
 
 @pytest.mark.parametrize("name", [n for n in importers.FORMATS if n not in importers.ANY])

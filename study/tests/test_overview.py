@@ -148,3 +148,46 @@ def test_show_chooses_by_name_and_condition(results: Store, capsys: pytest.Captu
     for arguments in (["v"], ["--where", "mood == 1"], ["--study", "v"], ["--session", "v"]):
         assert main(["--store", str(results.path), "show", *arguments]) == 64
     assert main(["--store", str(results.path), "show", "u", "--study", "s"]) == 3
+
+
+def test_two_tests_of_many_sizes_stand_one_below_the_other(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for test in ("Latency", "Multi Latency"):
+        rows = [
+            result_record("osu", {"test": test, "bytes": size}, {"latency_us": metric(1.0 + size, "us", "lower")})
+            for size in (1, 8, 16)
+        ]
+        store_launch(results, "t", "a", rows, cell={"program": "osu", "ranks": 2})
+        store_launch(results, "u", "a", rows, cell={"program": "osu", "ranks": 2})
+    expected = [(test, size) for test in ("Latency", "Multi Latency") for size in (1, 8, 16)]
+    assert [(row.variant["test"], row.variant["bytes"]) for row in rows_of(results)] == [*expected, *expected]
+    for command in (["compare", "t", "u"], ["history", "t"], ["show", "t", "--means"]):
+        main(["--store", str(results.path), *command, "--json"])
+        rows = json_of(capsys.readouterr().out)["rows"]
+        told = [row.get("variant") or row["factors"] for row in rows]
+        assert [(one["test"], one["bytes"]) for one in told] == expected, command
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "heading"),
+    [
+        ("stream", "bandwidth", "GB/s per node"),
+        ("gather", "injection_bandwidth", "GB/s per node"),
+        ("halo", "process_bandwidth", "GB/s per rank"),
+        ("sort", "keys_per_second", "GB/s"),
+    ],
+)
+def test_a_table_says_of_whom_its_figures_are(
+    results: Store, capsys: pytest.CaptureFixture[str], pattern: str, name: str, heading: str
+) -> None:
+    store_launch(results, "t", "a", [result_record(pattern, {"kernel": "k"}, {name: metric(1.0, "GB/s")})])
+    assert main(["--store", str(results.path), "show"]) == 0
+    text = capsys.readouterr().out
+    assert f"{heading}  launches" in text
+    if pattern != "sort":  # of which the mean is that of its seconds
+        assert main(["--store", str(results.path), "show", "--means"]) == 0
+        assert f"{name}, {heading}" in capsys.readouterr().out
+    store_launch(results, "u", "a", [result_record(pattern, {"kernel": "k"}, {name: metric(1.0, "GB/s")})])
+    main(["--store", str(results.path), "compare", "t", "u"])
+    assert f"{pattern}: {name} in {heading} (" in capsys.readouterr().out
+    row = rows_of(results)[0]
+    assert row.metrics[name]["unit"] == "GB/s", "for people only: records are as they were"

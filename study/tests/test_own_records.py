@@ -113,3 +113,48 @@ def test_what_is_cut_short_or_no_run_is_refused(place: Path, capsys: pytest.Capt
         assert said in capsys.readouterr().err
     assert main(["import", "bale", file, "--tag", "t"]) == 3
     assert "use 'longshore import longshore-bench" in capsys.readouterr().err
+
+
+def test_a_file_whose_last_line_is_torn_is_taken_without_it(place: Path) -> None:
+    whole = "".join(json.dumps(record) + "\n" for record in run("waitall", 1000.0))
+    file = place / "torn.jsonl"
+    ends = (whole.index('"record": "end"'), len(whole) - 2)
+    for end in ends:
+        file.write_text(whole[:end], encoding="utf-8")
+        assert main(["import", "longshore-bench", str(file), "--tag", "t"]) == 3
+        assert main(["import", "longshore-bench", str(file), "--tag", f"t{end}", "--partial"]) == 0
+        (found,) = Store("longshore-results").launches(tag=f"t{end}")
+        assert len(found.results) == 1
+        assert found.envelope["partial"] == "no 'end' record"
+    file.write_text(whole.rstrip("\n"), encoding="utf-8")
+    assert main(["import", "longshore-bench", str(file), "--tag", "whole", "--partial"]) == 0
+    (found,) = Store("longshore-results").launches(tag="whole")
+    assert found.envelope["partial"] is None, "only the end of its last line is missing"
+
+
+@pytest.mark.parametrize("torn", ["", '{"record": "sam'])
+def test_a_run_that_was_cut_short_before_another_one_is_not_lost(
+    place: Path, capsys: pytest.CaptureFixture[str], torn: str
+) -> None:
+    first, second = ("".join(json.dumps(r) + "\n" for r in run(mode, 1000.0)) for mode in ("waitall", "persistent"))
+    file = place / "both.jsonl"
+    file.write_text(first[: first.index('{"record": "end"')] + torn + second, encoding="utf-8")
+    assert main(["import", "longshore-bench", str(file), "--tag", "t"]) == 3
+    capsys.readouterr()
+    assert main(["import", "longshore-bench", str(file), "--tag", "t", "--partial"]) == 0
+    found = sorted(Store("longshore-results").launches(), key=lambda launch: launch.launch_index)
+    assert [(one.results[0]["variant"]["mode"], one.envelope["partial"]) for one in found] == [
+        ("waitall", "no 'end' record"),
+        ("persistent", None),
+    ]
+
+
+def test_the_same_records_twice_are_one_launch(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    once = run("waitall", 1000.0)
+    file = written(place / "twice.jsonl", [*once, *once, *run("waitall", 1001.0)])
+    assert main(["import", "longshore-bench", file, "--tag", "t"]) == 0
+    assert "run 2 is the same as run 1, to the last digit; stored once" in capsys.readouterr().out
+    assert len(list(Store("longshore-results").launches())) == 2
+    assert main(["import", "longshore-bench", written(place / "again.jsonl", once, "noise\n"), "--tag", "t"]) == 0
+    assert "already stored" in capsys.readouterr().out
+    assert len(list(Store("longshore-results").launches())) == 2

@@ -19,6 +19,7 @@ from longshore_study.store import Launch
 from longshore_study.study_file import loads
 from simulated_launches import halo, launch
 
+pytestmark = pytest.mark.simulation
 MODES = ("waitall", "sendrecv", "redblack", "pairwise", "neighbor", "persistent", "isend-recv", "irecv-send")
 STUDIES = 200 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
 TOLERANCE = 0.05 + 2.0 * math.sqrt(0.2 * 0.8 / STUDIES)

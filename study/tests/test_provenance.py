@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from longshore_study import elf, provenance
+from longshore_study import elf, launch_properties, provenance
 from longshore_study.cli import main
-from longshore_study.differences import differences
+from longshore_study.differences import differences, in_words
 from longshore_study.provenance import Program, collect, keep_provenance, of_launch
 from longshore_study.selection import Side
 from longshore_study.session_folder import Target
@@ -54,6 +54,16 @@ def test_image_firmware_and_environment_are_read(tmp_path: Path, monkeypatch: py
     assert collect([], tmp_path / "nowhere")["environment PE_ENV"] == "?"
 
 
+def test_fractions_among_properties_have_no_exponents(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    header = {"record": "launch", "schema": 1, "system": {"clock_MHz": 12345.6, "tick_s": 2.5e-6}}
+    store_launch(store, "t", "a", [header, halo("waitall", 1.0)])
+    (launch,) = store.launches(tag="t")
+    told = dict(launch_properties.properties(launch))
+    assert "12350" in told.values()
+    assert "0.0000025" in told.values()
+
+
 def test_of_the_environment_each_variable_is_told(tmp_path: Path) -> None:
     """Sites set dozens of them; which one differs must be seen."""
     many = {f"UCX_{number:02}": "as ever" for number in range(40)}
@@ -66,6 +76,12 @@ def test_of_the_environment_each_variable_is_told(tmp_path: Path) -> None:
         "environment: UCX_RNDV": (("8K",), ("64K",)),
         "environment: FI_OLD": (("1",), ("not set",)),
     }
+
+
+def test_the_values_of_a_side_are_said_in_one_line() -> None:
+    assert in_words([]) == "not recorded"
+    assert in_words(["a", "b"]) == "a or b"
+    assert in_words(["x" * 80, *"abc"]) == f"{'x' * 57}... or a or b and 1 more"
 
 
 def test_the_build_ids_are_those_that_readelf_prints(tmp_path: Path) -> None:

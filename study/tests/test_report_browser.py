@@ -35,6 +35,7 @@ DRIVER = shutil.which("chromedriver")
 if not (CHROMIUM and DRIVER):
     pytest.skip("no browser to look with: install the packages chromium and chromium-driver", allow_module_level=True)
 
+pytestmark = pytest.mark.browser
 OPTIONS = [
     "--headless=new",
     "--no-sandbox",

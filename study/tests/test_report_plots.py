@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from longshore_study.report.drift import Deviation, deviations, trend
 from longshore_study.report.facts import Facts, gather_facts, median_value, read_comparison
 from longshore_study.report.forest import forest_section, margin_band, ratio_scale
 from longshore_study.report.heat_map import heat_map_section
-from longshore_study.report.launch_dots import launch_dots, median_interval_ranks
+from longshore_study.report.launch_dots import launch_dots, median_interval_ranks, tooltip
 from longshore_study.report.markup import Element, to_text
+from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.scales import Scale, for_figures, log_around
 from longshore_study.report.works import split_by_work
 from longshore_study.selection import sides
@@ -99,9 +101,11 @@ def test_rows_without_a_ratio_are_shown_without_a_mark() -> None:
 
 def test_where_a_common_shift_was_removed_the_drawn_ratio_is_the_judged_one() -> None:
     document = compared_halobench()
-    document["rows"][5] |= {"ratio": 0.8, "without_shift": {"ratio": 1.0, "interval": [0.98, 1.02]}}
+    kind, raw = "new / reference, without the common shift", {"ratio": 0.8, "interval": [0.78, 0.82]}
+    document["rows"][5] |= {"ratio": 1.0, "interval": [0.98, 1.02], "ratio_is": kind, "raw": raw}
     row = read_comparison(document).rows[5]
-    assert (row.ratio, row.interval, row.shift_removed) == (1.0, (0.98, 1.02), True)
+    assert (row.ratio, row.interval, row.raw_ratio, row.raw_interval) == (1.0, (0.98, 1.02), 0.8, (0.78, 0.82))
+    assert ratio_text(row) == f"ratio 1.000, 95 % interval 0.980 to 1.020 ({kind}; raw ratio 0.800)"
 
 
 def test_the_margin_band_is_as_wide_for_worse_as_for_better() -> None:
@@ -120,6 +124,11 @@ def test_every_launch_is_one_dot_at_its_figure(both: Facts) -> None:
         drawn = sorted(d.fraction("x") for d in row.all("use", "dot"))
         expected = sorted(scale.fraction(v) for v in (*reference, *new))
         assert drawn == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_spread_of_a_dot_is_said_in_the_unit_of_its_figure(both: Facts) -> None:
+    dot = replace(both.of_pattern("halo")[0], value=4e7, unit="keys/s", spread=(0.5, 2.0), aggregate=False)
+    assert tooltip(dot).endswith("40.0 million keys/s, repetitions p10–p90 20.0 million keys/s – 80.0 million keys/s")
 
 
 def test_the_reference_is_above_the_new_side_in_a_row(both: Facts) -> None:

@@ -46,6 +46,14 @@ def test_the_published_images_are_judged(
     assert "30.2 times slower" in guideline
 
 
+def test_a_report_is_not_written_under_the_name_of_another_format(
+    published: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", "-o", str(tmp_path / "report.pdf"), *published]) == 64
+    assert "end in '.pdf'" in capsys.readouterr().err
+    assert not (tmp_path / "report.pdf").exists()
+
+
 def test_all_tags_are_described_without_a_judgement(published: list[str], tmp_path: Path) -> None:
     output = tmp_path / "all.html"
     assert main(["report", "halobench", "-o", str(output), *published]) == 0

@@ -12,7 +12,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,8 +24,9 @@ from longshore_study.records import dump, end_record
 from longshore_study.store import Store
 from stored_launches import halo
 
-KILLS = 200
+WRITERS_KILLED = 200
 WORKERS = 2
+WAIT_SECONDS = 300
 
 # Forks a writer for each delay: it stores launches of the size of real ones as fast as it can, and says of each that it
 # is stored once it is; whoever reads that may rely on it. After the delay, counted from the first launch, it is killed.
@@ -59,13 +59,14 @@ for turn, delay in enumerate(delays):
 def killed_writers(path: Path, begin: int, delays: list[float]) -> list[int]:
     """What the writers said that they had stored before they were killed."""
     words = [sys.executable, "-c", WRITERS, str(path), str(begin), json.dumps(delays)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=WAIT_SECONDS)
     return [int(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.thorough
 def test_killed_at_two_hundred_instants_nothing_is_lost_and_nothing_half_written_is_believed(tmp_path: Path) -> None:
     generator = random.Random(5)
-    delays = [generator.uniform(0.0, 0.02) for _ in range(KILLS)]
+    delays = [generator.uniform(0.0, 0.02) for _ in range(WRITERS_KILLED)]
 
     def kill_in_turn(worker: int) -> list[int]:
         return killed_writers(tmp_path / "results", worker * 1000, delays[worker::WORKERS])
@@ -79,8 +80,10 @@ def test_killed_at_two_hundred_instants_nothing_is_lost_and_nothing_half_written
     stored = [launch.launch_index for launch in launches]
     assert len(stored) == len(set(stored))
     assert set(said) <= set(stored), "what was said to be stored is there"
-    assert len(set(stored) - set(said)) <= KILLS, "at most one more of each: it was killed before it could say so"
-    assert len(said) > KILLS
+    assert len(set(stored) - set(said)) <= WRITERS_KILLED, (
+        "at most one more of each: it was killed before it could say so"
+    )
+    assert len(said) > WRITERS_KILLED
     folder = results.session_path("s", "t", "a")
     left = list(folder.glob(".*"))
     assert left, "some were killed while they wrote, or this test shows nothing"
@@ -113,7 +116,7 @@ def test_two_stores_that_take_the_same_name_at_once_lose_nothing(tmp_path: Path)
         '        \'launch_index\': number, \'who\': sys.argv[2]}, [\'{"record":"end","status":"ok"}\'])\n'
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(k)]) for k in range(4)]
-    assert [writer.wait(60) for writer in writers] == [0] * 4
+    assert [writer.wait(WAIT_SECONDS) for writer in writers] == [0] * 4
     launches = list(Store(tmp_path).launches())
     assert sorted((x.launch_index, x.envelope["who"]) for x in launches) == [
         (number, str(who)) for number in range(60) for who in range(4)
@@ -175,18 +178,18 @@ def test_a_mark_of_before_the_clock_was_set_back_is_dead(folder: Path) -> None:
 def test_a_job_waits_whether_a_mark_of_another_machine_is_alive(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(claim, "_DEAD_AFTER_SECONDS", 1.5)
-    monkeypatch.setattr(claim, "_LOOK_SECONDS", 0.1)
     other = mark(folder, "node7-1", 4321)
+    monkeypatch.setattr(
+        "longshore_study.claim.time.sleep", lambda _: os.utime(other, (0, 0))
+    )  # as if that long had gone by
     with claim.claimed(folder, "a", wait=True) as mine:  # its node has died
         assert mine.mark.exists()
     assert capsys.readouterr().err.count("waiting whether it gives another") == 1
-    os.utime(other)
-    sign = threading.Timer(0.5, os.utime, (other,))
-    sign.start()
+    now = time.time()
+    os.utime(other, (now - 30, now - 30))
+    monkeypatch.setattr("longshore_study.claim.time.sleep", lambda _: os.utime(other))
     with pytest.raises(LongshoreError, match="process 4321 on node7-1"), claim.claimed(folder, "a", wait=True):
         pass
-    sign.join()
 
 
 def test_a_session_that_cannot_be_marked_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,19 +236,22 @@ def test_of_many_that_start_at_once_one_runs_at_a_time(folder: Path) -> None:
         "import sys, time, pathlib\n"
         "from longshore_study import claim\n"
         "from longshore_study.errors import LongshoreError\n"
-        "while time.time() < float(sys.argv[2]): pass\n"
+        "print('ready', flush=True); sys.stdin.read()\n"
         "try:\n"
         "    with claim.claimed(pathlib.Path(sys.argv[1]), 'a'):\n"
-        "        print('in', time.time()); time.sleep(0.4); print('out', time.time())\n"
+        "        print('in', time.time()); time.sleep(0.2); print('out', time.time())\n"
         "except LongshoreError as error:\n"
         "    print('refused')\n"
     )
-    start = str(time.time() + 1.5)
-    started = [
-        subprocess.Popen([sys.executable, "-c", code, str(folder), start], stdout=subprocess.PIPE, text=True)
-        for _ in range(6)
-    ]
-    said = [process.communicate(timeout=60)[0].split() for process in started]
+    reading, writing = os.pipe()
+    words = [sys.executable, "-c", code, str(folder)]
+    started = [subprocess.Popen(words, stdin=reading, stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    os.close(reading)
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    os.close(writing)  # all of them have waited for the end of it
+    said = [process.communicate(timeout=WAIT_SECONDS)[0].split() for process in started]
     times = sorted((float(words[1]), float(words[3])) for words in said if words[0] == "in")
     assert times, "at least one ran"
     assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(times))
@@ -263,9 +269,10 @@ program = "sort"
 between = { transport = "threads", ranks = [1, 2] }
 """
 PLANNED = 100
-KILLS = 9
+RUNS_KILLED = 9
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> None:
     """Kill -9 of `longshore run` at random instants, from its start on; the same line again goes on each time."""
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
@@ -277,7 +284,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -
     generator = random.Random(6)
     store = Store(tmp_path / "longshore-results")
     recorded = 0
-    for kill in range(KILLS):
+    for kill in range(RUNS_KILLED):
         early = kill % 3 == 0  # at any time from its start on; the others when they have recorded something
         with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             while not early and process.poll() is None and len(list(store.launches())) == recorded:
@@ -289,7 +296,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -
         assert len(launches) >= recorded, "nothing that was recorded is lost"
         recorded = len(launches)
         assert [launch.problem for launch in launches if launch.problem] == []
-    assert KILLS / 3 < recorded < PLANNED
+    assert RUNS_KILLED / 3 < recorded < PLANNED
     subprocess.run(words, cwd=tmp_path, stdout=subprocess.DEVNULL, check=True)
     launches = list(store.launches())
     keys = [(launch.cell_id, launch.launch_index) for launch in launches]

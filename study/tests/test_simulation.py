@@ -17,6 +17,7 @@ from longshore_study.statistics import effect, moderated
 from longshore_study.statistics.effect import Effect
 from longshore_study.statistics.verdict import IMPROVED, REGRESSED, SAME, Measured, judge
 
+pytestmark = pytest.mark.simulation
 MARGIN = 0.05
 TABLES = 500 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))  # the standard error of a rate of 5 % is then 1 %
 FEWER = TABLES * 2 // 5  # 1.55 %

@@ -17,7 +17,7 @@ import slurm_cluster
 from longshore_study.store import Store
 
 WHY_NOT = slurm_cluster.why_not()
-pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")
+pytestmark = [pytest.mark.slurm, pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")]
 
 STUDY = """
 [study]
@@ -52,7 +52,9 @@ between = {{ ranks = 2, nodes = 2 }}
 BATCH = 'kind = "slurm-batch"\ntime_limit = "{limit}"\n'
 CELLS = 3 + 3 + 1 + 1 + 1  # sort, its controls, stream, its control, the external program
 PLANNED = 2 * CELLS
-REAL_BENCH = Path(__file__).parents[2] / "build" / "release" / "bench" / "longshore-bench"
+WAIT_SECONDS = 600
+BUILD = Path(os.environ.get("LONGSHORE_BUILD") or Path(__file__).parents[2] / "build" / "test")
+REAL_BENCH = BUILD / "bench" / "longshore-bench"
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,8 @@ class Place:
     def call(self, *words: str, before: tuple[str, ...] = (), **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*before, sys.executable, "-m", "longshore_study", *words],
-            cwd=self.folder, env={**self.environment, **more}, capture_output=True, text=True, check=False, timeout=120,
+            cwd=self.folder, env={**self.environment, **more}, timeout=WAIT_SECONDS,
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
 
     def run(self, *words: str, before: tuple[str, ...] = (), **more: str) -> subprocess.CompletedProcess[str]:
@@ -94,8 +97,8 @@ class Place:
     def job_output(self) -> str:
         return "\n".join(path.read_text() for path in sorted(self.folder.glob("longshore-results/*/*/*/job-*.out")))
 
-    def wait_for_jobs(self, seconds: float = 90.0) -> None:
-        deadline = time.monotonic() + seconds
+    def wait_for_jobs(self) -> None:
+        deadline = time.monotonic() + WAIT_SECONDS
         while subprocess.run(
             ["squeue", "-h"], env=self.environment, capture_output=True, text=True, check=True
         ).stdout.strip():
@@ -161,13 +164,13 @@ def test_a_job_stops_before_its_time_limit_and_the_next_one_goes_on(place: Place
     done = place.run(FAKE_BENCH_SECONDS="0.7")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("submitted") == 3
-    place.wait_for_jobs(120)
+    place.wait_for_jobs()
     output = place.job_output()
     launches = place.recorded()
     assert all(launch.problem is None for launch in launches), "what was cut off by the limit is not recorded"
     assert "stopped by the end of the time given" in output
     assert output.count(" launches to run") >= 2, "a later job went on"
-    assert "DUE TO TIME LIMIT" not in output, "it stopped by itself"
+    assert "stopped by SIG" not in output, "it stopped by itself, before Slurm ended it"
     keys = [(launch.cell_id, launch.launch_index) for launch in launches]
     assert len(keys) == len(set(keys)) > 0
     if len(launches) < PLANNED:
@@ -196,7 +199,6 @@ def test_what_slurm_refuses_is_one_line(place: Place) -> None:
     done = place.run()
     assert done.returncode == 3
     assert "sbatch refused the job" in done.stderr
-    assert "nvalid partition" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not (place.folder / "broken").exists()
 
@@ -204,7 +206,7 @@ def test_what_slurm_refuses_is_one_line(place: Place) -> None:
 def test_a_job_that_is_cancelled_leaves_whole_launches(place: Place) -> None:
     place.write(BATCH.format(limit="5m"))
     job = json.loads(place.run("--json", FAKE_BENCH_SECONDS="0.5").stdout)["jobs"][0]["id"]
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + WAIT_SECONDS
     while len(place.recorded()) < 2:
         assert time.monotonic() < deadline, place.job_output()
         time.sleep(0.2)

@@ -140,6 +140,7 @@ int main() {
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     not all(map(shutil.which, ("cmake", "mpicxx", "mpirun"))), reason="no MPI to build with, or no CMake"
 )

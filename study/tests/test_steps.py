@@ -224,6 +224,7 @@ def test_people_see_the_same_table(store: Store, capsys: pytest.CaptureFixture[s
     text = capsys.readouterr().out
     lines = {line.split("  ")[0]: line for line in text.splitlines()}
     assert {"initial", "touch", "malloc", "all steps", "tasks", "transport"} <= lines.keys()
+    assert ": stream bandwidth, GB/s per node" in text
     assert "x2.0" in lines["touch"]
     assert "~x" in lines["touch"], "serial does not gain"
     assert "skipped [" in text

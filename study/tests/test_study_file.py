@@ -207,8 +207,18 @@ def test_the_template_and_the_quick_study_are_right() -> None:
     template = resources.files("longshore_study").joinpath("templates/study.toml").read_text(encoding="utf-8")
     assert loads(template, "template").patterns
     quick = load(Path(__file__).parents[2] / "studies" / "quick.toml")
-    assert {block.program for block in quick.patterns} == {"stream", "gather", "halo", "sort"}
-    assert all(block.between["transport"] == ["threads", "mpi"] for block in quick.patterns)
+    places: dict[str, dict[bool, set[str]]] = {}
+    levels: dict[str, set[str]] = {}
+    for block in quick.patterns:
+        virtual = block.between.get("ranks_per_node") == [1]
+        places.setdefault(block.program, {}).setdefault(virtual, set()).update(block.between["transport"])
+        for name in ("strategy", "algorithm", "mode", "exchange"):
+            levels.setdefault(block.program, set()).update(block.within.get(name, []))
+    here = {False: {"threads", "mpi"}}
+    assert places == {"stream": here} | {name: here | {True: {"mpi"}} for name in ("gather", "halo", "sort")}
+    assert levels["gather"] == {"agp", "exstack", "conveyor", "direct", "auto"}
+    assert levels["halo"] >= {"auto", "direct", "channel", "waitall", "persistent"}
+    assert levels["sort"] == {"direct", "put", "alltoallv", "auto"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
 
@@ -13,7 +14,8 @@ from longshore_study import terminal
     ("value", "text"),
     [
         (None, "-"), (0.0, "0"), (12095.277, "12095"), (400.92, "400.9"), (2.885, "2.885"), (0.243, "0.243"),
-        (0.0573, "0.0573"), (0.00123, "0.00123"), (1.234e-7, "1.234e-07"), (123456789.0, "1.235e+08"), (-2.5, "-2.500"),
+        (0.0573, "0.0573"), (0.00123, "0.00123"), (1.234e-7, "0.0000001234"), (123456789.0, "123500000"),
+        (-2.5, "-2.500"),
     ],
 )  # fmt: skip
 def test_numbers(value: float | None, text: str) -> None:
@@ -37,8 +39,8 @@ def test_ratios_in_words(value: float, text: str) -> None:
 def test_counts_and_factors() -> None:
     assert [terminal.count(n, "launch") for n in (0, 1, 2)] == ["0 launches", "1 launch", "2 launches"]
     assert terminal.count(2, "row") == "2 rows"
-    values = {"grid": [8, 4, 4], "environment": {"A": "1"}, "on": True, "x": 0.5, "none": None}
-    assert terminal.factors(values) == "grid 8x4x4, environment A=1, on yes, x 0.5, none -"
+    values = {"grid": [8, 4, 4], "environment": {"A": "1"}, "on": True, "x": 0.5, "hz": 2.5e6, "none": None}
+    assert terminal.factors(values) == "grid 8x4x4, environment A=1, on yes, x 0.5, hz 2500000, none -"
 
 
 def test_what_varies_is_told_from_what_is_shared() -> None:
@@ -83,3 +85,19 @@ def test_on_a_narrow_terminal_names_of_rows_stay_whole(monkeypatch: pytest.Monke
     terminal.print_table("stacks", ["name", "path", "modules"], rows, stream=stream)
     assert "impi-2021.18.1-of-site " in stream.getvalue()
     assert max(map(len, stream.getvalue().splitlines()[-4:])) <= 50
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(310.2, 2, "310"), (99.7, 2, "100"), (3.14, 2, "3.1"), (0.0514, 2, "0.051"), (4.0, 2, "4"), (12345.6, 4, "12350"),
+     (0.0, 2, "0"), (1.5e-9, 2, "0.0000000015"), (9.996, 3, "10"), (1e12, 3, "1000000000000"), (math.inf, 2, "inf"),
+     (1.7e300, 3, "1.7e+300"), (5e-324, 3, "4.94e-324")],
+)  # fmt: skip
+def test_people_read_no_exponents(value: float, digits: int, text: str) -> None:
+    assert terminal.significant(value, digits) == text
+
+
+def test_percentages_and_ratios_have_no_exponents() -> None:
+    assert [terminal.percent(share) for share in (3.1, 0.997, 0.042)] == ["310 %", "100 %", "4.2 %"]
+    assert terminal.ratio(123456.0) == "123500"
+    assert terminal.times(5e-5) == "20000 times slower"

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from longshore_study.errors import LongshoreError
+from longshore_study.cli import main
+from longshore_study.errors import UsageError
 from longshore_study.figures import measure
 from longshore_study.memory_bound import moved_gigabytes_per_second
 from longshore_study.store import Store
-from longshore_study.winners import Entry, entries, render
+from longshore_study.winner_table import render
+from longshore_study.winners import Entry, entries
 
 METRIC = {
     "stream": "bandwidth",
@@ -43,7 +45,8 @@ def put(
         "verified": more.get("verified", True),
         "metrics": {metric: {"value": value, "unit": "GB/s", "better": "higher"}},
     }
-    envelope = {"study": "q", "tag": "q", "session": session, "cell": cell, "launch_index": index, "exit_status": 0}
+    envelope = {"study": "q", "tag": more.get("tag", "q"), "session": session, "cell": cell, "launch_index": index}
+    envelope["exit_status"] = 0
     lines = [{"record": "launch", "schema": 1}, result, {"record": "end", "status": "ok"}]
     store.write_launch({**envelope, "within": dict(variant)}, [json.dumps(line) for line in lines])
 
@@ -78,15 +81,15 @@ def test_one_node_does_not_win_against_two(store: Store) -> None:
     assert [(entry.work["nodes"], entry.rank) for entry in ranked(store)] == [(1, 1), (2, 1)]
 
 
-def test_a_figure_is_the_median_of_its_launches_and_overlap_is_marked(store: Store) -> None:
-    for index, (agp, direct, exstack) in enumerate([(10.0, 8.0, 1.0), (12.0, 11.0, 2.0), (11.0, 9.0, 9.9)]):
+def test_a_figure_is_the_median_of_its_launches_and_what_is_not_told_apart_is_marked(store: Store) -> None:
+    for index, (agp, direct, exstack) in enumerate([(10.0, 8.0, 1.9), (12.0, 11.0, 2.0), (11.0, 9.9, 2.1)]):
         put(store, "gather", {"strategy": "agp"}, agp, index=index)
         put(store, "gather", {"strategy": "direct"}, direct, index=index)
         put(store, "gather", {"strategy": "exstack"}, exstack, index=index)
     found = ranked(store)
     assert [(e.how["strategy"], e.value, e.near) for e in found] == [
         ("agp", 11.0, False),
-        ("direct", 9.0, True),
+        ("direct", 9.9, True),
         ("exstack", 2.0, False),
     ]
     assert found[0].spread == pytest.approx(2.0 / 11.0)
@@ -157,6 +160,24 @@ def test_the_tables_name_the_winner_the_bound_and_what_failed(store: Store, caps
     assert any(line.startswith("of copy: bytes that the kernel reads and writes") for line in lines)
     assert any("20.000 GB/s read and written" in line for line in lines)
     assert any(line.startswith("1 launch failed") for line in lines)
+    choose = lines[lines.index("which to choose") :]
+    assert any(line.startswith("stream threads ep 10.000 GB/s 50% ") for line in choose)
+    assert any(
+        line.startswith("sort threads the only choice 200.0 10^6 GB/s 28% no other was measured") for line in choose
+    )
+
+
+def test_the_best_of_many_are_shown_and_all_when_asked_for(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for index in range(10):
+        put(store, "gather", {"strategy": f"s{index}"}, 10.0 - index)
+    render(store, "q")
+    short = capsys.readouterr().out
+    assert "and 2 slower choices; -v shows all" in short
+    assert " s8 " not in short
+    render(store, "q", verbose=True)
+    whole = capsys.readouterr().out
+    assert " s9 " in whole
+    assert "slower choices" not in whole
 
 
 def test_the_newest_session_is_shown(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,8 +187,22 @@ def test_the_newest_session_is_shown(store: Store, capsys: pytest.CaptureFixture
     assert "session new" in capsys.readouterr().out
     render(store, "q", session="old")
     assert "session old" in capsys.readouterr().out
-    with pytest.raises(LongshoreError, match="no figures"):
+    with pytest.raises(UsageError, match="unknown tag or study 'unknown'"):
         render(store, "unknown")
+    with pytest.raises(UsageError, match=r"unknown session of 'q' 'odl'; did you mean 'old'\?"):
+        render(store, "q", session="odl")
+
+
+def test_winners_are_those_of_one_tag(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for tag, value in (("plain", 3e8), ("tcp", 1e8)):
+        put(store, "sort", {"exchange": "put"}, value, tag=tag)
+    for name, head, shown in (("plain", "q, tag plain, session s", 3e8), ("q", "q, tag tcp, session s", 1e8)):
+        options = ["--store", str(store.path), "show", name, "--winners", "--session", "s"]
+        assert main(options) == 0
+        assert head in capsys.readouterr().out
+        assert main([*options, "--json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["rows"]
+        assert row["value"] == shown
 
 
 def test_what_a_sort_moves_depends_on_its_items_and_its_exchange() -> None:

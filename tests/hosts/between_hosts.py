@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from host_network import why_not
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
-BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "release")
+from conftest import BUILD
+
 BENCH = BUILD / "bench" / "longshore-bench"
 FAILING = BUILD / "tests" / "failing_program"
 
 _reason = why_not()
-needs_hosts = pytest.mark.skipif(_reason is not None, reason=str(_reason))
+needs_hosts = [pytest.mark.hosts, pytest.mark.skipif(_reason is not None, reason=str(_reason))]
 
 
+@cache
 def built_transports() -> list[str]:
-    assert BENCH.exists(), "build first: make build"
+    assert BENCH.exists(), "build first: tools/run_tests.py build"
     listed = subprocess.run([str(BENCH), "--list"], capture_output=True, text=True, check=True).stdout
     transports = json.loads(listed)["transports"]
     return [transport["name"] for transport in transports if transport["available"]]
@@ -35,7 +36,7 @@ def needs_transport(name: str) -> Any:
 TRANSPORTS = [needs_transport(name) for name in ("mpi", "shmem", "ucx")]
 
 
-def environment(transport: str, timeout_seconds: float = 15) -> dict[str, str]:
+def environment(transport: str, timeout_seconds: float = 120) -> dict[str, str]:
     """What a run between these hosts is told: TCP is all there is between them."""
     settings = {"LONGSHORE_TIMEOUT": str(timeout_seconds), "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
     settings["UCX_HANDLE_ERRORS"] = "none"  # no backtraces: the line before them says what happened

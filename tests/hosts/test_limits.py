@@ -12,13 +12,14 @@ pytestmark = needs_hosts
 LIMIT = "200mbit"
 LIMIT_BYTES_PER_SECOND = 200e6 / 8
 DELAY_SECONDS = 0.002
+TRIES = 10  # beside other work a network looks slower than it is, and never faster
 
 
 def measure(network: HostNetwork, transport: str, *options: str) -> dict[str, float]:
     records = network.folder / "records.json"
     records.unlink(missing_ok=True)
     words = [str(BENCH), "control", *options, "--transport", transport, "--json", str(records)]
-    done = wait_for(network.mpirun(*words, ranks_per_host=1, environment=environment(transport)), 60)
+    done = wait_for(network.mpirun(*words, ranks_per_host=1, environment=environment(transport)), 300)
     assert done.returncode == 0, done.stderr[-4000:]
     metrics = next(record for record in read_records(records) if record["record"] == "result")["metrics"]
     return {name: metric["value"] for name, metric in metrics.items()}
@@ -39,8 +40,12 @@ def test_the_bandwidth_between_hosts_is_that_of_their_network(transport: str, tm
             "--repetitions",
             "3",
         ]
-        measured = measure(network, transport, *options)["rank_bandwidth"] * 1e9
-    assert 0.5 < measured / LIMIT_BYTES_PER_SECOND < 1.1
+        for _ in range(TRIES):
+            share = measure(network, transport, *options)["rank_bandwidth"] * 1e9 / LIMIT_BYTES_PER_SECOND
+            assert share < 1.1
+            if share > 0.5:
+                return
+    pytest.fail(f"a {share:.2f} of the bandwidth in the last of {TRIES} tries")
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -48,6 +53,10 @@ def test_the_latency_between_hosts_grows_by_the_delay_of_their_network(transport
     if not Path("/dev/net/tun").exists():
         pytest.skip("a switch with a delay needs /dev/net/tun")
     with hosts(2, tmp_path, delay_seconds=DELAY_SECONDS) as network:
-        measured = measure(network, transport, "--kernel", "pingpong", "--repetitions", "5")["latency_us"] * 1e-6
-    # A message is one packet, or a put that needs an answer, and a core that is busy makes all of it later.
-    assert DELAY_SECONDS < measured < 5 * DELAY_SECONDS
+        for _ in range(TRIES):
+            measured = measure(network, transport, "--kernel", "pingpong", "--repetitions", "5")["latency_us"] * 1e-6
+            assert measured > DELAY_SECONDS
+            # A message is one packet, or a put that needs an answer, and a core that is busy makes all of it later.
+            if measured < 5 * DELAY_SECONDS:
+                return
+    pytest.fail(f"a latency of {measured} s in the last of {TRIES} tries")

@@ -24,27 +24,44 @@ std::optional<element> element_named(std::string_view name) {
 }
 
 std::optional<element> element_of(const nb::dlpack::dtype& type) {
-  for (std::size_t i = 0; i < element_names.size(); ++i)
-    if (dlpack_of(static_cast<element>(i)) == type) return static_cast<element>(i);
+  for (const element one : all_elements)
+    if (dlpack_of(one) == type) return one;
   return std::nullopt;
 }
 
+bool holds(std::span<const element> allowed, std::optional<element> type) {
+  return type && std::find(allowed.begin(), allowed.end(), *type) != allowed.end();
+}
+
+std::string names_of(std::span<const element> types) {
+  std::vector<std::string_view> names;
+  for (const element one : types) names.push_back(name_of(one));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Elements of a type that is not allowed here.
+[[noreturn]] void refuse_type(const std::string& type, const char* what, std::span<const element> allowed) {
+  if (allowed.size() > 1) type_error(fmt::format("{}: elements of type {}: allowed are {}", what, type, names_of(allowed)));
+  const std::string_view wanted = name_of(allowed.front());
+  type_error(fmt::format("{}: elements of {} are needed, got {}; array.astype('{}') makes them", what, wanted, type, wanted));
+}
+
 // Why what was given is not looked at as an array.
-[[noreturn]] void refuse(nb::handle given, const char* what) {
-  const std::string allowed = fmt::format("{}", fmt::join(element_names, ", "));
+[[noreturn]] void refuse(nb::handle given, const char* what, std::span<const element> allowed) {
   if (!nb::hasattr(given, "__array_interface__"))
-    type_error(
-        fmt::format("{}: a NumPy array of {} is needed, got {} (numpy.asarray makes one)", what, allowed, type_name_of(given)));
+    type_error(fmt::format("{}: a NumPy array of {} is needed, got {} (numpy.asarray{} makes one)", what, names_of(allowed),
+                           type_name_of(given), allowed.size() > 1 ? "" : fmt::format("(..., '{}')", name_of(allowed.front()))));
   const nb::object type = given.attr("dtype");
-  if (element_named(nb::cast<std::string>(nb::str(type))))
+  const auto name = nb::cast<std::string>(nb::str(type));
+  if (holds(allowed, element_named(name)))
     throw nb::value_error(
         fmt::format("{}: the elements of the array do not lie whole elements apart; array.copy() is one where they do", what)
             .c_str());
   const auto in_this_order = nb::cast<std::string>(nb::str(type.attr("newbyteorder")("=")));
-  if (element_named(in_this_order))
+  if (in_this_order != name && holds(allowed, element_named(in_this_order)))
     type_error(fmt::format("{}: the bytes of elements of {} are swapped; array.astype('{}') has them as this machine does", what,
-                           nb::cast<std::string>(nb::str(type)), in_this_order));
-  type_error(fmt::format("{}: elements of type {}: allowed are {}", what, nb::cast<std::string>(nb::str(type)), allowed));
+                           name, in_this_order));
+  refuse_type(name, what, allowed);
 }
 
 // A mask says which elements are not to be used, which nothing here would look at.
@@ -57,19 +74,17 @@ void refuse_mask(nb::handle given, const char* what) {
 }
 
 template <class Byte, class Array>
-array_memory<Byte> look_at(nb::handle given, const char* what) {
+array_memory<Byte> look_at(nb::handle given, const char* what, std::span<const element> allowed) {
   refuse_mask(given, what);
   Array array;
   if (!nb::try_cast(given, array)) {
     nb::ndarray<nb::ro> readable;
     if (nb::try_cast(given, readable)) throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
-    refuse(given, what);
+    refuse(given, what, allowed);
   }
   const auto type = element_of(array.dtype());
-  if (!type || array.device_type() != nb::device::cpu::value)
-    type_error(fmt::format("{}: elements of type {}: allowed are {}", what,
-                           nb::cast<std::string>(nb::str(nb::getattr(given, "dtype", nb::none()))),
-                           fmt::join(element_names, ", ")));
+  if (!holds(allowed, type) || array.device_type() != nb::device::cpu::value)
+    refuse_type(nb::cast<std::string>(nb::str(nb::getattr(given, "dtype", nb::none()))), what, allowed);
   array_memory<Byte> memory;
   memory.data = static_cast<Byte*>(static_cast<std::conditional_t<std::is_const_v<Byte>, const void*, void*>>(array.data()));
   memory.type = *type;
@@ -105,18 +120,18 @@ Memory require_contiguous(Memory memory, const char* what) {
 
 }  // namespace
 
-element element_of(nb::handle dtype) {
+element element_of(nb::handle dtype, std::span<const element> allowed) {
   nb::object type;
   try {
     type = of_numpy("dtype")(dtype);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;
-    type_error(
-        fmt::format("dtype: {} is none; allowed are {}", nb::cast<std::string>(nb::repr(dtype)), fmt::join(element_names, ", ")));
+    type_error(fmt::format("dtype: {} is none; allowed are {}", nb::cast<std::string>(nb::repr(dtype)), names_of(allowed)));
   }
   const auto name = nb::cast<std::string>(nb::str(type));  // says >f8 where bytes are swapped
-  if (const auto found = element_named(name)) return *found;
-  type_error(fmt::format("dtype {}: allowed are {}", name, fmt::join(element_names, ", ")));
+  const auto found = element_named(name);
+  if (holds(allowed, found)) return *found;
+  type_error(fmt::format("dtype {}: allowed are {}", name, names_of(allowed)));
 }
 
 nb::dlpack::dtype dlpack_of(element type) noexcept {
@@ -135,28 +150,14 @@ nb::object dtype_of(element type) {
   return nb::borrow(known);
 }
 
-array_to_read array_for_reading(nb::handle array, const char* what) {
-  return look_at<const std::byte, nb::ndarray<nb::ro>>(array, what);
+array_to_write array_for_writing(nb::handle array, const char* what, std::span<const element> allowed) {
+  return look_at<std::byte, nb::ndarray<>>(array, what, allowed);
 }
-array_to_write array_for_writing(nb::handle array, const char* what) { return look_at<std::byte, nb::ndarray<>>(array, what); }
-array_to_read contiguous_for_reading(nb::handle array, const char* what) {
-  return require_contiguous(array_for_reading(array, what), what);
+array_to_read contiguous_for_reading(nb::handle array, const char* what, std::span<const element> allowed) {
+  return require_contiguous(look_at<const std::byte, nb::ndarray<nb::ro>>(array, what, allowed), what);
 }
-array_to_write contiguous_for_writing(nb::handle array, const char* what) {
-  return require_contiguous(array_for_writing(array, what), what);
-}
-
-void require_type(element given, element wanted, const char* what) {
-  if (given != wanted)
-    type_error(fmt::format("{}: elements of {} are needed, got {}; array.astype('{}') makes them", what, name_of(wanted),
-                           name_of(given), name_of(wanted)));
-}
-
-void require_real(element given, const char* what) {
-  if (!is_complex(given)) return;
-  const auto* const first_complex = element_names.begin() + static_cast<std::size_t>(element::complex64);
-  type_error(fmt::format("{}: elements of type {}: allowed are {}", what, name_of(given),
-                         fmt::join(element_names.begin(), first_complex, ", ")));
+array_to_write contiguous_for_writing(nb::handle array, const char* what, std::span<const element> allowed) {
+  return require_contiguous(look_at<std::byte, nb::ndarray<>>(array, what, allowed), what);
 }
 
 nb::object new_array(const std::vector<std::size_t>& shape, element type) {

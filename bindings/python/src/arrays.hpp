@@ -4,9 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -27,8 +29,16 @@ inline constexpr std::array<std::string_view, 12> element_names = {
 [[nodiscard]] constexpr bool is_floating(element type) noexcept { return type >= element::float32 && !is_complex(type); }
 [[nodiscard]] constexpr bool is_signed(element type) noexcept { return type <= element::int64; }
 
-/// The type that Python means by a name, a NumPy dtype or type. Throws TypeError that lists the types.
-[[nodiscard]] element element_of(nb::handle dtype);
+inline constexpr auto all_elements = [] {
+  std::array<element, element_names.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<element>(i);
+  return all;
+}();
+/// Without complex numbers.
+inline constexpr std::span real_elements(all_elements.data(), static_cast<std::size_t>(element::complex64));
+
+/// The type that Python means by a name, a NumPy dtype or type. Throws TypeError, which lists the allowed types.
+[[nodiscard]] element element_of(nb::handle dtype, std::span<const element> allowed = all_elements);
 [[nodiscard]] nb::dlpack::dtype dlpack_of(element type) noexcept;
 /// numpy.dtype of the type.
 [[nodiscard]] nb::object dtype_of(element type);
@@ -49,16 +59,14 @@ struct array_memory {
 using array_to_read = array_memory<const std::byte>;
 using array_to_write = array_memory<std::byte>;
 
-/// `what` is how the message calls it. Throw TypeError for what is no array of a type above. ... contiguous: ValueError for other strides.
-[[nodiscard]] array_to_read array_for_reading(nb::handle array, const char* what);
-[[nodiscard]] array_to_write array_for_writing(nb::handle array, const char* what);
-[[nodiscard]] array_to_read contiguous_for_reading(nb::handle array, const char* what);
-[[nodiscard]] array_to_write contiguous_for_writing(nb::handle array, const char* what);
-/// Throws TypeError unless the elements are of that type.
-void require_type(element given, element wanted, const char* what);
-
-/// Throws TypeError for complex elements.
-void require_real(element given, const char* what);
+/// `what` is how the message calls the array. Throw TypeError, which lists the allowed types, for what is no array of one of them.
+/// ... contiguous: ValueError for other strides.
+[[nodiscard]] array_to_write array_for_writing(nb::handle array, const char* what,
+                                               std::span<const element> allowed = all_elements);
+[[nodiscard]] array_to_read contiguous_for_reading(nb::handle array, const char* what,
+                                                   std::span<const element> allowed = all_elements);
+[[nodiscard]] array_to_write contiguous_for_writing(nb::handle array, const char* what,
+                                                    std::span<const element> allowed = all_elements);
 
 /// numpy.empty(shape, dtype).
 [[nodiscard]] nb::object new_array(const std::vector<std::size_t>& shape, element type);

@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "halo_plans.hpp"
+#include "python_lock.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 
@@ -51,7 +52,7 @@ shape_list shape_of(nb::handle cells) {
     shape.push_back(whole_number(cells, "cells"));
   if (shape.empty() || shape.size() > 3) fail(errc::usage, "cells in {} dimensions: 1, 2 or 3", shape.size());
   for (const auto extent : shape)
-    if (extent < 1) fail(errc::usage, "cells ({}): each at least 1", fmt::join(shape, ", "));
+    if (extent < 1) fail(errc::usage, "cells ({}): each at least 1", fmt::format("{}", fmt::join(shape, ", ")));
   return {shape.begin(), shape.end()};
 }
 
@@ -117,7 +118,8 @@ nb::object new_field(const rank_halo& halo, const team& ranks, element type, std
   std::size_t items = 1;
   for (const std::size_t extent : shape)
     if (__builtin_mul_overflow(items, extent, &items) || items > PTRDIFF_MAX / bytes_of(type))
-      fail(errc::out_of_memory, "a field of {} cells with its halo is more than any memory holds", fmt::join(shape, " x "));
+      fail(errc::out_of_memory, "a field of {} cells with its halo is more than any memory holds",
+           fmt::format("{}", fmt::join(shape, " x ")));
   auto memory = std::make_unique<readable_memory>(ranks, items * bytes_of(type));
   std::vector<std::ptrdiff_t> strides(shape.size());
   auto stride = static_cast<std::ptrdiff_t>(bytes_of(type));
@@ -137,8 +139,9 @@ nb::object field_of_user(const rank_halo& halo, nb::handle array, std::vector<fi
   const auto memory = array_for_writing(array, "fields");
   const shape_list shape = shape_with_halo(halo);
   if (memory.shape != shape)
-    fail(errc::usage, "fields: an array of shape ({}); with its halo the block of rank {} is ({})", fmt::join(memory.shape, ", "),
-         halo.plans.members().rank(), fmt::join(shape, ", "));
+    fail(errc::usage, "fields: an array of shape ({}); with its halo the block of rank {} is ({})",
+         fmt::format("{}", fmt::join(memory.shape, ", ")), halo.plans.members().rank(),
+         fmt::format("{}", fmt::join(shape, ", ")));
   type = name_of(memory.type);
   fields.push_back(field_in(halo, memory.data, memory.type, memory.strides_bytes));
   return nb::borrow(array);
@@ -206,7 +209,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   const halo_options how{{}, halo_algorithm_from(algorithm), halo_mode_from(mode), halo_reach_from(reach), nullptr};
   std::shared_ptr<halo_plans> plans;
   {
-    const nb::gil_scoped_release unlocked;
+    const without_python unlocked;
     mine.members->free_dropped();
     plans = std::make_shared<halo_plans>(all, where, how);
   }
@@ -216,7 +219,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   std::vector<python_reference> keep;
   for (const nb::handle array : halo.fields) keep.emplace_back(nb::borrow(array));
   {
-    const nb::gil_scoped_release unlocked;
+    const without_python unlocked;
     plans->use(std::move(memory), std::move(keep));
   }
   mine.members->keep(plans);
@@ -254,7 +257,7 @@ halo_plans& plans_of(const rank_halo& self) {
 void start(const rank_halo& self, const nb::args& fields) {
   halo_plans& plans = plans_of(self);
   const std::uint64_t named = fields_named(self, fields);
-  const nb::gil_scoped_release unlocked;
+  const without_python unlocked;
   plans.start(named);
 }
 
@@ -357,7 +360,7 @@ array([4., 1., 2., 3., 4., 1.])
           "exchange",
           [](const rank_halo& self) {
             halo_plans& plans = plans_of(self);
-            const nb::gil_scoped_release unlocked;
+            const without_python unlocked;
             plans.start(halo_plans::all);
             plans.wait();
           },
@@ -367,7 +370,7 @@ array([4., 1., 2., 3., 4., 1.])
           [](const rank_halo& self, const nb::args& fields) {
             halo_plans& plans = plans_of(self);
             const std::uint64_t named = fields_named(self, fields);
-            const nb::gil_scoped_release unlocked;
+            const without_python unlocked;
             plans.start(named);
             plans.wait();
           },
@@ -381,7 +384,7 @@ be written nor the halo read. What may be computed meanwhile is ``inner``.)")
           "test",
           [](const rank_halo& self) {
             halo_plans& plans = plans_of(self);
-            const nb::gil_scoped_release unlocked;
+            const without_python unlocked;
             return plans.test();
           },
           "Goes on with the exchange; True when it is complete.")
@@ -389,7 +392,7 @@ be written nor the halo read. What may be computed meanwhile is ``inner``.)")
           "wait",
           [](const rank_halo& self) {
             halo_plans& plans = plans_of(self);
-            const nb::gil_scoped_release unlocked;
+            const without_python unlocked;
             plans.wait();
           },
           "Returns when the halo of this rank is filled.")

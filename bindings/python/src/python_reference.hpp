@@ -1,6 +1,8 @@
 // Objects of Python in the hands of code that runs without Python's lock.
 #pragma once
 
+#include "python_lock.hpp"
+
 #include <nanobind/nanobind.h>
 
 #include <utility>
@@ -21,7 +23,7 @@ class python_reference {
       static_cast<void>(object_.release());
       return;
     }
-    const nb::gil_scoped_acquire lock;
+    const with_python lock;
     object_.reset();
   }
 

@@ -1,4 +1,5 @@
 // run(), world(), Team(comm): how ranks come to be, and what ends with the interpreter.
+#include "python_lock.hpp"
 #include "python_reference.hpp"
 #include "rank_team.hpp"
 
@@ -58,7 +59,7 @@ void look_for_signals() {
   const double now = monotonic_seconds();
   if (now - looked < seconds_between_looks) return;
   looked = now;
-  const nb::gil_scoped_acquire lock;
+  const with_python lock;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -80,6 +81,16 @@ std::shared_ptr<launcher> start(const run_options& options) {
   return starter;
 }
 
+// An exception of Python as the end of a run of processes tells it: type, message and traceback. With Python's lock.
+program_failure failure_of_program(nb::python_error& thrown) {
+  const auto type = nb::cast<std::string>(nb::str(thrown.type().attr("__qualname__")));
+  const auto message = nb::cast<std::string>(nb::str(thrown.value()));
+  const nb::object lines = nb::module_::import_("traceback").attr("format_exception")(thrown.value());
+  auto traceback = nb::cast<std::string>(nb::str("").attr("join")(lines));
+  traceback.erase(traceback.find_last_not_of('\n') + 1);
+  return program_failure(fmt::format("the program raised {}{}{}\n{}", type, message.empty() ? "" : ": ", message, traceback));
+}
+
 // What one rank does: calls main with its team, and ends with the others what was made meanwhile.
 void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_reference& result) {
   const auto members = std::make_shared<membership>(std::shared_ptr<team>(&ranks, [](team*) {}));
@@ -88,13 +99,18 @@ void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_referen
     ~leaving() { members->abandon(); }  // nothing where it has ended
   } const leaving{members};
   {
-    const nb::gil_scoped_acquire lock;
+    const with_python lock;
     heed_signals(ranks);
     of_this_rank = members;
     struct forgetting {
       ~forgetting() { of_this_rank.reset(); }
     } const forgetting;
-    result.hold(main(rank_team{members}, *nb::borrow<nb::tuple>(arguments)));
+    try {
+      result.hold(main(rank_team{members}, *nb::borrow<nb::tuple>(arguments)));
+    } catch (nb::python_error& thrown) {
+      if (ranks.transport_name() == "threads") throw;  // run() raises it
+      throw failure_of_program(thrown);
+    }
   }
   members->end();
 }
@@ -110,12 +126,14 @@ nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple
   const auto starter = start(options);
   nb::object result;
   {
-    const nb::gil_scoped_release unlocked;
+    const without_python unlocked;
     starter->run(options, [&](team& mine) {
+      const turn_to_ask::crowd crowd(of_processes ? 1 : mine.size());
       python_reference own;  // goes with Python's lock, also when the end of this rank fails
       run_rank(mine, main, args, own);
-      const nb::gil_scoped_acquire lock;
-      if (mine.rank() == 0 || of_processes) result = own.take();
+      const with_python lock;
+      nb::object value = own.take();
+      if (mine.rank() == 0 || of_processes) result = std::move(value);
     });
   }
   return result.is_valid() ? result : nb::none();
@@ -152,7 +170,7 @@ rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node, std::opt
   const std::uintptr_t address = address_of(comm);
   std::shared_ptr<team> ranks;
   {
-    const nb::gil_scoped_release unlocked;
+    const without_python unlocked;
     ranks = join_communicator(reinterpret_cast<const void*>(address), options);
   }
   return joined(std::move(ranks));
@@ -169,7 +187,7 @@ void end_all() {
   if (failed || state.started_in != membership::generation())
     new std::shared_ptr(std::move(state.started));  // nobody ends MPI: a launcher then ends the others
   if (failed) return;
-  const nb::gil_scoped_release unlocked;
+  const without_python unlocked;
   while (!joined_teams.empty()) {
     if (!joined_teams.back()->is_of_parent()) joined_teams.back()->end();
     joined_teams.pop_back();
@@ -194,7 +212,7 @@ rank_team world() {
   if (options.transport == "mpi") static_cast<void>(start(options));  // others are refused by join, and need not be started
   std::shared_ptr<team> ranks;
   {
-    const nb::gil_scoped_release unlocked;
+    const without_python unlocked;
     ranks = join(options);
   }
   const rank_team all = joined(std::move(ranks));
@@ -244,6 +262,7 @@ MPI launcher, else this thread alone, so that a notebook needs no run().
 True
 )");
   membership::count_generations();
+  turn_to_ask::prepare();
   nb::module_::import_("atexit").attr("register")(module.attr("_end_all"));
 }
 

@@ -5,6 +5,7 @@
 #include "sort.hpp"
 
 #include "arrays.hpp"
+#include "python_lock.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/bucket/bucket_sort.hpp>
@@ -92,7 +93,7 @@ template <class Bits>
 nb::object sort_keys(team& ranks, const array_to_read& keys, const bucket_options& options) {
   const std::size_t key_bytes = bytes_of(keys.type);
   nb::object sorted;
-  const nb::gil_scoped_release unlocked;
+  const without_python unlocked;
   std::vector<Bits> wide;
   std::span<const Bits> items{reinterpret_cast<const Bits*>(keys.data), keys.items};
   if (key_bytes < sizeof(Bits)) {
@@ -103,7 +104,7 @@ nb::object sort_keys(team& ranks, const array_to_read& keys, const bucket_option
   sort_items(ranks, items, options, bits_of<Bits>(keys.type, options.max_key > 0), [&](std::span<const Bits> mine) {
     std::byte* to = nullptr;
     {
-      const nb::gil_scoped_acquire lock;
+      const with_python lock;
       sorted = new_array({mine.size()}, keys.type);
       to = contiguous_for_writing(sorted, "keys").data;
     }
@@ -120,7 +121,7 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
   const auto wide_bits = bits_of<std::uint64_t>(keys.type, from_zero);
   const bool narrow_float = keys.type == element::float32;
   sorted_arrays sorted;
-  const nb::gil_scoped_release unlocked;
+  const without_python unlocked;
   std::vector<std::uint64_t> wide(narrow_float ? 0 : keys.items);
   if (!narrow_float) widen(keys, wide.data());
   std::vector<pair> items(keys.items);
@@ -134,7 +135,7 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
   sort_items(ranks, std::span<const pair>(items), options, &pair::key, [&](std::span<const pair> mine) {
     std::byte *to_keys = nullptr, *to_values = nullptr;
     {
-      const nb::gil_scoped_acquire lock;
+      const with_python lock;
       sorted = {new_array({mine.size()}, keys.type), new_array({mine.size()}, values.type)};
       to_keys = contiguous_for_writing(sorted.keys, "keys").data;
       to_values = contiguous_for_writing(sorted.values, "values").data;
@@ -173,8 +174,7 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
                 int task_count) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
-  const auto keys = contiguous_for_reading(keys_given, "keys");
-  require_real(keys.type, "keys");
+  const auto keys = contiguous_for_reading(keys_given, "keys", real_elements);
   if (keys.shape.size() != 1) throw nb::value_error(fmt::format("keys: {} dimensions; one is needed", keys.shape.size()).c_str());
   bucket_options options = options_from(keys.type, exchange, order, max_key, stable, splitters, together);
   if (task_count < 1) fail(errc::usage, "{} tasks: at least 1", task_count);
@@ -186,8 +186,7 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
   if (values_given.is_none())
     return bytes_of(keys.type) <= 4 ? sort_keys<std::uint32_t>(ranks, keys, options)
                                     : sort_keys<std::uint64_t>(ranks, keys, options);
-  const auto values = contiguous_for_reading(values_given, "values");
-  require_real(values.type, "values");
+  const auto values = contiguous_for_reading(values_given, "values", real_elements);
   if (values.shape.size() != 1 || values.items != keys.items)
     throw nb::value_error(
         fmt::format("values: {} in {} dimensions, but {} keys: each key needs one", values.items, values.shape.size(), keys.items)

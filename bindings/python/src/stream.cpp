@@ -1,6 +1,7 @@
 #include "stream.hpp"
 
 #include "arrays.hpp"
+#include "python_lock.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/core/error.hpp>
@@ -75,7 +76,7 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
   const auto named = stream_kernel_named(kernel);
-  if (!named) fail(errc::usage, "kernel '{}': allowed are {}", kernel, fmt::join(stream_kernel_names, ", "));
+  if (!named) fail(errc::usage, "kernel '{}': allowed are {}", kernel, fmt::format("{}", fmt::join(stream_kernel_names, ", ")));
   if (elements < 1 || repetitions < 1)
     fail(errc::usage, "stream: {} elements, {} repetitions: at least 1 of each", elements, repetitions);
   const element type = element_of(dtype);
@@ -88,7 +89,7 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
                                {.layer = tasking, .count = task_count, .cpus = ranks.cpus(), .spin = ranks.waiting().spin}};
   stream_result result;
   {
-    const nb::gil_scoped_release unlocked;
+    const without_python unlocked;
     result = type == element::float32 ? measure<float>(ranks, request) : measure<double>(ranks, request);
   }
   result.kernel = kernel;

@@ -1,5 +1,6 @@
 #include "table_functions.hpp"
 
+#include "python_lock.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 #include "table.hpp"
@@ -50,13 +51,12 @@ std::shared_ptr<table> make(team& ranks, std::int64_t size, element type, table_
 void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle dtype, std::string distribution,
                 std::optional<std::int64_t> block_items) {
   const rank_team mine = team_or_world(team);
-  const element type = element_of(dtype);
-  require_real(type, "dtype");
+  const element type = element_of(dtype, real_elements);
   const table_distribution where = distribution_of(distribution, block_items);
   auto& ranks = mine.ranks();
   std::shared_ptr<table> made;
   {
-    const nb::gil_scoped_release unlocked;
+    const without_python unlocked;
     mine.members->free_dropped();
     made = make(ranks, size, type, where);
   }
@@ -64,8 +64,9 @@ void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle
   new (self) rank_table{{mine.members, std::move(made)}, type, std::move(distribution), block_items, ""};
 }
 
+array_to_read indices_given(nb::handle indices) { return contiguous_for_reading(indices, "indices", std::array{element::int64}); }
+
 std::span<const std::int64_t> indices_in(const array_to_read& array) {
-  require_type(array.type, element::int64, "indices");
   return {reinterpret_cast<const std::int64_t*>(array.data), array.items};
 }
 
@@ -78,7 +79,7 @@ plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, 
 // refused: its peers wait for it there.
 template <class Operation>
 gather_strategy between_barriers(team& ranks, bool barriers, const Operation& operation) {
-  const nb::gil_scoped_release unlocked;
+  const without_python unlocked;
   if (!barriers) return operation();
   ranks.barrier();
   try {
@@ -94,11 +95,10 @@ gather_strategy between_barriers(team& ranks, bool barriers, const Operation& op
 nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::string_view strategy, std::int64_t buffer_items,
                   int hops, bool combine, bool barrier) {
   team& ranks = self.array.members().ranks();
-  const auto wanted = contiguous_for_reading(indices, "indices");
+  const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
   if (out.is_none()) out = new_array(wanted.shape, self.type);
-  const auto to = contiguous_for_writing(out, "out");
-  require_type(to.type, self.type, "out");
+  const auto to = contiguous_for_writing(out, "out", std::array{self.type});
   if (to.items != where.size())
     fail(errc::usage, "gather: {} indices, but room for {} values in out: both must be the same", where.size(), to.items);
   if (to.data < wanted.data + wanted.bytes() && wanted.data < to.data + to.bytes())
@@ -112,10 +112,9 @@ nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::str
 void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy, std::int64_t buffer_items,
              int hops, bool combine, bool barrier) {
   team& ranks = self.array.members().ranks();
-  const auto wanted = contiguous_for_reading(indices, "indices");
+  const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
-  const auto from = contiguous_for_reading(values, "values");
-  require_type(from.type, self.type, "values");
+  const auto from = contiguous_for_reading(values, "values", std::array{self.type});
   if (from.items != where.size())
     fail(errc::usage, "scatter: {} indices, but {} values: both must be the same", where.size(), from.items);
   const plan_key key = key_of(strategy, buffer_items, hops, combine);
@@ -158,17 +157,17 @@ bool is_array(nb::handle given) {
 void update_by(rank_table& self, nb::handle indices, nb::handle values, plan_key key, bool barrier, const char* what,
                const char* named) {
   team& ranks = self.array.members().ranks();
-  const auto wanted = contiguous_for_reading(indices, "indices");
+  const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
   const bool each = is_array(values);
   const element_bytes one = each ? element_bytes{} : element_from(values, self.type, named);
-  const array_to_read many = each ? contiguous_for_reading(values, named) : array_to_read{};
-  if (each) require_type(many.type, self.type, named);
+  const array_to_read many = each ? contiguous_for_reading(values, named, std::array{self.type}) : array_to_read{};
   if (each && many.items != where.size())
     fail(errc::usage, "{}: {} indices, but {} numbers in {}: one for all, or one for each", what, where.size(), many.items,
          named);
   const std::byte* const from = each ? many.data : one.data();
-  self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->update(key, where, from, !each); }));
+  self.last_strategy =
+      name_of(between_barriers(ranks, barrier, [&] { return self.array->update(key, where, from, !each, what); }));
 }
 
 void histogram(rank_table& self, nb::handle indices, nb::handle amount, std::string_view strategy, std::int64_t buffer_items,

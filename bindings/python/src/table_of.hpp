@@ -47,13 +47,13 @@ class table_of final : public table {
     plan(indices, {reinterpret_cast<const Bits*>(values), indices.size()});
     return plan.strategy();
   }
-  gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values,
-                         bool common) override {
+  gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values, bool common,
+                         const char* what) override {
     if constexpr (has_updates) {
       if constexpr (adds_by_itself)
-        if (key.how == operation::sum && !is_floating(type_)) return run(plan_of(additions_, key), indices, values, common);
+        if (key.how == operation::sum && !is_floating(type_)) return run(plan_of(additions_, key), indices, values, common, what);
       const bindings::word_operation on_words{key.how, number_of(type_)};
-      return run(plan_of(updates_, key, on_words), indices, values, common);
+      return run(plan_of(updates_, key, on_words), indices, values, common, what);
     } else {
       fail(errc::unsupported, "elements of 1 or 2 bytes, which overflow soon, are not updated: use int32 or int64");
     }
@@ -89,7 +89,9 @@ class table_of final : public table {
   }
 
   template <class Plan>
-  static gather_strategy run(Plan& plan, std::span<const std::int64_t> indices, const std::byte* values, bool common) {
+  static gather_strategy run(Plan& plan, std::span<const std::int64_t> indices, const std::byte* values, bool common,
+                             const char* what) {
+    plan.set_name(what);
     const auto* from = reinterpret_cast<const Bits*>(values);
     if (common)
       plan(indices, *from);

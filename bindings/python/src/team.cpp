@@ -1,5 +1,6 @@
 // The class Team: who the ranks are, and collectives of small values.
 #include "arrays.hpp"
+#include "python_lock.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 
@@ -18,7 +19,7 @@ namespace longshore::python {
 namespace {
 
 using namespace nb::literals;
-using unlocked = nb::call_guard<nb::gil_scoped_release>;
+using unlocked = nb::call_guard<without_python>;
 
 reduction reduction_of(std::string_view name) {
   if (name == "sum") return reduction::sum;
@@ -73,7 +74,7 @@ nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction op
   double sum = floating ? real : static_cast<double>(integer);
   bool all_whole = false;
   {
-    const nb::gil_scoped_release unlock;
+    const without_python unlock;
     const auto mine = static_cast<std::int64_t>(floating ? number::floating : number::integer);
     const type_range types = compare(ranks, {call::allreduce, mine, 0, static_cast<int>(operation)}, "allreduce");
     if (types.most > static_cast<std::int64_t>(number::floating))
@@ -95,11 +96,9 @@ nb::object allreduce(const rank_team& self, nb::object value, std::string_view n
     if (PyFloat_Check(number.ptr())) return reduce_one(ranks, number, true, operation);
     if (PyIndex_Check(number.ptr()) != 0) return reduce_one(ranks, number, false, operation);
   }
-  const auto values = contiguous_for_writing(value, "allreduce");
-  if (values.type != element::int64 && values.type != element::float64)
-    require_type(values.type, is_floating(values.type) ? element::float64 : element::int64, "allreduce");
+  const auto values = contiguous_for_writing(value, "allreduce", std::array{element::int64, element::float64});
   {
-    const nb::gil_scoped_release unlock;
+    const without_python unlock;
     require_alike(ranks, call::allreduce, values, static_cast<int>(operation), "allreduce");
     if (values.type == element::int64)
       ranks.allreduce(std::span(reinterpret_cast<std::int64_t*>(values.data), values.items), operation);
@@ -113,7 +112,7 @@ nb::object broadcast(const rank_team& self, nb::object array, int root) {
   team& ranks = self.ranks();
   if (root < 0 || root >= ranks.size()) fail(errc::usage, "broadcast: root {}; ranks are 0 to {}", root, ranks.size() - 1);
   const auto memory = contiguous_for_writing(array, "broadcast");
-  const nb::gil_scoped_release unlock;
+  const without_python unlock;
   require_alike(ranks, call::broadcast, memory, root, "broadcast");
   ranks.broadcast({memory.data, memory.bytes()}, root);
   return array;
@@ -126,7 +125,7 @@ nb::object allgather(const rank_team& self, nb::handle array) {
   shape.insert(shape.begin(), static_cast<std::size_t>(ranks.size()));
   nb::object all = new_array(shape, mine.type);
   const auto to = contiguous_for_writing(all, "allgather");
-  const nb::gil_scoped_release unlock;
+  const without_python unlock;
   require_alike(ranks, call::allgather, mine, 0, "allgather");
   ranks.allgather({mine.data, mine.bytes()}, {to.data, to.bytes()});
   return all;
@@ -140,7 +139,7 @@ nb::object alltoall(const rank_team& self, nb::handle array) {
          outgoing.shape.empty() ? 0 : outgoing.shape[0], ranks.size());
   nb::object incoming = new_array(outgoing.shape, outgoing.type);
   const auto to = contiguous_for_writing(incoming, "alltoall");
-  const nb::gil_scoped_release unlock;
+  const without_python unlock;
   require_alike(ranks, call::alltoall, outgoing, 0, "alltoall");
   ranks.alltoall({outgoing.data, outgoing.bytes()}, {to.data, to.bytes()});
   return incoming;
@@ -149,7 +148,7 @@ nb::object alltoall(const rank_team& self, nb::handle array) {
 void close(const rank_team& self) {
   if (self.members->ended()) return;
   (void)self.ranks();  // of this thread
-  const nb::gil_scoped_release unlock;
+  const without_python unlock;
   self.members->end();
 }
 

@@ -88,6 +88,15 @@ def fails() -> None:
     print("not reached")
 
 
+def misuses() -> None:
+    def main(team: longshore.Team) -> None:
+        if team.rank == 1:
+            team.allreduce(1, "product")
+        team.barrier()
+
+    longshore.run(main)
+
+
 def views() -> None:
     kept: list[Any] = []
 
@@ -127,6 +136,7 @@ if __name__ == "__main__":
         "world": world,
         "communicator": communicator,
         "fails": fails,
+        "misuses": misuses,
         "views": views,
         "forks": forks,
     }

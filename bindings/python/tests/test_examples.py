@@ -55,7 +55,7 @@ def test_everything_public_has_a_docstring_and_help_shows_the_signature() -> Non
 
 def run_script(command: list[str], **more: str) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "LONGSHORE_TRANSPORT"} | more
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -98,9 +98,11 @@ EXPECTED = {
     ),
 }
 # heat.py is started over MPI by test_packages.py, and what the others do by mpi_program.py.
-STARTS = [(example, ranks) for example in sorted(EXPECTED) for ranks in ("1", "4")] + [
-    ("sort.py", "mpi"),
-    ("heat.py", "7"),
+STARTS = [
+    *((example, "4") for example in sorted(EXPECTED)),
+    pytest.param("sort.py", "mpi", marks=pytest.mark.thorough),
+    *(pytest.param(example, "1", marks=pytest.mark.thorough) for example in sorted(EXPECTED)),
+    pytest.param("heat.py", "7", marks=pytest.mark.thorough),
 ]
 
 
@@ -117,6 +119,7 @@ def test_examples_verify_what_they_do(example: str, ranks: str, big_file: Path) 
     assert re.fullmatch(line.replace("RANKS", ranks) + " verified=yes\n", out), out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("example", sorted(EXPECTED))
 def test_examples_that_are_wrong_say_so(example: str, big_file: Path, tmp_path: Path) -> None:
     _, given, (right, wrong) = EXPECTED[example]
@@ -127,7 +130,7 @@ def test_examples_that_are_wrong_say_so(example: str, big_file: Path, tmp_path: 
     arguments = [str(big_file) if word == "FILE" else word for word in given]
     command = [sys.executable, str(script), *arguments]
     environment = os.environ | {"LONGSHORE_RANKS": "2"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout.endswith(" verified=no\n")) == (1, True), done.stdout + done.stderr
 
 

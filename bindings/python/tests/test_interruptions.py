@@ -18,7 +18,7 @@ from test_mpi import start
 def test_an_interrupt_ends_a_wait() -> None:
     """Rank 0 waits in the main thread; rank 1 comes only when that was interrupted, or after the limit."""
     waiting, interrupted = threading.Event(), threading.Event()
-    limit_seconds = 20
+    limit_seconds = 120
 
     def main(team: longshore.Team) -> None:
         if team.rank == 1:
@@ -73,9 +73,11 @@ def test_a_forked_process_has_a_team_of_its_own_rank_only() -> None:
 
     # One rank needs no other.
     assert ask(lambda: longshore.gather(table, np.array([3]), strategy="direct").tolist()) == [21]
-    assert "forked" in longshore.run(lambda team: ask(team.barrier) if team.rank == 0 else None, 2)
+    for ranks in (2, 20):  # the second are a crowd, which takes turns at the lock of Python
+        assert "forked" in longshore.run(lambda team: ask(team.barrier) if team.rank == 0 else None, ranks)
 
 
+@pytest.mark.thorough
 def test_a_forked_process_leaves_mpi_to_its_parent() -> None:
     done = start("forks")
     assert done.returncode == 0, done.stdout + done.stderr

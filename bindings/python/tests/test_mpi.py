@@ -18,11 +18,18 @@ PROGRAM = Path(__file__).parent / "mpi_program.py"
 def start(case: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "LONGSHORE_TRANSPORT"} | ROOT
     return subprocess.run(
-        mpirun(PROGRAM, case), env=environment, capture_output=True, text=True, timeout=120, check=False
+        mpirun(PROGRAM, case), env=environment, capture_output=True, text=True, timeout=600, check=False
     )
 
 
-@pytest.mark.parametrize("case", ["run", "world", "communicator"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "run",
+        pytest.param("world", marks=pytest.mark.thorough),
+        pytest.param("communicator", marks=pytest.mark.thorough),
+    ],
+)
 def test_everything_works_on_processes(case: str) -> None:
     if case == "communicator" and importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed")
@@ -31,17 +38,19 @@ def test_everything_works_on_processes(case: str) -> None:
     assert f"all right on {MPI_RANKS} ranks of mpi" in done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("transport", "launcher"), [("shmem", "oshrun"), ("ucx", "mpirun")])
 def test_one_sided_transports_run_again(transport: str, launcher: str) -> None:
     if transport not in longshore.transports() or shutil.which(launcher) is None:
         pytest.skip(f"this longshore has no {transport}, or there is no {launcher}")
     command = [launcher, *mpirun(PROGRAM, "runs")[1:]]
     environment = os.environ | ROOT | {"LONGSHORE_TRANSPORT": transport}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count(f"three runs on {MPI_RANKS} ranks of {transport}") == MPI_RANKS
 
 
+@pytest.mark.thorough
 def test_views_stay_when_the_run_has_ended() -> None:
     done = start("views")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -51,5 +60,15 @@ def test_views_stay_when_the_run_has_ended() -> None:
 def test_the_exception_of_one_rank_ends_all_processes() -> None:
     done = start("fails")
     assert done.returncode == 3
-    assert "rank 1 says why" in done.stderr
+    assert f"longshore: rank 1 of {MPI_RANKS}: the program raised RuntimeError: rank 1 says why\n" in done.stderr
+    assert 'mpi_program.py", line' in done.stderr  # the traceback
     assert "not reached" not in done.stdout
+
+
+def test_an_error_of_the_library_that_ends_all_processes_has_its_name() -> None:
+    done = start("misuses")
+    assert done.returncode == 3
+    assert (
+        f"longshore: rank 1 of {MPI_RANKS}: the program raised UsageError: allreduce: operation 'product'"
+        in done.stderr
+    )

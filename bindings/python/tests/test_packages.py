@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import re
 import shutil
@@ -34,6 +35,7 @@ def test_both_packages_have_the_version_of_the_library() -> None:
     assert longshore.__version__ == version("longshore") == study["version"] == library[1]
 
 
+@pytest.mark.consumer
 def test_the_wheel_of_the_study_tool_shares_no_file_with_the_bindings(tmp_path: Path) -> None:
     if importlib.util.find_spec("hatchling") is None:
         pytest.skip("hatchling, which builds the wheel, is not installed")
@@ -49,12 +51,13 @@ def test_the_wheel_of_the_study_tool_shares_no_file_with_the_bindings(tmp_path: 
         str(tmp_path),
         str(REPOSITORY / "study"),
     ]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
     (wheel,) = tmp_path.glob("longshore_study-*-py3-none-any.whl")
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"longshore_study"}
 
 
+@pytest.mark.consumer
 def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Path) -> None:
     """What `pip install .` does, up to compiling, from the files of a source distribution alone."""
     if (
@@ -64,7 +67,7 @@ def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Pa
     ):
         pytest.skip("cmake, ninja, nanobind or scikit-build-core is not there")
     pack = f"from scikit_build_core.build import build_sdist; build_sdist({str(tmp_path)!r})"
-    subprocess.run([sys.executable, "-c", pack], cwd=REPOSITORY, check=True, capture_output=True, timeout=120)
+    subprocess.run([sys.executable, "-c", pack], cwd=REPOSITORY, check=True, capture_output=True, timeout=600)
     (archive,) = tmp_path.glob("longshore-*.tar.gz")
     with tarfile.open(archive) as packed:
         top = {name.split("/")[1] for name in packed.getnames() if name.count("/") > 1}
@@ -73,10 +76,10 @@ def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Pa
     sources, build = tmp_path / archive.name.removesuffix(".tar.gz") / "bindings" / "python", tmp_path / "build"
     configure = ["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(build), "-Wno-dev"]
     configure.append(f"-DPython_EXECUTABLE={sys.executable}")
-    done = subprocess.run(configure, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(configure, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     planned = ["ninja", "-C", str(build), "-n", "_core"]
-    done = subprocess.run(planned, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(planned, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "longshore_launch" in done.stdout  # of the library
 
@@ -89,6 +92,7 @@ def test_what_pip_is_told_to_fetch_is_there() -> None:
     assert [one for extra in extras.values() for one in extra if "longshore" in one] == []
 
 
+@pytest.mark.thorough
 def test_examples_type_check_against_the_stubs_and_wrong_calls_do_not(tmp_path: Path) -> None:
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
@@ -99,7 +103,7 @@ def test_examples_type_check_against_the_stubs_and_wrong_calls_do_not(tmp_path: 
         "import longshore\nlongshore.gather([1], 2)\nx: str = longshore.run(lambda team: team.rank)\n", encoding="utf-8"
     )
     mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, *examples, str(wrong)]
-    done = subprocess.run(mypy, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(mypy, capture_output=True, text=True, check=False, timeout=600)
     errors = [line for line in done.stdout.splitlines() if ": error: " in line]
     places = [line.partition(": error: ")[0].rpartition("/")[2] for line in errors]
     assert places == ["wrong.py:2", "wrong.py:2", "wrong.py:3"], done.stdout
@@ -171,3 +175,14 @@ def test_results_without_what_they_need_say_what_to_install(monkeypatch: pytest.
         longshore.results()
     with pytest.raises(ValueError, match="'pandas', 'polars'"):
         longshore.results(frame="excel")  # type: ignore[arg-type]
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    """The page of the interface is made of these texts, and leaves out what has none."""
+    silent = []
+    for name in longshore.__all__:
+        thing = getattr(longshore, name)
+        attributes = vars(thing).items() if inspect.isclass(thing) and not issubclass(thing, Exception) else ()
+        shown = [(f"{name}.{attribute}", value) for attribute, value in attributes if not attribute.startswith("_")]
+        silent += [title for title, value in [(name, thing), *shown] if not inspect.getdoc(value)]
+    assert silent == []

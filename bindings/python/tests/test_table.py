@@ -186,8 +186,15 @@ def test_arrays_that_do_not_fit_are_refused_with_words_that_help() -> None:
     good = np.arange(4)
     with pytest.raises(TypeError, match=r"indices: elements of int64 are needed, got int32; array.astype\('int64'\)"):
         longshore.gather(table, good.astype("int32"))
-    with pytest.raises(TypeError, match=r"indices: a NumPy array .* got list \(numpy.asarray makes one\)"):
+    with pytest.raises(
+        TypeError,
+        match=r"indices: a NumPy array of int64 is needed, got list \(numpy.asarray\(..., 'int64'\) makes one\)",
+    ):
         longshore.gather(table, [1, 2])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="indices: elements of int64 are needed, got datetime64"):
+        longshore.gather(table, np.zeros(2, "datetime64[s]"))
+    with pytest.raises(TypeError, match="values: a NumPy array of float64 is needed, got list"):
+        longshore.scatter(table, good, [1.0, 2.0, 3.0, 4.0])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="indices: the array must be contiguous"):
         longshore.gather(table, np.arange(8)[::2])
     with pytest.raises(TypeError, match="out: elements of float64 are needed, got float32"):

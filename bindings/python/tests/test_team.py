@@ -173,14 +173,19 @@ def test_what_main_returned_goes_where_the_end_fails() -> None:
 
 
 def test_a_deadline_names_what_was_waited_for() -> None:
+    given_up = threading.Event()
+
     def main(team: longshore.Team) -> None:
-        if team.rank == 0:
+        if team.rank == 1:
+            given_up.wait(60)  # a run in which a rank still does not stop after twice the deadline ends the process
+            return
+        try:
             team.barrier()
-        else:
-            time.sleep(0.9)  # not twice the deadline: then the whole process would be ended
+        finally:
+            given_up.set()
 
     with pytest.raises(longshore.DeadlineError, match="barrier") as caught:
-        longshore.run(main, 2, timeout=0.6)
+        longshore.run(main, 2, timeout=1)
     assert isinstance(caught.value, TimeoutError)
 
 
@@ -220,7 +225,22 @@ def test_wrong_uses_say_what_is_allowed() -> None:
         longshore.Team("no communicator")
     with pytest.raises(ValueError, match="allowed are sum, min, max"):
         longshore.world().allreduce(1, "product")
-    with pytest.raises(TypeError, match="float64 are needed, got float32"):
+    with pytest.raises(TypeError, match=r"elements of type float32: allowed are int64, float64$"):
         longshore.world().allreduce(np.zeros(2, "float32"))
+    with pytest.raises(TypeError, match="allreduce: a NumPy array of int64, float64 is needed, got list"):
+        longshore.world().allreduce([1, 2])  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="a block for each rank"):
         longshore.world().alltoall(np.zeros(3))
+
+
+def test_a_crowd_of_ranks_takes_turns_at_the_lock_of_python() -> None:
+    def main(team: longshore.Team) -> int:
+        for _ in range(3):
+            team.barrier()
+        return team.allreduce(team.rank)
+
+    ranks = 200  # many times as many as may ask for the lock at a time
+    assert longshore.run(main, ranks) == ranks * (ranks - 1) // 2
+    with pytest.raises(ZeroDivisionError):
+        longshore.run(lambda team: 1 // (team.rank - 150), ranks)
+    assert longshore.run(main, 2) == 1

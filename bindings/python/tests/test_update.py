@@ -113,3 +113,17 @@ def test_what_does_not_fit_is_refused() -> None:
     assert repr(longshore.Table(None, 10, "int8", "block-cyclic", block_items=4)) == (
         "<longshore.Table: 10 int8 elements, block-cyclic by 4 over 1 ranks, 10 on rank 0>"
     )
+
+
+@pytest.mark.parametrize("strategy", ["agp", "exstack", "conveyor", "direct"])
+def test_a_bad_index_is_told_by_the_call_that_had_it(strategy: str) -> None:
+    def main(team: longshore.Team) -> None:
+        table = longshore.Table(team, 10, "int64")
+        bad = np.array([3, 10])
+        for _ in range(2):  # both calls have one plan
+            with pytest.raises(longshore.UsageError, match=r"^histogram on rank \d: index 10 at position 1 is outside"):
+                longshore.histogram(table, bad, strategy=strategy)
+            with pytest.raises(longshore.UsageError, match=r"^update on rank \d: index 10 at position 1 is outside"):
+                longshore.update(table, bad, 1, "add", strategy=strategy)
+
+    longshore.run(main, 2)

@@ -3,6 +3,7 @@
 #include <longshore/aggregate/group_choice.hpp>
 #include <longshore/core/error.hpp>
 
+#include <array>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -18,8 +19,7 @@ constexpr std::size_t least_elastic_words = 4;
 bool clocks_agree(team& team) {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  const auto mine = static_cast<std::int64_t>(std::hash<std::string>{}(boot));
-  return !boot.empty() && team.allreduce_value(mine, reduction::min) == team.allreduce_value(mine, reduction::max);
+  return aggregating::is_same_everywhere(team, boot);
 }
 
 void check_options(const engine_options& options) {
@@ -36,6 +36,13 @@ void check_options(const engine_options& options) {
 }
 
 }  // namespace
+
+bool aggregating::is_same_everywhere(team& team, std::string_view text) {
+  const auto hash = static_cast<std::int64_t>(std::hash<std::string_view>{}(text) >> 1);  // can be negated
+  std::array<std::int64_t, 3> most{text.empty() ? 1 : 0, hash, -hash};
+  team.allreduce(most, reduction::max);
+  return most[0] == 0 && most[1] == -most[2];
+}
 
 conveyor::conveyor(team& team, const engine_options& options)
     : conveyor(team, options,
@@ -104,6 +111,7 @@ void conveyor::open_hops(stream_count streams) {
     }
     first_.push_back({hops_[step.hop].first_lane + step.lane, step.tag});
   }
+  tick();
 }
 
 bool conveyor::open(std::uint32_t lane) {
@@ -121,14 +129,18 @@ void conveyor::note_latency(source& s) {
   s.timed.position = aggregating::stamp::none;
 }
 
+// Buffers get the time of the last tick. Hence a use begins with one: its first buffers are not as old as the use before.
+void conveyor::tick() {
+  const double now = options_.steady_seconds > 0 ? team_.now() : 0;
+  for (const auto& at : hops_) at.porter->tick(now);
+}
+
 bool conveyor::advance(bool done) {
   if (ended_) return false;
-  const bool timed = options_.steady_seconds > 0;
-  const double now = timed ? team_.now() : 0;
-  for (const auto& at : hops_) at.porter->tick(now);
+  tick();
   if (backlog_.rank >= 0) push_backlog();
   relay();
-  if (timed || options_.steady_advances > 0)
+  if (options_.steady_seconds > 0 || options_.steady_advances > 0)
     for (const auto& at : hops_) at.porter->ship_older_than(options_.steady_advances, options_.steady_seconds / hops());
   if (options_.ship_when_idle || (options_.items_create_items && done)) {
     if (activity() == activity_before_)
@@ -183,6 +195,7 @@ void conveyor::restart() {
   if (quiescence_) quiescence_->restart();
   use_failed_ = false;
   ended_ = false;
+  tick();
 }
 
 std::size_t conveyor::activity() const noexcept {

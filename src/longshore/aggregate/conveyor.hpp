@@ -11,11 +11,18 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string_view>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 
 namespace longshore {
+
+namespace aggregating {
+
+/// Collective. Whether all ranks have the same text, which is not empty; a rank without one asks with the others.
+[[nodiscard]] bool is_same_everywhere(team& team, std::string_view text);
+
+}  // namespace aggregating
 
 /// Satisfies item_engine (item_engine.hpp describes the calls).
 ///
@@ -175,6 +182,7 @@ class conveyor {
       return way | static_cast<std::uint32_t>(std::uint64_t(sources[std::uint64_t{tag} >> in_source_shift]) << out_source_shift);
     }
   };
+  struct piece_store;  // of elastic items that are not complete yet
   static constexpr std::uint32_t more_pieces = 0x80000000u;
   static constexpr std::size_t most_looks = 64;  // at sources per call: with thousands of them a call stays short
 
@@ -258,12 +266,14 @@ class conveyor {
   }
   bool open(std::uint32_t lane);
   void filled(std::uint32_t lane);
+  void tick();
   void relay();
   template <std::size_t ItemBytes>
   void relay_items(std::size_t from, aggregating::source& s);
   void relay_pieces(std::size_t from, aggregating::source& s);
   [[nodiscard]] next_tag tags_behind(std::size_t from, const aggregating::source& s) const;
   void note_latency(aggregating::source& s);
+  [[nodiscard]] std::span<const std::byte> put_together(int from, std::span<const std::byte> piece, bool is_cut);
   bool push_piece(std::uint32_t lane, std::uint32_t tag, std::span<const std::byte>& rest);
   void push_backlog();
   bool finish_hops();
@@ -286,8 +296,8 @@ class conveyor {
     int rank = -1;
     std::vector<std::byte> bytes;
     std::size_t sent = 0;
-  } backlog_;                                               // the rest of an elastic item that found no room
-  std::unordered_map<int, std::vector<std::byte>> pieces_;  // of elastic items that are not complete yet, by source
+  } backlog_;  // the rest of an elastic item that found no room
+  std::shared_ptr<piece_store> pieces_;
 };
 
 template <class F>
@@ -300,17 +310,9 @@ std::size_t conveyor::deliver_pieces(aggregating::source& s, F& f) {
     const std::size_t length = header.length & ~more_pieces;
     const bool is_cut = (header.length & more_pieces) != 0;
     const int from = source_rank(s, header.tag);
-    std::span<const std::byte> item(at + sizeof header, length);
-    auto begun = pieces_.empty() ? pieces_.end() : pieces_.find(from);
-    const bool is_rest = begun != pieces_.end() && !begun->second.empty();
-    if (is_cut || is_rest) {
-      if (begun == pieces_.end()) begun = pieces_.try_emplace(from).first;
-      begun->second.insert(begun->second.end(), item.begin(), item.end());
-      item = begun->second;
-    }
+    const std::span<const std::byte> item = put_together(from, {at + sizeof header, length}, is_cut);
     if (!is_cut) {
       f(from, item);
-      if (is_rest) begun->second.clear();
       ++delivered;
     }
     s.next += static_cast<std::uint32_t>(1 + (length + sizeof header - 1) / sizeof header);

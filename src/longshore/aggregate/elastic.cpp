@@ -2,6 +2,10 @@
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/core/error.hpp>
 
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
 namespace longshore {
 namespace {
 
@@ -31,6 +35,24 @@ bool conveyor::push_piece(std::uint32_t lane, std::uint32_t tag, std::span<const
   rest = rest.subspan(length);
   if (to.next == to.end) filled(lane);
   return true;
+}
+
+struct conveyor::piece_store {
+  std::unordered_map<int, std::vector<std::byte>> of_source;
+  std::vector<std::byte>* whole = nullptr;  // of an item that was put together, and is done with by the next piece
+};
+
+// The piece, or all pieces of its item that have come from there; valid until the next piece is put together.
+std::span<const std::byte> conveyor::put_together(int from, std::span<const std::byte> piece, bool is_cut) {
+  if (!pieces_ && !is_cut) return piece;
+  if (!pieces_) pieces_ = std::make_shared<piece_store>();
+  if (pieces_->whole != nullptr) std::exchange(pieces_->whole, nullptr)->clear();
+  const auto begun = pieces_->of_source.find(from);
+  if (!is_cut && (begun == pieces_->of_source.end() || begun->second.empty())) return piece;
+  auto& item = begun == pieces_->of_source.end() ? pieces_->of_source[from] : begun->second;
+  item.insert(item.end(), piece.begin(), piece.end());
+  if (!is_cut) pieces_->whole = &item;
+  return item;
 }
 
 bool conveyor::push_bytes(int rank, std::span<const std::byte> item) {

@@ -23,7 +23,7 @@ struct engine_options {
       false;  ///< partial buffers go by an advance() before which no message was sent or consumed; so they always do
               ///< where items may create items and the rank is done
   double steady_seconds = 0;     ///< > 0: bound on the time that an item lies in partial buffers while ranks advance
-  unsigned steady_advances = 0;  ///< > 0: the same in calls of advance() per hop
+  unsigned steady_advances = 0;  ///< > 0: the same in calls of advance() per hop. Of two bounds the one reached first sends.
   unsigned stamp_every = 256;    ///< one item of so many buffers has its way timed; 0: none
 };
 

@@ -1,13 +1,17 @@
-// What tests of engines share: an item that says where it comes from, and every kind of engine on every kind of route.
+// What tests of engines share: an item that says where it comes from, who sends how many to whom, and every kind of engine on every kind of route.
 #pragma once
 
 #include <longshore/aggregate/aggregator.hpp>
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/aggregate/exstack2.hpp>
 #include <longshore/aggregate/exstack_engine.hpp>
+#include <longshore/core/random.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace longshore::testing {
 
@@ -18,6 +22,32 @@ struct item {
 };
 static_assert(item_engine<exstack_engine, item> && item_engine<exstack2, item> && item_engine<conveyor, item> &&
               item_engine<aggregator, item>);
+
+/// How many items each rank has for which: all know it, so that a receiver knows what must come.
+struct named_load {
+  const char* name;
+  std::function<std::size_t(int from, int to, int size)> count;
+};
+inline const std::vector<named_load>& loads() {
+  static const std::vector<named_load> all = {
+      {"nothing", [](int, int, int) { return 0; }},
+      {"only to itself", [](int from, int to, int) { return from == to ? 57 : 0; }},
+      {"all to the last", [](int, int to, int size) { return to == size - 1 ? 101 : 0; }},
+      {"one to all", [](int from, int, int) { return from == 0 ? 43 : 0; }},
+      {"uneven", [](int from, int to, int) { return static_cast<std::size_t>((from * 7 + to * 13) % 50); }},
+      {"skewed", [](int from, int to, int size) { return std::size_t{1} << ((from + to) % size + 2); }},
+  };
+  return all;
+}
+
+/// Destinations of this rank's items, mixed at random.
+inline std::vector<int> destinations(const team& team, const named_load& given, std::uint64_t seed) {
+  std::vector<int> to;
+  for (int peer = 0; peer < team.size(); ++peer) to.insert(to.end(), given.count(team.rank(), peer, team.size()), peer);
+  random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
+  shuffle(std::span(to), random);
+  return to;
+}
 
 /// Calls body(engine, name) with an engine of every asynchronous kind and route.
 template <class Body>

@@ -35,6 +35,7 @@ struct scenario {
     delay_one_in = pick(2) == 0 ? 1 + pick(8) : 0;
     uses = 1 + pick(4);
     fertility = 1 + pick(5);
+    options.steady_seconds = pick(3) == 0 ? 1e-5 : 0;
   }
   engine_options options;
   int kind, aim, most_items, delay_one_in, uses, fertility;

@@ -6,43 +6,20 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 namespace longshore {
 namespace {
 
+using testing::destinations;
 using testing::item;
+using testing::loads;
+using testing::named_load;
 using testing::spmd;
 using testing::with_every_engine;
-
-// How many items each rank has for which: all know it, so that a receiver knows what must come.
-using load = std::function<std::size_t(int from, int to, int size)>;
-struct named_load {
-  const char* name;
-  load count;
-};
-const std::vector<named_load> loads = {
-    {"nothing", [](int, int, int) { return 0; }},
-    {"only to itself", [](int from, int to, int) { return from == to ? 57 : 0; }},
-    {"all to the last", [](int, int to, int size) { return to == size - 1 ? 101 : 0; }},
-    {"one to all", [](int from, int, int) { return from == 0 ? 43 : 0; }},
-    {"uneven", [](int from, int to, int) { return static_cast<std::size_t>((from * 7 + to * 13) % 50); }},
-    {"skewed", [](int from, int to, int size) { return std::size_t{1} << ((from + to) % size + 2); }},
-};
-
-// Destinations of this rank's items, mixed at random.
-std::vector<int> destinations(const team& team, const load& count, std::uint64_t seed) {
-  std::vector<int> to;
-  for (int peer = 0; peer < team.size(); ++peer) to.insert(to.end(), count(team.rank(), peer, team.size()), peer);
-  random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
-  shuffle(std::span(to), random);
-  return to;
-}
 
 // One use of an engine with what all ranks expect of it. Returns how many items came.
 template <class Engine>
 std::size_t deliver_and_check(team& team, Engine& engine, const named_load& given, std::uint64_t seed, bool source_known) {
-  const auto to = destinations(team, given.count, seed);
+  const auto to = destinations(team, given, seed);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(team.size()));
   std::vector<item> items;
   for (const int rank : to) items.push_back({team.rank(), rank, numbers[rank]++});
@@ -77,7 +54,7 @@ TEST(Engines, deliver_every_item_once_and_in_order_and_may_be_used_again) {
                         [&](auto& engine, const std::string& name) {
                           const bool known =
                               with_source || name == "exstack" || name == "exstack2" || name.find(" 1 hops") != name.npos;
-                          for (const auto& given : loads) {
+                          for (const auto& given : loads()) {
                             SCOPED_TRACE(name + ", " + given.name);
                             moved += static_cast<std::int64_t>(deliver_and_check(team, engine, given, 1 + with_source, known));
                           }
@@ -177,14 +154,16 @@ TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
 }
 
 TEST(Engines, steady_ones_deliver_what_waits_in_partial_buffers_while_others_still_push) {
+  struct bounds {
+    double seconds;
+    unsigned advances;
+  };
   spmd([](team& team) {
-    for (const bool by_time : {false, true})
+    // Each bound alone, and each beside another that is never reached.
+    for (const bounds asked : {bounds{0, 3}, bounds{1e-4, 0}, bounds{1e9, 3}, bounds{1e-4, 1'000'000'000}})
       testing::with_every_conveyor(
           team,
-          {.item_bytes = sizeof(item),
-           .buffer_items = 1000,
-           .steady_seconds = by_time ? 1e-4 : 0,
-           .steady_advances = by_time ? 0u : 3u},
+          {.item_bytes = sizeof(item), .buffer_items = 1000, .steady_seconds = asked.seconds, .steady_advances = asked.advances},
           [&](auto& engine, const std::string& name) {
             // One item to each; nobody is done before it has got one from everybody. Without a bound this would never end.
             for (int peer = 0; peer < team.size(); ++peer) ASSERT_TRUE(engine.push(peer, item{team.rank(), peer, 0}));
@@ -195,6 +174,27 @@ TEST(Engines, steady_ones_deliver_what_waits_in_partial_buffers_while_others_sti
             }
             EXPECT_EQ(came, team.size()) << name;
           });
+  });
+}
+
+TEST(Engines, steady_ones_keep_what_was_pushed_before_the_first_advance_until_it_is_too_old) {
+  spmd([](team& team) {
+    // A bound that the clock itself is beyond: the age of a buffer is not the age of the machine.
+    const double bound = team.now() / 2;
+    testing::with_every_conveyor(
+        team, {.item_bytes = sizeof(item), .buffer_items = 1000, .steady_seconds = team.allreduce_value(bound, reduction::max)},
+        [&](auto& engine, const std::string& name) {
+          for (int use = 0; use < 2; ++use) {
+            team.barrier();
+            const std::size_t before = engine.activity();
+            ASSERT_TRUE(engine.push(team.rank(), item{team.rank(), team.rank(), 0}));
+            EXPECT_TRUE(engine.advance(false));
+            EXPECT_EQ(engine.activity(), before) << name << " in use " << use;
+            team.barrier();  // what comes from ranks that end the use is activity, too
+            while (engine.advance(true)) engine.template drain<item>([](int, const item&) {});
+            engine.restart();
+          }
+        });
   });
 }
 
@@ -273,6 +273,18 @@ TEST(Engines, refuse_what_makes_no_sense) {
     engine.restart();
     EXPECT_TRUE(engine.push(0, item{}));
     while (engine.advance(true)) engine.drain<item>([](int, const item&) {});
+  });
+}
+
+// What decides about stamps: a rank that cannot read the name of its kernel asks all the same.
+TEST(Conveyor, a_text_is_the_same_everywhere_only_where_every_rank_has_it) {
+  spmd([](team& team) {
+    const bool last = team.rank() == team.size() - 1;
+    EXPECT_TRUE(aggregating::is_same_everywhere(team, "one"));
+    EXPECT_FALSE(aggregating::is_same_everywhere(team, ""));
+    EXPECT_FALSE(aggregating::is_same_everywhere(team, last ? "" : "one"));
+    EXPECT_EQ(aggregating::is_same_everywhere(team, last ? "another" : "one"), team.size() == 1);
+    team.barrier();
   });
 }
 

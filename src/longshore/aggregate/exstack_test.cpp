@@ -1,53 +1,21 @@
 // Delivery, order, flow and termination of exstack, against what each rank can compute that the others send to it.
+#include <longshore/aggregate/engine_test.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/core/random.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <numeric>
-
 namespace longshore {
 namespace {
 
+using testing::destinations;
+using testing::item;
+using testing::loads;
 using testing::spmd;
 
-struct item {
-  std::int32_t from, to;
-  std::int64_t number;  // counts up per pair
-  friend bool operator==(const item&, const item&) = default;
-};
-
-// How many items each rank has for which: the whole test run knows it, so that a receiver knows what must come.
-using load = std::function<std::size_t(int from, int to, int size)>;
-
-struct named_load {
-  const char* name;
-  load count;
-};
-
-const std::vector<named_load> loads = {
-    {"nothing", [](int, int, int) { return 0; }},
-    {"only to itself", [](int from, int to, int) { return from == to ? 57 : 0; }},
-    {"all to the last", [](int, int to, int size) { return to == size - 1 ? 101 : 0; }},
-    {"one to all", [](int from, int, int) { return from == 0 ? 43 : 0; }},
-    {"uneven", [](int from, int to, int) { return static_cast<std::size_t>((from * 7 + to * 13) % 50); }},
-    {"skewed", [](int from, int to, int size) { return std::size_t{1} << ((from + to) % size + 2); }},
-};
-
-// Destinations of this rank's items, mixed at random.
-std::vector<int> destinations(const team& team, const load& count, std::uint64_t seed) {
-  std::vector<int> to;
-  for (int peer = 0; peer < team.size(); ++peer) to.insert(to.end(), count(team.rank(), peer, team.size()), peer);
-  random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
-  shuffle(std::span(to), random);
-  return to;
-}
-
 // One use of the engine. Returns what came, by source.
-std::vector<std::vector<item>> deliver(team& team, exstack& stack, const std::vector<int>& to) {
+std::vector<std::vector<item>> rounds(team& team, exstack& stack, const std::vector<int>& to) {
   std::vector<std::int64_t> numbers(team.size());
   std::vector<std::vector<item>> came(team.size());
   std::size_t i = 0;
@@ -67,12 +35,12 @@ TEST(Exstack, delivers_every_item_once_and_in_order_and_may_be_used_again) {
     exstack stack(team, 5 * sizeof(item) + 3);  // 5 items, and bytes that hold no item
     std::int64_t moved = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed)
-      for (const auto& [name, count] : loads) {
-        const auto came = deliver(team, stack, destinations(team, count, seed));
+      for (const auto& given : loads()) {
+        const auto came = rounds(team, stack, destinations(team, given, seed));
         for (int peer = 0; peer < team.size(); ++peer) {
-          ASSERT_EQ(came[peer].size(), count(peer, team.rank(), team.size())) << name << ", from rank " << peer;
+          ASSERT_EQ(came[peer].size(), given.count(peer, team.rank(), team.size())) << given.name << ", from rank " << peer;
           for (std::size_t k = 0; k < came[peer].size(); ++k)
-            ASSERT_EQ(came[peer][k], (item{peer, team.rank(), static_cast<std::int64_t>(k)})) << name;
+            ASSERT_EQ(came[peer][k], (item{peer, team.rank(), static_cast<std::int64_t>(k)})) << given.name;
           moved += static_cast<std::int64_t>(came[peer].size());
         }
       }
@@ -84,7 +52,7 @@ TEST(Exstack, replies_pushed_unchecked_come_back_in_the_order_of_the_questions) 
   spmd([](team& team) {
     exstack stack(team, 7 * sizeof(std::int64_t));
     const auto answer = [](std::int64_t question, int by) { return question * 1000 + by; };
-    const auto to = destinations(team, loads.back().count, 3);
+    const auto to = destinations(team, loads().back(), 3);
     std::size_t asked = 0, answered = 0;
     progress all = progress::more;
     while (all == progress::more) {

@@ -128,10 +128,12 @@ void porter::ship_all() {
   while (oldest_ != no_lane) ship(oldest_);
 }
 
-void porter::ship_older_than(std::uint64_t advance, double seconds) {
+void porter::ship_older_than(std::uint64_t advances, double seconds) {
   while (oldest_ != no_lane) {
     const lane_state& state = states_[oldest_];
-    if (advances_ - state.opened_advance < advance || now_ - state.opened_seconds < seconds) return;
+    const bool beyond_advances = advances > 0 && advances_ - state.opened_advance >= advances;
+    const bool beyond_seconds = seconds > 0 && now_ - state.opened_seconds >= seconds;
+    if (!beyond_advances && !beyond_seconds) return;
     ship(oldest_);
   }
 }

@@ -85,8 +85,9 @@ class porter {
   void ship(std::size_t i, bool last = false, int failed_rank = nobody);
   /// Sends all open lanes.
   void ship_all();
-  /// Sends lanes that were opened before that moment of the porter's own count of advances, or that time.
-  void ship_older_than(std::uint64_t advance, double seconds);
+  /// Sends each buffer that was opened `advances` ticks ago or earlier, and each that was opened `seconds` ago or earlier. A bound
+  /// of 0 is no bound. Ages end with the last tick: this reads no clock.
+  void ship_older_than(std::uint64_t advances, double seconds);
   /// Notes that the item just written to lane `i` was pushed at `seconds`; call it before filled().
   void carry_stamp(std::size_t i, double seconds);
   /// Sends the last buffer, perhaps an empty one, on each lane; true when all went out. To be called until then. The buffers say
@@ -120,7 +121,7 @@ class porter {
 
   /// Makes the porter ready for the next use. REQUIRES: finished and drained, or quiet everywhere.
   void restart();
-  /// Counts an advance; `seconds` is given to buffers opened from now on.
+  /// Counts an advance; `seconds` is the time of the buffers opened from now on, which makes them older rather than younger.
   void tick(double seconds) noexcept {
     ++advances_;
     now_ = seconds;

@@ -5,6 +5,7 @@
 #include <longshore/array/location.hpp>
 
 #include <algorithm>
+#include <concepts>
 
 namespace longshore {
 
@@ -84,6 +85,11 @@ struct block {
     std::uint64_t long_end_;    // index of the first element after their pieces
     invariant_divisor by_long_, by_short_;
   };
+
+  /// Whether indices that such a locator gives to one rank lie one after the other in its part.
+  template <class Locator>
+  static constexpr bool is_located_by =
+      std::same_as<Locator, map::shift_locator> || std::same_as<Locator, map::even_locator> || std::same_as<Locator, map>;
 };
 
 static_assert(distribution<block>);

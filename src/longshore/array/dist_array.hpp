@@ -14,17 +14,20 @@
 #include <vector>
 
 namespace longshore {
+namespace detail {
 
-/// Collective. Throws, on all ranks, unless all gave the same size (else errc::usage) and the bytes can be counted (else
-/// errc::out_of_memory; whether the memory is there is found when it is allocated).
-void check_array_size(team& team, std::string_view distribution, std::uint64_t size, std::uint64_t largest_local_size,
-                      std::size_t element_bytes);
-
+/// Collective. Throws errc::usage, on all ranks, unless all gave the same size and the same size of blocks (0 where there are none).
+void check_same_array(team& team, std::string_view distribution, std::uint64_t size, std::uint64_t block_items);
 /// Throws errc::usage for a block size of 0.
 inline void check_distribution(const block_cyclic& d) {
   if (d.block_items == 0) fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
 }
 inline void check_distribution(const auto&) {}
+/// Throws errc::out_of_memory unless the bytes can be counted; whether the memory is there is found when it is allocated.
+void check_array_size(const team& team, std::string_view distribution, std::uint64_t size, std::uint64_t largest_local_size,
+                      std::size_t element_bytes);
+
+}  // namespace detail
 
 /// A distributed array of `size` elements, zero at first. Making and destroying it are collective.
 ///
@@ -63,12 +66,19 @@ class dist_array {
   [[nodiscard]] longshore::segment& segment() const noexcept { return *segment_; }
 
  private:
-  // Everything that can be wrong is found before anything is allocated.
+  // Everything that can be wrong is found, on all ranks, before anything is allocated.
   static map_type checked_map(longshore::team& team, std::uint64_t size, const Distribution& distribution) {
-    check_distribution(distribution);
+    detail::check_same_array(team, Distribution::name, size, block_items_of(distribution));
+    detail::check_distribution(distribution);
     const map_type map(distribution, size <= most_elements ? size : 0, team.size());
-    check_array_size(team, Distribution::name, size, map.largest_local_size(), sizeof(T));
+    detail::check_array_size(team, Distribution::name, size, map.largest_local_size(), sizeof(T));
     return map;
+  }
+  static std::uint64_t block_items_of([[maybe_unused]] const Distribution& distribution) {
+    if constexpr (requires { distribution.block_items; })
+      return distribution.block_items;
+    else
+      return 0;
   }
   static T* part(std::byte* bytes) noexcept { return reinterpret_cast<T*>(bytes); }
 

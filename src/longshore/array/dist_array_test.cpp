@@ -98,6 +98,23 @@ TEST(DistArray, sizes_that_differ_between_ranks_are_refused_on_all) {
   });
 }
 
+TEST(DistArray, blocks_that_differ_between_ranks_are_refused_on_all) {
+  spmd([](team& team) {
+    if (team.size() == 1) return;
+    for (const std::uint64_t of_last : {std::uint64_t{5}, std::uint64_t{0}, ~std::uint64_t{0}}) {
+      const std::uint64_t mine = team.rank() == team.size() - 1 ? of_last : 4;
+      try {
+        dist_array<int, block_cyclic> a(team, 100, {mine});
+        ADD_FAILURE() << "was accepted";
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::usage) << e.what();
+        EXPECT_NE(std::string(e.what()).find("size of blocks"), std::string::npos) << e.what();
+      }
+      team.barrier();
+    }
+  });
+}
+
 TEST(DistArray, blocks_of_nothing_are_refused) {
   refused(errc::usage, "at least 1", [](team& team) { dist_array<int, block_cyclic> a(team, 10, {0}); });
 }

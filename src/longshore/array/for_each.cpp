@@ -1,6 +1,6 @@
 #include <longshore/array/for_each.hpp>
 
-namespace longshore {
+namespace longshore::detail {
 
 void refuse_unequal(std::size_t position, std::string_view distribution, std::uint64_t size, int ranks, std::uint64_t first_size,
                     int first_ranks) {
@@ -11,4 +11,4 @@ void refuse_unequal(std::size_t position, std::string_view distribution, std::ui
        first_size, first_ranks, position, size, ranks);
 }
 
-}  // namespace longshore
+}  // namespace longshore::detail

@@ -30,11 +30,11 @@ template <class... Arrays>
   return {{&arrays...}};
 }
 
+namespace detail {
+
 /// Throws errc::usage: array `position` (from 1) of a zip does not match the first.
 [[noreturn]] void refuse_unequal(std::size_t position, std::string_view distribution, std::uint64_t size, int ranks,
                                  std::uint64_t first_size, int first_ranks);
-
-namespace detail {
 
 template <class First, class... Others>
 void check_equal(const First& first, const Others&... others) {

@@ -11,32 +11,32 @@ namespace {
 using testing::random_keys;
 using testing::spmd;
 
-constexpr std::uint64_t max_key = 1000;
+constexpr std::uint64_t key_limit = 1000;
 
-struct record {
+struct placed_record {
   std::uint32_t key;
   std::uint32_t place;  // before, with the rank in the high bits
 };
 
-std::vector<record> records_of(int rank) {
-  std::vector<record> records;
-  for (const auto key : random_keys<std::uint32_t>(rank, 500, max_key))
+std::vector<placed_record> records_of(int rank) {
+  std::vector<placed_record> records;
+  for (const auto key : random_keys<std::uint32_t>(rank, 500, key_limit))
     records.push_back({key, static_cast<std::uint32_t>(rank) << 20 | static_cast<std::uint32_t>(records.size())});
   return records;
 }
 
-std::uint64_t place_of(const record& item) { return item.place; }
+std::uint64_t place_of(const placed_record& item) { return item.place; }
 
 // A right result, spoiled on the last rank; what the check says of it.
-sort_faults faults_after(team& team, const std::function<void(std::vector<record>&)>& spoil) {
+sort_faults faults_after(team& team, const std::function<void(std::vector<placed_record>&)>& spoil) {
   const auto records = records_of(team.rank());
-  auto mine = bucket_sort(team, records, {.exchange = exchange_strategy::put_scan, .stable = true}, &record::key);
+  auto mine = bucket_sort(team, records, {.exchange = exchange_strategy::put_scan, .stable = true}, &placed_record::key);
   if (team.rank() == team.size() - 1) {
     EXPECT_GT(mine.size(), 100u);
     spoil(mine);
   }
-  const auto before = content_of<record>(records, &record::key, place_of);
-  return check_sorted<record>(team, before, mine, &record::key, place_of, place_of);
+  const auto before = content_of<placed_record>(records, &placed_record::key, place_of);
+  return check_sorted<placed_record>(team, before, mine, &placed_record::key, place_of, place_of);
 }
 
 // The faults by their names.
@@ -54,14 +54,14 @@ std::string names_of(const sort_faults& faults) {
   return names;
 }
 
-void expect_fault(const std::string& names, const std::function<void(std::vector<record>&)>& spoil) {
+void expect_fault(const std::string& names, const std::function<void(std::vector<placed_record>&)>& spoil) {
   spmd([&](team& team) { EXPECT_EQ(names_of(faults_after(team, spoil)), names); });
 }
 
 // Two neighbours with keys that differ, or do not.
-std::vector<record>::iterator neighbours(std::vector<record>& items, bool equal) {
-  const auto found =
-      std::adjacent_find(items.begin(), items.end(), [=](const record& a, const record& b) { return (a.key == b.key) == equal; });
+std::vector<placed_record>::iterator neighbours(std::vector<placed_record>& items, bool equal) {
+  const auto found = std::adjacent_find(
+      items.begin(), items.end(), [=](const placed_record& a, const placed_record& b) { return (a.key == b.key) == equal; });
   EXPECT_NE(found, items.end());
   return found;
 }
@@ -83,7 +83,8 @@ TEST(SortCheck, names_a_changed_key) {
   expect_fault("changed ", [](auto& items) {
     auto change = neighbours(items, false);
     while (change->place > (change + 1)->place)
-      change = std::adjacent_find(change + 1, items.end(), [](const record& a, const record& b) { return a.key != b.key; });
+      change = std::adjacent_find(change + 1, items.end(),
+                                  [](const placed_record& a, const placed_record& b) { return a.key != b.key; });
     change->key = (change + 1)->key;
   });
 }

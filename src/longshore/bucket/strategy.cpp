@@ -2,6 +2,8 @@
 #include <longshore/core/names.hpp>
 #include <longshore/transport/team.hpp>
 
+#include <fmt/core.h>
+
 namespace longshore {
 namespace {
 

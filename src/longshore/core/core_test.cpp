@@ -1,17 +1,23 @@
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/clock.hpp>
+#include <longshore/core/delayed_notice.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/names.hpp>
 #include <longshore/core/random.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <future>
+#include <new>
 #include <numeric>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace longshore {
@@ -35,6 +41,45 @@ TEST(Names, have_a_place_in_their_list_or_are_refused_with_all_of_it) {
       EXPECT_EQ(std::string(e.what()), fmt::format("no stencil reaches '{}': it is one of faces, edges, corners", wrong));
     }
   }
+}
+
+template <class Thrown>
+std::string text_of(const Thrown& thrown) {
+  return failure_text(std::make_exception_ptr(thrown));
+}
+
+TEST(Error, a_failure_of_the_program_is_told_by_its_type_and_one_of_the_library_by_its_code) {
+  EXPECT_EQ(text_of(error(errc::timeout, "too late")), "timeout: too late");
+  EXPECT_EQ(text_of(std::out_of_range("no such rank")), "the program threw std::out_of_range: no such rank");
+  EXPECT_EQ(text_of(std::bad_alloc()), "out of memory: an allocation failed");
+  EXPECT_EQ(text_of(program_failure("it returned 2")), "it returned 2");
+  EXPECT_EQ(text_of("why"), "the program threw the text 'why'");
+  EXPECT_EQ(text_of(std::string("why")), "the program threw the text 'why'");
+  EXPECT_EQ(text_of(7), "the program threw int, which is no std::exception");
+}
+
+TEST(DelayedNotice, is_printed_once_and_only_when_its_time_has_come) {
+  ::testing::internal::CaptureStderr();
+  {
+    std::promise<void> asked;
+    const delayed_notice soon(0, [&] {
+      asked.set_value();
+      return std::string("it takes long");
+    });
+    asked.get_future().wait();
+  }
+  {
+    const delayed_notice late(1e6, [] { return std::string("this is never said"); });
+  }
+  {
+    std::promise<void> asked;
+    const delayed_notice over(0, [&] {
+      asked.set_value();
+      return std::string();
+    });
+    asked.get_future().wait();
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "it takes long\n");
 }
 
 TEST(Environment, a_value_that_does_not_parse_names_variable_value_and_range) {

@@ -1,6 +1,25 @@
 #include <longshore/core/error.hpp>
 
+#include <cxxabi.h>
+#include <fmt/args.h>
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <typeinfo>
+
 namespace longshore {
+namespace {
+
+// As it is written in a program, where the compiler can tell.
+std::string type_name(const std::type_info* type) {
+  if (type == nullptr) return "an exception of another language";
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), std::free);
+  return name ? name.get() : type->name();
+}
+
+}  // namespace
 
 const char* name_of(errc code) noexcept {
   switch (code) {
@@ -12,6 +31,32 @@ const char* name_of(errc code) noexcept {
     case errc::transport: return "transport";
   }
   return "unknown";
+}
+
+std::string failure_text(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const error& e) {
+    return fmt::format("{}: {}", name_of(e.code()), e.what());
+  } catch (const program_failure& e) {
+    return e.what();
+  } catch (const std::bad_alloc&) {
+    return fmt::format("{}: an allocation failed", name_of(errc::out_of_memory));
+  } catch (const std::exception& e) {
+    return fmt::format("the program threw {}: {}", type_name(&typeid(e)), e.what());
+  } catch (const std::string& text) {
+    return fmt::format("the program threw the text '{}'", text);
+  } catch (const char* text) {
+    return fmt::format("the program threw the text '{}'", text);
+  } catch (...) {
+    return fmt::format("the program threw {}, which is no std::exception", type_name(abi::__cxa_current_exception_type()));
+  }
+}
+
+void detail::fail(errc code, std::string_view format, std::span<const message_value> values) {
+  fmt::dynamic_format_arg_store<fmt::format_context> stored;
+  for (const message_value& value : values) value.with([&stored](auto plain) { stored.push_back(plain); });
+  throw error(code, fmt::vformat(fmt::string_view(format.data(), format.size()), stored));
 }
 
 }  // namespace longshore

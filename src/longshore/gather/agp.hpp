@@ -2,8 +2,8 @@
 // else one get. What aggregation is measured against.
 #pragma once
 
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/index_range.hpp>
+#include <longshore/gather/table_parts.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
@@ -21,20 +21,21 @@ inline constexpr std::size_t get_request_bytes = 8;
 /// Throws errc::usage for an index out of range; `out` is then written in part.
 /// Cost: 1 message of sizeof(T) per element that lies on another node, agp_window of them in flight; no memory.
 template <trivially_copyable T, distribution Distribution>
-void gather_agp(const dist_array<T, Distribution>& table, std::span<const std::int64_t> indices, std::span<T> out,
+void gather_agp(const table_parts<T, Distribution>& table, std::span<const std::int64_t> indices, std::span<T> out,
                 traffic& moved) {
   const T* const* parts = table.direct_parts().data();
   segment& memory = table.segment();
   std::uint64_t gets = 0;
   const std::size_t done = table.map().with_locator([&](auto locate) {
     std::size_t in_flight = 0;
-    return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
+    // By value what every element needs: what is stored may alias what lies in memory.
+    return for_each_in_range(indices, table.size(), [&, locate, parts, to = out.data()](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
       if (const T* part = parts[at.rank]) {
-        out[i] = part[at.offset];
+        to[i] = part[at.offset];
         return;
       }
-      memory.get_start(at.rank, at.offset * sizeof(T), &out[i], sizeof(T));
+      memory.get_start(at.rank, at.offset * sizeof(T), to + i, sizeof(T));
       ++gets;
       if (++in_flight == agp_window) {
         memory.quiet();

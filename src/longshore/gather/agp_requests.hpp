@@ -2,10 +2,10 @@
 // fetch_add. What aggregation is measured against.
 #pragma once
 
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/agp.hpp>
 #include <longshore/gather/index_range.hpp>
 #include <longshore/gather/shared_element.hpp>
+#include <longshore/gather/table_parts.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <concepts>
@@ -19,20 +19,20 @@ namespace longshore::gathering {
 /// Cost: 1 message of sizeof(T) per element that lies on another node, agp_window of them in flight; no memory.
 template <trivially_copyable T, distribution Distribution>
 requires is_one_word<T>
-void scatter_agp(const char* operation, dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
+void scatter_agp(const char* operation, const table_parts<T, Distribution>& table, std::span<const std::int64_t> indices,
                  std::span<const T> values, traffic& moved) {
   T* const* parts = table.direct_parts().data();
   segment& memory = table.segment();
   std::uint64_t puts = 0;
   const std::size_t done = table.map().with_locator([&](auto locate) {
     std::size_t in_flight = 0;
-    return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
+    return for_each_in_range(indices, table.size(), [&, locate, parts, from = values.data()](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
       if (T* part = parts[at.rank]) {
-        store_whole(part + at.offset, values[i]);
+        store_whole(part + at.offset, from[i]);
         return;
       }
-      memory.put_start(at.rank, at.offset * sizeof(T), &values[i], sizeof(T));
+      memory.put_start(at.rank, at.offset * sizeof(T), from + i, sizeof(T));
       ++puts;
       if (++in_flight == agp_window) {
         memory.quiet();
@@ -57,14 +57,14 @@ inline constexpr bool is_fetch_add = std::integral<T> && sizeof(T) == sizeof(std
 /// Cost: a processor atomic per element where all ranks share memory; else a fetch_add per element, each waited for.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op, class ValueOf>
 requires is_one_word<T>
-void update_agp(const char* operation, dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
+void update_agp(const char* operation, const table_parts<T, Distribution>& table, std::span<const std::int64_t> indices,
                 ValueOf value_of, const Op& op, bool all_reachable, traffic& moved) {
   T* const* parts = table.direct_parts().data();
   segment& memory = table.segment();
   std::uint64_t messages = 0;
   const std::size_t done = table.map().with_locator([&](auto locate) {
     if (all_reachable)
-      return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
+      return for_each_in_range(indices, table.size(), [=](std::size_t i, std::uint64_t index) {
         const location at = locate(index);
         update_whole(parts[at.rank] + at.offset, static_cast<T>(value_of(i)), op);
       });

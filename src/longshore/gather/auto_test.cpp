@@ -1,4 +1,5 @@
 // Strategy auto on every transport and layout: right whatever it chooses, the same choice on all ranks, measured once and then known.
+#include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/gather/gather.hpp>
@@ -12,6 +13,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <string>
 
 namespace longshore {
 namespace {
@@ -19,7 +22,7 @@ namespace {
 using testing::spmd;
 using origin = gather_decision::origin;
 
-// A profile of this test alone; the user's is not touched. Rank 0 alone looks at the environment.
+// A profile of this test alone; the user's is not touched, and tests after it find the environment as it was. Rank 0 alone looks at that.
 class Auto : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -27,8 +30,18 @@ class Auto : public ::testing::Test {
     ::setenv("LONGSHORE_PROFILE", file_.c_str(), 1);
     ::setenv("LONGSHORE_TUNING_SECONDS", "0.01", 1);
   }
-  void TearDown() override { std::filesystem::remove(file_); }
+  void TearDown() override {
+    std::filesystem::remove(file_);
+    if (profile_before_)
+      ::setenv("LONGSHORE_PROFILE", profile_before_->c_str(), 1);
+    else
+      ::unsetenv("LONGSHORE_PROFILE");
+    ::unsetenv("LONGSHORE_TUNING_SECONDS");
+  }
   std::string file_;
+
+ private:
+  std::optional<std::string> profile_before_ = environment_text("LONGSHORE_PROFILE");
 };
 
 std::vector<std::int64_t> random_indices(const team& team, std::uint64_t n, std::size_t count, std::uint64_t seed = 7) {
@@ -146,6 +159,21 @@ TEST_F(Auto, off_means_loads_where_they_reach_everybody_else_rounds) {
     expect_values(plan, team, 100);
   });
   EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+// The memory of one rank runs out: all of them go without measuring, or none.
+TEST_F(Auto, memory_that_one_rank_does_not_have_is_missed_by_all) {
+  spmd([](team& team) {
+    const dist_array<std::int64_t, cyclic> table(team, 100);
+    const std::size_t requests = team.rank() == team.size() - 1 ? std::size_t{1} << 50 : 10;
+    try {
+      const gathering::tuning_table<std::int64_t, cyclic> tuned(table, {100, requests});
+      ADD_FAILURE() << "no error";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
+    }
+    team.barrier();
+  });
 }
 
 TEST_F(Auto, an_empty_table_is_not_measured) {

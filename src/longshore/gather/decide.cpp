@@ -6,6 +6,8 @@
 #include <longshore/gather/profile_file.hpp>
 #include <longshore/machine/memory.hpp>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>

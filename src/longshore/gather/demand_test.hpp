@@ -2,9 +2,14 @@
 // made again on any rank: that is what makes a serial oracle possible.
 #pragma once
 
+#include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
+#include <longshore/gather/engine_choice.hpp>
 #include <longshore/gather/strategy.hpp>
 #include <longshore/transport/team.hpp>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include <bit>
 #include <cstring>
@@ -75,6 +80,48 @@ std::vector<gather_strategy> usable_strategies(team& team, bool all_direct, cons
   for (const auto& known : gather_strategies)
     if (!why_not(known.strategy, reachable)) strategies.push_back(known.strategy);
   return strategies;
+}
+
+/// Gives every element of the table the value value_of(index). Collective.
+template <class Table, class Value>
+void fill_table(Table& table, const Value& value_of) {
+  const auto part = table.local();
+  for (std::size_t k = 0; k < part.size(); ++k) part[k] = value_of(table.map().index_of(table.team().rank(), k));
+  table.team().barrier();
+}
+
+/// Calls body(options) with every strategy that is usable, and for those that have buffers with small and large ones, with and without
+/// combining. Options: that of scatter or of update. Collective.
+template <class Options, class WhyNot, class Body>
+void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot& why_not, const Body& body) {
+  for (const auto strategy : usable_strategies(team, all_direct, why_not))
+    for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024})
+      for (const bool combine : {false, true}) {
+        const bool asynchronous = gathering::is_asynchronous(strategy);
+        if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack && !asynchronous) continue;
+        if (combine && asynchronous && buffer_items == 1024) continue;  // small buffers end more often
+        Options options;
+        options.strategy = strategy;
+        options.buffer_items = buffer_items;
+        options.combine = combine;
+        body(options, fmt::format("{}, buffers of {}{}", name_of(strategy), buffer_items, combine ? ", combined" : ""));
+      }
+}
+
+/// Which error each rank gets from call(mine), where the last rank, whose `mine` is true, makes a mistake; and that its message has the words.
+/// `told`: the others know of it.
+template <class Call>
+void expect_failure(team& team, bool told, const std::vector<std::string>& words, const Call& call) {
+  const bool mine = team.rank() == team.size() - 1;
+  try {
+    call(mine);
+    EXPECT_FALSE(mine || told);
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
+    for (const auto& word : words)
+      EXPECT_TRUE(!mine || std::string(e.what()).find(word) != std::string::npos) << e.what() << "; lacks " << word;
+  }
+  team.barrier();
 }
 
 }  // namespace longshore::testing

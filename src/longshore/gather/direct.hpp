@@ -1,14 +1,13 @@
 // gather by plain loads from the memory of every rank: no message, no copy. Where all peers share memory nothing is faster.
 #pragma once
 
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/index_range.hpp>
 #include <longshore/gather/streaming_store.hpp>
+#include <longshore/gather/table_parts.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 namespace longshore::gathering {
@@ -20,11 +19,12 @@ template <trivially_copyable T, distribution Distribution>
 class direct_gather {
  public:
   /// Local. REQUIRES: table.is_all_direct().
-  explicit direct_gather(const dist_array<T, Distribution>& table) : table_(table), starts_(table.direct_parts().size()) {
+  explicit direct_gather(const table_parts<T, Distribution>& table) : table_(table), starts_(table.direct_parts().size()) {
+    const bool in_pieces = table.map().with_locator([](auto locate) { return block::is_located_by<decltype(locate)>; });
     for (std::size_t rank = 0; rank < starts_.size(); ++rank) {
       starts_[rank] = reinterpret_cast<std::uintptr_t>(table.direct_parts()[rank]);
       // As if each part began at global index 0: then the loop needs no offset.
-      if constexpr (is_block) starts_[rank] -= table.map().first_index(static_cast<int>(rank)) * sizeof(T);
+      if (in_pieces) starts_[rank] -= table.map().index_of(static_cast<int>(rank), 0) * sizeof(T);
     }
   }
 
@@ -45,16 +45,16 @@ class direct_gather {
   }
 
  private:
-  static constexpr bool is_block = std::is_same_v<Distribution, block>;
   // A table up to this is close enough to every core: fetching ahead costs more than it saves.
   static constexpr std::uint64_t cached_bytes = std::uint64_t{1} << 20;
   static constexpr std::size_t fetch_ahead = 32;  // elements; 16 hide less, 64 no more
 
   template <bool Streaming, bool FetchAhead, class Locate>
   std::size_t load(Locate locate, std::span<const std::int64_t> indices, T* out) const noexcept {
+    constexpr bool in_pieces = block::is_located_by<Locate>;
     const auto element = [locate, starts = starts_.data()](std::uint64_t index) {
       const location at = locate(index);
-      return reinterpret_cast<const T*>(starts[at.rank]) + (is_block ? index : at.offset);
+      return reinterpret_cast<const T*>(starts[at.rank]) + (in_pieces ? index : at.offset);
     };
     const auto take = [element, out](std::size_t i, std::uint64_t index) {
       if constexpr (Streaming)
@@ -69,7 +69,7 @@ class direct_gather {
       return for_each_in_range(indices, table_.size(), take);
   }
 
-  const dist_array<T, Distribution>& table_;
+  const table_parts<T, Distribution>& table_;
   std::vector<std::uintptr_t> starts_;  // by rank
 };
 

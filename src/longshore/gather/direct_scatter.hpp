@@ -1,10 +1,10 @@
 // scatter by plain stores into the memory of every rank.
 #pragma once
 
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/index_range.hpp>
 #include <longshore/gather/shared_element.hpp>
 #include <longshore/gather/strategy.hpp>
+#include <longshore/gather/table_parts.hpp>
 
 #include <cstddef>
 #include <span>
@@ -13,8 +13,8 @@ namespace longshore::gathering {
 
 /// Whether strategy direct stores into this table itself; else the owners do it, over buffers in the memory that all share:
 /// two ranks cannot write an element of several words at once.
-template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] bool scatters_by_stores(const dist_array<T, Distribution>&, gather_strategy strategy) {
+template <trivially_copyable T>
+[[nodiscard]] constexpr bool scatters_by_stores(gather_strategy strategy) noexcept {
   return strategy == gather_strategy::direct && is_one_word<T>;
 }
 
@@ -23,7 +23,7 @@ template <trivially_copyable T, distribution Distribution>
 /// Cost: no messages, no memory; per element 8 bytes of index and sizeof(T) of value from memory, and a store.
 template <trivially_copyable T, distribution Distribution>
 requires is_one_word<T>
-void scatter_direct(const char* operation, dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
+void scatter_direct(const char* operation, const table_parts<T, Distribution>& table, std::span<const std::int64_t> indices,
                     std::span<const T> values) {
   T* const* parts = table.direct_parts().data();
   const T* const from = values.data();

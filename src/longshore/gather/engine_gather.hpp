@@ -3,14 +3,16 @@
 #pragma once
 
 #include <longshore/aggregate/ask.hpp>
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/offset_type.hpp>
+#include <longshore/gather/table_parts.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <span>
-#include <variant>
+#include <type_traits>
 
 namespace longshore::gathering {
 
@@ -49,42 +51,43 @@ template <trivially_copyable T, distribution Distribution>
 class engine_gather {
  public:
   /// Collective.
-  engine_gather(const dist_array<T, Distribution>& table, gather_strategy strategy, const gather_options& asked) : table_(table) {
+  engine_gather(const table_parts<T, Distribution>& table, gather_strategy strategy, const gather_options& asked)
+      : table_(table) {
     const dialogue_options options{.engine = engine_options_of(table.team(), strategy, asked),
                                    .combine_entries = asked.combine ? remembered_questions : 0};
     if (has_narrow_offsets(table.map()))
-      talk_.template emplace<narrow>(table.team(), options);
+      narrow_.emplace(table.team(), options);
     else
-      talk_.template emplace<wide>(table.team(), options);
+      wide_.emplace(table.team(), options);
   }
 
   /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
   /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     with_offsets(table_.map(), [&](auto offset, auto locate) {
-      using talk = dialogue<conveyor, decltype(offset), T>;
-      run(std::get<talk>(talk_), locate, indices, out);
+      if constexpr (std::is_same_v<decltype(offset), std::uint32_t>)
+        run(*narrow_, locate, indices, out);
+      else
+        run(*wide_, locate, indices, out);
     });
   }
 
   /// Collective with operator() of the other ranks: tells them that this rank cannot take part.
   void refuse() {
     const T* const mine = table_.local().data();
-    if (auto* talk = std::get_if<narrow>(&talk_))
-      refuse_questions(*talk, mine);
+    if (narrow_)
+      refuse_questions(*narrow_, mine);
     else
-      refuse_questions(std::get<wide>(talk_), mine);
+      refuse_questions(*wide_, mine);
   }
 
   [[nodiscard]] traffic sent() const {
     const auto of = [](const auto& talk) { return talk.questions().sent() += talk.replies().sent(); };
-    const auto* talk = std::get_if<narrow>(&talk_);
-    return talk != nullptr ? of(*talk) : of(std::get<wide>(talk_));
+    return narrow_ ? of(*narrow_) : of(*wide_);
   }
   [[nodiscard]] exchange_report report() const {
     const auto of = [](const auto& talk) { return exchange_report{talk.questions().report(), talk.replies().report()}; };
-    const auto* talk = std::get_if<narrow>(&talk_);
-    return talk != nullptr ? of(*talk) : of(std::get<wide>(talk_));
+    return narrow_ ? of(*narrow_) : of(*wide_);
   }
 
  private:
@@ -108,8 +111,9 @@ class engine_gather {
     if (failed_rank >= 0) give_up("gather", table_.team(), failed_rank);
   }
 
-  const dist_array<T, Distribution>& table_;
-  std::variant<std::monostate, narrow, wide> talk_;
+  const table_parts<T, Distribution>& table_;
+  std::optional<narrow> narrow_;  // one of the two
+  std::optional<wide> wide_;
 };
 
 }  // namespace longshore::gathering

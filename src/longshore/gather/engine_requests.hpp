@@ -4,12 +4,12 @@
 
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/deliver.hpp>
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/checked_indices.hpp>
 #include <longshore/gather/engine_choice.hpp>
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/offset_type.hpp>
 #include <longshore/gather/request.hpp>
+#include <longshore/gather/table_parts.hpp>
 
 #include <array>
 #include <cstring>
@@ -44,7 +44,8 @@ template <trivially_copyable T, distribution Distribution>
 class engine_requests {
  public:
   /// Collective. `constants`: whether requests without values will be made too: these are never combined.
-  engine_requests(const dist_array<T, Distribution>& table, gather_strategy strategy, const gather_options& asked, bool constants)
+  engine_requests(const table_parts<T, Distribution>& table, gather_strategy strategy, const gather_options& asked,
+                  bool constants)
       : table_(table) {
     engine_options options = engine_options_of(table.team(), strategy, asked);
     options.slots = request_slots;
@@ -128,7 +129,7 @@ class engine_requests {
     if (failed_rank >= 0) give_up(operation, table_.team(), failed_rank);
   }
 
-  const dist_array<T, Distribution>& table_;
+  const table_parts<T, Distribution>& table_;
   std::unique_ptr<conveyor> with_values_, offsets_;
   std::optional<recent_items> recent_;  // where requests combine
 };

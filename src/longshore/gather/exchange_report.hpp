@@ -10,15 +10,9 @@ namespace longshore {
 struct exchange_report {
   engine_report requests = {}, replies = {};
 
-  exchange_report& operator+=(const exchange_report& more) {
-    requests += more.requests;
-    replies += more.replies;
-    return *this;
-  }
+  exchange_report& operator+=(const exchange_report& more);
   /// What came since `earlier`, of the same plan.
-  [[nodiscard]] exchange_report operator-(const exchange_report& earlier) const {
-    return {requests - earlier.requests, replies - earlier.replies};
-  }
+  [[nodiscard]] exchange_report operator-(const exchange_report& earlier) const;
 };
 
 }  // namespace longshore

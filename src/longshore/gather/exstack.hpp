@@ -5,10 +5,10 @@
 
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/aggregate/recent_items.hpp>
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
 #include <longshore/gather/offset_type.hpp>
+#include <longshore/gather/table_parts.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,7 +27,7 @@ template <trivially_copyable T, distribution Distribution>
 class exstack_gather {
  public:
   /// Collective. REQUIRES: buffer_items > 0, the same on all ranks.
-  exstack_gather(const dist_array<T, Distribution>& table, std::size_t buffer_items, bool combine = false)
+  exstack_gather(const table_parts<T, Distribution>& table, std::size_t buffer_items, bool combine = false)
       : table_(table),
         buffer_items_(buffer_items),
         stack_(table.team(), buffer_items * std::max(sizeof(T), offset_bytes(table.map()))),
@@ -132,7 +132,7 @@ class exstack_gather {
     });
   }
 
-  const dist_array<T, Distribution>& table_;
+  const table_parts<T, Distribution>& table_;
   std::size_t buffer_items_;
   exstack stack_;
   exstack_filler filler_;

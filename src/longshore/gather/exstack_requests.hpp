@@ -3,11 +3,11 @@
 #pragma once
 
 #include <longshore/aggregate/recent_items.hpp>
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/exstack_fill.hpp>
 #include <longshore/gather/offset_type.hpp>
 #include <longshore/gather/request.hpp>
+#include <longshore/gather/table_parts.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -49,7 +49,7 @@ class exstack_requests {
  public:
   /// Collective. REQUIRES: buffer_items > 0, the same on all ranks. `values_travel`: whether items have values, else offsets only
   /// (then run() takes no request type with values).
-  exstack_requests(const dist_array<T, Distribution>& table, std::size_t buffer_items, bool values_travel, bool combine)
+  exstack_requests(const table_parts<T, Distribution>& table, std::size_t buffer_items, bool values_travel, bool combine)
       : table_(table),
         buffer_items_(buffer_items),
         stack_(table.team(), head_bytes<T> + buffer_items * (offset_bytes(table.map()) + (values_travel ? sizeof(T) : 0))),
@@ -140,7 +140,7 @@ class exstack_requests {
         });
   }
 
-  const dist_array<T, Distribution>& table_;
+  const table_parts<T, Distribution>& table_;
   std::size_t buffer_items_;
   exstack stack_;
   exstack_filler filler_;

@@ -1,13 +1,13 @@
 // Every strategy on every distribution against the one oracle: the value of element i is a function of i.
 #include <longshore/core/error.hpp>
-#include <longshore/core/random.hpp>
+#include <longshore/gather/demand_test.hpp>
 #include <longshore/gather/gather.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
-#include <functional>
 #include <string>
 
 namespace longshore {
@@ -17,7 +17,7 @@ using testing::spmd;
 
 // Values of several sizes, none equal for two indices of a test.
 template <class T>
-T value_of(std::uint64_t index) {
+T element(std::uint64_t index) {
   if constexpr (std::is_same_v<T, std::array<char, 3>>)
     return {static_cast<char>(index), static_cast<char>(index >> 8), static_cast<char>(index >> 16)};
   else if constexpr (std::is_same_v<T, std::array<double, 5>>)
@@ -26,92 +26,69 @@ T value_of(std::uint64_t index) {
     return static_cast<T>(-static_cast<T>(index) - 1);
 }
 
-template <class T, class Distribution>
+template <class Distribution, class T>
 void fill(dist_array<T, Distribution>& table) {
-  const auto part = table.local();
-  for (std::size_t k = 0; k < part.size(); ++k) part[k] = value_of<T>(table.map().index_of(table.team().rank(), k));
-  table.team().barrier();
+  testing::fill_table(table, element<T>);
 }
 
-std::vector<gather_strategy> usable(team& team, bool all_direct) {
-  const bool reachable = team.allreduce_value<std::int64_t>(all_direct, reduction::min) == 1;
-  std::vector<gather_strategy> strategies;
-  for (const auto& known : gather_strategies)
-    if (!why_not(known.strategy, reachable)) strategies.push_back(known.strategy);
-  return strategies;
+template <class Table>
+std::vector<gather_strategy> usable(const Table& table) {
+  return testing::usable_strategies(table.team(), table.is_all_direct(), why_not);
 }
 
-// The indices of one rank, for a table of n elements (n > 0).
-struct named_demand {
-  const char* name;
-  std::function<std::vector<std::int64_t>(const team&, std::uint64_t n)> indices;
-};
-
-std::vector<std::int64_t> random_indices(const team& team, std::uint64_t n, std::size_t count, double skew = 1) {
-  random_stream random(7, static_cast<std::uint64_t>(team.rank()));
-  std::vector<std::int64_t> indices(count);
-  for (auto& index : indices) {
-    double u = random.uniform();
-    for (double left = skew; left > 1; --left) u *= u;
-    index = static_cast<std::int64_t>(u * static_cast<double>(n));
-  }
-  return indices;
+template <class T>
+std::vector<T> elements(const std::vector<std::int64_t>& indices) {
+  std::vector<T> values;
+  for (const auto index : indices) values.push_back(element<T>(static_cast<std::uint64_t>(index)));
+  return values;
 }
 
-const std::vector<named_demand> demands = {
-    {"nothing", [](const team&, std::uint64_t) { return std::vector<std::int64_t>{}; }},
-    {"one rank only", [](const team& t, std::uint64_t n) { return random_indices(t, n, t.rank() == t.size() - 1 ? 301 : 0); }},
-    {"all ask for the last element",
-     [](const team&, std::uint64_t n) { return std::vector<std::int64_t>(99, static_cast<std::int64_t>(n - 1)); }},
-    {"random",
-     [](const team& t, std::uint64_t n) { return random_indices(t, n, 300 + 13 * static_cast<std::size_t>(t.rank())); }},
-    {"skewed", [](const team& t, std::uint64_t n) { return random_indices(t, n, 200, 4); }},
-    {"in order", [](const team&, std::uint64_t n) {
-       std::vector<std::int64_t> all(n);
-       for (std::uint64_t i = 0; i < n; ++i) all[i] = static_cast<std::int64_t>(i);
-       return all;
-     }}};
+// The first place in which two of the same length differ; their length: none.
+template <class T>
+std::ptrdiff_t first_difference(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
+}
 
 template <class T, class Distribution>
-void check_all(team& team, std::uint64_t n, Distribution distribution) {
+void check_gather(team& team, std::uint64_t n, Distribution distribution) {
   dist_array<T, Distribution> table(team, n, distribution);
   fill(table);
-  std::int64_t gathered = 0;
-  for (const auto strategy : usable(team, table.is_all_direct()))
+  std::size_t gathered = 0;
+  for (const auto strategy : usable(table))
     for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024}) {
       if (buffer_items != 1024 && (strategy == gather_strategy::agp || strategy == gather_strategy::direct)) continue;
       const int hops = strategy == gather_strategy::conveyor ? (buffer_items == 1024 ? 2 : 3) : 0;
       gather_plan plan(table, {.strategy = strategy, .buffer_items = buffer_items, .hops = hops});
-      for (const auto& [name, make_indices] : demands) {
-        const auto indices = make_indices(team, n);
+      for (const auto& wanted : testing::demands()) {
+        const auto indices = wanted.indices({team.rank(), team.size(), n});
         std::vector<T> out(indices.size());
         plan(indices, out);
-        for (std::size_t i = 0; i < indices.size(); ++i)
-          ASSERT_EQ(out[i], value_of<T>(static_cast<std::uint64_t>(indices[i])))
-              << name_of(strategy) << ", " << Distribution::name << " of " << n << ", " << name << ", position " << i;
+        ASSERT_EQ(first_difference(out, elements<T>(indices)), std::ssize(out))
+            << name_of(strategy) << ", " << Distribution::name << " of " << n << ", " << wanted.name;
         EXPECT_EQ(plan.moved().payload_bytes, out.size() * sizeof(T));
-        gathered += static_cast<std::int64_t>(out.size());
+        gathered += out.size();
       }
     }
-  EXPECT_GT(gathered, 1000);
+  EXPECT_GT(gathered, 1000u);
   team.barrier();
 }
 
 TEST(Gather, every_strategy_gives_the_table_s_values_on_every_distribution) {
   spmd([](team& team) {
-    for (const std::uint64_t n : {1, 5, 300}) {
-      check_all<std::int64_t>(team, n, cyclic{});
-      check_all<std::int64_t>(team, n, block{});
-      check_all<std::int64_t>(team, n, block_cyclic{3});
-      check_all<std::int64_t>(team, n, block_cyclic{4});
-    }
+    check_gather<std::int64_t>(team, 1, cyclic{});  // on rank 0, however it is distributed
+    check_gather<std::int64_t>(team, 5, block{});
+    check_gather<std::int64_t>(team, 5, block_cyclic{3});
+    check_gather<std::int64_t>(team, 300, cyclic{});
+    check_gather<std::int64_t>(team, 300, block{});
+    check_gather<std::int64_t>(team, 300, block_cyclic{3});
+    check_gather<std::int64_t>(team, 300, block_cyclic{4});
   });
 }
 
 TEST(Gather, works_for_values_of_any_size) {
   spmd([](team& team) {
-    check_all<std::array<char, 3>>(team, 500, block{});
-    check_all<std::array<double, 5>>(team, 500, cyclic{});
+    check_gather<std::array<char, 3>>(team, 500, block{});
+    check_gather<std::array<double, 5>>(team, 500, cyclic{});
   });
 }
 
@@ -121,12 +98,12 @@ TEST(Gather, stores_past_the_caches_hold_the_same_values) {
       dist_array<T, cyclic> table(team, n);
       fill(table);
       if (table.is_all_direct()) {
-        const auto indices = random_indices(team, n, 1003);
+        const auto indices = testing::random_indices({team.rank(), team.size(), n}, 1003);
         std::vector<T> out(indices.size());
-        gathering::direct_gather<T, cyclic> load(table);
+        const gathering::table_parts<T, cyclic> parts(table);
+        gathering::direct_gather<T, cyclic> load(parts);
         load(indices, out, true);
-        for (std::size_t i = 0; i < indices.size(); ++i)
-          ASSERT_EQ(out[i], value_of<T>(static_cast<std::uint64_t>(indices[i]))) << i;
+        ASSERT_EQ(first_difference(out, elements<T>(indices)), std::ssize(out));
       }
       team.barrier();
     };
@@ -143,11 +120,11 @@ TEST(Gather, draws_from_a_table_larger_than_the_cache) {
     const auto check_table = [&]<class Distribution>(Distribution distribution) {
       dist_array<std::int64_t, Distribution> table(team, 300'001, distribution);
       fill(table);
-      for (const auto strategy : usable(team, table.is_all_direct())) {
-        const auto indices = random_indices(team, table.size(), 5001);
+      for (const auto strategy : usable(table)) {
+        const auto indices = testing::random_indices({team.rank(), team.size(), table.size()}, 5001);
         std::vector<std::int64_t> out(indices.size());
         gather(table, indices, out, {.strategy = strategy});
-        for (std::size_t i = 0; i < indices.size(); ++i) ASSERT_EQ(out[i], -indices[i] - 1) << name_of(strategy) << ", " << i;
+        ASSERT_EQ(first_difference(out, elements<std::int64_t>(indices)), std::ssize(out)) << name_of(strategy);
       }
       team.barrier();
     };
@@ -157,35 +134,18 @@ TEST(Gather, draws_from_a_table_larger_than_the_cache) {
   });
 }
 
-// Which error each rank got; the message of the last rank, which made the mistake.
-template <class Call>
-void expect_failure(team& team, bool collective, const std::vector<std::string>& words, const Call& call) {
-  const bool mine = team.rank() == team.size() - 1;
-  try {
-    call(mine);
-    EXPECT_FALSE(mine || (collective && team.size() > 1));
-  } catch (const error& e) {
-    EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
-    if (mine) {
-      for (const auto& word : words)
-        EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what() << "; lacks " << word;
-    }
-  }
-  team.barrier();
-}
-
 TEST(Gather, an_index_out_of_range_is_named_and_the_plan_survives) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1000);
     fill(table);
-    for (const auto strategy : usable(team, table.is_all_direct())) {
+    for (const auto strategy : usable(table)) {
       gather_plan plan(table, {.strategy = strategy, .buffer_items = 32});
       const bool collective = plan.strategy() == gather_strategy::exstack;
       for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()})
         for (const std::size_t position : {0, 3, 777, 1234}) {
-          auto indices = random_indices(team, 1000, 1235);
+          auto indices = testing::random_indices({team.rank(), team.size(), 1000}, 1235);
           std::vector<std::int64_t> out(indices.size());
-          expect_failure(
+          testing::expect_failure(
               team, collective,
               {std::to_string(bad), "position " + std::to_string(position), "rank " + std::to_string(team.rank()), "1000"},
               [&](bool mine) {
@@ -195,8 +155,8 @@ TEST(Gather, an_index_out_of_range_is_named_and_the_plan_survives) {
         }
       const std::vector<std::int64_t> indices = {999, 0, 17};
       std::vector<std::int64_t> out(3);
-      expect_failure(team, collective, {"3 indices", "2 values"},
-                     [&](bool mine) { plan(indices, std::span(out).first(mine ? 2 : 3)); });
+      testing::expect_failure(team, collective, {"3 indices", "2 values"},
+                              [&](bool mine) { plan(indices, std::span(out).first(mine ? 2 : 3)); });
       plan(indices, out);
       EXPECT_EQ(out, (std::vector<std::int64_t>{-1000, -1, -18})) << name_of(strategy);
       team.barrier();
@@ -207,12 +167,12 @@ TEST(Gather, an_index_out_of_range_is_named_and_the_plan_survives) {
 TEST(Gather, an_empty_table_has_no_element_to_ask_for) {
   spmd([](team& team) {
     const dist_array<std::int64_t, block> table(team, 0);
-    for (const auto strategy : usable(team, table.is_all_direct())) {
+    for (const auto strategy : usable(table)) {
       gather_plan plan(table, {.strategy = strategy});
       plan({}, {});
       const std::vector<std::int64_t> indices = {0};
       std::vector<std::int64_t> out(1);
-      expect_failure(team, plan.strategy() == gather_strategy::exstack, {"empty table"}, [&](bool mine) {
+      testing::expect_failure(team, plan.strategy() == gather_strategy::exstack, {"empty table"}, [&](bool mine) {
         if (mine)
           plan(indices, out);
         else
@@ -268,7 +228,7 @@ TEST(Gather, every_aggregating_strategy_tells_what_happened_as_all_others_count_
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 50 * static_cast<std::uint64_t>(team.size()));
     fill(table);
-    const auto indices = random_indices(team, table.size(), 400);
+    const auto indices = testing::random_indices({team.rank(), team.size(), table.size()}, 400);
     std::vector<std::int64_t> out(indices.size());
     std::uint64_t for_others = 0;
     for (const auto index : indices)

@@ -1,5 +1,8 @@
 #include <longshore/gather/plans_by_size.hpp>
 
+#include <longshore/gather/planned.hpp>
+#include <longshore/transport/team.hpp>
+
 #include <algorithm>
 
 namespace longshore::gathering {
@@ -17,6 +20,24 @@ std::size_t size_agreement::class_of_call(std::size_t requests) {
   calls_left_ = gap_ - 1;
   current_ = now;
   return current_;
+}
+
+plans_by_size::plans_by_size(team& team, const choices_by_size& choices, make_plan make)
+    : agreement_(team), choices_(choices), make_(std::move(make)) {}
+plans_by_size::~plans_by_size() = default;
+
+planned& plans_by_size::at(std::size_t requests) {
+  const auto& choice = choices_[agreement_.class_of_call(requests)];
+  auto& plan = plans_[static_cast<std::size_t>(std::find(choices_.begin(), choices_.end(), choice) - choices_.begin())];
+  if (!plan) plan = make_(choice);
+  return *plan;
+}
+
+exchange_report plans_by_size::what_happened() const {
+  exchange_report all;
+  for (const auto& plan : plans_)
+    if (plan) all += plan->what_happened();
+  return all;
 }
 
 }  // namespace longshore::gathering

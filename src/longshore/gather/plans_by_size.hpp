@@ -4,15 +4,19 @@
 
 #include <longshore/gather/exchange_report.hpp>
 #include <longshore/gather/options.hpp>
-#include <longshore/transport/team.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
 
+namespace longshore {
+class team;
+}
+
 namespace longshore::gathering {
+
+class planned;
 
 /// The class of requests of each call, the same on all ranks. They agree on it at the first call, then 2, 4, 8, 16, 16, ... calls later, from
 /// the next call on again when it has changed; and at each call that follows one of the two largest classes, where an allreduce is
@@ -31,30 +35,19 @@ class size_agreement {
   unsigned gap_ = 1, calls_left_ = 0;
 };
 
-template <class Plan>
 class plans_by_size {
  public:
-  using make_plan = std::function<std::unique_ptr<Plan>(const gather_choice&)>;
+  using make_plan = std::function<std::unique_ptr<planned>(const gather_choice&)>;
 
   /// `make` is collective.
-  plans_by_size(team& team, const choices_by_size& choices, make_plan make)
-      : agreement_(team), choices_(choices), make_(std::move(make)) {}
+  plans_by_size(team& team, const choices_by_size& choices, make_plan make);
+  ~plans_by_size();
 
   /// Collective. The plan for this call, made when it is first needed.
-  Plan& at(std::size_t requests) {
-    const auto& choice = choices_[agreement_.class_of_call(requests)];
-    auto& plan = plans_[static_cast<std::size_t>(std::find(choices_.begin(), choices_.end(), choice) - choices_.begin())];
-    if (!plan) plan = make_(choice);
-    return *plan;
-  }
+  planned& at(std::size_t requests);
 
   /// What all plans that were made have to tell, added up.
-  [[nodiscard]] exchange_report what_happened() const {
-    exchange_report all;
-    for (const auto& plan : plans_)
-      if (plan) all += plan->what_happened();
-    return all;
-  }
+  [[nodiscard]] exchange_report what_happened() const;
 
   /// Of the last call.
   [[nodiscard]] const gather_choice& current() const noexcept { return choices_[agreement_.current()]; }
@@ -63,7 +56,7 @@ class plans_by_size {
   size_agreement agreement_;
   choices_by_size choices_;
   make_plan make_;
-  std::array<std::unique_ptr<Plan>, request_classes> plans_;  // of equal choices only the first has one
+  std::array<std::unique_ptr<planned>, request_classes> plans_;  // of equal choices only the first has one
 };
 
 }  // namespace longshore::gathering

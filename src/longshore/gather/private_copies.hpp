@@ -3,10 +3,10 @@
 // make a histogram with threads.
 #pragma once
 
-#include <longshore/array/dist_array.hpp>
 #include <longshore/gather/index_range.hpp>
 #include <longshore/gather/op.hpp>
 #include <longshore/gather/shared_element.hpp>
+#include <longshore/gather/table_parts.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -23,12 +23,12 @@ template <trivially_copyable T, distribution Distribution, has_identity<T> Op>
 class private_copies {
  public:
   /// Whether the copies of all ranks of a node fit into `cache_bytes` together: what is merged must not come from memory.
-  static bool fit(const dist_array<T, Distribution>& table, std::size_t cache_bytes) {
+  static bool fit(const table_parts<T, Distribution>& table, std::size_t cache_bytes) {
     return table.map().largest_local_size() <= cache_bytes / sizeof(T) / squared(table.team().size());
   }
 
   /// Collective. REQUIRES: all parts can be reached from all ranks, fit().
-  private_copies(dist_array<T, Distribution>& table, Op op)
+  private_copies(const table_parts<T, Distribution>& table, Op op)
       : table_(table),
         op_(op),
         stride_(round_up(static_cast<std::size_t>(table.map().largest_local_size()) * sizeof(T), interference_bytes) / sizeof(T)),
@@ -72,7 +72,8 @@ class private_copies {
   template <class ValueOf>
   std::size_t fill_copy(std::span<const std::int64_t> indices, ValueOf value_of) {
     T* const copy = copy_of(table_.team().rank());
-    return table_.map().with_locator([&](auto locate) {
+    // A function for each locator: inlined into one, their loops have too few registers.
+    return table_.map().with_locator([&](auto locate) __attribute__((noinline)) {
       return for_each_in_range(indices, table_.size(), [=, stride = stride_, op = op_](std::size_t i, std::uint64_t index) {
         const location at = locate(index);
         T& element = copy[static_cast<std::size_t>(at.rank) * stride + at.offset];
@@ -121,7 +122,7 @@ class private_copies {
     }
   }
 
-  dist_array<T, Distribution>& table_;
+  const table_parts<T, Distribution>& table_;
   Op op_;
   std::size_t stride_;  // elements from one owner's part of a copy to the next
   std::unique_ptr<segment> memory_;

@@ -6,6 +6,8 @@
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/memory.hpp>
 
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <fstream>

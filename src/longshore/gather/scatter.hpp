@@ -1,18 +1,40 @@
 // scatter: table[indices[i]] = values[i], where the table is spread over all ranks and the indices are any.
 #pragma once
 
-#include <longshore/gather/agp_requests.hpp>
-#include <longshore/gather/direct_scatter.hpp>
-#include <longshore/gather/engine_requests.hpp>
-#include <longshore/gather/exstack_requests.hpp>
 #include <longshore/gather/options.hpp>
-#include <longshore/gather/plans_by_size.hpp>
-#include <longshore/gather/tuning_table.hpp>
+#include <longshore/gather/planned.hpp>
+#include <longshore/gather/table_parts.hpp>
 
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <type_traits>
 
 namespace longshore {
+namespace gathering {
+
+template <trivially_copyable T>
+class planned_scatter : public planned {
+ public:
+  virtual void run(std::span<const std::int64_t> indices, std::span<const T> values) = 0;
+
+ protected:
+  using planned::planned;
+};
+
+/// Collective. Strategies are those of scatter_by_strategy.
+template <trivially_copyable T, distribution Distribution>
+[[nodiscard]] std::unique_ptr<planned_scatter<T>> plan_scatter(const table_parts<T, Distribution>& table,
+                                                               const scatter_options& options);
+
+// Compiled in the library.
+extern template std::unique_ptr<planned_scatter<word32>> plan_scatter(const table_parts<word32, any_distribution>&,
+                                                                      const scatter_options&);
+extern template std::unique_ptr<planned_scatter<word64>> plan_scatter(const table_parts<word64, any_distribution>&,
+                                                                      const scatter_options&);
+
+}  // namespace gathering
 
 /// What scatters into one table need, made once and used often: nothing is allocated while it is used (by strategy auto, where it depends
 /// on the number of requests, when a size is first met).
@@ -28,32 +50,14 @@ class scatter_plan {
   /// Why `strategy` cannot be used with such elements, or nothing. `all_reachable`: whether every rank can store to the memory of
   /// every other.
   [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
-    if (strategy == gather_strategy::agp && !gathering::is_one_word<T>)
-      return fmt::format(
-          "strategy agp stores elements of 1, 2, 4 or 8 bytes: one of {} bytes would be mixed of the values of two ranks: use "
-          "exstack",
-          sizeof(T));
-    return longshore::why_not(strategy, all_reachable);
+    return gathering::why_not_scatter(strategy, all_reachable, sizeof(T));
   }
 
   /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
   /// not possible here, errc::usage for buffers of no items, errc::out_of_memory. Strategy auto measures for a part of a second in
   /// a layout that the profile of this machine does not have yet.
   explicit scatter_plan(dist_array<T, Distribution>& table, scatter_options options = {})
-      : table_(table), decision_(decide(table, options)), strategy_(decision_.by_size.front().strategy) {
-    if (decision_.depends_on_requests()) {
-      sized_.emplace(table.team(), decision_.by_size, [&table, options](const gather_choice& choice) {
-        return std::make_unique<scatter_plan>(table, gathering::with_choice(options, choice));
-      });
-      return;
-    }
-    options = gathering::with_choice(options, decision_.by_size.front());
-    const bool stores = strategy_ == gather_strategy::agp || gathering::scatters_by_stores(table, strategy_);
-    if (gathering::is_asynchronous(strategy_))
-      engine_.emplace(table, strategy_, options, false);
-    else if (!stores)
-      exstack_.emplace(table, options.buffer_items, true, options.combine);
-  }
+      : plan_(gathering::plan_scatter(parts(table), options)) {}
 
   /// table[indices[i]] = values[i] for all i; indices are global, any number of them, different on each rank. Of two values for
   /// one element one wins, whole; not always the later one.
@@ -62,72 +66,24 @@ class scatter_plan {
   /// Throws errc::usage when the sizes differ or an index is out of range (then, unless the strategy is agp or direct,
   /// errc::peer_failed on the other ranks); the plan can be used again, the table may be written in part.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
-    if (sized_) {
-      scatter_plan& plan = sized_->at(indices.size());
-      plan(indices, values);
-      moved_ = plan.moved();
-      return;
-    }
-    if (values.size() != indices.size()) {
-      if (exstack_) exstack_->refuse();
-      if (engine_) engine_->refuse();
-      fail(errc::usage, "scatter on rank {}: {} indices, but {} values: both must be the same", table_.team().rank(),
-           indices.size(), values.size());
-    }
-    moved_ = {};
-    if (exstack_) {
-      const traffic before = exstack_->sent();
-      exstack_->run("scatter", indices, gathering::store_request<T>{values.data(), table_.local().data()});
-      moved_ = exstack_->sent() - before;
-    } else if (engine_) {
-      const traffic before = engine_->sent();
-      engine_->run("scatter", indices, gathering::store_request<T>{values.data(), table_.local().data()});
-      moved_ = engine_->sent() - before;
-    } else if constexpr (gathering::is_one_word<T>) {
-      if (strategy_ == gather_strategy::agp)
-        gathering::scatter_agp("scatter", table_, indices, values, moved_);
-      else
-        gathering::scatter_direct("scatter", table_, indices, values);
-    }
-    moved_.payload_bytes = values.size_bytes();
+    plan_->run(indices, {reinterpret_cast<const element*>(values.data()), values.size()});
   }
 
   /// The strategy in use: what automatic has become, for the last call.
   [[nodiscard]] gather_strategy strategy() const noexcept { return choice().strategy; }
   /// The same with size of buffers and hops.
-  [[nodiscard]] const gather_choice& choice() const noexcept { return sized_ ? sized_->current() : decision_.by_size.front(); }
+  [[nodiscard]] const gather_choice& choice() const noexcept { return plan_->choice(); }
   /// All choices, and why.
-  [[nodiscard]] const gather_decision& decision() const noexcept { return decision_; }
+  [[nodiscard]] const gather_decision& decision() const noexcept { return plan_->decision(); }
   /// What this rank moved in the last call: payload is the values; offsets count as wire bytes.
-  [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  [[nodiscard]] const traffic& moved() const noexcept { return plan_->moved(); }
   /// What happened on this rank since the plan was made: messages and their fill by hop, latencies, waits.
-  [[nodiscard]] exchange_report what_happened() const {
-    if (sized_) return sized_->what_happened();
-    if (exstack_) return exstack_->report();
-    return engine_ ? engine_->report() : exchange_report{};
-  }
+  [[nodiscard]] exchange_report what_happened() const { return plan_->what_happened(); }
 
  private:
-  static gather_decision decide(const dist_array<T, Distribution>& table, const scatter_options& options) {
-    return gathering::decide(
-        table.team(),
-        {"scatter", "scatter", sizeof(T), table.size(), table.map().largest_local_size(), table.is_all_direct(), why_not},
-        options,
-        gathering::tuning_like(
-            table,
-            [options](dist_array<T, Distribution>& with, const gather_choice& choice) {
-              return scatter_plan(with, gathering::with_choice(options, choice));
-            },
-            [](scatter_plan& plan, auto indices, auto values) { plan(indices, values); }));
-  }
-
-  dist_array<T, Distribution>& table_;
-  gather_decision decision_;
-  gather_strategy strategy_;
-  std::optional<gathering::plans_by_size<scatter_plan>> sized_;
-  std::optional<gathering::exstack_requests<T, Distribution>> exstack_;
-  std::optional<gathering::engine_requests<T, Distribution>> engine_;
-  traffic moved_;
+  using element = gathering::moved_element<T, Distribution>;
+  using parts = gathering::table_parts<element, gathering::moved_distribution<T, Distribution>>;
+  std::unique_ptr<gathering::planned_scatter<element>> plan_;
 };
 
 /// Collective. One scatter with a plan of its own; see scatter_plan, which is better where more than one follows.
@@ -140,3 +96,5 @@ void scatter(dist_array<T, Distribution>& table, std::span<const std::int64_t> i
 }
 
 }  // namespace longshore
+
+#include <longshore/gather/scatter_by_strategy.hpp>

@@ -2,6 +2,10 @@
 
 #include <longshore/core/names.hpp>
 
+#include <fmt/core.h>
+
+#include <bit>
+
 namespace longshore {
 
 std::string_view name_of(gather_strategy strategy) noexcept {
@@ -29,4 +33,33 @@ std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable)
   return std::nullopt;
 }
 
+namespace gathering {
+namespace {
+
+// What one instruction stores or updates.
+bool is_word(std::size_t element_bytes) { return element_bytes <= 8 && std::has_single_bit(element_bytes); }
+
+}  // namespace
+
+std::optional<std::string> why_not_scatter(gather_strategy strategy, bool all_reachable, std::size_t element_bytes) {
+  if (strategy == gather_strategy::agp && !is_word(element_bytes))
+    return fmt::format(
+        "strategy agp stores elements of 1, 2, 4 or 8 bytes: one of {} bytes would be mixed of the values of two ranks: use "
+        "exstack",
+        element_bytes);
+  return why_not(strategy, all_reachable);
+}
+
+std::optional<std::string> why_not_update(gather_strategy strategy, bool all_reachable, std::size_t element_bytes,
+                                          bool has_fetch_add) {
+  if (strategy == gather_strategy::agp && !is_word(element_bytes))
+    return fmt::format("strategy agp needs atomics, which there are for elements of 1, 2, 4 and 8 bytes, not of {}: use exstack",
+                       element_bytes);
+  if (strategy == gather_strategy::agp && !all_reachable && !has_fetch_add)
+    return "strategy agp needs an atomic of the transport where some ranks are on other nodes, and there is one only for "
+           "adding 64-bit integers: use exstack";
+  return why_not(strategy, all_reachable);
+}
+
+}  // namespace gathering
 }  // namespace longshore

@@ -4,17 +4,21 @@
 #include <longshore/gather/streams.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdlib>
 #include <new>
 
-// How often this thread has allocated: streams are not to.
+// How often this thread has allocated: streams are not to. All forms that a program may mix are replaced together.
 static thread_local std::size_t allocations = 0;
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++allocations;
-  if (void* const memory = std::malloc(bytes)) return memory;
+  return std::malloc(bytes);
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (void* const memory = ::operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }

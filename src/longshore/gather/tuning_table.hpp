@@ -4,7 +4,9 @@
 #include <longshore/array/dist_array.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/gather/decide.hpp>
+#include <longshore/gather/table_parts.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/fail_together.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -25,11 +27,14 @@ template <class Distribution>
 template <trivially_copyable T, distribution Distribution>
 class tuning_table {
  public:
-  /// Collective. REQUIRES: size.table_items > 0.
-  tuning_table(const dist_array<T, Distribution>& like, const tuning_size& size)
-      : table(like.team(), size.table_items, distribution_of<Distribution>(like.map())),
-        indices_memory_(size.requests * sizeof(std::int64_t), true),
-        values_memory_(size.requests * sizeof(T), true) {
+  /// Collective. `like` has the team and the map of the user's table. Throws errc::out_of_memory, on all ranks. REQUIRES:
+  /// size.table_items > 0.
+  tuning_table(const auto& like, const tuning_size& size)
+      : table(like.team(), size.table_items, distribution_of<Distribution>(like.map())) {
+    fail_together(like.team(), "measuring what strategy auto is to be", [&] {
+      indices_memory_ = pages(size.requests * sizeof(std::int64_t), true);
+      values_memory_ = pages(size.requests * sizeof(T), true);
+    });
     const auto mine = std::as_writable_bytes(table.local());
     if (!mine.empty()) std::memset(mine.data(), 0, mine.size());
     std::memset(values_memory_.data(), 0, size.requests * sizeof(T));
@@ -49,21 +54,21 @@ class tuning_table {
   pages indices_memory_, values_memory_;
 };
 
-/// How plans of type Plan are measured: `make(table, choice)` gives a plan, `call(plan, indices, values)` uses it. `like` must outlive it.
+/// How plans are measured: `make(table, choice)` gives a pointer to one, `call(plan, indices, values)` uses it. `like` must outlive it.
 template <trivially_copyable T, distribution Distribution, class Make, class Call>
-[[nodiscard]] tuning_setup tuning_like(const dist_array<T, Distribution>& like, Make make, Call call) {
+[[nodiscard]] tuning_setup tuning_like(const table_parts<T, Distribution>& like, Make make, Call call) {
   using table_type = tuning_table<T, Distribution>;
-  using plan_type = decltype(make(std::declval<dist_array<T, Distribution>&>(), gather_choice{}));
+  using plan_type = decltype(make(like, gather_choice{}));
   struct candidate {
     candidate(std::shared_ptr<table_type> with, const Make& make, const gather_choice& choice)
-        : data(std::move(with)), plan(make(data->table, choice)) {}
+        : data(std::move(with)), plan(make(table_parts<T, Distribution>(data->table), choice)) {}
     std::shared_ptr<table_type> data;  // freed after the plan
     plan_type plan;
   };
   return [&like, make, call](const tuning_size& size) -> tuning_make {
     return [data = std::make_shared<table_type>(like, size), make, call](const gather_choice& choice) -> tuning_run {
       return [one = std::make_shared<candidate>(data, make, choice), call](std::size_t requests) {
-        call(one->plan, one->data->indices(requests), one->data->values(requests));
+        call(*one->plan, one->data->indices(requests), one->data->values(requests));
       };
     };
   };

@@ -4,6 +4,7 @@
 #include <longshore/gather/update.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -55,9 +56,9 @@ T first_value(std::uint64_t index) {
   return small_value<T>(7, index);
 }
 
-// Elements of this rank that are not what the replayed requests make of them. `constant`: of each rank instead of values. Local.
+// What the elements of this rank hold after all requests of all ranks, replayed. `constant`: of each rank instead of values. Local.
 template <class T, class Distribution, class Op>
-std::size_t wrong_elements(const dist_array<T, Distribution>& table, const demand& wanted, Op op, bool constant) {
+std::vector<T> replayed(const dist_array<T, Distribution>& table, const demand& wanted, Op op, bool constant) {
   const int ranks = table.team().size(), me = table.team().rank();
   std::vector<T> right(table.local().size());
   for (std::size_t k = 0; k < right.size(); ++k) right[k] = first_value<T>(table.map().index_of(me, k));
@@ -68,6 +69,23 @@ std::size_t wrong_elements(const dist_array<T, Distribution>& table, const deman
       if (at.rank == me) right[at.offset] = op(right[at.offset], value_of<T>(writer, constant ? 0 : i));
     }
   }
+  return right;
+}
+
+// Of each demand: with values, and with a constant.
+template <class T>
+using replays = std::vector<std::array<std::vector<T>, 2>>;
+
+template <class T, class Distribution, class Op>
+replays<T> replay_demands(const dist_array<T, Distribution>& table, Op op) {
+  replays<T> all;
+  for (const auto& wanted : testing::demands())
+    all.push_back({replayed(table, wanted, op, false), replayed(table, wanted, op, true)});
+  return all;
+}
+
+template <class T, class Distribution>
+std::size_t wrong_elements(const dist_array<T, Distribution>& table, const std::vector<T>& right) {
   std::size_t wrong = 0;
   for (std::size_t k = 0; k < right.size(); ++k) wrong += right[k] != table.local()[k];
   return wrong;
@@ -75,19 +93,18 @@ std::size_t wrong_elements(const dist_array<T, Distribution>& table, const deman
 
 template <class T, class Distribution>
 void refill(dist_array<T, Distribution>& table) {
-  const auto part = table.local();
-  for (std::size_t k = 0; k < part.size(); ++k) part[k] = first_value<T>(table.map().index_of(table.team().rank(), k));
-  table.team().barrier();
+  testing::fill_table(table, first_value<T>);
 }
 
 template <class T, class Distribution, class Op>
-void check_plan(update_plan<T, Distribution, Op>& plan, dist_array<T, Distribution>& table, const Op& op,
+void check_plan(update_plan<T, Distribution, Op>& plan, dist_array<T, Distribution>& table, const replays<T>& right,
                 const std::string& what) {
   team& team = table.team();
   const asker me{team.rank(), team.size(), table.size()};
   std::size_t updated = 0;
-  for (const auto& wanted : testing::demands())
+  for (std::size_t d = 0; d < right.size(); ++d)
     for (const bool constant : {false, true}) {
+      const demand& wanted = testing::demands()[d];
       refill(table);
       const auto indices = wanted.indices(me);
       std::vector<T> values(indices.size());
@@ -97,7 +114,7 @@ void check_plan(update_plan<T, Distribution, Op>& plan, dist_array<T, Distributi
       else
         plan(indices, values);
       team.barrier();
-      ASSERT_EQ(wrong_elements(table, wanted, op, constant), 0u) << what << ", " << wanted.name << (constant ? ", constant" : "");
+      ASSERT_EQ(wrong_elements(table, right[d][constant]), 0u) << what << ", " << wanted.name << (constant ? ", constant" : "");
       updated += indices.size();
       team.barrier();
     }
@@ -108,26 +125,22 @@ template <class T, class Op, class Distribution>
 void check_all(team& team, Op op, std::uint64_t n, Distribution distribution) {
   using plan_type = update_plan<T, Distribution, Op>;
   dist_array<T, Distribution> table(team, n, distribution);
-  for (const auto strategy : testing::usable_strategies(team, table.is_all_direct(), plan_type::why_not))
-    for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024})
-      for (const bool combine : {false, true}) {
-        const bool asynchronous = gathering::is_asynchronous(strategy);
-        if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack && !asynchronous) continue;
-        if (combine && asynchronous && buffer_items == 1024) continue;  // small buffers end more often
-        plan_type plan(table, op, {.strategy = strategy, .buffer_items = buffer_items, .combine = combine});
-        check_plan(plan, table, op,
-                   fmt::format("{}, {} of {}, {} bytes, buffers of {}{}", name_of(strategy), Distribution::name, n, sizeof(T),
-                               buffer_items, combine ? ", combined" : ""));
-      }
+  const auto right = replay_demands(table, op);
+  testing::with_every_plan<update_options>(
+      team, table.is_all_direct(), n, plan_type::why_not, [&](auto options, const std::string& name) {
+        plan_type plan(table, op, options);
+        check_plan(plan, table, right, fmt::format("{} of {}, {} bytes, {}", Distribution::name, n, sizeof(T), name));
+      });
 }
 
 TEST(Update, every_strategy_adds_everything_once_on_every_distribution) {
   spmd([](team& team) {
-    for (const std::uint64_t n : {1, 5, 300}) {
-      check_all<std::int64_t>(team, op::add{}, n, cyclic{});
-      check_all<std::int64_t>(team, op::add{}, n, block{});
-      check_all<std::int64_t>(team, op::add{}, n, block_cyclic{3});
-    }
+    check_all<std::int64_t>(team, op::add{}, 1, cyclic{});  // on rank 0, however it is distributed
+    check_all<std::int64_t>(team, op::add{}, 5, block{});
+    check_all<std::int64_t>(team, op::add{}, 5, block_cyclic{3});
+    check_all<std::int64_t>(team, op::add{}, 300, cyclic{});
+    check_all<std::int64_t>(team, op::add{}, 300, block{});
+    check_all<std::int64_t>(team, op::add{}, 300, block_cyclic{3});
   });
 }
 
@@ -160,12 +173,13 @@ TEST(Update, reaches_tables_larger_than_the_cache) {
     dist_array<std::int64_t, cyclic> table(team, 300'001);
     const demand many{"many", [](const asker& a) { return testing::random_indices(a, 5001); }};
     const asker me{team.rank(), team.size(), table.size()};
+    const auto right = replayed(table, many, op::add{}, true);
     for (const auto strategy :
          testing::usable_strategies(team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
       refill(table);
       histogram(table, many.indices(me), value_of<std::int64_t>(team.rank(), 0), {.strategy = strategy});
       team.barrier();
-      EXPECT_EQ(wrong_elements(table, many, op::add{}, true), 0u) << name_of(strategy);
+      EXPECT_EQ(wrong_elements(table, right), 0u) << name_of(strategy);
       team.barrier();
     }
   });
@@ -181,32 +195,19 @@ TEST(Update, the_oracle_sees_one_request_too_few) {
     update_plan plan(table);
     plan(indices, std::int64_t{1});
     team.barrier();
-    const auto wrong = static_cast<std::int64_t>(wrong_elements(
-        table, wanted, [](auto a, auto) { return a + 1; }, true));
+    const auto right = replayed(
+        table, wanted, [](auto a, auto) { return a + 1; }, true);
+    const auto wrong = static_cast<std::int64_t>(wrong_elements(table, right));
     EXPECT_EQ(team.allreduce_value(wrong, reduction::sum), 1);
     team.barrier();
   });
-}
-
-// Which error each rank got; the message of the last rank, which made the mistake.
-template <class Call>
-void expect_failure(team& team, bool told, const std::vector<std::string>& words, const Call& call) {
-  const bool mine = team.rank() == team.size() - 1;
-  try {
-    call(mine);
-    EXPECT_FALSE(mine || told);
-  } catch (const error& e) {
-    EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
-    for (const auto& word : words)
-      EXPECT_TRUE(!mine || std::string(e.what()).find(word) != std::string::npos) << e.what() << "; lacks " << word;
-  }
-  team.barrier();
 }
 
 TEST(Update, an_index_out_of_range_is_named_and_the_plan_survives) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1000);
     const asker me{team.rank(), team.size(), 1000};
+    const auto right = replay_demands(table, op::add{});
     for (const auto strategy :
          testing::usable_strategies(team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
       update_plan plan(table, update_options{.strategy = strategy, .buffer_items = 32});
@@ -214,7 +215,7 @@ TEST(Update, an_index_out_of_range_is_named_and_the_plan_survives) {
       for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}})
         for (const std::size_t position : {0, 777, 1234}) {
           auto indices = testing::random_indices(me, 1235);
-          expect_failure(
+          testing::expect_failure(
               team, told,
               {"update", std::to_string(bad), "position " + std::to_string(position), "rank " + std::to_string(team.rank())},
               [&](bool mine) {
@@ -223,10 +224,22 @@ TEST(Update, an_index_out_of_range_is_named_and_the_plan_survives) {
               });
         }
       const std::vector<std::int64_t> indices = {999, 0, 17}, values = {1, 2, 3};
-      expect_failure(team, told, {"update", "3 indices", "2 values"},
-                     [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
-      check_plan(plan, table, op::add{}, std::string(name_of(strategy)) + " after errors");
+      testing::expect_failure(team, told, {"update", "3 indices", "2 values"},
+                              [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
+      check_plan(plan, table, right, std::string(name_of(strategy)) + " after errors");
     }
+  });
+}
+
+TEST(Update, a_bad_index_of_a_histogram_is_told_as_one) {
+  spmd([](team& team) {
+    dist_array<std::int64_t, cyclic> table(team, 10);
+    const std::vector<std::int64_t> bad = {3, 10};
+    for (const auto strategy :
+         testing::usable_strategies(team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not))
+      testing::expect_failure(team, strategy != gather_strategy::agp, {"histogram on rank", "index 10"}, [&](bool mine) {
+        histogram(table, std::span(bad).first(mine ? 2 : 1), 1, {.strategy = strategy, .buffer_items = 32});
+      });
   });
 }
 

@@ -76,7 +76,9 @@ halo_reach halo_reach_from(std::string_view name) {
   return static_cast<halo_reach>(1 + place_of_name(reach_names, name, "no stencil reaches"));
 }
 
-halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) noexcept {
+halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) {
+  if (algorithm == halo_algorithm::automatic)
+    fail(errc::usage, "halo algorithm 'auto' fills what the one that it became fills: ask the plan");
   if (algorithm == halo_algorithm::faces || needed == halo_reach::faces) return halo_reach::faces;
   if (algorithm == halo_algorithm::standard || algorithm == halo_algorithm::sequenced) return needed;
   return halo_reach::corners;

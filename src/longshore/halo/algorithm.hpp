@@ -38,8 +38,9 @@ struct halo_part {
 [[nodiscard]] halo_reach halo_reach_from(std::string_view name);
 
 /// How far an algorithm fills the halo of a stencil that reaches so far: staged messages carry corners in any case, unless only
-/// faces are needed, and `faces` never does.
-[[nodiscard]] halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) noexcept;
+/// faces are needed, and `faces` never does. Throws errc::usage for `automatic`: what it fills is what the chosen one does
+/// (halo_exchange::algorithm, or halo_exchange::filled).
+[[nodiscard]] halo_reach filled_by(halo_algorithm algorithm, halo_reach needed);
 
 /// The rounds of an exchange: each may begin when the one before is complete. REQUIRES: not `automatic`, which is a choice among
 /// the others (choose_algorithm.hpp).

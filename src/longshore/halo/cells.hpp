@@ -55,12 +55,18 @@ template <class T>
 template <class T>
 void fill_cells(const field_view<T>& field, const domain_block& block, std::uint64_t tag);
 
-/// What the first wrong cell is, in words; nothing when all cells are right, interior and halo: exchanged by `algorithm` with `widths`, as
-/// far as `reach`, wrapped around where the grid is periodic, untouched elsewhere.
+/// What the first wrong cell is, in words; nothing when all cells are right, interior and halo: exchanged with `widths`, `filled` as far as
+/// the plan says (halo_exchange::filled), wrapped around where the grid is periodic, untouched elsewhere.
+template <class T>
+[[nodiscard]] std::optional<std::string> wrong_cell(const field_view<T>& field, const domain_block& block, std::uint64_t tag,
+                                                    const rank_grid& grid, halo_reach filled, const halo_widths& widths);
+/// The same for an algorithm by itself, which is not `automatic`, and what the stencil needs.
 template <class T>
 [[nodiscard]] std::optional<std::string> wrong_cell(const field_view<T>& field, const domain_block& block, std::uint64_t tag,
                                                     const rank_grid& grid, halo_algorithm algorithm, const halo_widths& widths,
-                                                    halo_reach reach = halo_reach::corners);
+                                                    halo_reach needed = halo_reach::corners) {
+  return wrong_cell(field, block, tag, grid, filled_by(algorithm, needed), widths);
+}
 
 namespace detail {
 
@@ -101,13 +107,12 @@ void fill_cells(const field_view<T>& field, const domain_block& block, std::uint
 
 template <class T>
 std::optional<std::string> wrong_cell(const field_view<T>& field, const domain_block& block, std::uint64_t tag,
-                                      const rank_grid& grid, halo_algorithm algorithm, const halo_widths& widths,
-                                      halo_reach reach) {
+                                      const rank_grid& grid, halo_reach filled, const halo_widths& widths) {
   const auto& extents = field.extents();
   const auto& there = field.widths();
   const auto begin = [&](int d) { return static_cast<std::ptrdiff_t>(-there.low[d]); };
   const auto end = [&](int d) { return static_cast<std::ptrdiff_t>(extents[d]) + there.high[d]; };
-  const int most_moves = static_cast<int>(filled_by(algorithm, reach));
+  const int most_moves = static_cast<int>(filled);
   for (std::ptrdiff_t z = begin(2); z < end(2); ++z) {
     const auto at_z = detail::locate(z, 2, extents[2], block, grid, widths);
     for (std::ptrdiff_t y = begin(1); y < end(1); ++y) {

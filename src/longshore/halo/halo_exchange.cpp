@@ -2,6 +2,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/choose_algorithm.hpp>
+#include <longshore/transport/fail_together.hpp>
 
 namespace longshore {
 namespace {
@@ -32,10 +33,14 @@ halo_part part_of(const rank_grid& grid, const std::optional<halo_widths>& asked
 
 }  // namespace
 
-halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options, const std::vector<field_memory>& fields) {
-  if (fields.empty()) fail(errc::usage, "a halo exchange of no fields: at least 1");
+halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options, const std::vector<field_memory>& fields)
+    : reach_(options.reach) {
   std::vector<halo_part> parts;
-  for (const auto& field : fields) parts.push_back(part_of(grid, options.width, field, parts.size()));
+  // Blocks may differ: a width that is too large for one of them is refused by all.
+  fail_together(grid.ranks(), "a halo plan", [&] {
+    if (fields.empty()) fail(errc::usage, "a halo exchange of no fields: at least 1");
+    for (const auto& field : fields) parts.push_back(part_of(grid, options.width, field, parts.size()));
+  });
   algorithm_ = options.algorithm == halo_algorithm::automatic ? choose_algorithm(grid, options, fields) : options.algorithm;
   carrier_options how{.workers = options.workers};
   for (const auto& field : fields)

@@ -35,7 +35,9 @@ class halo_exchange {
  public:
   /// Collective: the same options, and fields of the same kind in the same order, on all ranks; blocks that are neighbours along one dimension have
   /// equal extents along the others. The memory of the fields must outlive the plan. Throws errc::usage when a width is larger
-  /// than the halo of a field in memory or than its interior, errc::unsupported where the algorithm or the mode cannot be had.
+  /// than the halo of a field in memory or than its interior (errc::peer_failed on ranks whose own fields fit), errc::unsupported
+  /// where the algorithm or the mode cannot be had. Ranks whose messages do not fit together throw errc::usage, and the run ends:
+  /// only neighbours know of it.
   /// Memory per rank and messages: see the algorithm (standard.hpp, staged.hpp, ...) and the mode (mixed_carrier.hpp, mpi/).
   template <class... T>
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)
@@ -60,11 +62,14 @@ class halo_exchange {
   [[nodiscard]] traffic moved() const;
   /// The algorithm; what was chosen where `automatic` was asked for.
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
+  /// How far the halo is filled: as far as options.reach said, or farther where the algorithm carries edges and corners in any case.
+  [[nodiscard]] halo_reach filled() const { return filled_by(algorithm_, reach_); }
   /// Rounds of an exchange that depend on each other and move something between ranks.
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_between_ranks_; }
 
  private:
-  halo_algorithm algorithm_;
+  halo_algorithm algorithm_ = halo_algorithm::standard;
+  halo_reach reach_;
   std::vector<std::unique_ptr<message_carrier>> rounds_;
   std::size_t rounds_between_ranks_ = 0;
   std::size_t round_ = 0;  // in flight

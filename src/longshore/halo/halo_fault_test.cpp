@@ -3,6 +3,7 @@
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <functional>

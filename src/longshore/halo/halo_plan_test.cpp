@@ -172,8 +172,9 @@ TEST(HaloPlan, auto_is_one_of_the_others_and_the_same_on_all_ranks) {
         std::array<std::size_t, 3> extents{6, 5, 4};
         for (int d = dimensions; d < 3; ++d) extents[d] = 1;
         field_view<float> v(memory.data() + 2000, extents, {-1, 20, 200}, u.widths());
-        const halo_options options{.algorithm = halo_algorithm::automatic, .mode = mode};
+        halo_options options{.algorithm = halo_algorithm::automatic, .mode = mode};
         halo_exchange halos(grid, options, u, v);
+        options.algorithm = halos.algorithm();
         EXPECT_NE(halos.algorithm(), halo_algorithm::automatic);
         const int mine = static_cast<int>(halos.algorithm());
         EXPECT_EQ(team.allreduce_value(mine, reduction::min), team.allreduce_value(mine, reduction::max));
@@ -185,6 +186,70 @@ TEST(HaloPlan, auto_is_one_of_the_others_and_the_same_on_all_ranks) {
         expect_right(u, 3, grid, options);
         expect_right(v, 4, grid, options);
       }
+    }
+  });
+}
+
+// What is filled depends on what was chosen, and that on the moment: each reach, in each mode, with one field and with several, which
+// have more to choose from.
+TEST(HaloPlan, auto_fills_what_its_choice_fills_with_every_reach_and_mode) {
+  spmd([](team& team) {
+    const rank_grid grid(team, {.periodic = {true, false, true}});
+    for (const auto mode : possible_modes(grid))
+      for (const auto reach : {halo_reach::faces, halo_reach::edges, halo_reach::corners})
+        for (const int fields : {1, 2}) {
+          field<double> u(grid, {5, 6, 7}, 2), v(grid, {5, 6, 7}, 2);
+          halo_options options{.algorithm = halo_algorithm::automatic, .mode = mode, .reach = reach};
+          std::vector<field_memory> memories{u.memory()};
+          if (fields == 2) memories.push_back(v.memory());
+          halo_exchange halos(grid, options, memories);
+          EXPECT_EQ(halos.filled(), filled_by(halos.algorithm(), reach));
+          EXPECT_GE(halos.filled(), reach);
+          options.algorithm = halos.algorithm();
+          fill_cells(u, equal_block(grid, u.extents()), 7);
+          fill_cells(v, equal_block(grid, v.extents()), 8);
+          halos.exchange();
+          expect_right(u, 7, grid, options);
+          if (fields == 2) expect_right(v, 8, grid, options);
+        }
+    EXPECT_THROW(static_cast<void>(filled_by(halo_algorithm::automatic, halo_reach::edges)), error);
+  });
+}
+
+// A block that is too thin for the halo, on one rank: all refuse the plan, and go on together.
+TEST(HaloPlan, what_does_not_fit_on_one_rank_is_refused_on_all) {
+  spmd([](team& team) {
+    const rank_grid grid(team, {.ranks = {team.size(), 1, 1}});
+    for (const auto mode : possible_modes(grid)) {
+      const bool is_thin = team.rank() == team.size() - 1;
+      field<double> u(grid, {is_thin ? std::size_t{1} : std::size_t{4}, 4, 4}, 2);
+      try {
+        halo_exchange(grid, {.mode = mode}, u);
+        ADD_FAILURE() << "no error";
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), is_thin ? errc::usage : errc::peer_failed) << e.what();
+      }
+      team.barrier();
+    }
+  });
+}
+
+// Whether neighbours can read a field is each rank's own affair; whom it talks to is not.
+TEST(HaloPlan, fields_that_neighbours_can_read_on_some_ranks_only_are_exchanged) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    const std::array<std::size_t, 3> extents{50, 50, 1};
+    const std::ptrdiff_t row = 52, plane = 52 * 52;
+    std::vector<double> memory(static_cast<std::size_t>(3 * plane));
+    for (const auto mode : {halo_mode::channel, halo_mode::direct}) {
+      const field<double> readable(grid, extents, 1);
+      const field_view<double> plain(memory.data() + plane + row + 1, extents, {1, row, plane}, 1);
+      const field_view<double> u = team.rank() == 0 ? plain : readable;
+      halo_exchange halos(grid, {.mode = mode}, u);
+      fill_cells(u, equal_block(grid, extents), 3);
+      halos.exchange();
+      const auto wrong = wrong_cell(u, equal_block(grid, extents), 3, grid, halos.filled(), 1);
+      EXPECT_FALSE(wrong.has_value()) << *wrong;
     }
   });
 }

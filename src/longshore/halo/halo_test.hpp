@@ -4,6 +4,7 @@
 #include <longshore/halo/cells.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@ inline std::vector<halo_mode> possible_modes(const rank_grid& grid, bool also_sl
   return modes;
 }
 
+// Of automatic, which makes and tries a plan of each, what it may become is here; itself it is tried with each reach (halo_plan_test).
 inline constexpr std::array<halo_algorithm, 6> algorithms = {halo_algorithm::standard,         halo_algorithm::staged,
                                                              halo_algorithm::sequenced,        halo_algorithm::hybrid,
                                                              halo_algorithm::staged_sequenced, halo_algorithm::faces};
@@ -52,8 +54,8 @@ inline std::string text_of(halo_algorithm algorithm, halo_mode mode) {
 
 template <class T>
 void expect_right(const field_view<T>& field, std::uint64_t tag, const rank_grid& grid, const halo_options& options) {
-  const auto wrong =
-      wrong_cell(field, equal_block(grid, field.extents()), tag, grid, options.algorithm, options.width.value_or(field.widths()));
+  const auto wrong = wrong_cell(field, equal_block(grid, field.extents()), tag, grid, options.algorithm,
+                                options.width.value_or(field.widths()), options.reach);
   EXPECT_FALSE(wrong.has_value()) << text_of(options.algorithm, options.mode) << ": " << *wrong;
 }
 

@@ -3,6 +3,8 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <algorithm>

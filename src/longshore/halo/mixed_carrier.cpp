@@ -130,6 +130,11 @@ bool any_left(team& ranks, const std::vector<halo_round>& rounds) {
   return ranks.allreduce_value<int>(left, reduction::max) != 0;
 }
 
+// Whether any rank has memory that its neighbours can read: these talk to all theirs, whether these have some or not.
+bool any_readable(team& ranks, const carrier_options& options) {
+  return ranks.allreduce_value<int>(!options.readable.empty(), reduction::max) != 0;
+}
+
 #ifdef LONGSHORE_HAVE_MPI
 // The messages of a round between ranks of one node; they are taken out of it.
 halo_round take_near(const team& ranks, halo_round& round) {
@@ -158,7 +163,7 @@ std::vector<std::unique_ptr<message_carrier>> make_mixed_carriers(halo_mode mode
     mixed.back()->take_own(round);
   }
   const bool can_lend = options.delivery == halo_delivery::unpacked && ranks.nodes().largest_node() > 1;
-  if (can_lend && (mode == halo_mode::direct || !options.readable.empty())) {
+  if (can_lend && (mode == halo_mode::direct || any_readable(ranks, options))) {
     const auto wanted = [mode](const halo_message& message) {
       return mode == halo_mode::direct || (message.dense() != nullptr && message.size_bytes() >= least_lent_bytes);
     };

@@ -7,6 +7,8 @@
 #include <longshore/halo/mpi/carriers.hpp>
 #endif
 
+#include <fmt/core.h>
+
 namespace longshore {
 namespace {
 

@@ -2,7 +2,9 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/names.hpp>
+#include <longshore/halo/hardware_places.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/machine/placement_search.hpp>
 
 #include <fmt/ranges.h>
 
@@ -60,7 +62,7 @@ placed_grid by_hand(const grid_options& options, const hardware_places& places) 
   if (options.levels.empty()) fail(errc::usage, "placement levels: at least one level with its grid, such as node 2,1,1");
   for (const auto& level : options.levels)
     if (std::find(places_levels.begin(), places_levels.end(), level.name) == places_levels.end())
-      fail(errc::usage, "placement levels: '{}' is none of {}", level.name, fmt::join(places_levels, ", "));
+      fail(errc::usage, "placement levels: '{}' is none of {}", level.name, fmt::format("{}", fmt::join(places_levels, ", ")));
   if (!places.even) fail(errc::usage, "placement levels needs as many ranks on every node, and {}", places.note);
   const placement placed(options.levels);
   try {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <longshore/halo/direction.hpp>
-#include <longshore/halo/hardware_places.hpp>
-#include <longshore/machine/placement_search.hpp>
+#include <longshore/machine/placement.hpp>
+#include <longshore/machine/placement_traffic.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <array>
@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace longshore {
+
+struct hardware_places;
 
 /// Which rank sits where in a grid.
 enum class grid_placement {

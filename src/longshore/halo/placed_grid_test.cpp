@@ -1,8 +1,11 @@
 // Placements on a team, on real and virtual nodes: every rank has one place, and the traffic is what the closed form says.
 #include <longshore/core/error.hpp>
+#include <longshore/halo/hardware_places.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/machine/placement_search.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -11,10 +11,10 @@ namespace longshore {
 namespace {
 
 using testing::spmd;
-using shape = std::array<int, 3>;
+using triple = std::array<int, 3>;
 
 template <class Call>
-std::string message_of(const Call& call) {
+std::string refusal_of(const Call& call) {
   try {
     call();
   } catch (const error& e) {
@@ -24,31 +24,31 @@ std::string message_of(const Call& call) {
 }
 
 TEST(BalancedGrid, has_the_factors_of_mpi_dims_create_in_ascending_order) {
-  EXPECT_EQ(balanced_grid(1, 3), (shape{1, 1, 1}));
-  EXPECT_EQ(balanced_grid(2, 3), (shape{1, 1, 2}));
-  EXPECT_EQ(balanced_grid(8, 3), (shape{2, 2, 2}));
-  EXPECT_EQ(balanced_grid(12, 3), (shape{2, 2, 3}));
-  EXPECT_EQ(balanced_grid(7, 3), (shape{1, 1, 7}));
-  EXPECT_EQ(balanced_grid(12, 2), (shape{3, 4, 1}));
-  EXPECT_EQ(balanced_grid(12, 1), (shape{12, 1, 1}));
-  EXPECT_EQ(balanced_grid(1728, 3), (shape{12, 12, 12}));
+  EXPECT_EQ(balanced_grid(1, 3), (triple{1, 1, 1}));
+  EXPECT_EQ(balanced_grid(2, 3), (triple{1, 1, 2}));
+  EXPECT_EQ(balanced_grid(8, 3), (triple{2, 2, 2}));
+  EXPECT_EQ(balanced_grid(12, 3), (triple{2, 2, 3}));
+  EXPECT_EQ(balanced_grid(7, 3), (triple{1, 1, 7}));
+  EXPECT_EQ(balanced_grid(12, 2), (triple{3, 4, 1}));
+  EXPECT_EQ(balanced_grid(12, 1), (triple{12, 1, 1}));
+  EXPECT_EQ(balanced_grid(1728, 3), (triple{12, 12, 12}));
 }
 
 TEST(BalancedGrid, keeps_what_is_given) {
-  EXPECT_EQ(balanced_grid(12, 3, {0, 0, 1}), (shape{3, 4, 1}));
-  EXPECT_EQ(balanced_grid(12, 3, {12, 0, 0}), (shape{12, 1, 1}));
-  EXPECT_NE(message_of([] { static_cast<void>(balanced_grid(12, 3, {5, 0, 0})); }).find("5,0,0"), std::string::npos);
-  EXPECT_NE(message_of([] { static_cast<void>(balanced_grid(12, 3, {2, 2, 2})); }).find("12"), std::string::npos);
-  EXPECT_NE(message_of([] { static_cast<void>(balanced_grid(12, 4)); }).find("1 to 3"), std::string::npos);
+  EXPECT_EQ(balanced_grid(12, 3, {0, 0, 1}), (triple{3, 4, 1}));
+  EXPECT_EQ(balanced_grid(12, 3, {12, 0, 0}), (triple{12, 1, 1}));
+  EXPECT_NE(refusal_of([] { static_cast<void>(balanced_grid(12, 3, {5, 0, 0})); }).find("5,0,0"), std::string::npos);
+  EXPECT_NE(refusal_of([] { static_cast<void>(balanced_grid(12, 3, {2, 2, 2})); }).find("12"), std::string::npos);
+  EXPECT_NE(refusal_of([] { static_cast<void>(balanced_grid(12, 4)); }).find("1 to 3"), std::string::npos);
 }
 
 TEST(LeastSurfaceGrid, cuts_a_long_domain_across) {
-  EXPECT_EQ(least_surface_grid(64, 3, {100, 100, 100}), (shape{4, 4, 4}));
-  EXPECT_EQ(least_surface_grid(8, 3, {100, 100, 100}), (shape{1, 2, 4}));  // as much surface as 2, 2, 2, in fewer messages
-  EXPECT_EQ(least_surface_grid(8, 3, {10, 10, 1000}), (shape{1, 1, 8}));
-  EXPECT_EQ(least_surface_grid(8, 3, {1000, 10, 10}), (shape{8, 1, 1}));
-  EXPECT_EQ(least_surface_grid(4, 2, {64, 1, 0}), (shape{4, 1, 1}));
-  EXPECT_NE(message_of([] { static_cast<void>(least_surface_grid(7, 3, {3, 3, 3})); }), "no error");  // fewer cells than ranks
+  EXPECT_EQ(least_surface_grid(64, 3, {100, 100, 100}), (triple{4, 4, 4}));
+  EXPECT_EQ(least_surface_grid(8, 3, {100, 100, 100}), (triple{1, 2, 4}));  // as much surface as 2, 2, 2, in fewer messages
+  EXPECT_EQ(least_surface_grid(8, 3, {10, 10, 1000}), (triple{1, 1, 8}));
+  EXPECT_EQ(least_surface_grid(8, 3, {1000, 10, 10}), (triple{8, 1, 1}));
+  EXPECT_EQ(least_surface_grid(4, 2, {64, 1, 0}), (triple{4, 1, 1}));
+  EXPECT_NE(refusal_of([] { static_cast<void>(least_surface_grid(7, 3, {3, 3, 3})); }), "no error");  // fewer cells than ranks
 }
 
 TEST(RankGrid, neighbours_are_mutual_and_cover_the_grid) {
@@ -84,9 +84,9 @@ TEST(RankGrid, neighbours_are_mutual_and_cover_the_grid) {
 
 TEST(RankGrid, refuses_a_grid_that_is_not_of_all_ranks) {
   spmd([](team& team) {
-    const auto message = message_of([&] { rank_grid(team, {.ranks = {team.size() + 1, 1, 1}}); });
+    const auto message = refusal_of([&] { rank_grid(team, {.ranks = {team.size() + 1, 1, 1}}); });
     EXPECT_NE(message.find(std::to_string(team.size() + 1)), std::string::npos) << message;
-    EXPECT_NE(message_of([&] { rank_grid(team, {.ranks = {-1, 0, 0}}); }), "no error");
+    EXPECT_NE(refusal_of([&] { rank_grid(team, {.ranks = {-1, 0, 0}}); }), "no error");
   });
 }
 

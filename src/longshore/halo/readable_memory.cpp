@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+
+#include <fmt/core.h>
 #include <unistd.h>
 
 namespace longshore {

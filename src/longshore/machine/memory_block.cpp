@@ -6,6 +6,8 @@
 #include <longshore/machine/memory.hpp>
 #include <longshore/machine/numa_nodes.hpp>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

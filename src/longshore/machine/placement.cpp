@@ -2,6 +2,8 @@
 
 #include <longshore/core/error.hpp>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>

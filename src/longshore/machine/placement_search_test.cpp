@@ -3,6 +3,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/placement_search.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,11 +13,11 @@
 namespace longshore {
 namespace {
 
-using machine = std::vector<hardware_level>;
+using machine_levels = std::vector<hardware_level>;
 
-const machine published_machine{{"node", 27}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}};
+const machine_levels published_machine{{"node", 27}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}};
 
-std::vector<machine> machines() {
+std::vector<machine_levels> machines() {
   return {{{"node", 1}},
           {{"node", 7}},
           {{"node", 2}, {"core", 3}},
@@ -33,7 +34,7 @@ std::vector<machine> machines() {
           published_machine};
 }
 
-std::vector<halo_load> loads() {
+std::vector<halo_load> searched_loads() {
   return {{},
           {.cells = {64, 64, 8}},
           {.cells = {8, 64, 64}, .periodic = {false, true, true}},
@@ -41,15 +42,15 @@ std::vector<halo_load> loads() {
           {.periodic = {false, false, false}}};
 }
 
-std::int64_t off_node(const level_crossing& crossing, const machine& levels) {
+std::int64_t off_node(const level_crossing& crossing, const machine_levels& levels) {
   std::int64_t bytes = 0;
   for (std::size_t l = 0; l < levels_off_node(levels); ++l) bytes += crossing.bytes[l];
   return bytes;
 }
 
 // Every hierarchical placement there is on a grid, one after the other: no pruning, no memory.
-double least_cost_of_all(const machine& levels, const halo_load& load, const grid_triple& shape, std::int64_t most_off_node,
-                         std::span<const double> weights) {
+double least_cost_of_all(const machine_levels& levels, const halo_load& load, const grid_triple& shape,
+                         std::int64_t most_off_node, std::span<const double> weights) {
   double least = std::numeric_limits<double>::infinity();
   std::vector<placement_level> chosen;
   const std::function<void()> choose = [&] {
@@ -76,7 +77,7 @@ double least_cost_of_all(const machine& levels, const halo_load& load, const gri
 TEST(FindPlacement, is_never_worse_than_mpis_cartesian_order_in_cost_or_off_node_bytes) {
   int better = 0;
   for (const auto& levels : machines())
-    for (const auto& whole : loads())
+    for (const auto& whole : searched_loads())
       for (const int dimensions : {1, 2, 3})
         for (const bool any_grid : {false, true}) {
           const auto load = whole.in(dimensions);
@@ -97,7 +98,7 @@ TEST(FindPlacement, is_never_worse_than_mpis_cartesian_order_in_cost_or_off_node
 TEST(FindPlacement, is_the_best_of_all_hierarchical_placements) {
   int compared = 0;
   for (const auto& levels : machines())
-    for (const auto& load : loads()) {
+    for (const auto& load : searched_loads()) {
       const auto weights = default_level_weights(levels);
       const auto found = find_placement(levels, load);
       const double least =
@@ -131,7 +132,7 @@ TEST(FindPlacement, has_no_more_off_node_traffic_than_the_published_decompositio
 }
 
 TEST(FindPlacement, weighs_faces_by_their_size) {
-  const machine levels{{"node", 64}, {"core", 64}};
+  const machine_levels levels{{"node", 64}, {"core", 64}};
   const auto block_of = [](const found_placement& found) { return std::get<placement>(found.arranged).block(0); };
   const halo_load flat{.cells = {64, 64, 8}};  // the face across z is eight times as large as the others
   const placement cubes({{"node", {4, 4, 4}}, {"core", {4, 4, 4}}});
@@ -142,14 +143,14 @@ TEST(FindPlacement, weighs_faces_by_their_size) {
 
 TEST(FindPlacement, takes_rows_where_no_block_is_as_good) {
   // A node holds five whole rows of 12 along z and more; a block that divides both 12 and 64 holds at most a third of a row.
-  const machine levels{{"node", 27}, {"core", 64}};
+  const machine_levels levels{{"node", 27}, {"core", 64}};
   const auto found = find_placement(levels, {.cells = {64, 64, 8}});
   ASSERT_EQ(found.kind, "cart");
   EXPECT_EQ(found.crossing.bytes, found.cart_crossing.bytes);
 }
 
 TEST(FindPlacement, follows_the_weights_that_are_given) {
-  const machine levels{{"node", 2}, {"socket", 2}, {"core", 16}};
+  const machine_levels levels{{"node", 2}, {"socket", 2}, {"core", 16}};
   const auto cost = [&](std::vector<double> weights) { return find_placement(levels, {}, {.weights = std::move(weights)}); };
   const auto outer = cost({1, 0, 0}), inner = cost({0, 0, 1});
   EXPECT_LE(outer.crossing.bytes[0], inner.crossing.bytes[0]);
@@ -161,7 +162,7 @@ TEST(FindPlacement, follows_the_weights_that_are_given) {
 TEST(FindPlacement, sends_no_more_between_nodes_than_cart_even_where_that_weighs_nothing) {
   int bound = 0;
   for (const auto& levels : machines())
-    for (const auto& load : loads()) {
+    for (const auto& load : searched_loads()) {
       for (std::size_t heavy = levels_off_node(levels); heavy < levels.size(); ++heavy) {
         std::vector<double> weights(levels.size(), 0);
         weights[heavy] = 1;
@@ -185,7 +186,7 @@ TEST(FindPlacement, keeps_a_grid_that_is_given) {
 }
 
 TEST(FindPlacement, is_quick) {
-  const auto seconds = [](const machine& levels, bool any_grid) {
+  const auto seconds = [](const machine_levels& levels, bool any_grid) {
     const double began = monotonic_seconds();
     const auto found = find_placement(levels, {}, {.any_grid = any_grid});
     EXPECT_GT(found.cart_crossing.total, 0);

@@ -4,6 +4,7 @@
 #include <longshore/machine/placement_oracle.hpp>
 #include <longshore/machine/placement_traffic.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace longshore {
@@ -23,7 +24,7 @@ void expect_counted(const arrangement& arranged, std::span<const hardware_level>
   ASSERT_EQ(formula.total, counted.total) << text_of(shape_of(arranged));
 }
 
-std::vector<halo_load> loads() {
+std::vector<halo_load> counted_loads() {
   std::vector<halo_load> all;
   for (const bool faces : {false, true})
     for (int periodic = 0; periodic < 8; ++periodic) {
@@ -56,7 +57,7 @@ TEST(PlacementTraffic, is_what_counting_finds_on_small_machines_of_any_shape) {
     if (placed.size() > 800) continue;
     ++machines;
     const auto hardware = levels_of(placed);
-    for (const auto& load : loads()) {
+    for (const auto& load : counted_loads()) {
       expect_counted(placed, hardware, load.in(dimensions));
       for (const dimension_order& order : {x_fastest, z_fastest, dimension_order{1, 2, 0}})
         expect_counted(rank_order(placed.shape(), order), hardware, load.in(dimensions));

@@ -3,6 +3,7 @@
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/tasks.hpp>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct sort {
   [[nodiscard]] task_options options() const { return {.layer = layer, .count = count, .pin = pin, .spin = spin}; }
 };
 
-std::string name_of(const testing::TestParamInfo<sort>& info) {
+std::string name_of(const ::testing::TestParamInfo<sort>& info) {
   return fmt::format("{}_{}{}{}", info.param.layer, info.param.count, info.param.pin ? "_pinned" : "",
                      info.param.spin ? "" : "_sleepy");
 }
@@ -40,7 +41,7 @@ std::vector<sort> all_sorts() {
   return sorts;
 }
 
-class task_layers : public testing::TestWithParam<sort> {
+class task_layers : public ::testing::TestWithParam<sort> {
  protected:
   void SetUp() override {
     if (const auto reason = why_no_tasks(GetParam().layer)) GTEST_SKIP() << *reason;
@@ -48,7 +49,7 @@ class task_layers : public testing::TestWithParam<sort> {
   [[nodiscard]] static int count() { return GetParam().count; }
   [[nodiscard]] static bool runs_tasks_at_the_same_time() { return GetParam().layer != std::string("tbb"); }
 };
-INSTANTIATE_TEST_SUITE_P(all, task_layers, testing::ValuesIn(all_sorts()), name_of);
+INSTANTIATE_TEST_SUITE_P(all, task_layers, ::testing::ValuesIn(all_sorts()), name_of);
 
 TEST_P(task_layers, each_element_is_visited_once) {
   tasks workers(GetParam().options());

@@ -6,6 +6,8 @@
 #include <longshore/machine/tbb_tasks.hpp>
 #include <longshore/machine/thread_pool.hpp>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace longshore {

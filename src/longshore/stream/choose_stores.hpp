@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace longshore {
@@ -19,18 +21,29 @@ struct stores_choice {
   std::size_t cache_bytes = 0;  ///< that the tasks reach, as the machine says
 };
 
-/// Collective; the choice is the same on all ranks, and `loops` uses it from now on. `bytes_of_machine` are read and written by all ranks of
-/// a machine in one run, `tasks_of_machine` run at the same time there. Where it measures: some tens of runs, at most 20 ms of them.
-/// Streaming stores win a tie: they leave the caches to others.
+/// Collective: one allreduce of 16 bytes. Which kinds of stores any rank would take: by size where that is clear, both where it is
+/// not. Ranks differ in what they have of an array, and hosts in their caches; so none decides by itself.
+[[nodiscard]] inline std::array<bool, 2> possible_stores(team& ranks, std::size_t bytes_of_machine, std::size_t cache_bytes,
+                                                         std::size_t doubtful = 4) {
+  const bool ordinary = bytes_of_machine / doubtful <= cache_bytes, streaming = bytes_of_machine >= cache_bytes / doubtful;
+  std::array<std::int64_t, 2> possible{ordinary ? 1 : 0, streaming ? 1 : 0};
+  ranks.allreduce(possible, reduction::max);
+  return {possible[0] != 0, possible[1] != 0};
+}
+
+/// Collective; the choice is the same on all ranks, and `loops` uses it from now on. `bytes_of_machine` are read and written by all
+/// ranks of a machine in one run, `tasks_of_machine` run at the same time there; both may differ between ranks. Where it
+/// measures, which all ranks do when one would: some tens of runs, at most 20 ms of them. Streaming stores win a tie: they leave the
+/// caches to others.
 template <class Arrays>
 stores_choice choose_stores(team& ranks, stream<Arrays>& loops, std::size_t bytes_of_machine, int tasks_of_machine) {
-  constexpr std::size_t doubtful = 4;
   constexpr int tries = 7;
   constexpr double tie = 1.03, shortest_seconds = 5e-4;
   constexpr std::array kinds = {store_kind::ordinary, store_kind::streaming};
   stores_choice choice{.cache_bytes = reached_cache_bytes(tasks_of_machine)};
-  if (bytes_of_machine < choice.cache_bytes / doubtful || bytes_of_machine / doubtful > choice.cache_bytes) {
-    choice.kind = stores_for(bytes_of_machine, tasks_of_machine);
+  const auto [ordinary, streaming] = possible_stores(ranks, bytes_of_machine, choice.cache_bytes);
+  if (!ordinary || !streaming) {
+    choice.kind = streaming ? store_kind::streaming : store_kind::ordinary;
   } else {
     const auto timed = [&](int runs) {
       ranks.barrier();

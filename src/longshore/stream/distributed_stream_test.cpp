@@ -62,6 +62,29 @@ TEST(DistributedStream, stores_are_chosen_by_size_where_it_is_clear_and_measured
   });
 }
 
+// The parts of distributed arrays differ, and so do hosts: what one rank finds doubtful all measure.
+TEST(DistributedStream, stores_are_chosen_together_where_ranks_differ_in_size) {
+  spmd([](team& team) {
+    tasks alone;
+    stream loops(distributed_arrays<double, block_cyclic>(team, 1500, {1024}), alone, {});
+    const std::size_t cache = reached_cache_bytes(team.size());
+    struct expectation {
+      std::size_t on_last, on_others;
+      bool measured;
+    };
+    for (const auto& [on_last, on_others, measured] : {expectation{cache, 0, true}, expectation{0, cache, true},
+                                                       expectation{0, 100 * cache, true}, expectation{0, 0, false}}) {
+      const auto choice = choose_stores(team, loops, team.rank() + 1 == team.size() ? on_last : on_others, team.size());
+      EXPECT_TRUE(team.size() == 1 || choice.measured == measured) << on_last << " and " << on_others;
+      EXPECT_EQ(team.allreduce_value<int>(choice.measured, reduction::min),
+                team.allreduce_value<int>(choice.measured, reduction::max));
+      EXPECT_EQ(loops.wrong_elements(), 0u);
+      const int streaming_ranks = team.allreduce_value(choice.kind == store_kind::streaming ? 1 : 0, reduction::sum);
+      EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size()) << streaming_ranks << " of " << team.size();
+    }
+  });
+}
+
 TEST(DistributedStream, more_than_there_is_is_refused_on_all_ranks) {
   spmd([](team& team) {
     EXPECT_THROW((distributed_arrays<double, block>(team, std::uint64_t{1} << 50)), error);

@@ -156,6 +156,14 @@ TEST(Team, collectives_follow_each_other_closely) {
   });
 }
 
+TEST(Team, a_broadcast_from_a_rank_that_is_not_there_is_refused) {
+  spmd([](team& team) {
+    std::array<std::byte, 8> data{};
+    for (const int root : {-1, team.size()}) EXPECT_EQ(code_of([&] { team.broadcast(data, root); }), errc::usage);
+    team.barrier();
+  });
+}
+
 TEST(Team, alltoallv_moves_uneven_and_empty_blocks) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();

@@ -23,8 +23,8 @@ class kept_resources {
     }
     try {
       close(*resource);
-    } catch (const error& e) {
-      team.end_run(e);
+    } catch (const error&) {
+      team.end_run(failure_text(std::current_exception()));
     }
   }
   [[nodiscard]] std::vector<std::unique_ptr<Resource>> take() { return std::exchange(kept_, {}); }

@@ -5,24 +5,22 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/transport/channel.hpp>
 #include <longshore/transport/node_map.hpp>
+#include <longshore/transport/reduction.hpp>
 #include <longshore/transport/segment.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeindex>
+#include <typeinfo>
 #include <vector>
 
 namespace longshore {
 
 class waiter;
-
-enum class reduction { sum, min, max };
 
 /// How a transport waits, decided once at start.
 struct wait_policy {
@@ -32,10 +30,16 @@ struct wait_policy {
 
 /// One rank's view of a run. All calls are for the one thread that runs the rank; those named collective must be made by all
 /// ranks in the same order. A wait that passes the deadline throws errc::timeout, with rank, peer and operation; when another
-/// rank has failed, waits throw errc::peer_failed. After either the team can only be left.
+/// rank has failed, waits throw errc::peer_failed. Ranks that are not in the same collective call, or not with the same sizes,
+/// root and operation, throw errc::usage, which names two of them and what each calls (counts of an alltoallv: on the ranks that
+/// expect another count than is sent). After any of these the team can only be left.
+///
+/// Ranks compare their calls where that costs nothing that can be measured: always in barriers, when something is made or
+/// freed and at the end of a team; in every collective call on threads, on a team of one node, and on shmem and ucx but for
+/// alltoall and alltoallv between nodes. With LONGSHORE_CHECK=1 (run_options::check_calls) they compare all calls.
 class team {
  public:
-  virtual ~team() = default;
+  virtual ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -89,9 +93,9 @@ class team {
   /// for, destroyed with the team (so it holds nothing whose destruction is collective). Local.
   template <std::default_initializable Kept>
   [[nodiscard]] Kept& kept() {
-    auto& place = kept_[typeid(Kept)];
-    if (!place) place = std::make_shared<Kept>();
-    return *static_cast<Kept*>(place.get());
+    void* found = find_kept(typeid(Kept));
+    if (found == nullptr) found = keep(typeid(Kept), std::make_shared<Kept>());
+    return *static_cast<Kept*>(found);
   }
 
   // The same calls for values rather than bytes.
@@ -123,8 +127,7 @@ class team {
   }
 
  protected:
-  team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus)
-      : rank_(rank), size_(size), nodes_(std::move(nodes)), waiting_(waiting), cpus_(std::move(cpus)) {}
+  team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus);
 
  private:
   int rank_, size_;
@@ -133,7 +136,14 @@ class team {
   std::vector<int> cpus_;
   double waited_seconds_ = 0;
   friend class waiter;
-  std::map<std::type_index, std::shared_ptr<void>> kept_;
+  [[nodiscard]] void* find_kept(const std::type_info& type) const noexcept;
+  void* keep(const std::type_info& type, std::shared_ptr<void> object);
+
+  struct kept_object {
+    const std::type_info* type;
+    std::shared_ptr<void> object;
+  };
+  std::vector<kept_object> kept_;
 };
 
 }  // namespace longshore

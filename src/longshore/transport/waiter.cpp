@@ -2,6 +2,8 @@
 #include <longshore/transport/wait_hook.hpp>
 #include <longshore/transport/waiter.hpp>
 
+#include <fmt/core.h>
+
 #include <sched.h>
 
 #include <ctime>

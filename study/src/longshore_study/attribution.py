@@ -5,14 +5,13 @@ the factor itself, in random order and with all else equal, tells the cause (con
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from longshore_study import terminal
 from longshore_study.compare import Comparison
-from longshore_study.figures import Figure
-from longshore_study.launch_properties import is_fraction, values_by_side
+from longshore_study.differences import InRows, in_rows
 from longshore_study.pairing import Row
 from longshore_study.statistics import verdict
 from longshore_study.statistics.rules import Case, Condition, Rule, find_rules
@@ -20,17 +19,6 @@ from longshore_study.statistics.rules import Case, Condition, Rule, find_rules
 SCHEMA = 1
 DIFFERS = "differs: "
 """Before the name of a property: a factor of rows whose two sides differ in it, where other rows' do not."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A property that is not the same on both sides."""
-
-    name: str
-    reference: tuple[str, ...]
-    new: tuple[str, ...]
-    rows: int
-    """In how many rows it differs."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +30,8 @@ class Attribution:
     rules: list[Rule]
     left: list[float]
     """Of each case, what no rule explains."""
-    differences: list[Difference]
+    differences: list[InRows]
+    """What differs between the sides, and in which of these rows."""
 
     def rows_of(self, rule: Rule) -> list[Row]:
         return [self.cases[place] for place in rule.covered]
@@ -57,66 +46,23 @@ class Attribution:
 
 def attribute(comparison: Comparison) -> Attribution:
     rows = [row for row in comparison.rows if row.judgement is not None and row.effect is not None]
-    found = _differences(comparison, rows)
-    factors = [_factors(row, found) for row in rows]
-    cases = [_case(row, told, comparison) for row, told in zip(rows, factors, strict=True)]
+    found = in_rows((comparison.reference, comparison.new), rows)
+    factors = [_factors(row, place, found) for place, row in enumerate(rows)]
+    cases = [_case(row, told) for row, told in zip(rows, factors, strict=True)]
     rules, left = find_rules(cases, comparison.margin) if cases else ([], [])
-    differences = [Difference(name, *values, len(places)) for name, (values, places) in found.items()]
-    return Attribution(comparison, rows, list(factors), rules, left, differences)
+    return Attribution(comparison, rows, list(factors), rules, left, found)
 
 
-def _factors(row: Row, found: Mapping[str, tuple[Any, frozenset[int]]]) -> dict[str, Any]:
+def _factors(row: Row, place: int, found: Iterable[InRows]) -> dict[str, Any]:
     told = {name: value for name, value in row.key.factors.items() if name != "program"}
-    for name, (_, places) in found.items():
-        told[f"{DIFFERS}{name}"] = id(row) in places
-    return told
+    return told | {f"{DIFFERS}{one.difference.name}": place in one.rows for one in found}
 
 
-def _case(row: Row, factors: Mapping[str, Any], comparison: Comparison) -> Case:
-    assert row.effect is not None  # noqa: S101 - chosen by the caller
-    assert row.moderated is not None  # noqa: S101 - what is judged is moderated
-    one = verdict.Measured(row.effect.difference, row.moderated.se, row.moderated.df)
-    if row.shift_removed:
-        one = comparison.shift.remove_from(one)
+def _case(row: Row, factors: Mapping[str, Any]) -> Case:
+    assert row.estimate is not None  # noqa: S101 - chosen by the caller
+    one = row.estimate.judged
+    assert one is not None  # noqa: S101 - a row with a judgement has it
     return Case(factors, one.difference, one.se, one.df)
-
-
-_Values = tuple[tuple[str, ...], tuple[str, ...]]
-
-
-def _differences(comparison: Comparison, rows: Sequence[Row]) -> dict[str, tuple[_Values, frozenset[int]]]:
-    """By property: its values on both sides, and the rows whose sides differ in it."""
-    sides = [{str(launch.path): launch for launch in side.launches} for side in (comparison.reference, comparison.new)]
-    kept: dict[tuple[frozenset[str], frozenset[str]], dict[str, _Values]] = {}
-    found: dict[str, tuple[tuple[dict[str, None], dict[str, None]], set[int]]] = {}
-    for row in rows:
-        paths = (_paths(row.reference), _paths(row.new))
-        if paths not in kept:
-            one, other = values_by_side(
-                [[side[p] for p in sorted(own)] for side, own in zip(sides, paths, strict=True)]
-            )
-            kept[paths] = _differing(one, other)
-        for name, pair in kept[paths].items():
-            told, places = found.setdefault(name, (({}, {}), set()))
-            for texts, values_of_side in zip(told, pair, strict=True):
-                texts.update(dict.fromkeys(values_of_side))
-            places.add(id(row))
-    return {name: ((tuple(a), tuple(b)), frozenset(places)) for name, ((a, b), places) in found.items()}
-
-
-def _paths(figures: Iterable[Figure]) -> frozenset[str]:
-    return frozenset(figure.launch for figure in figures)
-
-
-def _differing(reference: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]) -> dict[str, _Values]:
-    """Without what is measured anew in each launch, which always differs."""
-    found = {}
-    for name in dict.fromkeys([*reference, *new]):
-        pair = (tuple(reference.get(name, ())), tuple(new.get(name, ())))
-        anew = any(len(values) > 1 and all(map(is_fraction, values)) for values in pair)
-        if frozenset(pair[0]) != frozenset(pair[1]) and not anew:
-            found[name] = pair
-    return found
 
 
 def condition_text(condition: Condition) -> str:
@@ -143,7 +89,7 @@ def rule_text(rule: Rule) -> str:
 
 def document(attribution: Attribution, confirm: str | None) -> dict[str, Any]:
     """What `attribute --json` prints."""
-    from longshore_study.row_document import ratios  # noqa: PLC0415 - for JSON and the report
+    from longshore_study.estimate import ratio, ratios  # noqa: PLC0415 - for JSON and the report
 
     return {
         "schema": SCHEMA,
@@ -155,8 +101,8 @@ def document(attribution: Attribution, confirm: str | None) -> dict[str, Any]:
             {
                 "associated_with": rule_text(rule),
                 "conditions": [{"factor": c.factor, "levels": list(c.levels)} for c in rule.conditions],
-                "goodness_ratio": ratios((rule.difference, rule.difference), 1.0)[0],
-                "interval": ratios(rule.interval, 1.0),
+                "goodness_ratio": ratio(rule.difference, "higher"),
+                "interval": ratios(rule.interval, "higher"),
                 "p": rule.p,
                 "rows": len(rule.covered),
                 "changed": sum(r.verdict in (verdict.REGRESSED, verdict.IMPROVED) for r in attribution.rows_of(rule)),
@@ -167,9 +113,6 @@ def document(attribution: Attribution, confirm: str | None) -> dict[str, Any]:
             {"pattern": row.key.pattern, "variant": row.key.variant, "between": row.key.cell, "verdict": row.verdict}
             for row in attribution.unexplained
         ],
-        "provenance": [
-            {"property": d.name, "reference": list(d.reference), "new": list(d.new), "rows": d.rows}
-            for d in attribution.differences
-        ],
+        "provenance": [{**one.difference.as_json(), "rows": len(one.rows)} for one in attribution.differences],
         "confirm": confirm,
     }

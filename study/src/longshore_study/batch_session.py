@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from longshore_study import batch
+from longshore_study import batch, variables
 from longshore_study.batch import JobRequest
 from longshore_study.durations import clock
 from longshore_study.errors import EXIT_OK, LongshoreError
@@ -184,8 +184,7 @@ def _print_plan(
     for submit, script, commands in jobs:
         print(f"# would be submitted with:\n{shlex.join(submit)}\n# with this script:\n{script}# and start in it:")
         for command in commands:
-            assignments = [f"{name}={shlex.quote(value)}" for name, value in command.environment.items()]
-            print(" ".join([*assignments, shlex.join(command.argv)]))
+            print(" ".join([*variables.typed(command.environment), shlex.join(command.argv)]))
     return EXIT_OK
 
 

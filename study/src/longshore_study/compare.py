@@ -13,8 +13,10 @@ from longshore_study import terminal
 from longshore_study.common_shift import CommonShift, find_shift
 from longshore_study.differences import differences
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
+from longshore_study.estimate import STATISTIC, estimate
 from longshore_study.expression import Expression
 from longshore_study.figures import CONTROL, CONTROL_METRICS, measure, pattern_rank, require_metrics
+from longshore_study.overview import reading_order
 from longshore_study.pairing import Row, design_of, failed_without_row, pair, sessions_in_turns, set_apart
 from longshore_study.row_document import row_document
 from longshore_study.selection import Side
@@ -160,16 +162,11 @@ def _control(row: Row) -> tuple[str, verdict.Measured]:
 def _judge(rows: Sequence[Row], margin: float, shift: CommonShift) -> CommonShift:
     """Rows and shift are one family of hypotheses."""
     invalid = {id(row) for row in rows if any(figure.above for figure in (*row.reference, *row.new))}
-    testable = [row for row in rows if row.effect and row.moderated and id(row) not in invalid]
-    measured = []
-    for row in testable:
-        assert row.effect is not None  # noqa: S101 - see the line above
-        assert row.moderated is not None  # noqa: S101
-        one = verdict.Measured(row.effect.difference, row.moderated.se, row.moderated.df)
-        if shift.removed:
-            one = shift.remove_from(one)
-            row.shift_removed = True
-        measured.append(one)
+    for row in rows:
+        if row.effect:
+            row.estimate = estimate(row.effect, row.moderated, row.adjustment, shift)
+    testable = [row for row in rows if row.moderated and id(row) not in invalid]
+    measured = [row.estimate.judged for row in testable if row.estimate and row.estimate.judged]
     family = verdict.judge([*measured, shift.measured] if shift.measured else measured, margin)
     for row, judgement in zip(testable, family, strict=False):
         row.judgement, row.verdict = judgement, judgement.verdict
@@ -200,8 +197,8 @@ def _order(rows: list[Row]) -> None:
         key=lambda row: (
             pattern_rank(row.key.pattern),
             rank[row.verdict],
-            row.effect.difference if row.effect else 0.0,
-            row.key.study, row.key.cell_text, row.key.variant_text, row.key.metric,
+            row.estimate.difference if row.estimate else 0.0,
+            row.key.study, reading_order(row.key.factors), row.key.metric,
         )
     )  # fmt: skip
 
@@ -216,6 +213,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "new": comparison.new.name,
         "margin": comparison.margin,
         "verdict": comparison.verdict,
+        "statistic": STATISTIC,
         "counts": {name: count for name, count in counts.items() if count},
         "common_shift": comparison.shift.document(),
         "pulse": {"rows": len(explained), "variance_explained": [min(explained), max(explained)]}

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
+from longshore_study import terminal
 from longshore_study.errors import LongshoreError
 
 Row = dict[str, Any]
@@ -114,12 +115,11 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        text = f"{value:.4g}"
-        return f"{float(text):.0f}" if "e" in text and 1e-4 < abs(value) < 1e9 else text
+        return terminal.significant(value, 4)
     if isinstance(value, list):
         return " x ".join(shown(one) for one in value)
     if isinstance(value, dict):
-        return " ".join(f"{name}={shown(one)}" for name, one in value.items())
+        return " ".join(f"no {name}" if one is None else f"{name}={shown(one)}" for name, one in value.items())
     return " ".join(str(value).split())
 
 

@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from longshore_study import terminal
-from longshore_study.figures import Measured
+from longshore_study.figures import Measured, unit_of_whom
 from longshore_study.overview import CHOICES, LAYOUT, Row
+
+STATISTIC = "median over launches"
+"""What a figure of these tables is; `compare` has geometric means."""
 
 
 def document(rows: Sequence[Row], measured: Measured) -> dict[str, Any]:
     """What `show --json` prints."""
     return {
         "schema": 1,
+        "statistic": STATISTIC,
         "rows": [
             {
                 "study": row.study,
@@ -69,7 +73,7 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
     # What was measured comes before its sizes: of many benchmarks in one table, sizes would tell them apart by chance.
     names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
     implied = [] if verbose else _implied(names, described)
-    unit = rows[0].metrics[metric]["unit"]
+    unit = unit_of_whom(pattern, metric, rows[0].metrics[metric]["unit"])
     notes = [_note(row, every_row=all(other.imported for other in rows)) for row in rows]
     bests = ["best" if row.best else "" if row.of_best is None else f"{100 * row.of_best:.0f} %" for row in rows]
     columns = [name for name in names if name not in implied] + [unit, "launches"]
@@ -83,9 +87,8 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
             columns.append(heading)
             body = [[*line, text] for line, text in zip(body, texts, strict=True)]
     shown = {name: value for name, value in shared.items() if value not in ("", {})}
-    title = (
-        f"{pattern}: {metric} ({terminal.factors(shown)}{', imported' if all(row.imported for row in rows) else ''})"
-    )
+    imported = ", imported" if all(row.imported for row in rows) else ""
+    title = f"{pattern}: {metric}, {STATISTIC} ({terminal.factors(shown)}{imported})"
     right = {unit, "launches", "of best", *LAYOUT}
     terminal.print_table(title, columns, body, right=right, styles=["best" if row.best else None for row in rows])
     if implied:

@@ -26,6 +26,18 @@ MAIN_METRICS = {
 CONTROL = speed_of_light.CONTROL
 CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
 """By kernel: those that say whether the machine as a whole has changed. The others are parameters of a model."""
+PER = {
+    ("stream", "bandwidth"): "node", ("stream", "best_bandwidth"): "node", ("stream", "mean_bandwidth"): "node",
+    ("stream", "write_allocate_bandwidth"): "node", ("gather", "injection_bandwidth"): "node",
+    ("gather", "mean_injection_bandwidth"): "node", ("sort", "exchange_bandwidth"): "node",
+    ("control", "bandwidth"): "node", ("control", "best_bandwidth"): "node",
+    ("control", "memcpy_best_bandwidth"): "node", ("control", "rank_bandwidth"): "rank",
+    ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
+    ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
+}  # fmt: skip
+"""Of whom a figure is, by pattern and metric (docs/figures.md); of all ranks together where nothing stands here."""
+LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
+"""By pattern, the factor that the program chooses where its level is `auto`."""
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 PATTERN_ORDER = ("stream", "gather", "halo", "sort")
 
@@ -53,6 +65,12 @@ class Key:
         return {"pattern": self.pattern, **self.cell, **self.variant}
 
 
+def unit_of_whom(pattern: str, metric: str, unit: str) -> str:
+    """`GB/s per node`: a unit for people, who take half of the ranks for half as fast else."""
+    whom = PER.get((pattern, metric))
+    return f"{unit} per {whom}" if whom else unit
+
+
 # A store has few different keys and many figures.
 _shared_key = lru_cache(maxsize=200_000)(Key)
 
@@ -76,6 +94,10 @@ class Figure:
     """Why the value cannot be: it is above a bound."""
     pulse: float | None = None
     """The logarithm of how fast the machine was at that time, as a small exchange before each repetition showed it."""
+    became: str | None = None
+    """What `auto` took, where a factor of the variant is left to the program and the record tells."""
+    nodes: int | None = None
+    """Of the launch, virtual ones too; None where it does not say."""
 
     @property
     def goodness(self) -> float:
@@ -169,6 +191,7 @@ def _of_launch(
 ) -> Iterator[Figure | tuple[Key, str]]:
     cell_text = canonical(launch.cell)
     started = launch.envelope.get("started")
+    nodes = _nodes(launch)
     for result in launch.results:
         pattern, variant, metrics = result["pattern"], result["variant"], result.get("metrics") or {}
         main = main_metric(pattern, variant, metrics)
@@ -196,7 +219,24 @@ def _of_launch(
                 launch.imported,
                 bounds.exceeded(launch, result, name),
                 pulse,
+                _became(result),
+                nodes,
             )
+
+
+def _nodes(launch: Launch) -> int | None:
+    found = (launch.header or {}).get("nodes", launch.cell.get("nodes"))
+    return found if isinstance(found, int) else None
+
+
+def _became(result: Record) -> str | None:
+    """docs/records.md says where a record tells it."""
+    factor = LEFT_TO_AUTO.get(result["pattern"])
+    if factor is None or result["variant"].get(factor) != "auto":
+        return None
+    chosen = result.get("chosen")
+    told = chosen.get(factor) if isinstance(chosen, dict) else result.get(factor)
+    return told if isinstance(told, str) else None
 
 
 def _pulse(result: Record) -> float | None:

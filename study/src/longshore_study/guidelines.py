@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from longshore_study.contrast import BY_SESSION, IN_TURNS, WITHIN_LAUNCH
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError
+from longshore_study.estimate import ratio, ratios
 from longshore_study.figures import Figure, Measured, canonical, measure, pattern_rank
 from longshore_study.pairing import overlapping
 from longshore_study.selection import Side
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 BROKEN, HOLDS = "broken", "holds"
+STATISTIC = "geometric mean over what was compared: launches or sessions"
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Row:
     @property
     def ratio(self) -> float:
         """Of the metric, `faster` over `than`, as a reader would compute it from the two values."""
-        return math.exp(self.effect.difference * (-1.0 if self.better == "lower" else 1.0))
+        return ratio(self.effect.difference, self.better)
 
     @property
     def holds(self) -> bool | None:
@@ -310,14 +312,13 @@ def document(findings: Findings) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "tag": findings.side.name,
+        "statistic": STATISTIC,
         "rows": [_row_document(row) for row in findings.rows],
         "problems": findings.problems,
     }
 
 
 def _row_document(row: Row) -> dict[str, Any]:
-    sign = -1.0 if row.better == "lower" else 1.0
-    bounds = row.interval and sorted(math.exp(sign * bound) for bound in row.interval)
     return {
         "faster": dict(row.guideline.faster),
         "than": dict(row.guideline.than),
@@ -325,8 +326,9 @@ def _row_document(row: Row) -> dict[str, Any]:
         "ratio": row.ratio,
         "holds": row.holds,
         "verdict": row.verdict,
-        "times_slower": math.exp(-row.effect.difference),
-        "interval": bounds,
+        "times_slower": ratio(row.effect.difference, "lower"),
+        "times_slower_interval": row.interval and ratios(row.interval, "lower"),
+        "interval": row.interval and ratios(row.interval, row.better),
         "tolerance": row.guideline.tolerance,
         "metric": row.metric,
         "unit": row.unit,

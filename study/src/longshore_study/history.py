@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longshore_study.errors import suggestion
+from longshore_study.estimate import ratio, ratios
 from longshore_study.events import Event
 from longshore_study.expression import Expression
 from longshore_study.factors import BETWEEN, FACTORS
 from longshore_study.figures import Figure, Key, Measured, measure, pattern_rank, require_metrics
+from longshore_study.overview import reading_order
 from longshore_study.pairing import known_factors
 from longshore_study.statistics import change_points
 from longshore_study.statistics.change_points import Change, History
@@ -26,6 +28,7 @@ from longshore_study.store import Launch
 
 SCHEMA = 1
 DEFAULT_MARGIN = 0.05
+STATISTIC = "geometric mean over sessions"
 MOST_SESSIONS = 400  # of a row; of more, the latest
 
 
@@ -69,8 +72,7 @@ class Row:
 
     def interval(self, change: Change) -> tuple[float, float]:
         """Of the ratio of the figure, the smaller end first."""
-        sign = -1.0 if self.better == "lower" else 1.0
-        low, high = sorted(math.exp(max(-700.0, min(700.0, sign * end))) for end in change.interval)
+        low, high = ratios(change.interval, self.better)
         return low, high
 
     def told_events(self, change: Change) -> list[str]:
@@ -78,7 +80,7 @@ class Row:
         return [event.text for event in self.events.get(change.at, ())] if change.known else []
 
     def ratio(self, change: Change) -> float:
-        return math.exp(change.difference * (-1.0 if self.better == "lower" else 1.0))
+        return ratio(change.difference, self.better)
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,9 @@ def build(
         groups = defaultdict(list, {key: groups[key] for key in where.select(list(groups), known_factors)})
     order = {tag: place for place, tag in enumerate(tags)}
     rows = [_row(key, figures, times, order) for key, figures in groups.items()]
-    rows.sort(key=lambda row: (pattern_rank(row.key.pattern), row.key.cell_text, row.key.variant_text, row.key.metric))
+    rows.sort(
+        key=lambda row: (pattern_rank(row.key.pattern), row.key.study, reading_order(row.key.factors), row.key.metric)
+    )
     for row in rows:
         row.events = _events(row, events)
     found = change_points.find_changes([row.logs for row in rows], margin, [list(row.events) for row in rows])
@@ -184,6 +188,7 @@ def document(table: Table, events: Sequence[Event]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "margin": table.margin,
+        "statistic": STATISTIC,
         "events": [{"date": e.date, "text": e.text, "factors": dict(e.factors)} for e in events],
         "rows": [_row_document(row) for row in table.rows],
         "problems": [*table.warnings, *table.measured.problems],

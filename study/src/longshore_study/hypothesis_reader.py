@@ -7,21 +7,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from longshore_study import variables
 from longshore_study.errors import suggestion
 from longshore_study.expression import canonical
 from longshore_study.study import Hypothesis, PatternBlock
 from longshore_study.toml_values import Values, listed
 
 WHERE = ("hypothesis",)
+ENVIRONMENTS = ("environment", "new_environment")
 
 
 def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequence[PatternBlock]) -> Hypothesis | None:
     if "hypothesis" not in document:
         return None
     table = values.table(document, (), "hypothesis")
-    values.known_keys(table, WHERE, ("factors", "ratio", "environment"), "key in [hypothesis]")
-    given = values.table(table, WHERE, "factors")
-    if "factors" in table and isinstance(table["factors"], dict) and not given:
+    values.known_keys(table, WHERE, ("factors", "ratio", *ENVIRONMENTS), "key in [hypothesis]")
+    environments = {name: _environment(values, table, name, blocks) for name in ENVIRONMENTS}
+    both = all(environments.values())
+    given = values.table(table, WHERE, "factors", required=not both)
+    if "factors" in table and isinstance(table["factors"], dict) and not given and not both:
         values.problem((*WHERE, "factors"), 'no factor is suspected; write factors = { mode = ["persistent"] }')
     suspected = {canonical(name): level if isinstance(level, list) else [level] for name, level in given.items()}
     ratio = values.number(
@@ -38,16 +42,23 @@ def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequenc
         measured = [level for block in blocks for level in _levels(block).get(name, ())]
         if not any(level in levels for level in measured):
             values.problem(place, f"the study measures no suspected level of {name}")
-    if blocks and suspected.keys() <= known and not any(_contrasts(block, suspected) for block in blocks):
+    if blocks and suspected and suspected.keys() <= known and not any(_contrasts(block, suspected) for block in blocks):
         values.problem(
             (*WHERE, "factors"), "nothing else is measured beside the suspected levels: there is no contrast"
         )
-    environment = {
-        name: str(value) for name, value in values.table(table, WHERE, "environment", required=False).items()
-    }
-    if environment and not any(environment in _levels(block).get("environment", []) for block in blocks):
-        values.problem((*WHERE, "environment"), "no [[pattern]] measures this level of environment")
-    return Hypothesis(suspected, ratio, environment)
+    return Hypothesis(suspected, ratio, **environments)
+
+
+def _environment(
+    values: Values, table: Mapping[str, Any], name: str, blocks: Sequence[PatternBlock]
+) -> variables.Level:
+    place = (*WHERE, name)
+    level = variables.read(
+        values.table(table, WHERE, name, required=False), lambda key, what: values.problem((*place, key), what)
+    )
+    if level and not any(level in _levels(block).get("environment", []) for block in blocks):
+        values.problem(place, "no [[pattern]] measures this level of environment")
+    return level
 
 
 def _levels(block: PatternBlock) -> dict[str, list[Any]]:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from longshore_study import provenance
+from longshore_study import provenance, terminal
 from longshore_study.report.labels import name_text
 from longshore_study.report.numbers import whole_number
 from longshore_study.store import Launch
@@ -79,7 +79,7 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return terminal.significant(value, 4)
     if isinstance(value, int):
         return whole_number(value)
     if isinstance(value, list) and all(isinstance(v, (str, int, float)) for v in value):

@@ -19,6 +19,7 @@ from longshore_study.errors import LongshoreError
 from longshore_study.mpi import Mpi, find_mpi, missing_mpi
 from longshore_study.plan import Cell
 from longshore_study.study import LauncherChoice
+from longshore_study.variables import Level
 
 INSIDE = {"slurm-batch": "srun", "pbs-batch": "mpirun", "flux-batch": "flux"}
 """What starts programs within a job of each batch system."""
@@ -27,8 +28,8 @@ INSIDE = {"slurm-batch": "srun", "pbs-batch": "mpirun", "flux-batch": "flux"}
 @dataclass(frozen=True)
 class Command:
     argv: list[str]
-    environment: dict[str, str] = field(default_factory=dict)
-    """What is added to the environment as it is."""
+    environment: Level = field(default_factory=dict)
+    """What is added to the environment as it is, or taken away from it."""
     binding: str = "none"
     """Who decides where ranks run."""
 

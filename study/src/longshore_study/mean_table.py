@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from longshore_study import terminal
+from longshore_study.figures import unit_of_whom
 from longshore_study.means import Mean
 
 
@@ -42,7 +43,10 @@ def render(rows: Sequence[Mean]) -> None:
         groups.setdefault((row.study, row.tag, row.pattern, row.metric, row.unit), []).append(row)
     for (study, tag, pattern, metric, unit), members in groups.items():
         shared, names = terminal.varying([row.factors for row in members])
-        title = f"{terminal.side(study, tag)}: {pattern} {metric}, {unit}" + terminal.shared_factors(shared)
+        title = (
+            f"{terminal.side(study, tag)}: {pattern} {metric}, {unit_of_whom(pattern, metric, unit)}"
+            + terminal.shared_factors(shared)
+        )
         columns = [*terminal.options(names), "launches", "mean", "min", "max", "middle, 95 %"]
         body = [
             [

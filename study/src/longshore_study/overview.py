@@ -24,6 +24,10 @@ LAYOUT = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain"
 """Where it was measured: no figure is shown without it."""
 
 
+MEASUREMENTS = ("part", "test", "datatype", "processes")
+"""What one of many benchmarks in one table is, before its sizes."""
+
+
 @dataclass(slots=True)
 class Row:
     study: str
@@ -118,16 +122,15 @@ def _goodness(row: Row) -> float:
 
 def _order(row: Row) -> tuple[Any, ...]:
     asked = {name: value for name, value in {**row.cell, **row.variant}.items() if name not in CHOICES}
-    first = {name: place for place, name in enumerate(LAYOUT)}
-    names = sorted(asked, key=lambda name: (first.get(name, len(LAYOUT)), name))
-    sizes = tuple((name, _sortable(asked[name])) for name in names)
-    return (pattern_rank(row.pattern), row.study, row.tag, row.session or "", sizes, -_goodness(row))
+    whose = (pattern_rank(row.pattern), row.study, row.tag, row.session or "")
+    return (*whose, reading_order(asked), -_goodness(row))
 
 
 def reading_order(factors: Mapping[str, Any]) -> tuple[Any, ...]:
-    """For rows that are no figures to be ranked: by layout, then by sizes, then by what was chosen."""
-    first = {name: place for place, name in enumerate(LAYOUT)}
-    names = sorted(factors, key=lambda name: (name in CHOICES, first.get(name, len(LAYOUT)), name))
+    """By layout, then by sizes, then by what was chosen."""
+    first = {name: place for place, name in enumerate((*LAYOUT, *MEASUREMENTS))}
+    # What was measured before how large it was: two tests of many sizes stand one below the other.
+    names = sorted(factors, key=lambda name: (name in CHOICES, first.get(name, len(first)), name == "bytes", name))
     return tuple((name, _sortable(factors[name])) for name in names)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longshore_study.errors import UsageError, suggestion
+from longshore_study.estimate import Estimate
 from longshore_study.expression import Expression
 from longshore_study.figures import CONTROL, Figure, Key, Measured, canonical
 from longshore_study.selection import Side
@@ -36,10 +37,19 @@ class Row:
     adjustment: Adjustment | None = None
     """What the pulse of the machine took out of the effect; None: nothing."""
     moderated: moderated.Moderated | None = None
+    estimate: Estimate | None = None
+    """The ratio of the row and its interval: what every table, file and page shows."""
     judgement: verdict.Judgement | None = None
     verdict: str = verdict.UNTESTABLE
     warnings: list[str] = field(default_factory=list)
-    shift_removed: bool = False
+
+    @property
+    def used(self) -> tuple[list[Figure], list[Figure]]:
+        """The figures of both sides that the effect was computed from: sessions without a partner are not in it."""
+        if self.effect is None or self.effect.design == effect.UNPAIRED:
+            return self.reference, self.new
+        shared = {f.session for f in self.reference} & {f.session for f in self.new}
+        return [f for f in self.reference if f.session in shared], [f for f in self.new if f.session in shared]
 
 
 def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Collection[str] = ()) -> list[Row]:
@@ -173,13 +183,6 @@ def design_of(row: Row, in_turns: frozenset[str]) -> Effect | None:
     return found
 
 
-def _pulses(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
-    sessions: dict[str, dict[Hashable, float]] = defaultdict(dict)
-    for figure in figures:
-        sessions[figure.session][figure.launch] = figure.pulse or 0.0
-    return dict(sessions)
-
-
 Sessions = Mapping[str, Mapping[Hashable, float]]
 """Logarithms of goodness by session and launch."""
 
@@ -207,7 +210,16 @@ def design(reference: Sessions, new: Sessions, in_turns: frozenset[str], warning
 
 
 def by_session(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
-    sessions: dict[str, dict[Hashable, float]] = defaultdict(dict)
-    for figure in figures:
-        sessions[figure.session][figure.launch] = figure.goodness
-    return dict(sessions)
+    return _by_session((figure, figure.goodness) for figure in figures)
+
+
+def _pulses(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
+    return _by_session((figure, figure.pulse or 0.0) for figure in figures)
+
+
+def _by_session(numbers: Iterable[tuple[Figure, float]]) -> dict[str, dict[Hashable, float]]:
+    """A launch has several figures where a factor that tells them apart is ignored: their mean is the launch's."""
+    sessions: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for figure, number in numbers:
+        sessions[figure.session][figure.launch].append(number)
+    return {s: {launch: math.fsum(v) / len(v) for launch, v in found.items()} for s, found in sessions.items()}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from longshore_study import store
+from longshore_study import store, variables
 from longshore_study.errors import UsageError
 from longshore_study.factors import FACTORS
 from longshore_study.study import Amounts, External, PatternBlock, Study
@@ -55,7 +55,7 @@ class Cell:
         return store.cell_id({"cell": self.factors, "within": self.within})
 
     @property
-    def environment(self) -> dict[str, str]:
+    def environment(self) -> variables.Level:
         return dict(self.between.get("environment", {}))
 
     @property
@@ -72,7 +72,7 @@ class Cell:
         words = [self.program]
         for name, value in self.between.items():
             if name == "environment":
-                words += [f"{key}={text}" for key, text in value.items()]
+                words += variables.told(value)
             elif name == "transport":
                 words.append(str(value))
             elif name == "ranks":

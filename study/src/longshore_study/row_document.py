@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from longshore_study.estimate import COMMON_SHIFT, ratio, ratio_document, ratios
 from longshore_study.figures import Figure
 from longshore_study.pairing import Row, by_session
 from longshore_study.statistics import effect, student
@@ -15,8 +16,7 @@ from longshore_study.statistics.effect import Effect
 def row_document(row: Row) -> dict[str, Any]:
     figures = [*row.reference, *row.new]
     unit, better = (figures[0].unit, figures[0].better) if figures else ("", "higher")
-    sign = -1.0 if better == "lower" else 1.0
-    found, mod, judged = row.effect, row.moderated, row.judgement
+    found, mod, judged, shown = row.effect, row.moderated, row.judgement, row.estimate
     document: dict[str, Any] = {
         "study": row.key.study or None,
         "pattern": row.key.pattern,
@@ -24,10 +24,9 @@ def row_document(row: Row) -> dict[str, Any]:
         "between": row.key.cell,
         "metric": row.key.metric,
         "verdict": row.verdict,
-        "ratio": math.exp(sign * found.difference) if found else None,
-        "interval": None,
-        "reference": _centre(row.reference),
-        "new": _centre(row.new),
+        **ratio_document(row.estimate, better),
+        "reference": _centre(row.used[0]),
+        "new": _centre(row.used[1]),
         "unit": unit,
         "better": better,
         "sessions": [len({f.session for f in side}) for side in (row.reference, row.new)],
@@ -36,43 +35,34 @@ def row_document(row: Row) -> dict[str, Any]:
         "warnings": row.warnings,
     }
     if found and mod:
-        document["interval"] = ratios(effect.interval(found.difference, mod.se, mod.df), sign)
         prior = None if math.isinf(mod.prior_df) else mod.prior_df
         document["moderated"] = {"se": mod.se, "df": _finite(mod.df), "prior_df": prior}
-        document["welch"] = _welch(found, found.difference - _moved(row), sign)
-    if row.adjustment and found:
+        document["welch"] = _welch(row.adjustment.plain if row.adjustment else found, better)
+    if row.adjustment and shown:
         document["pulse"] = {
             "slope": row.adjustment.slope,
             "variance_explained": row.adjustment.explained,
             "groups": row.adjustment.groups,
-            "ratio_without": math.exp(sign * (found.difference - _moved(row))),
+            "ratio_without": ratio(shown.raw, better),
         }
     if judged:
         document |= {"p": judged.p, "adjusted_p": judged.adjusted_p, "holm_p": judged.holm_p}
         document["equivalence_p"] = judged.equivalence_p
         document["smallest_slowdown"] = slowdown_share(judged.detectable)
-        if row.shift_removed:
-            middle = (judged.interval[0] + judged.interval[1]) / 2.0
-            document["without_shift"] = {"ratio": math.exp(sign * middle), "interval": ratios(judged.interval, sign)}
+    if shown and COMMON_SHIFT in shown.taken_out and shown.interval:  # what `ratio` was called before it was the one
+        document["without_shift"] = {name: document[name] for name in ("ratio", "interval")}
     return document
 
 
-def _moved(row: Row) -> float:
-    return row.adjustment.moved if row.adjustment else 0.0
-
-
-def _welch(found: Effect, difference: float, sign: float) -> dict[str, Any] | None:
-    """The plain result beside the moderated one: from this row's figures alone, without its pulse."""
-    if found.welch_se is None or found.welch_df is None:
+def _welch(plain: Effect, better: str) -> dict[str, Any] | None:
+    """The raw ratio with the interval of this row's figures alone."""
+    if plain.welch_se is None or plain.welch_df is None:
         return None
-    t = difference / found.welch_se if found.welch_se else math.copysign(math.inf, difference)
-    bounds = effect.interval(difference, found.welch_se, found.welch_df)
-    return {"df": found.welch_df, "p": student.two_sided(t, found.welch_df), "interval": ratios(bounds, sign)}
-
-
-def ratios(bounds: tuple[float, float], sign: float) -> list[float]:
-    """Bounds on the log scale of goodness as ratios of the metric, the smaller one first."""
-    return sorted(math.exp(max(-700.0, min(700.0, sign * bound))) for bound in bounds)
+    difference = plain.difference
+    t = difference / plain.welch_se if plain.welch_se else math.copysign(math.inf, difference)
+    bounds = effect.interval(difference, plain.welch_se, plain.welch_df)
+    p = student.two_sided(t, plain.welch_df)
+    return {"df": plain.welch_df, "p": p, "ratio": ratio(difference, better), "interval": ratios(bounds, better)}
 
 
 def slowdown_share(detectable: float) -> float:
@@ -81,7 +71,7 @@ def slowdown_share(detectable: float) -> float:
 
 
 def _centre(figures: Sequence[Figure]) -> float | None:
-    """Geometric mean over sessions of the geometric means over their launches."""
+    """Geometric mean over sessions of the geometric means over their launches (estimate.STATISTIC)."""
     sessions = by_session(figures)
     if not sessions:
         return None

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from longshore_study import records
+from longshore_study import records, variables
 from longshore_study.child import ChildResult, Signals, run_child
 from longshore_study.errors import LongshoreError
 from longshore_study.external_output import imported_lines
@@ -154,7 +154,9 @@ class Runner:
         left = self.deadline.left_seconds if self.deadline is not None else float("inf")
         limit = max(0.0, min(cell.amounts.timeout_seconds, left))
         try:
-            result = run_child(command.argv, {**os.environ, **command.environment}, limit, signals, self._tick)
+            result = run_child(
+                command.argv, variables.applied(os.environ, command.environment), limit, signals, self._tick
+            )
             if result.timed_out and limit < cell.amounts.timeout_seconds:
                 raise OutOfTime
             if cell.external:

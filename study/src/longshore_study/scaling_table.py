@@ -59,6 +59,7 @@ def render(curves: Sequence[Curve]) -> None:
         ]
         title = f"{terminal.side(study, tag)}: {pattern}, {unit} per node and efficiency"
         terminal.print_table(title + terminal.shared_factors(shared), columns, rows, right=places_named)
+        print("figures: geometric mean over launches")
         print(f"efficiency: {DEFINITIONS[axis]}; in parentheses its 95 % interval from launches\n")
 
 

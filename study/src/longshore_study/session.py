@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from longshore_study import batch_session
+from longshore_study import batch_session, variables
 from longshore_study.child import Interrupted, Signals
 from longshore_study.claim import claimed
 from longshore_study.cores import available_cpus
@@ -27,6 +27,7 @@ from longshore_study.session_folder import Target, keep_study_file
 from longshore_study.starter import Starter, make_starter
 from longshore_study.store import Store, folder_name
 from longshore_study.study_file import load
+from longshore_study.terminal import count
 
 
 def add_session_options(
@@ -74,7 +75,7 @@ def run_session(args: argparse.Namespace, study_path: str) -> int:
         status = _run(args, plan, target, launches, summary, starter=starter, deadline=deadline)
         if status is not None:
             return status
-    _conclude(args, target, summary)
+    conclude(args, target, summary)
     return summary.exit_status
 
 
@@ -136,11 +137,11 @@ def _run(
             by_time = isinstance(stop, OutOfTime)
             why = "the end of the time given (--stop-after)" if by_time else str(stop)
             say(
-                f"longshore: stopped by {why}; {len(summary.outcomes)} launches recorded, {left} left; {go_on}",
+                f"longshore: stopped by {why}; {count(len(summary.outcomes), 'launch')} recorded, {left} left; {go_on}",
                 sys.stderr,
             )
             if args.json:
-                _conclude(args, target, summary, stopped="time" if by_time else str(stop), left=left)
+                conclude(args, target, summary, stopped="time" if by_time else str(stop), left=left)
             return EXIT_STOPPED if isinstance(stop, OutOfTime) else stop.exit_status
         except LongshoreError as error:
             # A full disk, mostly. What was recorded stays; the launch at hand is run again.
@@ -158,7 +159,7 @@ def resume_command(plan: Plan, target: Target) -> str:
 
 
 def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, forecast: Forecast) -> None:
-    parts = [f"{len(launches)} launches to run"]
+    parts = [f"{count(len(launches), 'launch')} to run"]
     if summary.recorded_before:
         parts.append(f"{summary.recorded_before} recorded before")
     if summary.failed_before:
@@ -173,7 +174,7 @@ def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary
         say(f"warning: load average {load.value}: {load.advice}", sys.stderr)
 
 
-def _conclude(
+def conclude(
     args: argparse.Namespace, target: Target, summary: Summary, *, stopped: str | None = None, left: int = 0
 ) -> None:
     ran = [outcome for outcome in summary.outcomes if not outcome.failure]
@@ -203,7 +204,7 @@ def _conclude(
         print(f"nothing to do: all {summary.planned} launches of session {target.session} are recorded in {folder}")
         return
     seconds = sum(outcome.seconds for outcome in summary.outcomes)
-    words = [f"{len(ran)} launches recorded in {duration(seconds)}"]
+    words = [f"{count(len(ran), 'launch')} recorded in {duration(seconds)}"]
     if skipped:
         words.append(f"{len(skipped)} of them had nothing to run")
     if summary.failures:
@@ -226,5 +227,4 @@ def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:
         print(json.dumps({"schema": 1, "launches": rows}, indent=1))
         return
     for command in commands:
-        assignments = [f"{name}={shlex.quote(value)}" for name, value in command.environment.items()]
-        print(" ".join([*assignments, shlex.join(command.argv)]))
+        print(" ".join([*variables.typed(command.environment), shlex.join(command.argv)]))

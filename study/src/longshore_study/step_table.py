@@ -10,6 +10,7 @@ from typing import Any
 
 from longshore_study import terminal
 from longshore_study.contrast import Contrast
+from longshore_study.figures import unit_of_whom
 from longshore_study.overview import LAYOUT
 from longshore_study.steps import Cell, Factors, StepTable
 
@@ -112,7 +113,8 @@ def legend(table: StepTable) -> list[str]:
     lines = []
     if gains:
         lines.append(
-            f"{table.unit}: geometric mean over launches; xN: N times the step before, in parentheses its 95 % interval"
+            f"{table.unit}: geometric mean over launches; xN: N times as good as the step before, in parentheses its "
+            "95 % interval"
         )
     if any(gain.interval and shows_nothing(gain) for gain in gains):
         lines.append("~ the interval includes 1: the launches do not show that the step changed anything")
@@ -184,7 +186,8 @@ def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, l
     if any(gains):
         rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
     told = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
-    title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {table.unit}{told}"
+    unit = unit_of_whom(table.pattern, table.metric, table.unit)
+    title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {unit}{told}"
     return title, heads[0], rows
 
 

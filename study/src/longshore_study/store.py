@@ -18,6 +18,7 @@ from longshore_study.errors import LongshoreError, UsageError
 from longshore_study.records import Record, RecordError
 
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a temporary name is longer than the final one
+_NAMED = re.compile(r"([0-9a-f]{12})-(\d{3,})(?:\.\d+)?\.jsonl$")  # by write_launch, after cell and launch index
 _SHORTENED = re.compile(r"~[0-9a-f]{16}$")
 _NOTHING_COULD_RUN = 2  # longshore-bench: all that was asked is skipped, with reasons; that is an answer
 _BRACE = ord("}")
@@ -288,8 +289,11 @@ def _first_problem(path: Path, line_count: int, envelope: Record, body: _Body) -
 
 def _unreadable(path: Path, names: list[str], problem: str) -> Launch:
     study, tag, session = names
+    # Its name still says which launch it was to be.
+    named = _NAMED.match(path.name)
+    cell, index = (named[1], int(named[2])) if named else (path.stem, 0)
     return Launch(
-        study=study, tag=tag, session=session, cell={}, cell_id=path.stem, launch_index=0, position=None, path=path,
+        study=study, tag=tag, session=session, cell={}, cell_id=cell, launch_index=index, position=None, path=path,
         exit_status=None, header=None, problem=problem,
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longshore_study.expression import Expression
+from longshore_study.variables import Level
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,13 @@ class Hypothesis:
     others beside them have not."""
 
     factors: dict[str, list[Any]]
-    """For each factor the suspected levels."""
+    """For each factor the suspected levels; nothing where variables alone are suspected."""
     ratio: float
     """How good they were found to be, new / reference: below 1 is worse, for latencies too."""
-    environment: dict[str, str] = field(default_factory=dict)
+    environment: Level = field(default_factory=dict)
     """Variables as they were in the reference: a level of the factor `environment` that is to restore what was lost."""
+    new_environment: Level = field(default_factory=dict)
+    """The same variables as the new side had them: a level that is to bring about the change, wherever it is set."""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from longshore_study import variables
 from longshore_study.errors import suggestion
 from longshore_study.expression import Expression, ExpressionError, canonical, parse
 from longshore_study.factors import BETWEEN, FACTORS, LARGEST_RANKS, PROGRAMS, Factor
@@ -257,23 +259,23 @@ class StudyReader(Values):
             found[canonical(name)] = levels
         return {**found, "environment": environment}
 
-    def environment(self, given: Any, place: KeyPath) -> list[dict[str, str]]:
+    def environment(self, given: Any, place: KeyPath) -> list[variables.Level]:
         levels = given if isinstance(given, list) else [given]
-        found: list[dict[str, str]] = []
+        found: list[variables.Level] = []
         for index, level in enumerate(levels):
             if not isinstance(level, dict):
                 self.problem((*place, index), f'environment: {shown(level)} is no table, as {{ NAME = "value" }} is')
                 continue
-            for name, value in level.items():
-                if not re.fullmatch(r"[A-Za-z_]\w*", name) or isinstance(value, dict | list):
-                    self.problem((*place, index, name), f"environment: '{name}' must be a name with one value")
-            values = {name: _environment_text(value) for name, value in level.items()}
+            values = variables.read(level, partial(self._problem_at, (*place, index)))
             if values in found:
                 self.problem((*place, index), f"environment: {shown(values)} is given twice")
             found.append(values)
         if not found and not levels:
             self.problem(place, "environment has no levels; {} is the environment as it is")
         return found or [{}]
+
+    def _problem_at(self, place: KeyPath, name: str, what: str) -> None:
+        self.problem((*place, name), what)
 
     def exclude(
         self, block: dict[str, Any], where: KeyPath, levels: Mapping[str, list[Any]], known: Mapping[str, Factor]
@@ -316,11 +318,7 @@ def _factor_problem(factor: Factor, level: Any) -> str | None:
 
 def _level(value: Any) -> Any:
     """A level as launches have it: of `environment` the variables are texts."""
-    return {name: _environment_text(one) for name, one in value.items()} if isinstance(value, dict) else value
-
-
-def _environment_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return variables.read(value, lambda *_: None) if isinstance(value, dict) else value
 
 
 def _import_formats() -> list[str]:

@@ -4,6 +4,7 @@ always words, never colour alone.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -29,22 +30,38 @@ _LONGEST_UNBROKEN = 24
 
 
 def number(value: float | None) -> str:
-    """Three to five significant digits; `-` for no number."""
+    """Three to five significant digits, without an exponent; `-` for no number."""
     if value is None:
         return "-"
     magnitude = abs(value)
     if magnitude != 0 and not 1e-3 <= magnitude < 1e7:
-        return f"{value:.3e}"
+        return significant(value, 4)
     for least, digits in ((1000.0, 0), (100.0, 1), (0.1, 3), (0.01, 4)):
         if magnitude >= least:
             return f"{value:.{digits}f}"
     return f"{value:.5f}" if value else "0"
 
 
+def significant(value: float, digits: int) -> str:
+    """So many digits, filled with zeros before the point: 0.52, 3.1, 310. An exponent stands only where
+    the zeros could not be counted."""
+    rounded = float(f"{value:.{digits - 1}e}")
+    if not 1e-9 <= abs(rounded) < 1e15:
+        return f"{rounded:.{digits}g}"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: float) -> str:
+    """`3.1 %` of 0.031, `310 %` of 3.1."""
+    return f"{significant(100.0 * share, 2)} %"
+
+
 def ratio(value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:.3f}" if value < 10 else f"{value:.4g}"
+    return f"{value:.3f}" if value < 10 else significant(value, 4)
 
 
 def interval(bounds: Sequence[float] | None) -> str:
@@ -55,8 +72,8 @@ def times(value: float, more: str = "faster", less: str = "slower") -> str:
     """A ratio of goodness in words: 0.057 is `17.5 times slower`, 1.03 is `3 % faster`."""
     word, factor = (more, value) if value >= 1.0 else (less, 1.0 / value)
     if factor >= 1.5:
-        return f"{factor:.3g} times {word}"
-    return f"{100.0 * (factor - 1.0):.2g} % {word}"
+        return f"{significant(factor, 3)} times {word}"
+    return f"{percent(factor - 1.0)} {word}"
 
 
 def count(amount: int, noun: str) -> str:
@@ -73,9 +90,9 @@ def factor(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "x".join(factor(one) for one in value)
     if isinstance(value, Mapping):
-        return " ".join(f"{k}={factor(v)}" for k, v in value.items()) or "{}"
+        return " ".join(f"no {k}" if v is None else f"{k}={factor(v)}" for k, v in value.items()) or "{}"
     if isinstance(value, float):
-        return f"{value:g}"
+        return significant(value, 6)
     return "-" if value is None else str(value)
 
 
@@ -97,9 +114,14 @@ def side(study: str, tag: str) -> str:
     return study if study == tag else f"{study}, tag {tag}"
 
 
+def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The factors without those that nobody chose, such as an environment without variables."""
+    return {name: value for name, value in values.items() if value not in ({}, "", None)}
+
+
 def shared_factors(shared: Mapping[str, Any]) -> str:
-    """What all rows share, in parentheses, for the end of their title: without what was not chosen."""
-    told = factors({name: value for name, value in shared.items() if value not in ({}, "", None)})
+    """What all rows share, in parentheses, for the end of their title."""
+    told = factors(chosen(shared))
     return f" ({told})" if told else ""
 
 

@@ -9,6 +9,8 @@
 #include <longshore/halo/mpi/rma.hpp>
 #include <longshore/halo/mpi/subarray.hpp>
 
+#include <fmt/core.h>
+
 namespace longshore::mpi {
 namespace {
 

@@ -29,10 +29,16 @@ bool goes_without_packing(const halo_round& round, int dimensions) {
   return true;
 }
 
+// It is another collective call: made by all ranks or by none. A rank at a border has fewer messages than one inside, and where
+// cells lie in memory is each rank's own affair.
+bool all_go_without_packing(const rank_grid& grid, const halo_round& round) {
+  return grid.ranks().allreduce_value<int>(goes_without_packing(round, grid.dimensions()), reduction::min) != 0;
+}
+
 }  // namespace
 
 neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers)
-    : neighbor(grid, std::move(round), where, workers, goes_without_packing(round, grid.dimensions())) {}
+    : neighbor(grid, std::move(round), where, workers, all_go_without_packing(grid, round)) {}
 
 neighbor::neighbor(const rank_grid& grid, halo_round round, const lane& where, tasks* workers, bool without_packing)
     : legs(grid, std::move(round), where, workers, without_packing ? by_buffer::where_needed : by_buffer::all),

@@ -92,6 +92,7 @@ void posted_carrier::make_buffers() {
 void posted_carrier::make_requests() {
   requests_.assign(incoming_.size() + outgoing_.size(), MPI_REQUEST_NULL);
   done_.resize(requests_.size());
+  is_under_way_.assign(requests_.size(), false);
   auto* request = requests_.data();
   for (const auto& in : incoming_)
     check(MPI_Recv_init(in.data, mpi::count(in.cells.size_bytes(), "a halo message"), MPI_BYTE, in.peer, in.tag, comm_->get(),
@@ -129,6 +130,7 @@ void posted_carrier::start() {
   posted_ = false;
   missing_ = incoming_.size();
   under_way_ = requests_.size();
+  is_under_way_.assign(requests_.size(), true);
 }
 
 void posted_carrier::progress() {
@@ -139,6 +141,7 @@ void posted_carrier::progress() {
   for (int i = 0; i < count; ++i) {
     const auto index = static_cast<std::size_t>(done_[i]);
     --under_way_;
+    is_under_way_[index] = false;
     if (index >= incoming_.size()) continue;
     --missing_;
     const auto& in = incoming_[index];
@@ -150,6 +153,12 @@ void posted_carrier::progress() {
   posted_ = true;
 }
 
-int posted_carrier::awaited_peer() const { return missing_ > 0 ? incoming_.front().peer : outgoing_.front().peer; }
+// What comes before what leaves: others may depend on it.
+int posted_carrier::awaited_peer() const {
+  const auto first =
+      static_cast<std::size_t>(std::find(is_under_way_.begin(), is_under_way_.end(), true) - is_under_way_.begin());
+  if (first == requests_.size()) return -1;
+  return first < incoming_.size() ? incoming_[first].peer : outgoing_[first - incoming_.size()].peer;
+}
 
 }  // namespace longshore::mpi

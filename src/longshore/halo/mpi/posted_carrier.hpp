@@ -52,6 +52,7 @@ class posted_carrier final : public polled_carrier {
   pages buffers_;
   std::vector<MPI_Request> requests_;  // of incoming_, then of outgoing_
   std::vector<int> done_;              // what MPI_Testsome says
+  std::vector<bool> is_under_way_;     // by request
   std::size_t missing_ = 0, under_way_ = 0;
   bool posted_ = false;                     // the receives that need unpacking wait for the next exchange
   std::vector<const std::byte*> received_;  // by leg

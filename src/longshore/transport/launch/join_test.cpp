@@ -1,14 +1,19 @@
 // Teams outside of run(). That of a communicator is tested where programs start MPI: transport/mpi/own_program_test.cpp has two of its own,
 // and the tests of the Python package join communicators of mpi4py.
 #include <longshore/core/error.hpp>
+#include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <string>
+#include <thread>
 
 namespace longshore {
 namespace {
@@ -79,6 +84,88 @@ TEST(launcher, runs_again_with_other_options) {
     });
     EXPECT_EQ(ran, ranks);
   }
+}
+
+// What is printed to stderr goes to a file meanwhile.
+class captured_stderr {
+ public:
+  captured_stderr() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
+    std::fflush(stderr);
+    dup2(fileno(file_), STDERR_FILENO);
+  }
+  ~captured_stderr() {
+    std::fflush(stderr);
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+    std::fclose(file_);
+  }
+  captured_stderr(const captured_stderr&) = delete;
+  captured_stderr& operator=(const captured_stderr&) = delete;
+
+  [[nodiscard]] std::string text() const {
+    std::string all(1000, '\0');
+    all.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(fileno(file_), all.data(), all.size(), 0))));
+    return all;
+  }
+
+ private:
+  std::FILE* file_;
+  int before_;
+};
+
+constexpr int crowd_per_core = 16, most_ranks = 4096;
+
+TEST(launcher, says_how_far_a_start_of_many_ranks_is_that_takes_long) {
+  run_options options = on_threads();
+  options.ranks = crowd_per_core * usable_cores() + 1;
+  options.notice_seconds = 1e-3;
+  if (options.ranks > most_ranks) GTEST_SKIP() << "this machine has cores for as many ranks as there may be";
+  std::string said;
+  {
+    const captured_stderr now;
+    launcher(options).run([&](team& mine) {
+      const double began = mine.now();
+      while (mine.rank() == 1 && now.text().empty() && mine.now() - began < 60) std::this_thread::yield();
+      mine.barrier();
+    });
+    said = now.text();
+  }
+  EXPECT_NE(said.find(std::to_string(options.ranks) + " ranks"), std::string::npos) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+}
+
+TEST(launcher, says_nothing_of_a_start_that_is_over_soon) {
+  run_options options = on_threads();
+  options.ranks = std::min(crowd_per_core * usable_cores() + 1, most_ranks);
+  options.notice_seconds = 1e6;
+  const captured_stderr now;
+  launcher(options).run([&](team& mine) { mine.barrier(); });
+  EXPECT_EQ(now.text(), "");
+}
+
+// A rank that catches its timeout may only leave; the run ends although the barrier has lost count of who is there.
+TEST(launcher, ends_a_run_in_which_a_rank_has_caught_the_timeout_of_a_barrier) {
+  for (const int ranks : {2, 3})
+    for (int impatient = 0; impatient < ranks; ++impatient) {
+      run_options options = on_threads();
+      options.ranks = ranks;
+      options.timeout_seconds = 0.2;
+      errc caught{};
+      std::atomic<bool> gave_up = false;
+      launcher(options).run([&](team& team) {
+        if (team.rank() != impatient) {
+          while (!gave_up) std::this_thread::yield();
+          return;
+        }
+        try {
+          team.barrier();
+        } catch (const error& e) {
+          caught = e.code();
+        }
+        gave_up = true;
+      });
+      EXPECT_EQ(caught, errc::timeout);
+    }
 }
 
 TEST(join, a_communicator_needs_mpi_to_run) {

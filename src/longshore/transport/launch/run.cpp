@@ -29,7 +29,7 @@ std::string chosen_transport(const std::string& asked) {
   const auto available = available_transports();
   if (!asked.empty()) {
     if (std::find(available.begin(), available.end(), asked) == available.end())
-      fail(errc::usage, "transport '{}': this build has {}", asked, fmt::join(available, ", "));
+      fail(errc::usage, "transport '{}': this build has {}", asked, fmt::format("{}", fmt::join(available, ", ")));
     return asked;
   }
 #ifdef LONGSHORE_HAVE_MPI
@@ -64,6 +64,7 @@ run_options options_from_environment() {
   options.ranks = static_cast<int>(environment_integer("LONGSHORE_RANKS", 1, most_ranks).value_or(0));
   options.ranks_per_node = static_cast<int>(environment_integer("LONGSHORE_RANKS_PER_NODE", 0, most_ranks).value_or(0));
   options.timeout_seconds = environment_number("LONGSHORE_TIMEOUT", 0, most_seconds).value_or(options.timeout_seconds);
+  options.check_calls = environment_integer("LONGSHORE_CHECK", 0, 1).value_or(0) != 0;
   read_pinning(options, false);
   return options;
 }

@@ -39,9 +39,15 @@ channel_ends::channel_ends(team& team, std::span<const channel_end> near_to, std
                                                       needed_bytes(far_to, slots) + needed_bytes(far_from, slots));
   memory_ = std::make_unique<node_memory>(team.node(), ring_bytes);
   const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };
-  rings = std::make_unique<ring_channels>(near_to, near_from, slots, team.rank(), part_of, [&] { team.barrier(); });
-  make_messages(team, far_to, far_from, slots);
-  team.barrier();
+  constexpr collective_call call{.what = collective::open_channels};
+  rings = std::make_unique<ring_channels>(near_to, near_from, slots, team.rank(), part_of, [&] { team.meet(call); });
+  try {
+    make_messages(team, far_to, far_from, slots);
+    team.meet(call);
+  } catch (...) {
+    static_cast<void>(new pages(std::move(buffers_)));  // requests are active on them, as in the destructor
+    throw;
+  }
 }
 
 void channel_ends::make_messages(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
@@ -66,7 +72,9 @@ void channel_ends::close(team& team) {
     for (auto& sender : message_senders) closed &= sender.try_close();
     if (closed) break;
   }
-  team.barrier();  // nobody unmaps a ring that its reader still looks at, or uses a tag again on which a peer still receives
+  team.meet(
+      {.what = collective::
+           free});  // nobody unmaps a ring that its reader still looks at, or uses a tag again on which a peer still receives
   team.give_tag_block_back(tag_block_);
   closed_ = true;
 }

@@ -19,12 +19,12 @@ communicator split_by_host(const communicator& ranks) {
   return communicator(host);
 }
 
-// Memory for host_state and a barrier for each rank's possible node; null where it cannot be shared.
+// Memory for what host_layout has; null where it cannot be shared.
 std::unique_ptr<node_memory> try_share(const communicator& host) {
   try {
-    const std::size_t bytes =
-        round_up(sizeof(host_state), interference_bytes) + static_cast<std::size_t>(host.size()) * sizeof(node_barrier_state);
-    int has_room = available_shared_memory_bytes() / static_cast<std::size_t>(host.size()) > bytes + page_bytes() ? 1 : 0;
+    const auto ranks = static_cast<std::size_t>(host.size());
+    const std::size_t bytes = (host_layout(ranks).total_bytes + ranks - 1) / ranks;
+    int has_room = available_shared_memory_bytes() / ranks > bytes + page_bytes() ? 1 : 0;
     check(MPI_Bcast(&has_room, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
     if (host.size() > 1 && has_room == 0) return nullptr;
     return std::make_unique<node_memory>(host, bytes);
@@ -34,7 +34,7 @@ std::unique_ptr<node_memory> try_share(const communicator& host) {
   }
 }
 
-bool all(const communicator& ranks, bool mine) {
+bool all_of(const communicator& ranks, bool mine) {
   int value = mine ? 1 : 0;
   check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, ranks.get()), "MPI_Allreduce");
   return value != 0;
@@ -49,18 +49,20 @@ std::vector<int> cpus_of_host(const communicator& host) {
 
 }  // namespace
 
-team::layout::layout(const communicator& ranks, int ranks_per_node, bool compact) {
+team::layout::layout(const communicator& ranks, const run_options& options) {
   const int rank = ranks.rank();
   const bool wanted = environment_integer("LONGSHORE_MPI_SHARED", 0, 1).value_or(1) != 0;
   communicator physical_host = split_by_host(ranks);
   host_memory = wanted ? try_share(physical_host) : nullptr;
 
   ranks_on_host = physical_host.size();
-  host_share mine = share_of_host(allowed_cpus(), cpus_of_host(physical_host), physical_host.rank(), ranks_on_host, compact);
+  host_share mine = share_of_host(allowed_cpus(), cpus_of_host(physical_host), physical_host.rank(), ranks_on_host,
+                                  options.pin && options.compact);
   cpus = std::move(mine.cpus);
   enough_cores = mine.enough_cores;
 
-  if (all(ranks, host_memory != nullptr)) {
+  check_calls = !all_of(ranks, !options.check_calls);
+  if (all_of(ranks, host_memory != nullptr)) {
     host = std::move(physical_host);
   } else {
     if (rank == 0)
@@ -76,7 +78,7 @@ team::layout::layout(const communicator& ranks, int ranks_per_node, bool compact
   check(MPI_Bcast(&host_id, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
   std::vector<int> host_of(static_cast<std::size_t>(ranks.size()));
   check(MPI_Allgather(&host_id, 1, MPI_INT, host_of.data(), 1, MPI_INT, ranks.get()), "MPI_Allgather");
-  nodes = node_map(host_of, rank, ranks_per_node);
+  nodes = node_map(host_of, rank, options.ranks_per_node);
 }
 
 }  // namespace longshore::mpi

@@ -11,7 +11,12 @@
 namespace longshore {
 namespace {
 
-constexpr double timeout_seconds = 60;
+run_options with(int ranks_per_node) {
+  run_options options;
+  options.ranks_per_node = ranks_per_node;
+  options.timeout_seconds = 60;
+  return options;
+}
 
 struct world {
   world() {
@@ -48,10 +53,10 @@ void use(team& team, int salt) {
 class OwnProgram : public ::testing::TestWithParam<int> {};  // ranks per virtual node
 
 TEST_P(OwnProgram, makes_teams_of_the_whole_world) {
-  const auto first = mpi::team::make(MPI_COMM_WORLD, GetParam(), timeout_seconds);
+  const auto first = mpi::team::make(MPI_COMM_WORLD, with(GetParam()));
   EXPECT_EQ(first->rank(), world().rank);
   EXPECT_EQ(first->size(), world().size);
-  const auto second = mpi::team::make(MPI_COMM_WORLD, 0, timeout_seconds);  // two at a time
+  const auto second = mpi::team::make(MPI_COMM_WORLD, with(0));  // two at a time
   use(*first, 1);
   use(*second, 2);
   use(*first, 3);
@@ -62,11 +67,11 @@ TEST_P(OwnProgram, makes_teams_of_parts_that_work_apart_from_each_other) {
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, all.rank % 2, -all.rank, &part);  // odd and even ranks, backwards
   {
-    const auto mine = mpi::team::make(part, GetParam(), timeout_seconds);
+    const auto mine = mpi::team::make(part, with(GetParam()));
     EXPECT_EQ(mine->size(), (all.size + 1 - all.rank % 2) / 2);
     EXPECT_EQ(mine->rank(), mine->size() - 1 - all.rank / 2);
     for (int round = 0; round < (all.rank % 2 == 0 ? 2 : 20); ++round) use(*mine, round);
-    const auto whole = mpi::team::make(MPI_COMM_WORLD, GetParam(), timeout_seconds);
+    const auto whole = mpi::team::make(MPI_COMM_WORLD, with(GetParam()));
     use(*whole, 7);
     use(*mine, 8);
   }
@@ -74,7 +79,7 @@ TEST_P(OwnProgram, makes_teams_of_parts_that_work_apart_from_each_other) {
 }
 
 TEST_P(OwnProgram, has_messages_of_its_own_that_go_on_while_a_team_waits) {
-  const auto team = mpi::team::make(MPI_COMM_WORLD, GetParam(), timeout_seconds);
+  const auto team = mpi::team::make(MPI_COMM_WORLD, with(GetParam()));
   // The next rank comes to the barrier only after a send that completes no sooner than the waiting rank takes part in it.
   const int up = (team->rank() + 1) % team->size(), down = (team->rank() + team->size() - 1) % team->size();
   for (int waiting = 0; waiting < team->size() && team->size() > 1; ++waiting) {
@@ -90,7 +95,7 @@ TEST_P(OwnProgram, has_messages_of_its_own_that_go_on_while_a_team_waits) {
 }
 
 TEST_P(OwnProgram, keeps_its_error_handler) {
-  use(*mpi::team::make(MPI_COMM_SELF, GetParam(), timeout_seconds), 1);
+  use(*mpi::team::make(MPI_COMM_SELF, with(GetParam())), 1);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
   EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);  // the team's own are on communicators of its own

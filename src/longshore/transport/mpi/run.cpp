@@ -35,9 +35,9 @@ bool is_launched() noexcept {
 
 namespace {
 
-[[noreturn]] void end(team* mine, const error& why) {
+[[noreturn]] void end(team* mine, const std::string& why) {
   if (mine != nullptr) mine->end_run(why);
-  fmt::print(stderr, "longshore: {}: {}\n", name_of(why.code()), why.what());
+  fmt::print(stderr, "longshore: {}\n", why);
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, runtime_failure_status);
   std::_Exit(runtime_failure_status);
@@ -47,21 +47,22 @@ namespace {
 
 void run(const run_options& options, const std::function<void(longshore::team&)>& body) {
   const environment mpi;
+  const MPI_Comm world = MPI_COMM_WORLD;
+  run(&world, options, body);
+}
+
+void run(const void* communicator, const run_options& options, const std::function<void(longshore::team&)>& body) {
   std::unique_ptr<team> mine;
   try {
-    mine = team::make(MPI_COMM_WORLD, options.ranks_per_node, options.timeout_seconds, options.pin && options.compact);
+    mine = team::make(*static_cast<const MPI_Comm*>(communicator), options);
     if (options.ranks > 0 && options.ranks != mine->size())
       fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher (mpirun -n {})",
            options.ranks, mine->size(), options.ranks);
     const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
     body(*mine);
-    mine->barrier();
-  } catch (const error& e) {
-    end(mine.get(), e);
-  } catch (const std::exception& e) {
-    end(mine.get(), error(errc::transport, e.what()));
+    mine->meet({.what = collective::end_of_run});
   } catch (...) {
-    end(mine.get(), error(errc::transport, "the program threw what is no std::exception"));
+    end(mine.get(), failure_text(std::current_exception()));
   }
 }
 
@@ -82,7 +83,7 @@ std::shared_ptr<longshore::team> join(const void* communicator, const run_option
       fail(errc::usage, "a team of an MPI communicator: MPI {}", initialised == 0 ? "has not been started" : "has ended");
     ranks = *static_cast<const MPI_Comm*>(communicator);
   }
-  joined->mine = team::make(ranks, options.ranks_per_node, options.timeout_seconds, options.pin && options.compact);
+  joined->mine = team::make(ranks, options);
   return {joined, joined->mine.get()};
 }
 

@@ -35,7 +35,7 @@ segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, 
 }
 
 void segment_memory::close(team& team) {
-  team.meet("the freeing of a segment");  // what follows has no deadline of its own
+  team.meet({.what = collective::free});  // what follows has no deadline of its own
   if (window_ != MPI_WIN_NULL) {
     const watchdog::section limit(team.dog(), "freeing a segment");
     MPI_Win_unlock_all(window_);

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -65,11 +66,11 @@ void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
 
 }  // namespace
 
-std::unique_ptr<team> team::make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds, bool compact) {
-  wait_for_all(ranks, timeout_seconds);
+std::unique_ptr<team> team::make(MPI_Comm ranks, const run_options& options) {
+  wait_for_all(ranks, options.timeout_seconds);
   communicator own = communicator::duplicate(ranks);
-  layout found(own, ranks_per_node, compact);
-  return std::unique_ptr<team>(new team(std::move(own), std::move(found), timeout_seconds));
+  layout found(own, options);
+  return std::unique_ptr<team>(new team(std::move(own), std::move(found), options.timeout_seconds));
 }
 
 team::team(communicator ranks, layout found, double timeout_seconds)
@@ -80,17 +81,21 @@ team::team(communicator ranks, layout found, double timeout_seconds)
       host_(std::move(found.host)),
       node_(communicator::split(ranks_.get(), nodes().my_node())),
       host_memory_(std::move(found.host_memory)),
+      row_bytes_(host_layout(static_cast<std::size_t>(host_.size())).row_bytes),
+      check_calls_(found.check_calls),
       dog_(rank(), timeout_seconds),
       tag_blocks_(tag_block_count, false),
       ranks_on_host_(found.ranks_on_host),
       unwinding_(std::uncaught_exceptions()) {
-  // The host's page starts zeroed, which is the initial state of all that lies in it.
-  std::byte* const page = host_memory_->part(0);
-  host_state_ = reinterpret_cast<host_state*>(page);
-  int leader_index = host_.rank();
+  const host_layout places(static_cast<std::size_t>(host_.size()));
+  std::byte* const memory = host_memory_->part(0);
+  host_state_ = reinterpret_cast<host_state*>(memory);
+  int leader_index = host_.rank();  // the ranks of a node lie side by side on their host
   check(MPI_Bcast(&leader_index, 1, MPI_INT, 0, node_.get()), "MPI_Bcast");
-  auto* const barriers = reinterpret_cast<node_barrier_state*>(page + round_up(sizeof(host_state), interference_bytes));
-  barrier_.emplace(&barriers[leader_index], nodes().my_rank_count());
+  auto* const barriers = reinterpret_cast<node_barrier_state*>(memory + places.barriers_at);
+  auto* const slots = reinterpret_cast<call_slot*>(memory + places.slots_at);
+  barrier_.emplace(&barriers[leader_index], &slots[leader_index], nodes().my_rank_count(), nodes().local_index(rank()));
+  rows_ = memory + places.rows_at;
 }
 
 team::~team() {
@@ -100,9 +105,9 @@ team::~team() {
   }
   try {
     close_kept();
-    meet("the end of the team");
-  } catch (const error& e) {
-    end_run(e);
+    meet({.what = collective::end_of_team});
+  } catch (const error&) {
+    end_run(failure_text(std::current_exception()));
   }
 }
 
@@ -130,33 +135,76 @@ void team::complete(MPI_Request& request, const char* operation) {
   }
 }
 
-void team::barrier() { meet("a barrier"); }
-
-void team::meet(const char* operation) {
-  const auto between_nodes = [&] {
-    if (nodes().node_count() > 1) barrier_between_nodes(operation);
-  };
-  barrier_->wait(*this, nodes().local_index(rank()) == 0, between_nodes, operation);
-}
-
-// Own, because MPI_Ibarrier is wrong in one simulator that this transport must run under, and MPI_Barrier has no deadline.
-void team::barrier_between_nodes(const char* operation) {
-  disseminate(nodes(), [&](int round, int to, int from) {
-    MPI_Request told = MPI_REQUEST_NULL, heard = MPI_REQUEST_NULL;
-    check(MPI_Irecv(nullptr, 0, MPI_BYTE, from, round, ranks_.get(), &heard), "MPI_Irecv");
-    check(MPI_Isend(nullptr, 0, MPI_BYTE, to, round, ranks_.get(), &told), "MPI_Isend");
-    complete(heard, operation);
-    complete(told, operation);
+template <class Carry, class Before, class After>
+void team::meet(const collective_call& call, const Carry& /*carry*/, const Before& before, const After& after) {
+  ++meetings_;
+  barrier_->wait(*this, call, [&](disagreement& found) {
+    if (!found.found) before();
+    if (nodes().node_count() > 1) meet_nodes(call, found);
+    if (!found.found) after();
   });
 }
 
+void team::meet(const collective_call& call) {
+  meet(
+      call, [](int, int) {}, [] {}, [] {});
+}
+
+// Own, because MPI_Ibarrier is wrong in one simulator that this transport must run under, and MPI_Barrier has no deadline.
+template <class Message, class Read>
+void team::disseminate_messages(const collective_call& call, std::array<Message, 2>& pair, const Read& read) {
+  auto& [mine, theirs] = pair;
+  disseminate(nodes(), [&](int round, int to, int from) {
+    MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;
+    check(MPI_Irecv(&theirs, sizeof theirs, MPI_BYTE, from, round, ranks_.get(), &received), "MPI_Irecv");
+    check(MPI_Isend(&mine, sizeof mine, MPI_BYTE, to, round, ranks_.get(), &sent), "MPI_Isend");
+    complete(received, name_of(call.what));
+    complete(sent, name_of(call.what));
+    read(mine, theirs);
+  });
+}
+
+// A node sends the fingerprint of its call while all that it has heard of have the same, else 0; so after the last round
+// each knows whether all agree. Which two ranks do not is asked for in a second round of messages, where they do not.
+void team::meet_nodes(const collective_call& call, disagreement& found) {
+  if (!messages_) messages_ = std::make_unique<node_messages>();
+  try {
+    const std::uint64_t agreed = call.fingerprint() + 1;
+    auto& words = messages_->words;
+    words[0] = found.found ? 0 : agreed;
+    disseminate_messages(call, words, [&](std::uint64_t& mine, std::uint64_t theirs) { mine = mine == theirs ? mine : 0; });
+    if (words[0] == agreed) return;
+    auto& notes = messages_->notes;
+    notes[0] = {barrier_->posted(), found};
+    disseminate_messages(call, notes, [](note& mine, const note& theirs) {
+      if (!mine.heard.found) mine.heard = theirs.heard;
+      mine.heard.compare(mine.posted, theirs.posted);
+    });
+    found = notes[0].heard;
+  } catch (...) {
+    static_cast<void>(messages_.release());  // requests may still be active on them
+    throw;
+  }
+}
+
 void team::broadcast(std::span<std::byte> data, int root) {
+  check_root(root, size());
+  if (goes_by_rows(data.size())) {
+    row_collectives(*this).broadcast(data, root);
+    return;
+  }
+  meet_before({collective::broadcast, {}, root, data.size()});
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibcast(data.data(), count(data.size(), "MPI_Ibcast"), MPI_BYTE, root, ranks_.get(), &request), "MPI_Ibcast");
   complete(request, "a broadcast");
 }
 
 void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  if (goes_by_rows(all.size())) {
+    row_collectives(*this).allgather(mine, all);
+    return;
+  }
+  meet_before({collective::allgather, {}, 0, mine.size()});
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = count(mine.size(), "MPI_Iallgather");
   check(MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, ranks_.get(), &request), "MPI_Iallgather");
@@ -164,15 +212,38 @@ void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) 
 }
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
+  if (goes_by_rows(outgoing.size())) {
+    row_collectives(*this).alltoall(outgoing, incoming);
+    return;
+  }
+  const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
+  meet_before({collective::alltoall, {}, 0, block});
   MPI_Request request = MPI_REQUEST_NULL;
-  const int bytes = count(outgoing.size() / static_cast<std::size_t>(size()), "MPI_Ialltoall");
+  const int bytes = count(block, "MPI_Ialltoall");
   check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE, ranks_.get(), &request),
         "MPI_Ialltoall");
   complete(request, "an alltoall");
 }
 
+// What a rank sends to another must be what that one expects: MPI would wait, or leave the rest of a block as it was.
+void team::check_blocks(std::span<const std::size_t> outgoing_counts, std::span<const std::size_t> incoming_counts) {
+  std::vector<std::size_t> sent(incoming_counts.size());
+  alltoall(std::as_bytes(outgoing_counts), std::as_writable_bytes(std::span(sent)));
+  const auto wrong = std::mismatch(sent.begin(), sent.end(), incoming_counts.begin());
+  const std::int64_t peer = wrong.first == sent.end() ? -1 : wrong.first - sent.begin();
+  struct finding {
+    std::int64_t rank, peer;
+    std::size_t expected, sent;
+  };
+  const auto all = allgather_value(peer < 0 ? finding{rank(), -1, 0, 0} : finding{rank(), peer, *wrong.second, *wrong.first});
+  for (const auto& one : all)
+    if (one.peer >= 0) refuse_block(static_cast<int>(one.rank), static_cast<int>(one.peer), one.expected, one.sent);
+}
+
 void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
                      std::span<const std::size_t> incoming_counts, std::size_t element_bytes) {
+  meet_before({collective::alltoallv, {}, 0, element_bytes});
+  if (check_calls_) check_blocks(outgoing_counts, incoming_counts);
   const block_list out(outgoing_counts), in(incoming_counts);
   MPI_Datatype element = MPI_DATATYPE_NULL;
   check(MPI_Type_contiguous(count(element_bytes, "MPI_Type_contiguous"), MPI_BYTE, &element), "MPI_Type_contiguous");
@@ -185,24 +256,31 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
   MPI_Type_free(&element);
 }
 
-void team::allreduce(std::span<std::int64_t> values, reduction operation) {
+template <class T>
+void team::allreduce_values(std::span<T> values, reduction operation, collective what, MPI_Datatype type) {
+  if (goes_by_rows(2 * values.size_bytes())) {  // the node's block, and the result
+    row_collectives(*this).allreduce(values, operation, what);
+    return;
+  }
+  meet_before({what, operation, 0, values.size()});
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), MPI_INT64_T, op_of(operation),
-                       ranks_.get(), &request),
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), type, op_of(operation), ranks_.get(),
+                       &request),
         "MPI_Iallreduce");
   complete(request, "an allreduce");
 }
 
+void team::allreduce(std::span<std::int64_t> values, reduction operation) {
+  allreduce_values(values, operation, collective::allreduce_integers, MPI_INT64_T);
+}
+
 void team::allreduce(std::span<double> values, reduction operation) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), MPI_DOUBLE, op_of(operation),
-                       ranks_.get(), &request),
-        "MPI_Iallreduce");
-  complete(request, "an allreduce");
+  allreduce_values(values, operation, collective::allreduce_numbers, MPI_DOUBLE);
 }
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   close_kept();
+  meet({.what = collective::allocate});
   const std::size_t largest = agree_on_memory(bytes, 0), smallest = allreduce_value(bytes, reduction::min);
   if (smallest != largest)
     fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
@@ -214,6 +292,7 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
   close_kept();
+  meet({.what = collective::open_channels});
   return std::make_unique<channels>(*this, to, from, slots);
 }
 
@@ -226,9 +305,8 @@ int team::take_tag_block() {
   fail(errc::unsupported, "{} sets of channels are open: close some first", tag_blocks_.size());
 }
 
-void team::end_run(const error& why) {
-  if (host_state_->failure_reported.exchange(1) == 0)
-    fmt::print(stderr, "longshore: rank {} of {}: {}: {}\n", rank(), size(), name_of(why.code()), why.what());
+void team::end_run(const std::string& why) {
+  if (host_state_->failure_reported.exchange(1) == 0) fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), why);
   std::fflush(nullptr);
   MPI_Abort(ranks_.get(), runtime_failure_status);
   std::_Exit(runtime_failure_status);

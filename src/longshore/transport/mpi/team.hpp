@@ -6,9 +6,12 @@
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
 #include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/row_collectives.hpp>
+#include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/watchdog.hpp>
 
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -36,14 +39,14 @@ class team final : public longshore::team {
   struct layout;
 
   /// Collective over `ranks`, which must outlive the team. Destroying the team is collective too.
-  static std::unique_ptr<team> make(MPI_Comm ranks, int ranks_per_node, double timeout_seconds, bool compact = false);
+  static std::unique_ptr<team> make(MPI_Comm ranks, const run_options& options);
   ~team() override;
 
   [[nodiscard]] std::string_view transport_name() const noexcept override { return "mpi"; }
   [[nodiscard]] std::string library_version() const override;
   [[nodiscard]] double now() const override { return MPI_Wtime(); }
 
-  void barrier() override;
+  void barrier() override { meet({}); }
   void broadcast(std::span<std::byte> data, int root) override;
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
@@ -62,8 +65,8 @@ class team final : public longshore::team {
   [[nodiscard]] MPI_Comm channel_comm() const noexcept { return channel_comm_.get(); }
   [[nodiscard]] const communicator& node() const noexcept { return node_; }
   [[nodiscard]] watchdog& dog() noexcept { return dog_; }
-  /// A barrier whose timeout names `operation` (a literal).
-  void meet(const char* operation);
+  /// A barrier of which all ranks must say the same.
+  void meet(const collective_call& call);
   /// Collective. The largest `shared_bytes` (of memory that a node shares) of any rank. Throws errc::out_of_memory, on all ranks, unless
   /// every host has that, and the largest `own_bytes`, for each of its ranks.
   [[nodiscard]] std::size_t agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes);
@@ -71,7 +74,7 @@ class team final : public longshore::team {
   /// come) it is kept instead, until all ranks make or end something together again: so an error that all threw and caught leaves nothing.
   void give_back(std::unique_ptr<shared_resource> resource, bool unwinding);
   /// Prints why this rank failed, unless another rank of the host has said its reason already, and ends all processes.
-  [[noreturn]] void end_run(const error& why);
+  [[noreturn]] void end_run(const std::string& why);
 
   /// Tags of the channels opened in one call. MPI guarantees 32767: at most 511 calls' channels are open at a time.
   static constexpr int tags_per_block = 64;
@@ -81,14 +84,54 @@ class team final : public longshore::team {
 
  private:
   team(communicator ranks, layout found, double timeout_seconds);
-  void barrier_between_nodes(const char* operation);
+
+  // What collectives in rows ask for (row_collectives.hpp). They serve teams of one node: nothing goes between nodes.
+  friend class row_collectives<team>;
+  template <class Carry, class Before, class After>
+  void meet(const collective_call& call, const Carry& carry, const Before& before, const After& after);
+  [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
+  [[nodiscard]] std::size_t next_row() const noexcept { return ((meetings_ + 1) & 1) * row_bytes_; }
+  [[nodiscard]] std::byte* reach(int peer) const {
+    return rows_ + static_cast<std::size_t>(nodes().local_index(peer)) * 2 * row_bytes_;
+  }
+  void put_row(int, std::size_t, std::size_t) {}
+  [[nodiscard]] int my_leader() const { return nodes().leaders()[static_cast<std::size_t>(nodes().my_node())]; }
+  [[nodiscard]] std::size_t ranks_before(int) const noexcept { return 0; }
+
+  /// Whether `bytes` of each rank go through rows: where all share a node and they fit at once.
+  [[nodiscard]] bool goes_by_rows(std::size_t bytes) const noexcept { return nodes().node_count() == 1 && bytes <= row_bytes_; }
+  /// Before a call of MPI's: whether all are in it, where that is to be known: on one node, and with LONGSHORE_CHECK=1.
+  void meet_before(const collective_call& call) {
+    if (check_calls_ || nodes().node_count() == 1) meet(call);
+  }
+  void check_blocks(std::span<const std::size_t> outgoing_counts, std::span<const std::size_t> incoming_counts);
+  template <class T>
+  void allreduce_values(std::span<T> values, reduction operation, collective what, MPI_Datatype type);
+  void meet_nodes(const collective_call& call, disagreement& found);
+  /// Sends pair[0] and receives pair[1] in each round of a dissemination among nodes; then read(pair[0], pair[1]).
+  template <class Message, class Read>
+  void disseminate_messages(const collective_call& call, std::array<Message, 2>& pair, const Read& read);
+  /// What nodes tell each other in a meeting: the call of the sender, and which two ranks differ, as far as it has heard.
+  struct note {
+    posted_call posted;
+    disagreement heard;
+  };
+  struct node_messages {
+    std::array<std::uint64_t, 2> words;
+    std::array<note, 2> notes;
+  };
   void close_kept();
   void complete(MPI_Request& request, const char* operation);
 
   communicator ranks_, channel_comm_, host_, node_;
-  std::unique_ptr<node_memory> host_memory_;  // host_state, then the barrier of each of its nodes
+  std::unique_ptr<node_memory> host_memory_;
   host_state* host_state_ = nullptr;
   std::optional<node_barrier> barrier_;
+  std::byte* rows_ = nullptr;
+  std::size_t row_bytes_;
+  std::uint64_t meetings_ = 0;
+  std::unique_ptr<node_messages> messages_;  // of one round; on the heap, since after a deadline MPI still has them
+  bool check_calls_;
   watchdog dog_;
   std::vector<bool> tag_blocks_;
   int ranks_on_host_;

@@ -62,9 +62,9 @@ channels::channels(team& team, std::span<const channel_end> to, std::span<const 
   try {
     rings_ = std::make_unique<ring_channels>(
         outgoing.near, incoming.near, slots, team.rank(), [&](int peer) { return memory_->reach(peer) + first; },
-        [&] { team.barrier(); });
+        [&] { team.meet({.what = collective::open_channels}); });
     open_far(outgoing.far, incoming.far, slots, first + round_up(ring_bytes, interference_bytes));
-    team.barrier();
+    team.meet({.what = collective::open_channels});
   } catch (...) {
     team.give_back(std::move(memory_), true);
     throw;
@@ -98,7 +98,7 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
   const directory_head head{first, to.size(), from.size()};
   std::memcpy(memory_->local(), &head, sizeof head);
   if (!mine.empty()) std::memcpy(memory_->local() + first, mine.data(), mine.size() * sizeof(directory_entry));
-  team_.barrier();
+  team_.meet({.what = collective::open_channels});
 
   std::map<int, directory> directories;
   const auto join = [&](const directory_entry& own, bool other_sends, int nth) {

@@ -9,26 +9,40 @@
 
 namespace longshore::one_sided {
 
-// A meeting has a number: who is a meeting ahead overwrites what is known already.
 template <class Carry, class Before, class After>
-void team::meet(const char* operation, const Carry& carry, const Before& before, const After& after) {
+void team::meet(const collective_call& call, const Carry& carry, const Before& before, const After& after) {
   untold_.tell();
-  const auto between_nodes = [&] {
-    before();
-    if (nodes().node_count() > 1) {
-      std::uint64_t& said = mine().meetings[++meetings_ & 1];
-      said = meetings_;
-      disseminate(nodes(), [&](int round, int to, int from) {
-        carry(1 << round, to);
-        const auto index = static_cast<std::size_t>(round);
-        control_->put_with_signal(to, 0, nullptr, 0, offsetof(control_block, heard) + index * sizeof(std::uint64_t), &said);
-        for (waiter wait(*this, operation, from); mine().heard[index].load(std::memory_order_acquire) < meetings_; wait.pause())
-          library_.progress();
-      });
-    }
-    after();
-  };
-  barrier_->wait(*this, rank() == my_leader(), between_nodes, operation);
+  ++meetings_;
+  barrier_->wait(*this, call, [&](disagreement& found) {
+    if (!found.found) before();
+    if (nodes().node_count() > 1) meet_nodes(call, found, carry);
+    if (!found.found) after();
+  });
+}
+
+// Each node learns in the last round at the latest that one of them is in another call: who has heard of it says so in all
+// rounds that follow.
+template <class Carry>
+void team::meet_nodes(const collective_call& call, disagreement& found, const Carry& carry) {
+  const auto parity = meetings_ & 1;
+  auto& said = mine().said[parity];
+  said = {meeting_word::of(meetings_, call), meeting_word::of_disagreement(meetings_)};
+  disseminate(nodes(), [&](int round, int to, int from) {
+    if (found.found)
+      mine().barrier.found = found;  // for those who hear of it
+    else
+      carry(1 << round, to);
+    const auto index = static_cast<std::size_t>(round);
+    auto& heard = mine().heard[parity][index];
+    const std::size_t at = offsetof(control_block, heard) + sizeof heard * (parity * control_block::most_rounds + index);
+    control_->put_with_signal(to, 0, nullptr, 0, at, &said[found.found ? 1 : 0]);
+    std::uint64_t word = 0;
+    for (waiter wait(*this, name_of(call.what), from);
+         meeting_word::meeting_in(word = heard.load(std::memory_order_acquire)) < meetings_; wait.pause())
+      library_.progress();
+    if (word != said[0] && !found.found) [[unlikely]]
+      found = disagreement_with(from, meeting_word::agrees(word));
+  });
 }
 
 }  // namespace longshore::one_sided

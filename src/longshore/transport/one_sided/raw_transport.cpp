@@ -11,7 +11,7 @@ class calls_with_memory final : public raw_calls {
   calls_with_memory(team& team, std::size_t bytes)
       : memory_(team.make_region(message_at + round_up(bytes, message_at) + bytes)),
         calls_(team.lib().make_raw_calls(*memory_, message_at + round_up(bytes, message_at))) {
-    team.meet("the memory of raw calls");
+    team.meet({.what = collective::raw_calls});
   }
 
   void put(int peer, const void* from, std::size_t bytes, int count) override { calls_->put(peer, from, bytes, count); }

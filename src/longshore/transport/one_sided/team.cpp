@@ -24,24 +24,27 @@ namespace longshore::one_sided {
 
 // What must be known before the base can be made.
 struct team::layout {
-  layout(library& lib, int ranks_per_node, bool compact);
+  layout(library& lib, const run_options& options);
 
   std::unique_ptr<region> control;
   node_map nodes;
   std::vector<int> cpus;
   int ranks_on_host = 0, host_first = 0;
   bool enough_cores = true;
+  bool check_calls = false;  // the same on all ranks: one that asks for it decides
 };
 
 namespace {
 
 constexpr int runtime_failure_status = 3;
 
-// Of a row: room for something of each rank.
-std::size_t row_bytes(int ranks) {
-  constexpr std::size_t least_bytes = std::size_t{64} << 10, least_bytes_per_rank = 64;
-  return round_up(std::max(least_bytes, static_cast<std::size_t>(ranks) * least_bytes_per_rank), interference_bytes);
+std::size_t row_bytes_of(int ranks) {
+  constexpr std::size_t least_bytes = std::size_t{64} << 10;
+  return row_bytes_for(static_cast<std::size_t>(ranks), least_bytes);
 }
+
+// Where the slots of posted calls lie in the control region: behind both rows.
+std::size_t slots_at(int ranks) { return round_up(sizeof(control_block), interference_bytes) + 2 * row_bytes_of(ranks); }
 
 control_block& block_in(region& control, int rank) { return *reinterpret_cast<control_block*>(control.reach(rank)); }
 
@@ -55,8 +58,8 @@ std::uint64_t host_hash() {
   return hash;
 }
 
-team::layout::layout(library& lib, int ranks_per_node, bool compact) {
-  const std::size_t control_bytes = sizeof(control_block) + 2 * row_bytes(lib.size());
+team::layout::layout(library& lib, const run_options& options) {
+  const std::size_t control_bytes = slots_at(lib.size()) + static_cast<std::size_t>(lib.size()) * sizeof(call_slot);
   control = lib.allocate(control_bytes);
   if (!control) fail(errc::out_of_memory, "no room for {} bytes of control memory: {}", control_bytes, lib.room());
   const int rank = lib.rank(), size = lib.size();
@@ -73,7 +76,10 @@ team::layout::layout(library& lib, int ranks_per_node, bool compact) {
   host_first = first;
   const auto firsts = lib.gather(static_cast<std::uint64_t>(first));
   const std::vector<int> host_of(firsts.begin(), firsts.end());
-  nodes = node_map(host_of, rank, ranks_per_node);
+  nodes = node_map(host_of, rank, options.ranks_per_node);
+
+  const auto checks = lib.gather(options.check_calls ? 1 : 0);
+  check_calls = std::any_of(checks.begin(), checks.end(), [](std::uint64_t asked) { return asked != 0; });
 
   cpu_mask mask{};
   int local_index = 0;
@@ -85,13 +91,13 @@ team::layout::layout(library& lib, int ranks_per_node, bool compact) {
     const auto& theirs = block_in(*control, peer).allowed_cpus;
     for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = static_cast<unsigned char>(mask[i] | theirs[i]);
   }
-  host_share mine = share_of_host(allowed, cpus_in(mask), local_index, ranks_on_host, compact);
+  host_share mine = share_of_host(allowed, cpus_in(mask), local_index, ranks_on_host, options.pin && options.compact);
   cpus = std::move(mine.cpus);
   enough_cores = mine.enough_cores;
 }
 
 std::unique_ptr<team> team::make(library& lib, const run_options& options) {
-  return std::unique_ptr<team>(new team(lib, layout(lib, options.ranks_per_node, options.pin && options.compact), options));
+  return std::unique_ptr<team>(new team(lib, layout(lib, options), options));
 }
 
 team::team(library& lib, layout found, const run_options& options)
@@ -101,12 +107,14 @@ team::team(library& lib, layout found, const run_options& options)
       control_(std::move(found.control)),
       ranks_on_host_(found.ranks_on_host),
       host_first_(found.host_first),
-      row_bytes_(row_bytes(lib.size())),
+      row_bytes_(row_bytes_of(lib.size())),
+      check_calls_(found.check_calls),
       node_starts_(static_cast<std::size_t>(nodes().node_count()) + 1, 0),
       unwinding_(std::uncaught_exceptions()) {
   for (int peer = 0; peer < size(); ++peer) ++node_starts_[static_cast<std::size_t>(nodes().node_of(peer)) + 1];
   std::partial_sum(node_starts_.begin(), node_starts_.end(), node_starts_.begin());
-  barrier_.emplace(&control_of(my_leader()).barrier, nodes().my_rank_count());
+  auto* const slots = reinterpret_cast<call_slot*>(control_->reach(my_leader()) + slots_at(size()));
+  barrier_.emplace(&control_of(my_leader()).barrier, slots, nodes().my_rank_count(), nodes().local_index(rank()));
 }
 
 team::~team() {
@@ -119,10 +127,10 @@ team::~team() {
   try {
     streams_.reset();
     close_kept();
-    meet("the end of the team");
+    meet({.what = collective::end_of_team});
     library_.quiet();  // the signals of that meeting are put from memory that goes now
-  } catch (const error& e) {
-    end_run(e);
+  } catch (const error&) {
+    end_run(failure_text(std::current_exception()));
   }
 }
 
@@ -134,8 +142,26 @@ void team::attend() {
   library_.progress();
 }
 
-void team::meet(const char* operation) {
-  meet(operation, [](int, int) {});
+void team::meet(const collective_call& call) {
+  meet(
+      call, [](int, int) {}, [] {}, [] {});
+}
+
+std::size_t team::next_row() const noexcept {
+  return round_up(sizeof(control_block), interference_bytes) + ((meetings_ + 1) & 1) * row_bytes_;
+}
+
+disagreement team::disagreement_with(int from, bool from_agrees) {
+  disagreement theirs;
+  if (from_agrees) {
+    posted_call posted;
+    control_->get(from, slots_at(size()) + barrier_->offset_in_slot(), &posted, sizeof posted);
+    theirs = {true, barrier_->posted(), posted};
+  } else {
+    control_->get(from, offsetof(control_block, barrier) + offsetof(node_barrier_state, found), &theirs, sizeof theirs);
+    theirs.found = true;
+  }
+  return theirs;
 }
 
 lent_region team::make_region(std::size_t bytes) {
@@ -166,7 +192,7 @@ void team::meet_to_free() {
   untold_.tell();
   library_.quiet();
   for (waiter wait(*this, "messages to leave"); library_.is_sending(); wait.pause()) library_.progress();
-  meet("the freeing of memory");
+  meet({.what = collective::free});
   for (waiter wait(*this, "messages on their way"); library_.is_receiving(); wait.pause()) library_.progress();
 }
 
@@ -176,6 +202,7 @@ void team::close_kept() {
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   close_kept();
+  meet({.what = collective::allocate});
   const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
   if (smallest != largest)
     fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
@@ -185,12 +212,14 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+  close_kept();
+  meet({.what = collective::open_channels});
   return std::make_unique<channels>(*this, to, from, slots);
 }
 
-void team::end_run(const error& why) {
+void team::end_run(const std::string& why) {
   if (control_of(host_first_).failure_reported.exchange(1) == 0)
-    fmt::print(stderr, "longshore: rank {} of {}: {}: {}\n", rank(), size(), name_of(why.code()), why.what());
+    fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), why);
   std::fflush(nullptr);
   library_.end_all(runtime_failure_status);
   std::_Exit(runtime_failure_status);
@@ -198,9 +227,9 @@ void team::end_run(const error& why) {
 
 namespace {
 
-[[noreturn]] void end(library& lib, team* mine, const error& why) {
+[[noreturn]] void end(library& lib, team* mine, const std::string& why) {
   if (mine != nullptr) mine->end_run(why);
-  fmt::print(stderr, "longshore: rank {} of {}: {}: {}\n", lib.rank(), lib.size(), name_of(why.code()), why.what());
+  fmt::print(stderr, "longshore: rank {} of {}: {}\n", lib.rank(), lib.size(), why);
   std::fflush(nullptr);
   lib.end_all(runtime_failure_status);
   std::_Exit(runtime_failure_status);
@@ -217,13 +246,9 @@ void run(library& lib, const run_options& options, const std::function<void(long
            mine->size());
     const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
     body(*mine);
-    mine->barrier();
-  } catch (const error& e) {
-    end(lib, mine.get(), e);
-  } catch (const std::exception& e) {
-    end(lib, mine.get(), error(errc::transport, e.what()));
+    mine->meet({.what = collective::end_of_run});
   } catch (...) {
-    end(lib, mine.get(), error(errc::transport, "the program threw what is no std::exception"));
+    end(lib, mine.get(), failure_text(std::current_exception()));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <longshore/transport/one_sided/block_streams.hpp>
 #include <longshore/transport/one_sided/library.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>
+#include <longshore/transport/row_collectives.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -34,7 +35,7 @@ class team final : public longshore::team {
   [[nodiscard]] std::string_view transport_name() const noexcept override { return library_.transport_name(); }
   [[nodiscard]] std::string library_version() const override { return library_.version(); }
 
-  void barrier() override { meet("a barrier"); }
+  void barrier() override { meet({}); }
   void broadcast(std::span<std::byte> data, int root) override;
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
@@ -51,15 +52,15 @@ class team final : public longshore::team {
 
   [[nodiscard]] library& lib() noexcept { return library_; }
   [[nodiscard]] untold_credits& untold() noexcept { return untold_; }
-  /// A barrier whose timeout names `operation` (a literal).
-  void meet(const char* operation);
+  /// A barrier of which all ranks must say the same.
+  void meet(const collective_call& call);
   /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all ranks when one has no room.
   [[nodiscard]] lent_region make_region(std::size_t bytes);
   /// Collective. Frees; a deadline that passes ends the run. With `unwinding` (an exception passes: the others may never come) it is kept
   /// instead, until all ranks make something together again.
   void give_back(std::unique_ptr<region> memory, bool unwinding);
   /// Prints why this rank failed, unless another rank of the host has said its reason already, and ends all processes.
-  [[noreturn]] void end_run(const error& why);
+  [[noreturn]] void end_run(const std::string& why);
 
  private:
   struct layout;
@@ -67,24 +68,28 @@ class team final : public longshore::team {
   [[nodiscard]] control_block& control_of(int rank) const;
   [[nodiscard]] control_block& mine() const;
   [[nodiscard]] int my_leader() const { return nodes().leaders()[static_cast<std::size_t>(nodes().my_node())]; }
-  /// The same, of whose messages between nodes each is sent behind what carry(distance, to) puts: rank `to` is first on the node `distance` after
-  /// this one, 1, 2, 4, ... Only the first rank of a node calls them: before() when all ranks of the node are here, after() when all of all nodes
-  /// have been heard of, and this node's ranks not yet let go.
+
+  // What collectives in rows ask for (row_collectives.hpp).
+  friend class row_collectives<team>;
   template <class Carry, class Before, class After>
-  void meet(const char* operation, const Carry& carry, const Before& before, const After& after);
-  template <class Carry>
-  void meet(const char* operation, const Carry& carry) {
-    meet(
-        operation, carry, [] {}, [] {});
+  void meet(const collective_call& call, const Carry& carry, const Before& before, const After& after);
+  [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
+  [[nodiscard]] std::size_t next_row() const noexcept;
+  [[nodiscard]] std::byte* reach(int peer) const { return control_->reach(peer); }
+  void put_row(int to, std::size_t at, std::size_t bytes) {
+    if (bytes > 0) control_->put_start(to, at, control_->local() + at, bytes);
   }
-  /// Where the row of the next collective lies in the control region of any rank.
-  [[nodiscard]] std::size_t next_row() noexcept;
-  template <class Start>
-  void put_blocks(int distance, int to, std::size_t at, const Start& start);
+  [[nodiscard]] std::size_t ranks_before(int node) const { return node_starts_[static_cast<std::size_t>(node)]; }
+
+  /// The part of a meeting that is between nodes.
+  template <class Carry>
+  void meet_nodes(const collective_call& call, disagreement& found, const Carry& carry);
+  /// What the first rank `from` of another node is in, or, where its node knows already that not all agree, what it knows.
+  [[nodiscard]] disagreement disagreement_with(int from, bool from_agrees);
+  /// Whether all are in the same exchange of blocks, where that is to be known: on one node, and with LONGSHORE_CHECK=1.
+  void meet_for_blocks(const collective_call& call);
   void close_kept();
   void meet_to_free();
-  template <class T>
-  void allreduce_values(std::span<T> values, reduction operation);
   /// Collective when first called.
   [[nodiscard]] block_streams& streams();
 
@@ -92,9 +97,9 @@ class team final : public longshore::team {
   std::unique_ptr<region> control_;
   std::optional<node_barrier> barrier_;
   int ranks_on_host_, host_first_;  // the first rank of this host
-  std::uint64_t meetings_ = 0;      // of nodes
-  std::uint64_t rows_used_ = 0;
+  std::uint64_t meetings_ = 0;
   std::size_t row_bytes_;
+  bool check_calls_;
   std::vector<std::size_t> node_starts_;  // how many ranks are on the nodes before each
   untold_credits untold_;
   kept_resources<region> kept_;

@@ -1,15 +1,20 @@
 #include <longshore/core/clock.hpp>
+#include <longshore/core/delayed_notice.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/cpu_share.hpp>
 #include <longshore/transport/threads/run.hpp>
 #include <longshore/transport/threads/team.hpp>
 
+#include <fmt/core.h>
+
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -19,20 +24,38 @@ namespace {
 
 constexpr int most_ranks = 4096;
 constexpr int runtime_failure_status = 3;
+constexpr int crowd_per_core = 16;
+
+struct first_failure {
+  int rank, ranks;
+  std::exception_ptr why;
+};
 
 // A thread cannot be stopped from outside. Once a rank has failed, the others end at their next wait; one that computes for ever,
 // or is stuck in a call of somebody else's, would keep the failure from ever being told: then the process ends here.
-void wait_for_others_to_end(const std::atomic<int>& running, const std::string& why, double grace_seconds) {
+void wait_for_others_to_end(const std::atomic<int>& running, const first_failure& first, double grace_seconds) {
   const double began = monotonic_seconds();
   while (running.load(std::memory_order_acquire) > 1) {
     if (grace_seconds > 0 && monotonic_seconds() - began > grace_seconds) {
-      fmt::print(stderr, "longshore: {}; {} ranks did not stop within {} s after that\n", why, running.load() - 1, grace_seconds);
+      fmt::print(stderr, "longshore: rank {} of {}: {}; {} ranks did not stop within {} s after that\n", first.rank, first.ranks,
+                 failure_text(first.why), running.load() - 1, grace_seconds);
       std::fflush(nullptr);
       std::_Exit(runtime_failure_status);
     }
     const timespec nap{0, 5'000'000};
     nanosleep(&nap, nullptr);
   }
+}
+
+// How far a start has come that takes long; nothing when it is over. Of few ranks on a core it is over when all have begun: what they
+// do before their first barrier is their program's.
+std::string how_far(int ranks, int cores, int begun, const node_barrier_state& barrier, double seconds) {
+  if (begun < ranks)
+    return fmt::format("longshore: starting {} ranks as threads on {} cores: after {:g} s {} of them have begun", ranks, cores,
+                       seconds, begun);
+  if (ranks <= crowd_per_core * cores || barrier.generation.load(std::memory_order_acquire) > 0) return "";
+  return fmt::format("longshore: {} ranks share {} cores as threads: after {:g} s {} of them have come to their first barrier",
+                     ranks, cores, seconds, barrier.arrived_ranks());
 }
 
 }  // namespace
@@ -48,29 +71,29 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   const std::vector<int> compact = side_by_side ? core_order(cpus, topology_of_this_machine()) : std::vector<int>();
 
   world world(ranks);
-  std::atomic<int> running{ranks};
+  std::atomic<int> running{ranks}, begun{0};
   const std::vector<int> one_host(static_cast<std::size_t>(ranks), 0);
   const auto run_rank = [&](int rank) {
-    const auto failed = [&](const std::string& why) {
-      if (world.fail(rank, std::current_exception())) wait_for_others_to_end(running, why, options.timeout_seconds);
-    };
     try {
       auto share = compact.empty() ? cpu_share(cpus, rank, ranks) : std::vector{compact[static_cast<std::size_t>(rank)]};
       const pinned binding(pin ? share.front() : -1);
       team mine(world, rank, node_map(one_host, rank, options.ranks_per_node), waiting, std::move(share));
+      begun.fetch_add(1, std::memory_order_relaxed);
       body(mine);
-    } catch (const error& e) {
-      failed(fmt::format("{}: {}", name_of(e.code()), e.what()));
-    } catch (const std::exception& e) {
-      failed(e.what());
+      mine.leave();
     } catch (...) {
-      failed("a rank threw what is no std::exception");
+      const std::exception_ptr why = std::current_exception();
+      if (world.fail(rank, why)) wait_for_others_to_end(running, {rank, ranks, why}, options.timeout_seconds);
     }
     running.fetch_sub(1, std::memory_order_acq_rel);
   };
 
   std::vector<std::jthread> others;
+  std::optional<delayed_notice> slow_start;
   try {
+    if (ranks > cores)
+      slow_start.emplace(options.notice_seconds,
+                         [&] { return how_far(ranks, cores, begun.load(), world.barrier, options.notice_seconds); });
     for (int rank = 1; rank < ranks; ++rank) others.emplace_back(run_rank, rank);
   } catch (const std::system_error& e) {
     world.fail(

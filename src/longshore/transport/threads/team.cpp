@@ -14,16 +14,6 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-template <class T>
-T combine(T a, T b, reduction operation) {
-  switch (operation) {
-    case reduction::sum: return a + b;
-    case reduction::min: return std::min(a, b);
-    case reduction::max: return std::max(a, b);
-  }
-  return a;
-}
-
 class channels final : public channel_set {
  public:
   channels(std::shared_ptr<shared_block> memory, std::unique_ptr<ring_channels> rings)
@@ -42,35 +32,32 @@ class channels final : public channel_set {
 team::team(world& world, int rank, node_map nodes, wait_policy waiting, std::vector<int> cpus)
     : longshore::team(rank, world.ranks(), std::move(nodes), waiting, std::move(cpus)),
       world_(world),
-      barrier_(&world.barrier, world.ranks()) {}
-
-void team::barrier() {
-  barrier_.wait(*this, rank() == 0, [] {});
-}
+      barrier_(&world.barrier, world.calls.data(), world.ranks(), rank) {}
 
 template <class T, class Read>
-void team::show(const T& mine, const Read& read) {
+void team::show(const collective_call& call, const T& mine, const Read& read) {
   world_.board[rank()] = &mine;
-  barrier();
+  meet(call);
   for (int peer = 0; peer < size(); ++peer) read(peer, *static_cast<const T*>(world_.board[peer]));
-  barrier();
+  meet(call);
 }
 
 void team::broadcast(std::span<std::byte> data, int root) {
-  show(data, [&](int peer, const std::span<std::byte>& theirs) {
+  check_root(root, size());
+  show({collective::broadcast, {}, root, data.size()}, data, [&](int peer, const std::span<std::byte>& theirs) {
     if (peer == root && peer != rank()) copy_bytes(data.data(), theirs.data(), data.size());
   });
 }
 
 void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  show(mine, [&](int peer, const std::span<const std::byte>& theirs) {
+  show({collective::allgather, {}, 0, mine.size()}, mine, [&](int peer, const std::span<const std::byte>& theirs) {
     copy_bytes(all.data() + static_cast<std::size_t>(peer) * mine.size(), theirs.data(), theirs.size());
   });
 }
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
   const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
-  show(outgoing, [&](int peer, const std::span<const std::byte>& theirs) {
+  show({collective::alltoall, {}, 0, block}, outgoing, [&](int peer, const std::span<const std::byte>& theirs) {
     copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block, theirs.data() + static_cast<std::size_t>(rank()) * block,
                block);
   });
@@ -80,31 +67,44 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
                      std::span<const std::size_t> incoming_counts, std::size_t element_bytes) {
   struct blocks {
     const std::byte* data;
+    std::span<const std::size_t> counts;
     std::vector<std::size_t> starts;
-  } mine{outgoing, std::vector<std::size_t>(outgoing_counts.size())};
+  } mine{outgoing, outgoing_counts, std::vector<std::size_t>(outgoing_counts.size())};
   std::exclusive_scan(outgoing_counts.begin(), outgoing_counts.end(), mine.starts.begin(), std::size_t{0});
-  show(mine, [&](int peer, const blocks& theirs) {
+  int wrong_peer = -1;  // told at the end: the others are not kept waiting, and do not hear of it before the run ends
+  std::size_t wrong_count = 0;
+  show({collective::alltoallv, {}, 0, element_bytes}, mine, [&](int peer, const blocks& theirs) {
+    if (theirs.counts[rank()] != incoming_counts[peer]) {
+      if (wrong_peer < 0) wrong_count = theirs.counts[rank()];
+      wrong_peer = wrong_peer < 0 ? peer : wrong_peer;
+      return;
+    }
     const std::size_t bytes = incoming_counts[peer] * element_bytes;
     copy_bytes(incoming, theirs.data + theirs.starts[rank()] * element_bytes, bytes);
     incoming += bytes;
   });
+  if (wrong_peer >= 0) refuse_block(rank(), wrong_peer, incoming_counts[wrong_peer], wrong_count);
 }
 
 template <class T>
-void team::allreduce_values(std::span<T> values, reduction operation) {
+void team::allreduce_values(std::span<T> values, reduction operation, collective what) {
   std::vector<T> result;
-  show(values, [&](int, const std::span<T>& theirs) {
+  show({what, operation, 0, values.size()}, values, [&](int, const std::span<T>& theirs) {
     if (result.empty())
       result.assign(theirs.begin(), theirs.end());
     else
       std::transform(result.begin(), result.end(), theirs.begin(), result.begin(),
-                     [&](T a, T b) { return combine(a, b, operation); });
+                     [&](T a, T b) { return combined(a, b, operation); });
   });
   std::copy(result.begin(), result.end(), values.begin());
 }
 
-void team::allreduce(std::span<std::int64_t> values, reduction operation) { allreduce_values(values, operation); }
-void team::allreduce(std::span<double> values, reduction operation) { allreduce_values(values, operation); }
+void team::allreduce(std::span<std::int64_t> values, reduction operation) {
+  allreduce_values(values, operation, collective::allreduce_integers);
+}
+void team::allreduce(std::span<double> values, reduction operation) {
+  allreduce_values(values, operation, collective::allreduce_numbers);
+}
 
 namespace {
 
@@ -136,6 +136,7 @@ std::shared_ptr<T> make_together(longshore::team& team, world& world, const Make
 }  // namespace
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
+  meet({.what = collective::allocate});
   const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
   if (smallest != largest)
     fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
@@ -146,11 +147,12 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
+  meet({.what = collective::open_channels});
   const std::size_t bytes = allreduce_value(ring_channels::needed_bytes(to, slots), reduction::max);
   auto block = make_together<shared_block>(*this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
   auto rings = std::make_unique<ring_channels>(
-      to, from, slots, rank(), [&](int peer) { return block->part(peer); }, [&] { barrier(); });
-  barrier();  // nobody writes into a ring before its reader has found it
+      to, from, slots, rank(), [&](int peer) { return block->part(peer); }, [&] { meet({.what = collective::open_channels}); });
+  meet({.what = collective::open_channels});  // nobody writes into a ring before its reader has found it
   return std::make_unique<channels>(std::move(block), std::move(rings));
 }
 

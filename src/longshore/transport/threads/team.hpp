@@ -14,7 +14,7 @@ class team final : public longshore::team {
   [[nodiscard]] std::string_view transport_name() const noexcept override { return "threads"; }
   [[nodiscard]] std::string library_version() const override { return ""; }
 
-  void barrier() override;
+  void barrier() override { meet({}); }
   void broadcast(std::span<std::byte> data, int root) override;
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
@@ -27,12 +27,19 @@ class team final : public longshore::team {
                                                            int slots) override;
   void attend() override { world_.check(rank()); }
 
+  /// Collective. The last call of a rank: ends without waiting for the others, but on rank 0.
+  void leave() { barrier_.leave(*this, {.what = collective::end_of_run}); }
+
  private:
+  // A barrier that makes sure that all ranks are in the same call.
+  void meet(const collective_call& call) {
+    barrier_.wait(*this, call, [](disagreement&) {});
+  }
   // Shows `mine` to the others, lets `read(rank, theirs)` look at what each rank shows, and returns when all have looked.
   template <class T, class Read>
-  void show(const T& mine, const Read& read);
+  void show(const collective_call& call, const T& mine, const Read& read);
   template <class T>
-  void allreduce_values(std::span<T> values, reduction operation);
+  void allreduce_values(std::span<T> values, reduction operation, collective what);
 
   world& world_;
   node_barrier barrier_;

@@ -12,7 +12,7 @@ namespace longshore::threads {
 
 class world {
  public:
-  explicit world(int ranks) : board(static_cast<std::size_t>(ranks)), ranks_(ranks) {}
+  explicit world(int ranks) : board(static_cast<std::size_t>(ranks)), calls(board.size()), ranks_(ranks) {}
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
 
@@ -25,6 +25,7 @@ class world {
 
   /// board[r] is written by rank r alone, and read by the others between two barriers.
   std::vector<const void*> board;
+  std::vector<call_slot> calls;
   node_barrier_state barrier{};
 
  private:

@@ -86,8 +86,8 @@ library::~library() {
   }
   try {
     close();
-  } catch (const std::exception& e) {  // what a destructor cannot throw
-    group_.end_all(e.what());
+  } catch (...) {  // what a destructor cannot throw
+    group_.end_all(std::current_exception());
   }
 }
 

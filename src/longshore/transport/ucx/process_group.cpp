@@ -44,8 +44,8 @@ void process_group::pause(double began_seconds) {
   sched_yield();
 }
 
-void process_group::end_all(const char* why) {
-  fmt::print(stderr, "longshore: rank {} of {}: transport: {}\n", rank_, size_, why);
+void process_group::end_all(const std::exception_ptr& why) {
+  fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank_, size_, failure_text(why));
   std::fflush(nullptr);
   end_all(3);
 }

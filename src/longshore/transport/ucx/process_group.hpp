@@ -39,7 +39,7 @@ class process_group {
   /// Ends all processes.
   [[noreturn]] virtual void end_all(int status) = 0;
   /// The same, with exit status 3 and a message of `why` this rank failed where there is no team yet, or no more.
-  void end_all(const char* why);
+  void end_all(const std::exception_ptr& why);
 
  protected:
   process_group() = default;

@@ -10,8 +10,8 @@ void run(process_group& group, const run_options& options, const std::function<v
   try {
     library lib(group, options.timeout_seconds);
     one_sided::run(lib, options, body);
-  } catch (const std::exception& e) {  // of the start: the others wait for this rank, without a deadline
-    group.end_all(e.what());
+  } catch (...) {  // of the start: the others wait for this rank, without a deadline
+    group.end_all(std::current_exception());
   }
 }
 

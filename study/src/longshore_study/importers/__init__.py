@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import importlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from longshore_study import records
 from longshore_study.errors import LongshoreError, UsageError, suggestion
+from longshore_study.importers.labels import without_labels
 from longshore_study.records import Record
 from longshore_study.study import FigureChoice
 
@@ -53,10 +54,10 @@ SIGNATURES = (
     ("bale", re.compile(r"Bale Version|GB/s injection bandwidth|\"bale_version\"", re.IGNORECASE), "bale"),
     ("chapel-isx", re.compile(r"^scaling mode = (?:strong|weak|weakISO)\b", re.MULTILINE), "Chapel's ISx"),
     ("chapel-stream", re.compile(r"^Performance \(GB/s\)|^Problem size = \d+", re.MULTILINE), "Chapel's STREAM"),
-    ("isx", re.compile(r"^ISx v\d|\tNUM_PES \d+\tMax_Key ", re.MULTILINE), "ISx"),
+    ("isx", re.compile(r"^ISx (?:[^\n]*\s)?v\d|^\w+\tNUM_PES \d+\t\s*Max[_ ]Key", re.MULTILINE), "ISx"),
     ("stream", re.compile(r"STREAM [vV]ersion|Best Rate MB/s"), "STREAM"),
-    ("osu", re.compile(r"^#[ \t]*OSU ", re.MULTILINE), "OSU micro-benchmarks"),
-    ("imb", re.compile(r"Intel ?\(R\) MPI Benchmark", re.IGNORECASE), "IMB"),
+    ("osu", re.compile(r"^#[ \t]*(?:OSU|OMB)[- ]", re.MULTILINE), "OSU micro-benchmarks"),
+    ("imb", re.compile(r"(?:Intel ?\(R\)|PALLAS) MPI Benchmark", re.IGNORECASE), "IMB"),
     ("cartex", re.compile(r"^tp\. median \(GB/s\)|^load \(bytes\)", re.MULTILINE), "cartex"),
     ("chapel-ig", re.compile(r"GB/s/node|-nl[ =]?\d+", re.IGNORECASE), "Chapel's ig"),
     (
@@ -148,6 +149,8 @@ def read_bytes(name: str, source_name: str, content: bytes, options: Options | N
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
+        if options and options.partial and 0 <= content.rfind(b"\n") < error.start:  # a letter was torn
+            return read_bytes(name, source_name, content[: content.rfind(b"\n") + 1], options)
         line = content.count(b"\n", 0, error.start) + 1
         byte = content[error.start]
         raise LongshoreError(
@@ -162,13 +165,32 @@ def read_text(name: str, source_name: str, text: str, options: Options | None = 
     if not text.strip():
         raise LongshoreError(f"{source_name}: empty; the run wrote nothing")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    options = options or Options()
     if name not in ANY:
+        text = without_labels(text)
         _refuse_wrong_program(name, source_name, text)
     try:
-        return list(importlib.import_module(FORMATS[name]).read(Source(source_name, text), options or Options()))
+        return _runs(name, Source(source_name, text), replace(options, partial=False))
+    except LongshoreError:
+        if not options.partial:
+            raise
+    return _runs(name, Source(source_name, _without_torn_line(text)), options)
+
+
+def _runs(name: str, source: Source, options: Options) -> list[Imported]:
+    try:
+        return list(importlib.import_module(FORMATS[name]).read(source, options))
     except (ValueError, ArithmeticError, LookupError) as error:  # `1.2.3`, no PE at all, a column that is not there
         whose = next((whose for known, _, whose in SIGNATURES if known == name), name)
-        raise LongshoreError(f"{source_name}: not an output of {whose} that can be read ({error})") from None
+        raise LongshoreError(f"{source.name}: not an output of {whose} that can be read ({error})") from None
+
+
+def _without_torn_line(text: str) -> str:
+    """A last line without its end may be half a line, and half a number reads as another number; but an object of JSON
+    shows its own end."""
+    begin = text.rfind("\n") + 1
+    last = text[begin:]
+    return text if last.startswith("{") and last.rstrip().endswith("}") else text[:begin]
 
 
 def whole_records(header: Record, results: list[Record]) -> list[str]:

@@ -73,7 +73,8 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
     verified = _FAILED.search(text, command.end()) is None
     results = [_result(source, run, match, verified) for match in figures if match[1] in MODELS]
     nodes = -(-run.ranks // run.ranks_per_node)
-    version = _VERSION.search(source.text)
+    # It stands above the command; in a file of several runs each has its own.
+    version = next(reversed([*_VERSION.finditer(source.text, 0, command.start())]), None)
     cell: dict[str, Any] = {"program": "bale", "transport": _library(version)}
     cell |= {"nodes": nodes, "ranks": run.ranks, "ranks_per_node": run.ranks_per_node}
     header = {

@@ -24,7 +24,8 @@ TABLES: dict[str, dict[str, str]] = {
 }
 REQUEST_BYTES = 16  # an index there, an element back
 
-_COMMAND = re.compile(r"^[ \t$>]*((?:\S*/)?(ig[\w-]*?)(?:_real)?)([ \t]+-.*)$", re.MULTILINE)
+# A path that begins at a folder may have spaces in it.
+_COMMAND = re.compile(r"^[ \t$>]*((?:[./].*?/|\S*/)?(ig[\w-]*?)(?:_real)?)([ \t]+-.*)$", re.MULTILINE)
 _LOCALES = re.compile(r"(?:-nl|--numLocales)[ =]?(\d+)")
 _REQUESTS = re.compile(r"(?:--N=|-sN=|--N )(\d+)")
 _FIGURE = re.compile(r"^[ \t]*(\w+):[ \t]+([\d.]+)[ \t]+seconds[ \t]+([\d.]+)[ \t]+GB/s/node[ \t]*$", re.MULTILINE)

@@ -1,7 +1,8 @@
 """halobench: eight ways to swap the halos of a periodic grid of processes, each message one contiguous buffer.
 
 It prints, for each way, the seconds of all repetitions and the MiB/s sent by one process. Newer versions go through all
-ways three times; then the median of the runs is the figure and each run is kept as a sample.
+ways three times, and print 'Finished' after each time. Then the median of the runs is the figure, and each run is kept
+as a sample.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _LAYOUT = {
     "contiguous": re.compile(r"Each halo contains\s+(\d+)\s+doubles"),
     "repetitions": re.compile(r"Number of repetitions\s*=\s*(\d+)"),
 }
-_RUNS = re.compile(r"Benchmark run\s+\d+\s+out of\s+(\d+)")
+_RUNS = re.compile(r"Benchmark run\s+(\d+)\s+out of\s+(\d+)")
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -97,10 +98,18 @@ class _Run:
         return ranks, grid, found["contiguous"][0], found["repetitions"][0]
 
     def partial(self) -> str | None:
-        if _FINISHED.search(self.source.text, self.begin, self.end):
+        text = self.source.text[self.begin : self.end]
+        runs = list(_RUNS.finditer(text))
+        run, of = (int(runs[-1][1]), int(runs[-1][2])) if runs else (1, 1)
+        last = runs[-1].end() if runs else 0
+        ways = list(_HEADING.finditer(text, last))
+        ended = _FINISHED.search(text, ways[-1].end() if ways else last) is not None
+        if ended and run >= of:
             return None
-        seen = len(set(_HEADING.findall(self.source.text[self.begin : self.end])))
-        return f"halobench's output ends without 'Finished', after {seen} of {len(MODES)} ways"
+        where = f" in run {run} of {of}" if runs else ""
+        if ended:
+            return f"halobench's output ends{where}"
+        return f"halobench's output ends without 'Finished', after {len(ways)} of {len(MODES)} ways{where}"
 
     def results(self, contiguous: int, repetitions: int) -> Iterator[Record]:
         """One result per mode, and before it one sample per run when there are several."""

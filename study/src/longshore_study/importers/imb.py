@@ -5,7 +5,9 @@
     #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
          0         1000         4.06         4.06         4.06         0.00
 
-A mode of IMB-RMA, -EXT or -IO (`#    MODE: AGGREGATE`) is a factor. Times are of the mean over repetitions.
+What names another measurement is a factor: the part of the benchmarks (but MPI-1), the mode of IMB-RMA, -EXT or -IO
+(`#    MODE: AGGREGATE`), groups that run at the same time (-multi, and the group of a line), the threads of IMB-MT, and
+data types that were chosen. Times are of the mean over repetitions.
 """
 
 from __future__ import annotations
@@ -18,8 +20,23 @@ from longshore_study.importers import Imported, Options, Source, whole_records
 from longshore_study.importers.run_texts import figure, integer, runs_of, starts_with_number, whole
 from longshore_study.records import Record
 
-_BEGIN = re.compile(r"Intel ?\(R\) MPI Benchmark(?:s| Suite)\s*V?([\d.]+)?[^\n]*", re.IGNORECASE)
+_BEGIN = re.compile(
+    r"(?:Intel ?\(R\)|PALLAS) MPI Benchmark(?:s| Suite)[ \t]*V?(\d[\d.]*(?:[ \t]+(?:Update|Beta)[ \t]*\d*)*)?[^\n]*",
+    re.IGNORECASE,
+)
+_PARTS = (
+    (re.compile(r"MPI-2 part|EXT part"), "ext"), (re.compile(r"RMA part"), "rma"), (re.compile(r"NBC part"), "nbc"),
+    (re.compile(r"IO part"), "io"), (re.compile(r"P2P part"), "p2p"), (re.compile(r"\bMT part"), "mt"),
+    (re.compile(r"MPI-4 part"), "mpi-4"), (re.compile(r"HALO part"), "halo"),
+)  # fmt: skip
+_WITHOUT_END = ("mt", "halo")
+"""Parts that do not say when they have ended."""
 _TABLE = re.compile(r"^#[ \t]*Benchmarking[ \t]+(\S+)", re.MULTILINE)
+_TYPES = (
+    ("datatype", r"^#[ \t]*MPI_Datatype[ \t]*:[ \t]*(\S+)", "MPI_BYTE"),
+    ("reduction_datatype", r"^#[ \t]*MPI_Datatype for reductions[ \t]*:[ \t]*(\S+)", "MPI_FLOAT"),
+)
+"""Factor, the line that says its level, and the level that needs no mention."""
 _COLUMNS = {
     "t[usec]": ("latency_us", "us", "lower"), "t_avg[usec]": ("latency_us", "us", "lower"),
     "t_min[usec]": ("min_latency_us", "us", "lower"), "t_max[usec]": ("max_latency_us", "us", "lower"),
@@ -27,6 +44,9 @@ _COLUMNS = {
     "t_ovrl[usec]": ("overall_us", "us", "lower"), "t_pure[usec]": ("pure_us", "us", "lower"),
     "t_cpu[usec]": ("cpu_us", "us", "lower"), "overlap[%]": ("overlap_percent", "%", "higher"),
 }  # fmt: skip
+_WRONG_FROM = 0.01  # defects; IMB's own limit
+_NOT_RUN = re.compile(r"out-of-mem|time-out|int-overflow", re.IGNORECASE)
+"""IMB's own words for the sizes that it left out."""
 
 
 def read(source: Source, options: Options) -> list[Imported]:
@@ -36,48 +56,67 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
+    version = _BEGIN.match(text)
+    assert version is not None  # noqa: S101 - runs begin with it
+    part = next((part for pattern, part in _PARTS if pattern.search(version[0])), None)
+    common: dict[str, Any] = {"part": part} if part else {}
+    for name, line, usual in _TYPES:
+        if (told := re.search(line, text, re.MULTILINE)) and told[1] != usual:
+            common[name] = told[1]
     tables = list(_TABLE.finditer(text))
     ends = [table.start() for table in tables[1:]] + [len(text)]
-    results = [
-        record
-        for table, end in zip(tables, ends, strict=True)
-        for record in _table(source, table[1], text[table.end() : end], offset + table.end())
-    ]
+    results: list[Record] = []
+    most = 1
+    for table, end in zip(tables, ends, strict=True):
+        head, ranks = _described(table[1], text[table.end() : end])
+        results += _table(source, {**head, **common}, text[table.end() : end], offset + table.end())
+        most = max(most, ranks)
     end = offset + len(text.rstrip())
     if not results:
         raise source.error(end, "no table '# Benchmarking ...' with lines of figures")
-    finished = "All processes entering MPI_Finalize" in text
-    partial = None if finished else "IMB's output ends without 'All processes entering MPI_Finalize'"
+    partial = None
+    if part not in _WITHOUT_END and "All processes entering MPI_Finalize" not in text:
+        partial = "IMB's output ends without 'All processes entering MPI_Finalize'"
+    elif part in _WITHOUT_END and offset + len(text) == len(source.text) and not text.endswith("\n"):
+        partial = "IMB's output ends in the middle of a line"
     if partial and not options.partial:
         raise source.error(end, f"{partial}; --partial takes what is there, and marks it")
-    most = max(result["variant"].get("processes", 1) for result in results)
     ranks = options.ranks or most
-    version = _BEGIN.search(text)
     cell: dict[str, Any] = {"program": "imb", "transport": "mpi", "ranks": ranks}
     if options.ranks_per_node:
         cell["nodes"] = -(-ranks // options.ranks_per_node)
-    header = {"program": {"name": "IMB", "version": version[1] if version else None}, "transport": {"name": "mpi"},
+    header = {"program": {"name": "IMB", "version": version[1]}, "transport": {"name": "mpi"},
               "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results), partial=partial)
 
 
-def _table(source: Source, name: str, text: str, offset: int) -> list[Record]:
-    processes = integer(r"#processes = (\d+)", text)
+def _described(name: str, text: str) -> tuple[dict[str, Any], int]:
+    """The factors that a table names above its columns, and how many ranks the program had."""
+    groups = re.search(r"\( *(\d+) groups of (\d+) processes", text)
+    processes = int(groups[2]) if groups else integer(r"#processes = (\d+)", text)
+    told = {
+        "processes": processes,
+        "groups": int(groups[1]) if groups else None,
+        "threads": integer(r"\(threads: (\d+)\)", text),
+        "window": integer(r"window_size = (\d+)", text),
+    }
+    waiting = integer(r"\( *(\d+) additional process", text) or 0
+    ranks = (processes or 1) * (told["groups"] or 1) + waiting
+    return {"test": name, **{key: value for key, value in told.items() if value}}, ranks
+
+
+def _table(source: Source, factors: dict[str, Any], text: str, offset: int) -> list[Record]:
     mode = re.search(r"^#\s*MODE:\s*(.+?)\s*$", text, re.MULTILINE)
-    factors: dict[str, Any] = {"test": name, **({"processes": processes} if processes else {})}
     columns: list[str] = []
     found: list[Record] = []
     place = offset
     for line in text.splitlines(keepends=True):
         words = line.split()
-        if words and words[0] in ("#bytes", "#repetitions"):
+        if {"#bytes", "#repetitions"} & set(words[:2]):
             columns = words
-        elif re.search(r"out-of-mem|time-out", line, re.IGNORECASE):
-            columns = []  # IMB's own word for the sizes that it left out; the rest of the line explains it
-        elif columns and starts_with_number(line):
-            found.append(
-                _record(source, place, columns, words, {**factors, **({"mode": mode[1].lower()} if mode else {})})
-            )
+        elif columns and starts_with_number(line) and not _NOT_RUN.search(line):
+            told = {**factors, **({"mode": mode[1].lower()} if mode else {})}
+            found.append(_record(source, place, columns, words, told))
         place += len(line)
     return found
 
@@ -86,16 +125,20 @@ def _record(source: Source, place: int, columns: list[str], values: list[str], f
     if len(values) != len(columns):
         raise source.error(place, f"{len(values)} values below {len(columns)} columns ({' '.join(columns)})")
     metrics: dict[str, Any] = {}
-    repetitions = 1
+    more: dict[str, Any] = {"repetitions": 1}
     for column, value in zip(columns, values, strict=True):
         if column == "#bytes":
             factors["bytes"] = whole(source, place, column, value)
+        elif column == "Group" and "groups" in factors:
+            factors["group"] = whole(source, place, column, value)
         elif column == "#repetitions":
-            repetitions = whole(source, place, column, value)
+            more["repetitions"] = whole(source, place, column, value)
+        elif column == "defects":
+            more["verified"] = figure(source, place, column, value) < _WRONG_FROM
         elif (known := _COLUMNS.get(column.lower())) is not None:
             # The latency first: it is what a table without bandwidth has too.
             metrics[known[0]] = records.metric(figure(source, place, column, value), known[1], known[2])
     if factors.get("bytes") == 0:
         metrics.pop("bandwidth_MBps", None)  # 0.00 is printed, of no bytes
     ordered = {name: metrics[name] for name in sorted(metrics, key=lambda name: name != "latency_us")}
-    return records.result_record("imb", factors, ordered, aggregate=True, repetitions=repetitions)
+    return records.result_record("imb", factors, ordered, aggregate=True, **more)

@@ -1,45 +1,49 @@
 """ISx, the bucket exchange: what it prints (SHMEM and MPI), and its log with a line of times per PE and iteration.
 
-    ISx v1.1                                              on the screen
+    ISx v1.1                                              over SHMEM
+    ISx MPI 2 sided v1.1                                  over MPI; before version 1.1 `ISx MPI v1.0`
       Number of Keys per PE: 134217728
     Average total time (per PE): 1.234567 seconds
     Average all2all time (per PE): 0.345678 seconds
 
-    SHMEM<TAB>NUM_PES 4<TAB>Max_Key 268435456<TAB>Num_Iters 10<TAB>Weak Scaling: ... keys per PE<TAB>Round Robin All2All
-    TOTAL (sec)<TAB>ATA_KEYS (sec)<TAB>ATA_KEYS_COUNTS<TAB>...                              in the log
-
 The averages are our total_seconds and exchange_seconds (mean over PEs; ISx over iterations too). The log gives more:
-keys_per_second, with our t, the median over iterations of the slowest PE. Lines of a PE stand together.
+keys_per_second, with our t, the median over iterations of the slowest PE. A file may hold several runs, each with its
+screen, its log, or both.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
 from longshore_study import records
 from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.isx_log import HEAD, Log, read_log
 from longshore_study.importers.run_texts import integer, number
 from longshore_study.records import Record
 
-_SCREEN = re.compile(r"^ISx v([\d.]+)", re.MULTILINE)
-_LOG = re.compile(r"^(SHMEM|MPI)\tNUM_PES (\d+)\tMax_Key (\d+)\tNum_Iters (\d+)\t(.*)$", re.MULTILINE)
-_ORDERS = (("Random", "random"), ("Incast", "incast"), ("Round Robin", "round-robin"))
+_SCREEN = re.compile(r"^ISx (?:([^\n]*)[ \t])?v([\d.]+)[ \t]*$", re.MULTILINE)
+_AVERAGE = r"Average {} time \(per PE\)(?:: ([\d.]+) seconds| seconds average: ([\d.]+),)"
+_SCALINGS = {"STRONG": "strong", "WEAK": "weak", "WEAK_ISOBUCKET": "weak-iso"}
 _PHASES = {
     "MAKE_INPUT": "make", "COUNT_BUCKET_SIZES": "count", "BUCKETIZE": "bucketize", "COMPUTE_OFFSETS": "offsets",
-    "ATA_KEYS": "exchange", "LOCAL_SORT": "sort", "ATA_COUNTS": "exchange-counts", "RECV_OFFSET": "receive-offsets",
+    "ATA_KEYS": "exchange", "LOCAL_SORT": "sort", "ATA_COUNTS": "exchange-counts",
+    "COMPUTE_RECV_OFFSETS": "receive-offsets",
 }  # fmt: skip
-_MOST_LINES = 5_000_000
+_PRINTED = 1.1e-6  # six decimals are printed, on the screen and in the log
 
 
 @dataclass
 class _Run:
     """What screen and log tell of one run; either may be missing."""
 
-    transport: str | None = None
+    transport: str
+    exchange: str | None
     ranks: int | None = None
     keys: int | None = None
     max_key: int | None = None
@@ -48,34 +52,100 @@ class _Run:
     version: str | None = None
     iterations: int | None = None
     total: float | None = None
-    exchange: float | None = None
+    all2all: float | None = None
     failed: bool = False
+    partial: str | None = None
     times: dict[str, list[float]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    screens = list(_SCREEN.finditer(source.text))
-    logs = list(_LOG.finditer(source.text))
-    if len(screens) > 1 or len(logs) > 1:
-        place = (screens if len(screens) > 1 else logs)[1].start()
-        raise source.error(
-            place, "a second run begins here; import the runs of ISx as files of their own, screen and log together"
-        )
-    if not screens and not logs:
+    starts = sorted([*_SCREEN.finditer(source.text), *HEAD.finditer(source.text)], key=lambda match: match.start())
+    if not starts:
         raise source.error(len(source.text.rstrip()), "neither 'ISx v...' of the screen nor the first line of the log")
-    run = _Run()
-    if screens:
-        _read_screen(run, source.text)
-    if logs:
-        _read_log(run, source, logs[0])
-    if run.total is None and not run.times:
-        raise source.error(len(source.text.rstrip()), "the output ends without 'Average total time (per PE)'")
-    _refuse_nothing(run, source)
-    return [_imported(source, options, run)]
+    ends = [match.start() for match in starts[1:]] + [len(source.text)]
+    parts = [
+        _screen(source, match, end) if match.re is _SCREEN else read_log(source, match, end)
+        for match, end in zip(starts, ends, strict=True)
+    ]
+    runs = [run for screen, log in _paired(source, parts) for run in _runs(source, screen, log)]
+    for run in runs:
+        _refuse_nothing(run, source)
+        if run.partial and not options.partial:
+            raise source.error(len(source.text.rstrip()), f"{run.partial}; --partial takes what is there, and marks it")
+    return [_imported(source, options, run) for run in runs]
+
+
+def _paired(source: Source, parts: Sequence[_Run | Log]) -> list[tuple[_Run | None, Log | None]]:
+    """Screen and log of each run. In a file of both they take turns, and the one that comes first always does."""
+    screens = [part for part in parts if isinstance(part, _Run)]
+    logs = [part for part in parts if isinstance(part, Log)]
+    if not logs:
+        return [(screen, None) for screen in screens]
+    if not screens:
+        return [(None, log) for log in logs]
+    if len(parts) % 2 or any(type(one) is type(next_) for one, next_ in pairwise(parts)):
+        raise source.error(
+            logs[0].place,
+            f"{len(screens)} screens and {len(logs)} logs of ISx stand here, and nothing says which are of the same "
+            "run; put the log of each run behind its screen",
+        )
+    return list(zip(screens, logs, strict=True))
+
+
+def _runs(source: Source, screen: _Run | None, log: Log | None) -> list[_Run]:
+    """The runs that a screen and a log tell of: several where a log was appended to, and no screen says of which."""
+    if log is None:
+        return [screen] if screen else []
+    if screen is None and log.repeats:
+        raise source.error(
+            log.place,
+            "ISx over MPI has written the same line of times over and over, which is a fault of its version 1.1; give "
+            "what it printed on the screen instead",
+        )
+    if screen is None:
+        return [_with_log(_Run(log.transport, _exchange_of(log)), log, times) for times in log.runs]
+    if difference := log.differs_from(vars(screen)):
+        raise source.error(log.place, f"screen and log are of two runs: {difference}")
+    if log.repeats:
+        screen.warnings.append(
+            f"{source.name}: the log repeats one line of times, a fault of ISx 1.1 over MPI; only the averages of the "
+            "screen are taken"
+        )
+        return [_with_log(screen, log, {})]
+    times = log.runs[-1]  # a log is appended to: the last run is that of the screen
+    for name, printed in (("TOTAL", screen.total), ("ATA_KEYS", screen.all2all)):
+        if printed is not None and name in times:
+            mean = fmean(times[name])
+            if not math.isclose(mean, printed, rel_tol=1e-5, abs_tol=_PRINTED):
+                raise source.error(
+                    log.place,
+                    f"screen and log are of two runs: the mean of {name} is {mean:.6f} s in the log, "
+                    f"{printed:.6f} s on the screen",
+                )
+    return [_with_log(screen, log, times)]
+
+
+def _with_log(run: _Run, log: Log, times: dict[str, list[float]]) -> _Run:
+    run.transport, run.ranks, run.iterations, run.times = log.transport, log.ranks, log.iterations, times
+    run.max_key, run.partial = log.max_key, None
+    run.keys, run.scaling, run.order = log.keys or run.keys, log.scaling or run.scaling, log.order or run.order
+    run.exchange = run.exchange or _exchange_of(log)
+    return run
+
+
+def _exchange_of(log: Log) -> str | None:
+    """Its one-sided form over MPI names itself as the other one does, but has no counts to exchange."""
+    if log.transport != "mpi":
+        return "put" if log.transport == "shmem" else None
+    names = log.runs[0] if log.runs else {}
+    return "rma" if "COMPUTE_OFFSETS" in names and "ATA_COUNTS" not in names else "alltoallv"
 
 
 def _refuse_nothing(run: _Run, source: Source) -> None:
     """Raises LongshoreError where no PE, no iteration or no time is told of: nothing was measured."""
+    if run.total is None and not run.times:
+        raise source.error(len(source.text.rstrip()), "the output ends without 'Average total time (per PE)'")
     least = {
         "NUM_PES": run.ranks,
         "Num_Iters": run.iterations,
@@ -87,73 +157,49 @@ def _refuse_nothing(run: _Run, source: Source) -> None:
             raise source.error(0, f"{name} is {value:g}; a run that measured something has more than 0")
 
 
-def _read_screen(run: _Run, text: str) -> None:
-    run.version = match[1] if (match := _SCREEN.search(text)) else None
-    run.keys = integer(r"Number of Keys per PE: (\d+)", text)
-    run.max_key = integer(r"Max Key Value: (\d+)", text)
-    run.ranks = integer(r"Number of PEs: (\d+)", text)
-    run.iterations = integer(r"Number of Iterations: (\d+)", text)
-    run.total = number(r"Average total time \(per PE\): ([\d.]+) seconds", text)
-    run.exchange = number(r"Average all2all time \(per PE\): ([\d.]+) seconds", text)
-    run.failed = "Failed Verification" in text or "Verification Failed" in text
+def _screen(source: Source, head: re.Match[str], end: int) -> _Run:
+    text = source.text[head.start() : end]
+    words = (head[1] or "").lower()
+    transport = "mpi" if "mpi" in words else "shmem"
+    exchange = "put" if transport == "shmem" else None
+    if re.search(r"\b(?:2|two)[ -]sided", words):
+        exchange = "alltoallv"
+    elif re.search(r"\b(?:1|one)[ -]sided|\brma\b", words):
+        exchange = "rma"
     scaling = re.search(r"(STRONG|WEAK_ISOBUCKET|WEAK) Scaling!", text)
-    run.scaling = {"STRONG": "strong", "WEAK": "weak", "WEAK_ISOBUCKET": "weak-iso"}[scaling[1]] if scaling else None
-    run.order = "random" if "Random Permute Used in ATA" in text else None
-
-
-def _read_log(run: _Run, source: Source, head: re.Match[str]) -> None:
-    run.transport = head[1].lower()
-    run.ranks, run.max_key, run.iterations = int(head[2]), int(head[3]), int(head[4])
-    _refuse_nothing(run, source)
-    told = head[5]
-    run.order = next((order for word, order in _ORDERS if word in told), run.order)
-    if found := re.search(r"Strong Scaling: (\d+) total keys", told):
-        run.scaling, run.keys = "strong", int(found[1]) // run.ranks
-    elif found := re.search(r"Constant Bucket Width: (\d+)u? keys per PE", told):
-        run.scaling, run.keys = "weak-iso", int(found[1])
-    elif found := re.search(r"Weak Scaling: (\d+) keys per PE", told):
-        run.scaling, run.keys = "weak", int(found[1])
-    lines = source.text[head.end() :].lstrip("\n").split("\n")
-    names = lines[0].rstrip("\t").split("\t")
-    if "TOTAL (sec)" not in names:
-        raise source.error(head.end() + 1, "the log has no line with 'TOTAL (sec)' below its first one")
-    columns: dict[str, list[float]] = {name.removesuffix(" (sec)"): [] for name in names if name.endswith(" (sec)")}
-    for count, line in enumerate(lines[1:]):
-        values = line.rstrip("\t").split("\t")
-        if len(values) != len(names) or not re.fullmatch(r"[\d.\t]+", line):
-            break  # the screen, or the end
-        if count > _MOST_LINES:
-            raise source.error(head.end(), f"more than {_MOST_LINES} lines")
-        for name, value in zip(names, values, strict=True):
-            if name.endswith(" (sec)"):
-                columns[name.removesuffix(" (sec)")].append(float(value))
-    expected = run.ranks * run.iterations
-    rows = len(columns["TOTAL"])
-    if not rows or rows % expected:
-        raise source.error(
-            head.start(), f"{rows} lines of times where {run.ranks} PEs and {run.iterations} iterations give {expected}"
-        )
-    run.times = {
-        name: values[-expected:] for name, values in columns.items()
-    }  # a log is appended to; the last run counts
+    total, all2all = (number(_AVERAGE.format(what), text) for what in ("total", "all2all"))
+    return _Run(
+        transport=transport,
+        exchange=exchange,
+        ranks=integer(r"Number of PEs: (\d+)", text),
+        keys=integer(r"Number of Keys per PE: (\d+)", text),
+        max_key=integer(r"Max Key Value: (\d+)\s", text),
+        scaling=_SCALINGS[scaling[1]] if scaling else None,
+        order="random" if "Random Permute Used in ATA" in text else None,
+        version=head[2],
+        iterations=integer(r"Number of Iterations: (\d+)", text),
+        total=total,
+        all2all=all2all,
+        failed="Failed Verification" in text or "Verification Failed" in text,
+        partial="ISx's output ends without 'Average all2all time (per PE)'" if all2all is None else None,
+    )
 
 
 def _imported(source: Source, options: Options, run: _Run) -> Imported:
     if not run.ranks or not run.keys:
         raise source.error(0, "nothing says how many PEs and keys there were; keep what ISx prints first")
-    transport = run.transport or "unknown"
     variant: dict[str, Any] = {"keys": run.keys}
-    variant |= {"exchange": {"shmem": "put", "mpi": "alltoallv"}[transport]} if transport != "unknown" else {}
+    variant |= {"exchange": run.exchange} if run.exchange else {}
     variant |= {"scaling": run.scaling} if run.scaling else {}
     variant |= {"max_key": run.max_key} if run.max_key else {}
     # The MPI form calls alltoallv, which has an order of its own; what it prints of one changes nothing there.
-    variant |= {"order": run.order or "round-robin"} if transport == "shmem" else {}
-    cell: dict[str, Any] = {"program": "isx", "transport": transport, "ranks": run.ranks}
+    variant |= {"order": run.order or "round-robin"} if run.transport == "shmem" else {}
+    cell: dict[str, Any] = {"program": "isx", "transport": run.transport, "ranks": run.ranks}
     if options.ranks_per_node:
         cell |= {"nodes": -(-run.ranks // options.ranks_per_node), "ranks_per_node": options.ranks_per_node}
-    header = {"program": {"name": "ISx", "version": run.version}, "transport": {"name": transport}, "ranks": run.ranks,
-              "nodes": cell.get("nodes")}  # fmt: skip
-    return Imported(cell, whole_records(header, _records(run, variant)))
+    header = {"program": {"name": "ISx", "version": run.version}, "transport": {"name": run.transport},
+              "ranks": run.ranks, "nodes": cell.get("nodes")}  # fmt: skip
+    return Imported(cell, whole_records(header, _records(run, variant)), run.warnings, run.partial)
 
 
 def _records(run: _Run, variant: dict[str, Any]) -> list[Record]:
@@ -161,29 +207,29 @@ def _records(run: _Run, variant: dict[str, Any]) -> list[Record]:
     samples: list[Record] = []
     seconds: dict[str, Any] = {}
     phases: dict[str, float] = {}
+    total, all2all = run.total, run.all2all
     if run.times:
         slowest = _per_iteration(run, "TOTAL")
         t = median(slowest)
         seconds = {"median": t}
         metrics["keys_per_second"] = records.metric((run.keys or 0) * (run.ranks or 0) / t, "keys/s")
-        metrics["total_seconds"] = records.metric(fmean(run.times["TOTAL"]), "s", "lower")
-        if "ATA_KEYS" in run.times:
-            metrics["exchange_seconds"] = records.metric(fmean(run.times["ATA_KEYS"]), "s", "lower")
+        total = fmean(run.times["TOTAL"])
+        all2all = fmean(run.times["ATA_KEYS"]) if "ATA_KEYS" in run.times else None
         phases = {_PHASES[name]: median(_per_iteration(run, name)) for name in run.times if name in _PHASES}
         samples = [
             {"record": "sample", "pattern": "sort", "variant": variant, "repetition": k, "seconds": {"max": value}}
             for k, value in enumerate(slowest)
         ]
-    else:
-        assert run.total is not None  # noqa: S101 - read() has looked
-        metrics["total_seconds"] = records.metric(run.total, "s", "lower")
-        if run.exchange is not None:
-            metrics["exchange_seconds"] = records.metric(run.exchange, "s", "lower")
-    total = run.total if run.total is not None else fmean(run.times["TOTAL"])
+    assert total is not None  # noqa: S101 - _refuse_nothing has looked
+    metrics["total_seconds"] = records.metric(total, "s", "lower")
+    if all2all is not None:
+        metrics["exchange_seconds"] = records.metric(all2all, "s", "lower")
     result = records.result_record(
         "sort", variant, metrics, verified=not run.failed, aggregate=True, repetitions=run.iterations or 1,
         seconds=seconds or None, phases=phases or None,
-        original={"name": "Average total time (per PE)", "value": total, "unit": "s"},
+        original={
+            "name": "Average total time (per PE)", "value": total if run.total is None else run.total, "unit": "s",
+        },
     )  # fmt: skip
     return [*samples, result]
 

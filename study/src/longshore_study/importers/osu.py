@@ -1,4 +1,4 @@
-"""OSU micro-benchmarks, MPI part, versions 5 to 7: a table per program with a line per message size.
+"""OSU micro-benchmarks, versions 5 to 7, over MPI, OpenSHMEM, UPC, NCCL and RCCL: a line per message size.
 
     # OSU MPI Allreduce Latency Test v7.3
     # Datatype: MPI_INT.
@@ -6,6 +6,7 @@
     4                      11.69              9.21             14.02        1000
 
 The latency of osu_latency is half of there and back, as our control's latency_us. Barrier and the like have no size.
+osu_mbw_mr -V has a table of sizes and windows for bandwidth, and one for messages.
 """
 
 from __future__ import annotations
@@ -15,33 +16,33 @@ from typing import Any
 
 from longshore_study import records
 from longshore_study.importers import Imported, Options, Source, whole_records
-from longshore_study.importers.run_texts import figure, integer, runs_of, starts_with_number, whole
+from longshore_study.importers.osu_columns import Column, columns_of
+from longshore_study.importers.run_texts import figure, starts_with_number, whole
 from longshore_study.records import Record
 
 _BEGIN = re.compile(
-    r"^#[ \t]*OSU ((?:MPI|OpenSHMEM|UPC\+?\+?|NCCL)\S*) (.+?) (?:Test )?v(\d[\d.]*\S*)[ \t]*$", re.MULTILINE
-)
-_NAMES = (
-    (re.compile(r"^(?:Avg )?Latency ?\(us\)$", re.IGNORECASE), "latency_us", "us", "lower"),
-    (re.compile(r"^Min(?:imum)? Lat(?:ency)? ?\(us\)$", re.IGNORECASE), "min_latency_us", "us", "lower"),
-    (re.compile(r"^Max(?:imum)? Lat(?:ency)? ?\(us\)$", re.IGNORECASE), "max_latency_us", "us", "lower"),
-    (re.compile(r"^P(\d+) Tail Lat ?\(us\)$", re.IGNORECASE), "p{}_latency_us", "us", "lower"),
-    (re.compile(r"^(?:Bidirectional )?Bandwidth ?\(MB/s\)$|^MB/s$", re.IGNORECASE), "bandwidth_MBps", "MB/s", "higher"),
-    (re.compile(r"^Messages/s$", re.IGNORECASE), "messages_per_second", "1/s", "higher"),
-    (
-        re.compile(r"^(?:Overall|Coll\. Init|Pure Comm\.|Compute|MPI_Test)\(us\)$", re.IGNORECASE),
-        "{0}_us",
-        "us",
-        "lower",
-    ),
-    (re.compile(r"^Overlap\(%\)$", re.IGNORECASE), "overlap_percent", "%", "higher"),
+    r"^#[ \t]*(?:OSU|OMB(?:-Py)?)[ \t]+(?=.*(?:Test|v\d))(\S+)[ \t]+(.+?)(?:[ \t]+Test)*(?:[ \t]+v(\d\S*))?[ \t]*$",
+    re.MULTILINE,
 )
 _TOLD = (
+    (re.compile(r"Datatype: (\S+?)\.?$"), "datatype"),
+    (re.compile(r".*window size: (\d+)"), "window"),
+    (re.compile(r".*pairs: (\d+)"), "pairs"),
     (re.compile(r"Window creation: (\S+)"), "window_creation"),
     (re.compile(r"Synchronization: (\S+)"), "synchronization"),
     (re.compile(r".*(?:Memory|Buffer) on \w+ \((\w)\) and .*(?:Memory|Buffer) on \w+ \((\w)\)"), "memory"),
+    (re.compile(r"Number of Sender threads: (\d+)"), "sender_threads"),
+    (re.compile(r"Number of Receiver threads: (\d+)"), "receiver_threads"),
+    (re.compile(r"Number of forked processes in sender: (\d+)"), "sender_processes"),
+    (re.compile(r"Number of forked processes in receiver: (\d+)"), "receiver_processes"),
 )
-"""What one-sided tests and those of accelerators say of themselves above their table: two of them are two things."""
+"""What tests say of themselves above their tables: two of them are two things."""
+_PROFILES = (
+    (re.compile(r"Uni-directional Bandwidth \(MB/sec\)"), ("bandwidth_MBps", "MB/s", "higher")),
+    (re.compile(r"Message Rate Profile"), ("messages_per_second", "1/s", "higher")),
+)
+"""The tables of osu_mbw_mr -V, whose columns are windows."""
+_DECIMALS = 2  # of every figure, in all versions
 _STARTS = re.compile(
     r"^nprocs: (\d+), min: ([\d.]+)(?: ms)?, max: ([\d.]+)(?: ms)?, avg: ([\d.]+)(?: ms)?\s*$", re.MULTILINE
 )
@@ -49,35 +50,46 @@ _STARTS = re.compile(
 
 def read(source: Source, options: Options) -> list[Imported]:
     """Each table of a file is a run: they come from programs that were started one after the other."""
-    return [
-        _imported(source, options, text, offset) for text, offset in runs_of(source, _BEGIN, "# OSU MPI ... Test v...")
+    heads = list(_BEGIN.finditer(source.text))
+    # Some versions print their first lines twice: such a head without a table is none.
+    heads = [
+        head
+        for head, after in zip(heads, [*heads[1:], None], strict=True)
+        if after is None or after[0] != head[0] or columns_in(source.text[head.end() : after.start()])
     ]
+    if not heads:
+        raise source.error(len(source.text.rstrip()), "no line '# OSU MPI ... Test v...', with which a run begins")
+    ends = [head.start() for head in heads[1:]] + [len(source.text)]
+    return [_imported(source, options, head, end) for head, end in zip(heads, ends, strict=True)]
 
 
-def _imported(source: Source, options: Options, text: str, offset: int) -> Imported:
-    head = _BEGIN.search(text)
-    assert head is not None  # noqa: S101 - runs begin with it
-    columns: list[str] | None = None
-    results: list[Record] = []
-    factors: dict[str, Any] = {"test": _test_name(head[1], head[2])}
-    place = offset
+def columns_in(text: str) -> bool:
+    return any(line.startswith("#") and columns_of(line.strip("# \t")) for line in text.split("\n"))
+
+
+def _imported(source: Source, options: Options, head: re.Match[str], end: int) -> Imported:
+    text = source.text[head.end() : end]
+    interface = head[1]
+    test = {"test": f"{interface} {head[2]}" if interface not in ("MPI", "Python") else head[2]}
+    table = _Table(source, test)
+    place = head.end()
     for line in text.splitlines(keepends=True):
-        columns, record = _line(source, line, place, columns, factors)
-        if record is not None:
-            results.append(record)
+        table.read(line, place)
         place += len(line)
+    results = table.results
     ranks = options.ranks
     if not results and (start := _STARTS.search(text)):  # osu_init has a line and no table
         ranks = ranks or int(start[1])
-        results.append(_start(source, offset + start.start(), start, factors))
+        results.append(_start(source, head.end() + start.start(), start, test))
     if not results:
-        raise source.error(offset + len(text.rstrip()), f"the table of {factors['test']} has no line of figures")
-    cell: dict[str, Any] = {"program": "osu", "transport": "mpi" if head[1].startswith("MPI") else head[1].lower()}
+        raise source.error(head.end() + len(text.rstrip()), f"the table of {test['test']} has no line of figures")
+    transport = "mpi" if interface.startswith(("MPI", "Python")) else interface.partition("-")[0].lower()
+    cell: dict[str, Any] = {"program": "osu", "transport": transport}
     if ranks:
         cell["ranks"] = ranks
     if ranks and options.ranks_per_node:
         cell["nodes"] = -(-ranks // options.ranks_per_node)
-    header = {"program": {"name": "OSU micro-benchmarks", "version": head[3]}, "transport": {"name": cell["transport"]},
+    header = {"program": {"name": "OSU micro-benchmarks", "version": head[3]}, "transport": {"name": transport},
               "ranks": ranks, "nodes": cell.get("nodes")}  # fmt: skip
     return Imported(cell, whole_records(header, results))
 
@@ -91,62 +103,103 @@ def _start(source: Source, place: int, match: re.Match[str], factors: dict[str, 
     return records.result_record("osu", factors, metrics, aggregate=True, repetitions=1)
 
 
-def _test_name(interface: str, title: str) -> str:
-    """`MPI-CUDA Latency` is another test than `MPI Latency`: the memory is another."""
-    return f"{interface} {title}".strip() if interface != "MPI" else title
+class _Table:
+    """Reads the lines of one run, and keeps what the lines above say of those below."""
 
+    def __init__(self, source: Source, test: dict[str, Any]) -> None:
+        self.source = source
+        self.results: list[Record] = []
+        self._factors = dict(test)
+        self._columns: list[Column] = []
+        self._profile: tuple[str, str, str] | None = None
+        self._windows: list[int] = []
+        self._row: list[str] = []
+        """The line of figures before, below the same heading."""
 
-def _line(
-    source: Source, line: str, place: int, columns: list[str] | None, factors: dict[str, Any]
-) -> tuple[list[str] | None, Record | None]:
-    """The columns that now hold, and the record of this line, if it is one of figures."""
-    text = line.strip()
-    if text.startswith("#"):
-        body = text.lstrip("# ")
-        if body.startswith("Datatype:"):
-            factors["datatype"] = body.partition(":")[2].strip(" .")
-        if window := integer(r"window size: (\d+)", body):
-            factors["window"] = window
-        if pairs := integer(r"pairs: (\d+)", body):
-            factors["pairs"] = pairs
+    def read(self, line: str, place: int) -> None:
+        text = line.strip()
+        if text.startswith("#"):
+            self._comment(text.lstrip("# \t").rstrip())
+            return
+        words = text.split()
+        if self._windows and starts_with_number(text):
+            self._refuse_other_length(words, place, len(self._windows) + 1, line)
+            self._windowed(words, place)
+        elif self._columns and (starts_with_number(text) or self._is_operation(words)):
+            self._refuse_other_length(words, place, len(self._columns), line)
+            self._line(words, place)
+        else:
+            return
+        self._row = words
+
+    def _comment(self, text: str) -> None:
         for pattern, name in _TOLD:
-            if found := pattern.match(body):
-                factors[name] = found[1] if found.lastindex == 1 else f"{found[1]}-{found[2]}"
-        named = [part.strip() for part in re.split(r"\s{2,}", body)]
-        if body.startswith("Size") or any(pattern.match(part) for part in named for pattern, *_ in _NAMES):
-            return named, None
-        return columns, None
-    values = text.split()
-    if columns is None or not starts_with_number(text):
-        return columns, None
-    return columns, _record(source, place, columns, values, factors)
+            if found := pattern.match(text):
+                level = found[1] if found.lastindex == 1 else f"{found[1]}-{found[2]}"
+                self._factors[name] = int(level) if level.isdecimal() else level
+        profile = next((metric for pattern, metric in _PROFILES if pattern.match(text)), None)
+        if profile or (self._profile and re.fullmatch(r"\d+(?:\s+\d+)*", text)):
+            self._windows = [] if profile else [int(word) for word in text.split()]
+            self._profile, self._columns, self._row = profile or self._profile, [], []
+        elif columns := columns_of(text):
+            self._columns, self._windows, self._row = columns, [], []
 
+    def _is_operation(self, words: list[str]) -> bool:
+        return self._columns[0].name == "Operation" and len(words) == len(self._columns)
 
-def _record(source: Source, place: int, columns: list[str], values: list[str], factors: dict[str, Any]) -> Record:
-    if len(values) != len(columns):
-        raise source.error(place, f"{len(values)} values below {len(columns)} columns ({', '.join(columns)})")
-    told = dict(factors)
-    metrics: dict[str, Any] = {}
-    more: dict[str, Any] = {"repetitions": 1}
-    for column, value in zip(columns, values, strict=True):
-        if column == "Size":
-            told["bytes"] = whole(source, place, column, value)
-        elif column == "Iterations":
-            more["iterations"] = whole(source, place, column, value)
-        elif column == "Validation":
-            more["verified"] = value.lower() == "pass"
-        elif (known := _metric(column)) is not None:
-            name, unit, better = known
-            metrics[name] = records.metric(figure(source, place, column, value), unit, better)
-    if not metrics:
-        raise source.error(place, f"no known column among {', '.join(columns)}")
-    return records.result_record("osu", told, metrics, aggregate=True, **more)
+    def _refuse_other_length(self, words: list[str], place: int, expected: int, line: str) -> None:
+        """Raises LongshoreError for a line that does not fit its heading, or is half of one."""
+        least = next((k for k in range(expected, 0, -1) if not self._is_optional(k - 1)), expected)
+        if not least <= len(words) <= expected or (self._row and len(words) != len(self._row)):
+            names = ", ".join(column.name for column in self._columns) or "Size, and a window each"
+            raise self.source.error(place, f"{len(words)} values below {expected} columns ({names})")
+        if not line.endswith("\n") and self._is_torn(words):
+            raise self.source.error(
+                place, f"the last line ends in '{words[-1]}', in the middle of a line; --partial leaves the line out"
+            )
 
+    def _is_torn(self, words: list[str]) -> bool:
+        """Whether a line without its end is half of one: all figures have two decimals."""
+        if self._columns and len(words) < len(self._columns) and not self._row:
+            return True
+        is_figure = not self._columns or self._columns[len(words) - 1].metric is not None
+        return is_figure and len(words[-1].partition(".")[2]) < _DECIMALS
 
-def _metric(column: str) -> tuple[str, str, str] | None:
-    for pattern, name, unit, better in _NAMES:
-        if match := pattern.match(column):
-            if match.groups():
-                return name.format(match[1]), unit, better
-            return name.format(re.sub(r"\W+", "_", column.partition("(")[0]).strip("_").lower()), unit, better
-    return None
+    def _is_optional(self, column: int) -> bool:
+        return column < len(self._columns) and self._columns[column].optional
+
+    def _line(self, words: list[str], place: int) -> None:
+        told = dict(self._factors)
+        metrics: dict[str, Any] = {}
+        more: dict[str, Any] = {"repetitions": 1}
+        for column, word in zip(self._columns, words, strict=False):
+            if column.factor == "operation":
+                told[column.factor] = word
+            elif column.factor:
+                told[column.factor] = whole(self.source, place, column.name, word)
+            elif column.name == "Iterations":
+                more["iterations"] = whole(self.source, place, column.name, word)
+            elif column.name == "Validation":
+                if word.lower() not in ("pass", "fail"):
+                    raise self.source.error(place, f"'{word[:40]}' below Validation is neither Pass nor Fail")
+                more["verified"] = word.lower() == "pass"
+            elif column.metric:
+                name, unit, better = column.metric
+                metrics[name] = records.metric(figure(self.source, place, column.name, word), unit, better)
+        if not metrics:
+            names = ", ".join(column.name for column in self._columns)
+            raise self.source.error(place, f"no known column among {names}")
+        self.results.append(records.result_record("osu", told, metrics, aggregate=True, **more))
+
+    def _windowed(self, words: list[str], place: int) -> None:
+        assert self._profile is not None  # noqa: S101 - windows stand below the name of their table
+        name, unit, better = self._profile
+        size = whole(self.source, place, "Size", words[0])
+        known = {(result["variant"].get("bytes"), result["variant"].get("window")): result for result in self.results}
+        for window, word in zip(self._windows, words[1:], strict=True):
+            one = records.metric(figure(self.source, place, f"window {window}", word), unit, better)
+            if (size, window) in known:
+                known[size, window]["metrics"][name] = one
+                continue
+            told = {**self._factors, "window": window, "bytes": size}
+            self.results.append(records.result_record("osu", told, {name: one}, aggregate=True, repetitions=1))

@@ -7,6 +7,7 @@ Lines around them that are no JSON objects, as launchers and tables print, are p
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from longshore_study import records
@@ -15,20 +16,25 @@ from longshore_study.errors import LongshoreError
 from longshore_study.importers import Imported, Options, Source
 from longshore_study.records import Record
 
+_LAUNCH = re.compile(r'\{"record": ?"launch"')
+
 
 def read(source: Source, options: Options) -> list[Imported]:
     """Each `launch` record begins a run. The first line of a file of a store, its `study` record, says the cell."""
     runs: list[list[tuple[str, Record]]] = []
     asked: Record | None = None
     imported: list[Imported] = []
-    for number, line in enumerate(source.text.split("\n"), start=1):
-        if not line.lstrip().startswith("{"):
+    for number, printed in enumerate(source.text.split("\n"), start=1):
+        if not printed.lstrip().startswith("{"):
             continue
-        record = records.parse(line, source.name, number)
+        line, record = _parsed(source, printed, number, options)
         kind = record["record"]
         if kind == "study":
             asked = record
         elif kind == "launch":
+            if runs and runs[-1][-1][1]["record"] != "end":
+                imported.append(_cut_short(source, runs[-1], asked, options))
+                asked = None
             runs.append([(line, record)])
         elif not runs or runs[-1][-1][1]["record"] == "end":
             raise LongshoreError(
@@ -42,6 +48,17 @@ def read(source: Source, options: Options) -> list[Imported]:
     if runs and runs[-1][-1][1]["record"] != "end":
         imported.append(_cut_short(source, runs[-1], asked, options))
     return imported
+
+
+def _parsed(source: Source, line: str, number: int, options: Options) -> tuple[str, Record]:
+    """The record of a line, and its text: a killed run may leave half a line, and the next one goes on there."""
+    try:
+        return line, records.parse(line, source.name, number)
+    except records.RecordError:
+        begin = _LAUNCH.search(line, 1)
+        if begin is None or not options.partial:
+            raise
+        return line[begin.start() :], records.parse(line[begin.start() :], source.name, number)
 
 
 def _imported(source: Source, run: list[tuple[str, Record]], asked: Record | None, options: Options) -> Imported:

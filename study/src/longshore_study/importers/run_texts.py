@@ -26,8 +26,9 @@ def integer(pattern: str, text: str) -> int | None:
 
 
 def number(pattern: str, text: str) -> float | None:
+    """What the first group holds that matched."""
     match = re.search(pattern, text)
-    return float(match[1]) if match else None
+    return next((float(group) for group in match.groups() if group is not None), None) if match else None
 
 
 def starts_with_number(line: str) -> bool:

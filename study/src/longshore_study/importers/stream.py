@@ -22,8 +22,10 @@ KERNELS = {"Copy": ("copy", 2), "Scale": ("scale", 2), "Add": ("add", 3), "Triad
 
 _BEGIN = re.compile(r"STREAM [vV]ersion\s+(.*?)\s*$", re.MULTILINE)
 _DECIMALS = 6  # of the times, where nothing is left of them
+# Some versions have a median time before the last one.
 _FIGURE = re.compile(
-    r"^(Copy|Scale|Add|Triad):[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]*$", re.MULTILINE
+    r"^(Copy|Scale|Add|Triad):[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)(?:[ \t]+[\d.]+)?[ \t]+([\d.]+)[ \t]*$",
+    re.MULTILINE,
 )
 
 
@@ -77,7 +79,10 @@ def _result(source: Source, match: re.Match[str], offset: int, told: dict[str, A
     decimals = len(match[4].partition(".")[2])
     timed = least > 0.0
     if rate <= 0.0 or (not timed and decimals >= _DECIMALS) or not least <= mean <= most:
-        raise source.error(place, f"{match[1]}: these times and rates cannot be")
+        raise source.error(
+            place,
+            f"{match[1]}: not a rate above 0 and times in the order smallest, average, largest; was it edited?",
+        )
     elements, word, nodes = (told.pop(name) for name in ("arrays", "word", "nodes"))
     if elements and timed:
         computed = arrays * word * elements / least / 1e6

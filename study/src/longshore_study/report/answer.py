@@ -11,7 +11,8 @@ from longshore_study.report.best import best_section
 from longshore_study.report.facts import Comparison, Facts, Row
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Element, element
-from longshore_study.report.numbers import change, counted, quantity, ratio, ratio_in_words, share
+from longshore_study.report.numbers import change, counted, quantity, ratio_in_words, share
+from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.verdicts import ORDER, badge, base_name, verdict_of
 
 
@@ -95,11 +96,7 @@ def row_sentence(row: Row, name: Callable[[dict[str, Any]], str]) -> str:
     text += ratio_in_words(row.ratio or 0.0)
     if row.reference is not None and row.new is not None:
         shown_as = quantity(row.unit, [row.reference, row.new])
-        text += f" ({shown_as.number(row.reference)} → {shown_as.told(row.new)}"
-        text += f"; ratio {ratio(row.ratio)}"
-        if row.interval:
-            text += f", 95 % interval {ratio(row.interval[0])} to {ratio(row.interval[1])}"
-        text += ")"
+        text += f" ({shown_as.number(row.reference)} → {shown_as.told(row.new)}; {ratio_text(row)})"
     return text + "."
 
 

@@ -1,10 +1,15 @@
-"""The answer where there is nothing to compare with: the best figure of each pattern, and how far it is from the speed
-of memory copy."""
+"""The answer where there is nothing to compare with: what to choose for each pattern, how far that is from the speed of
+memory copy, how near `auto` comes to it, and what to type next."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+
+from longshore_study.answers import Answer
+from longshore_study.next_commands import next_commands
 from longshore_study.report.facts import Facts
-from longshore_study.report.fastest import Winner, fastest
+from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element, percent
@@ -12,25 +17,54 @@ from longshore_study.report.numbers import counted, figure, share
 from longshore_study.report.scales import Scale
 
 
+@dataclass(frozen=True)
+class Best:
+    side: str
+    answer: Answer
+
+    @property
+    def pattern(self) -> str:
+        return self.answer.best.pattern
+
+    def better_than(self, other: Best) -> bool:
+        """What is above memory copy was measured in a cache, and is best only where there is nothing else."""
+        if self.answer.in_cache != other.answer.in_cache:
+            return other.answer.in_cache
+        mine, others = self.answer.best, other.answer.best
+        return mine.value < others.value if mine.better == "lower" else mine.value > others.value
+
+
 def best_section(facts: Facts) -> Element:
-    best = best_of_patterns(facts)
+    best = best_of_places(facts)
     return element(
         "section",
         element("p", solo_sentence(facts), class_="verdict"),
-        _table(facts, best) if best else None,
+        [_table(facts, best), _legend(best)] if best else None,
         [element("p", text, class_="lead") for text in _details(facts)],
+        _next(facts),
         id="verdict",
     )
 
 
-def best_of_patterns(facts: Facts) -> list[Winner]:
-    """Per pattern the winner with the best figure of all, those above memory copy only where there is no other: they
-    were measured in a cache, and are not what the sentence is about."""
-    best: dict[str, Winner] = {}
-    for winner in fastest(facts):
-        known = best.get(winner.best.pattern)
-        if known is None or (winner.above_copy, not winner.better_than(known)) < (known.above_copy, True):
-            best[winner.best.pattern] = winner
+def best_of_places(facts: Facts) -> list[Best]:
+    """Per pattern, place and transport the piece of work with the best figure."""
+    return _best_by(_all(facts), lambda one: (one.pattern, one.answer.where))
+
+
+def best_of_patterns(facts: Facts) -> list[Best]:
+    return _best_by(_all(facts), lambda one: one.pattern)
+
+
+def _all(facts: Facts) -> list[Best]:
+    return [Best(side, answer) for side, found in facts.answers.items() for answer in found]
+
+
+def _best_by(found: Iterable[Best], key: Callable[[Best], Hashable]) -> list[Best]:
+    best: dict[Hashable, Best] = {}
+    for one in found:
+        known = best.setdefault(key(one), one)
+        if one.better_than(known):
+            best[key(one)] = one
     return list(best.values())
 
 
@@ -39,14 +73,19 @@ def solo_sentence(facts: Facts) -> str:
     best = best_of_patterns(facts)
     if not best:
         return _unranked_sentence(facts)
-    shared = sorted((w for w in best if w.best.share is not None), key=lambda w: w.best.share or 0.0)
+    shared = sorted(
+        (one for one in best if one.answer.best.share is not None), key=lambda one: one.answer.best.share or 0
+    )
     if not shared:
         told = "; ".join(
-            f"{pattern_title(w.best.pattern).lower()} {figure(w.best.value, w.best.unit)}{_with(w)}" for w in best
+            f"{pattern_title(entry.pattern).lower()} {figure(entry.value, entry.unit)}{_with(one.answer)}"
+            for one in best
+            for entry in (one.answer.best,)
         )
         return f"The fastest: {told}. Memory copy was not measured with them."
     low, high = (
-        f"{share(w.best.share or 0.0)} ({pattern_title(w.best.pattern).lower()})" for w in (shared[0], shared[-1])
+        f"{share(one.answer.best.share or 0.0)} ({pattern_title(one.pattern).lower()})"
+        for one in (shared[0], shared[-1])
     )
     reach = f"reach {low} to {high}" if len(shared) > 1 else f"reach {low}"
     return f"The fastest choices {reach} of the speed of memory copy."
@@ -64,34 +103,34 @@ def _unranked_sentence(facts: Facts) -> str:
     return f"{told} They are shown below; none is ranked against another."
 
 
-def _with(winner: Winner) -> str:
+def _with(answer: Answer) -> str:
     """Nothing where nothing was chosen."""
-    if winner.name and winner.problem:
-        return f" with {winner.name} ({winner.problem})"
-    return f" with {winner.name or winner.problem}" if winner.name or winner.problem else ""
+    if answer.name and answer.problem:
+        return f" with {answer.name} ({answer.problem})"
+    return f" with {answer.name or answer.problem}" if answer.name or answer.problem else ""
 
 
-def _table(facts: Facts, best: list[Winner]) -> Element:
-    """One bar per pattern, its length the share of memory copy."""
-    shares = [w.best.share for w in best if w.best.share is not None]
+def _table(facts: Facts, best: list[Best]) -> Element:
+    """One bar per pattern and place, its length the share of memory copy."""
+    shares = [one.answer.best.share for one in best if one.answer.best.share is not None]
     scale = Scale(0.0, max([1.0, *shares]) * 1.04)
-    ticks = scale.ticks(share, 4)
-    several = len(facts.sides) > 1
     heads: list[tuple[str, Child]] = [("name", "Best of"), ("value number", "Figure")]
     if shares:
-        axis = [element("span", "share of memory copy", class_="axis-name"), strip_axis(ticks)]
+        axis = [element("span", "share of memory copy", class_="axis-name"), strip_axis(scale.ticks(share, 4))]
         heads += [("plot", axis), ("share number", "Share")]
-    heads.append(("choice", "With"))
+    heads.append(("choice", "Choose"))
     rows = []
-    for w in best:
+    for one in best:
+        answer = one.answer
         cells: list[Child] = [
-            element("th", element("b", pattern_title(w.best.pattern)), class_="c-name", scope="row"),
-            element("td", figure(w.best.value, w.best.unit), class_="c-value number"),
+            element(
+                "th", element("b", pattern_title(one.pattern)), " ", _soft(answer.where), class_="c-name", scope="row"
+            ),
+            element("td", figure(answer.best.value, answer.best.unit), class_="c-value number"),
         ]
         if shares:
-            cells += [element("td", _bar(w, scale), class_="c-plot"), _share(w)]
-        where = f" in {w.side}" if several else ""
-        cells.append(element("td", element("b", w.name), f" {w.problem}{where}", class_="c-choice"))
+            cells += [element("td", _bar(one, scale), class_="c-plot"), _share(answer)]
+        cells.append(_choice(one, several=len(facts.sides) > 1))
         rows.append(element("tr", cells))
     head = element("tr", [element("th", text, class_=f"c-{style}", scope="col") for style, text in heads])
     return element(
@@ -99,21 +138,63 @@ def _table(facts: Facts, best: list[Winner]) -> Element:
     )
 
 
-def _bar(winner: Winner, scale: Scale) -> Element:
-    name = pattern_title(winner.best.pattern)
-    if winner.best.share is None:
-        return strip(vertical(scale, 1.0, "bound"), label=f"{name}: share of memory copy not known")
-    bar = element(
-        "rect", x="0", y="28%", height="44%", width=percent(scale.clipped(winner.best.share)), class_="bar s1"
-    )
-    return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(winner.best.share)} of memory copy")
-
-
-def _share(winner: Winner) -> Element:
+def _choice(one: Best, *, several: bool) -> Element:
+    """The choice, then what is as good, then how auto did."""
+    answer = one.answer
+    where = f" in {one.side}" if several else ""
     return element(
         "td",
-        "–" if winner.best.share is None else share(winner.best.share),
-        [" ", element("span", "in cache?", class_="close")] if winner.above_copy else None,
+        element("b", answer.name or ("" if answer.problem else "the only choice")),
+        f" {answer.problem}{where}",
+        _soft(f" within noise: {answer.near_text}") if answer.near else None,
+        _soft(f" {answer.auto.text}") if answer.auto else None,
+        class_="c-choice",
+    )
+
+
+def _soft(text: str) -> Element:
+    return element("span", text, class_="meaning")
+
+
+def _legend(best: list[Best]) -> Element:
+    told = ["“Within noise”: the launches do not tell it from the best (95 % interval of the ratio)."]
+    if any(one.answer.best.share is not None for one in best):
+        told.append("The bound is what the memory of this machine allows; what a network allows is not measured.")
+    else:
+        told.append("There is no bound: memory copy was not measured with these figures.")
+    return element("p", " ".join(told), class_="note")
+
+
+def _next(facts: Facts) -> Element | None:
+    """Of one study and tag; a page of several is read by somebody who knows what to type."""
+    if len(facts.sides) != 1:
+        return None
+    commands = next_commands(facts.answers[facts.sides[0]], facts.launches, told="report")
+    if not commands:
+        return None
+    return element(
+        "div",
+        element("h3", "What to type next"),
+        element(
+            "dl", [[element("dt", element("code", line)), element("dd", what)] for line, what in commands],
+            class_="commands",
+        ),
+    )  # fmt: skip
+
+
+def _bar(one: Best, scale: Scale) -> Element:
+    name, found = f"{pattern_title(one.pattern)} {one.answer.where}".rstrip(), one.answer.best.share
+    if found is None:
+        return strip(vertical(scale, 1.0, "bound"), label=f"{name}: share of memory copy not known")
+    bar = element("rect", x="0", y="28%", height="44%", width=percent(scale.clipped(found)), class_="bar s1")
+    return strip(bar, vertical(scale, 1.0, "bound"), label=f"{name}: {share(found)} of memory copy")
+
+
+def _share(answer: Answer) -> Element:
+    return element(
+        "td",
+        "no bound" if answer.best.share is None else share(answer.best.share),
+        [" ", element("span", "in cache?", class_="close")] if answer.in_cache else None,
         class_="c-share number",
     )
 
@@ -140,4 +221,4 @@ def _undecided(facts: Facts) -> list[str]:
     if not unclear:
         return []
     total = len(fastest(facts))
-    return [f"{len(unclear)} of {counted(total, 'winner')} not set apart: launches overlap (marked “close” below)."]
+    return [f"{len(unclear)} of {counted(total, 'winner')} not told apart from the runner-up (marked “close” below)."]

@@ -87,11 +87,13 @@ def figures_csv(rows: list[dict[str, Any]]) -> str:
 def comparison_csv(facts: Facts) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    columns = ("pattern", "metric", "verdict", "ratio", "interval_low", "interval_high", "reference", "new", "unit")
+    columns = ("pattern", "metric", "verdict", "ratio", "interval_low", "interval_high", "reference", "new", "unit",
+               "ratio_is", "raw_ratio", "raw_interval_low", "raw_interval_high")  # fmt: skip
     writer.writerow([*columns, "variant", "warnings"])
     for r in facts.comparison.rows if facts.comparison else ():
         low, high = r.interval or (None, None)
-        values = (r.pattern, r.metric, r.verdict, r.ratio, low, high, r.reference, r.new, r.unit)
+        values = (r.pattern, r.metric, r.verdict, r.ratio, low, high, r.reference, r.new, r.unit, r.ratio_is,
+                  r.raw_ratio, *(r.raw_interval or (None, None)))  # fmt: skip
         writer.writerow([*(_cell(v) for v in values), json.dumps(r.factors, ensure_ascii=False), "; ".join(r.warnings)])
     return out.getvalue()
 

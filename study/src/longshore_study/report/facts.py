@@ -14,12 +14,14 @@ from statistics import median
 from typing import Any
 
 from longshore_study import history
+from longshore_study.answers import Answer, answers
 from longshore_study.figures import Figure as Measurement
 from longshore_study.figures import Key, Measured, canonical, main_metric, measure, pattern_rank
 from longshore_study.json_number import number_in
 from longshore_study.records import Record
 from longshore_study.selection import Side
 from longshore_study.store import Launch
+from longshore_study.winners import Entry, entries
 
 Factors = tuple[tuple[str, str], ...]
 FigureKey = tuple[str, str, str, Factors]
@@ -81,9 +83,7 @@ class Row:
     metric: str
     better: str
     verdict: str
-    # Relative to the common shift where that was removed.
     ratio: float | None
-    shift_removed: bool
     interval: tuple[float, float] | None
     reference: float | None
     new: float | None
@@ -92,6 +92,10 @@ class Row:
     warnings: tuple[str, ...]
     smallest_slowdown: float | None = None
     """What these data would have shown in four of five cases, as a share."""
+    ratio_is: str = ""
+    """What was taken out of the ratio, in words; the raw one has it still."""
+    raw_ratio: float | None = None
+    raw_interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,6 +153,15 @@ class Facts:
 
     def of_pattern(self, pattern: str) -> list[Figure]:
         return self._by_pattern.get(pattern, [])
+
+    @cached_property
+    def ranked(self) -> dict[str, list[Entry]]:
+        """Per side. A figure above its bound is told under what is missing, and wins nothing."""
+        return {side: entries(f for f in found if f.above is None) for side, found in self.main_measured.items()}
+
+    @cached_property
+    def answers(self) -> dict[str, list[Answer]]:
+        return {side: answers(ranked) for side, ranked in self.ranked.items()}
 
     @property
     def patterns(self) -> list[str]:
@@ -275,9 +288,7 @@ def _spread(times: object) -> tuple[float, float] | None:
 
 
 def _row(row: Mapping[str, Any]) -> Row:
-    # The verdict rests on what is left when a common shift has been taken out; so must what is drawn.
-    judged = row.get("without_shift") or row
-    interval = judged.get("interval")
+    raw = row.get("raw") or {}
     sessions = row.get("sessions") or (0, 0)
     return Row(
         pattern=str(row["pattern"]),
@@ -285,13 +296,21 @@ def _row(row: Mapping[str, Any]) -> Row:
         metric=str(row["metric"]),
         better=str(row.get("better") or "higher"),
         verdict=str(row["verdict"]),
-        ratio=judged.get("ratio"),
-        shift_removed="without_shift" in row,
-        interval=(interval[0], interval[1]) if interval and None not in interval else None,
+        ratio=row.get("ratio"),
+        interval=_interval(row.get("interval")),
         reference=row.get("reference"),
         new=row.get("new"),
         unit=str(row.get("unit") or ""),
         sessions=(int(sessions[0]), int(sessions[1])),
         warnings=tuple(str(w) for w in row.get("warnings") or ()),
         smallest_slowdown=number_in(row.get("smallest_slowdown")),
+        ratio_is=str(row.get("ratio_is") or ""),
+        raw_ratio=number_in(raw.get("ratio")),
+        raw_interval=_interval(raw.get("interval")),
     )
+
+
+def _interval(bounds: Sequence[float | None] | None) -> tuple[float, float] | None:
+    if not bounds or bounds[0] is None or bounds[1] is None:
+        return None
+    return bounds[0], bounds[1]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from longshore_study.answers import ABOVE_COPY
 from longshore_study.figures import canonical
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import counted, figure, share
 from longshore_study.report.tables import folded
-from longshore_study.winners import Entry, entries
+from longshore_study.winners import Entry
 
 ROWS_SHOWN = 20
 NUMBERS = ("Figure", "Lead", "Of memory copy")
-# A share of memory copy that is noise no longer.
-ABOVE = 1.05
 
 
 @dataclass(frozen=True)
@@ -40,25 +39,18 @@ class Winner:
 
     @property
     def separated(self) -> bool:
-        """No launch of the runner-up is as good as any of the winner's."""
+        """The launches tell the runner-up from the winner."""
         return self.runner_up is None or not self.runner_up.near
 
     @property
     def above_copy(self) -> bool:
-        return self.best.share is not None and self.best.share > ABOVE
-
-    def better_than(self, other: Winner) -> bool:
-        if self.best.better == "lower":
-            return self.best.value < other.best.value
-        return self.best.value > other.best.value
+        return self.best.share is not None and self.best.share > ABOVE_COPY
 
 
 def fastest(facts: Facts) -> list[Winner]:
     """By pattern and work; the sides of one work stand together."""
     found = []
-    for side, measured in facts.main_measured.items():
-        # A figure above its bound is told under what is missing, and wins nothing.
-        ranked = entries(f for f in measured if f.above is None)
+    for side, ranked in facts.ranked.items():
         for pattern in dict.fromkeys(entry.pattern for entry in ranked):
             found += _of_pattern(side, [entry for entry in ranked if entry.pattern == pattern])
     works = list(dict.fromkeys((w.best.pattern, w.problem) for w in found))
@@ -96,8 +88,8 @@ def fastest_section(facts: Facts) -> Element | None:
         element("h2", "Fastest choices"),
         element(
             "p",
-            "Per piece of work, the choice with the best median over launches. “Close” marks a winner that is not set "
-            "apart: a launch of the runner-up was as good as one of the winner’s.",
+            "Per piece of work, the choice with the best median over launches. “Close” marks a winner that launches do "
+            "not tell from the runner-up: the 95 % interval of their ratio includes 1.",
             class_="note",
         ),
         folded(found, ROWS_SHOWN, lambda more: counted(more, "more line"), lambda some: _table(facts, some)),

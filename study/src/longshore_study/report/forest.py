@@ -14,6 +14,7 @@ from longshore_study.report.labels import Naming, metric_title, naming, pattern_
 from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
 from longshore_study.report.numbers import Quantity, counted, plain_number, quantity, ratio, share
+from longshore_study.report.ratio_text import kinds_text, ratio_text, shows_raw
 from longshore_study.report.scales import Scale, log_around
 from longshore_study.report.verdicts import badge, base_name, glyph_list, mark_style, order_of, verdict_of
 from longshore_study.report.works import split_by_work
@@ -34,8 +35,8 @@ def forest_section(comparison: Comparison) -> Element | None:
         element(
             "p",
             f"Each row is one figure: {comparison.new} divided by {comparison.reference}, with its 95 % interval "
-            f"on a logarithmic axis. Inside the band, the margin of {share(comparison.margin)}, a difference does not "
-            "matter.",
+            f"on a logarithmic axis. {kinds_text(comparison.rows)} Inside the band, the margin of "
+            f"{share(comparison.margin)}, a difference does not matter.",
             class_="note",
         ),
         glyph_list(present),
@@ -151,6 +152,7 @@ def _row(comparison: Comparison, row: Row, names: Naming, look: tuple[Scale, Qua
             element("b", ratio(row.ratio)),
             " ",
             element("span", interval_text, class_="interval-text"),
+            element("span", f"raw {ratio(row.raw_ratio)}", class_="warning") if shows_raw(row) else None,
             class_="c-ratio number",
             data_value=row.ratio,
         ),
@@ -185,10 +187,7 @@ def _strip(comparison: Comparison, row: Row, names: Naming, scale: Scale) -> Ele
     ]
     if row.ratio is None or row.ratio <= 0:
         return strip(*back, label=f"{name}: {row.verdict}, no ratio")
-    told = f"{name}: ratio {ratio(row.ratio)}"
-    if row.interval:
-        told += f", 95 % interval {ratio(row.interval[0])} to {ratio(row.interval[1])}"
-    told += f", {row.verdict}; sessions {row.sessions[0]} and {row.sessions[1]}"
+    told = f"{name}: {ratio_text(row)}, {row.verdict}; sessions {row.sessions[0]} and {row.sessions[1]}"
     style = mark_style(row.verdict)
     front: list[Child] = []
     if row.interval:

@@ -30,7 +30,8 @@ def guidelines_section(facts: Facts) -> Element | None:
         element(
             "p",
             "Self-consistency that needs no reference: the first variant must not be slower than the second, which "
-            "does the same work with more general means. A broken one is worth a question to the library’s authors.",
+            "does the same work with more general means. Measured: geometric means. A broken one is worth a "
+            "question to the library’s authors.",
             class_="note",
         ),
         tables,
@@ -119,8 +120,15 @@ def _measured(row: Mapping[str, Any]) -> str:
     return f"{' against '.join(shown_as.number(v) for v in values)} {shown_as.name}" if values else "–"
 
 
-def _how_much(row: Mapping[str, Any]) -> str:
-    slower = _times_slower(row)
+def _how_much(row: Mapping[str, Any]) -> Child:
+    told = _slower_text(_times_slower(row))
+    if not (bounds := row.get("times_slower_interval")):
+        return told
+    low, high = (_slower_text(float(bound)) for bound in bounds)
+    return [told, element("span", f"95 % interval {low} to {high}", class_="warning")]
+
+
+def _slower_text(slower: float) -> str:
     if slower >= TIMES:
         return f"{figure(slower)} times slower"
     if slower <= 1 / TIMES:

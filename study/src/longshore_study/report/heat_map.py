@@ -10,7 +10,8 @@ from longshore_study.report.facts import Comparison, Row
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SPEAKING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import change, ratio
+from longshore_study.report.numbers import change
+from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.verdicts import badge, base_name, verdict_of
 
 COLUMNS_MOST = 12
@@ -110,5 +111,5 @@ def _cell(row: Row | None, margin: float) -> Element:
         glyph,
         change(row.ratio),
         class_=f"heat-{'better' if good else 'worse'}-{step}" if step else None,
-        title=f"{row.verdict}, ratio {ratio(row.ratio)}",
+        title=f"{row.verdict}, {ratio_text(row)}",
     )

@@ -29,9 +29,9 @@ def history_section(facts: Facts) -> Element | None:
     drawn = [history_figure(row, rows, tags) for row in changed]
     quiet = [history_figure(row, rows, tags) for row in rows if not row.changes][:PANELS_SHOWN]
     note = (
-        "Each mark is a session, in the order of time; lines are the levels between changes larger than "
-        f"{table.margin * 100:g} % beyond doubt, dashed lines known events. A drift is a change that a slope tells as "
-        "well."
+        "Each mark is a session, in the order of time; lines are the levels (geometric means) between changes larger "
+        f"than {table.margin * 100:g} % beyond doubt, dashed lines known events. A drift is a change that a slope "
+        "tells as well."
     )
     return element(
         "section",

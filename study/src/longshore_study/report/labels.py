@@ -77,7 +77,7 @@ def value_text(value: object) -> str:
     if isinstance(value, float):
         return plain_number(value)
     if isinstance(value, Mapping):
-        return " ".join(f"{k}={v}" for k, v in value.items()) or "default"
+        return " ".join(f"no {k}" if v is None else f"{k}={v}" for k, v in value.items()) or "default"
     if isinstance(value, (list, tuple)):
         return "×".join(value_text(v) for v in value)
     return str(value)

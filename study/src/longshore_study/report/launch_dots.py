@@ -172,7 +172,8 @@ def tooltip(f: Figure) -> str:
     if f.aggregate:
         return text + " (imported aggregate)"
     if f.spread:
-        text += f", repetitions p10–p90 {figure(f.value * f.spread[0])}–{figure(f.value * f.spread[1])}"
+        low, high = (figure(f.value * part, f.unit) for part in f.spread)
+        text += f", repetitions p10–p90 {low} – {high}"
     return f"{text}; {f.above}" if f.above else text
 
 
@@ -188,7 +189,7 @@ def range_text(figures: Sequence[Figure], shown_as: Quantity) -> str:
 
 def _interval_text(figures: Sequence[Figure]) -> str:
     ends = median_interval(figures)
-    return f" (95 % interval {figure(ends[0])} to {figure(ends[1])})" if ends else ""
+    return f" (95 % interval {figure(ends[0], figures[0].unit)} to {figure(ends[1], figures[0].unit)})" if ends else ""
 
 
 def median_interval(figures: Sequence[Figure]) -> tuple[float, float] | None:

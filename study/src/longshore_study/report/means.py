@@ -62,7 +62,7 @@ def _table(rows: Sequence[Mean], names: Naming) -> Element:
         ("plot", axis),
         ("median number", f"Mean {shown_as.name}"),
         ("spread number", "Range"),
-        ("spread number", "95 %"),
+        ("spread number", "Geometric mean, 95 %"),
         ("launches number", "Launches"),
     ]
     return strip_table(heads, [_row(row, names, scale, ticks, shown_as) for row in rows])
@@ -70,9 +70,9 @@ def _table(rows: Sequence[Mean], names: Naming) -> Element:
 
 def _row(row: Mean, names: Naming, scale: Scale, ticks: list[Tick], shown_as: Quantity) -> Element:
     spread = f"{shown_as.number(row.smallest)} to {shown_as.number(row.largest)}"
-    middle = "–"
+    middle = shown_as.number(row.geometric)
     if row.interval is not None:
-        middle = f"{shown_as.number(row.interval[0])} to {shown_as.number(row.interval[1])}"
+        middle += f" ({shown_as.number(row.interval[0])} to {shown_as.number(row.interval[1])})"
     told = f"mean {shown_as.number(row.mean)} {shown_as.name}, {spread}"
     drawn = strip(
         grid(ticks),

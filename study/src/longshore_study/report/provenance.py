@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from longshore_study import differences
 from longshore_study.launch_properties import VARIABLE, is_fraction, properties, values_by_side
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Child, Element, element
@@ -35,13 +36,6 @@ class Entry:
     key: str
     values: tuple[tuple[str, ...], ...]
 
-    @property
-    def differs(self) -> bool:
-        """Not for what is measured anew in each launch, such as the resolution of the clock: it always differs."""
-        if any(len(values) > 1 and all(map(is_fraction, values)) for values in self.values):
-            return False
-        return len({frozenset(v) for v in self.values}) > 1
-
 
 def entries(facts: Facts) -> list[Entry]:
     """All properties that any launch recorded, in the order in which they were met."""
@@ -70,7 +64,7 @@ def unrecorded(facts: Facts) -> list[str]:
 
 def provenance_section(facts: Facts) -> Element:
     found = entries(facts)
-    differing = [e for e in found if e.differs]
+    differing = [Entry(name, v) for name, v in differences.differing([s.launches for s in facts.groups]).items()]
     parts: list[Child] = [element("h2", "Provenance")]
     if not found:
         parts.append(element("p", "Nothing is recorded about where these figures come from.", class_="empty"))

@@ -38,8 +38,8 @@ launches and far in others is two machines, and figures need not follow from one
 class Adjustment:
     slope: float
     """By how much the figure follows the pulse, both as logarithms; within the groups, where there are two."""
-    moved: float
-    """By how much the difference was moved, as a logarithm of goodness."""
+    plain: Effect
+    """The effect with the pulse's part still in it."""
     explained: float
     """The part of the variance between launches that the pulse took away, 0 to 1."""
     groups: int = 1
@@ -91,7 +91,7 @@ def adjust(plain: Effect, pulses: Sides) -> tuple[Effect, Adjustment] | None:
     residuals = tuple(left.items())
     adjusted = replace(plain, difference=difference, variance=squares / df, df=df, scale=scale, residuals=residuals)
     explained = 1.0 - squares / before if before else 0.0
-    return adjusted, Adjustment(slope, difference - plain.difference, explained, len(columns))
+    return adjusted, Adjustment(slope, plain, explained, len(columns))
 
 
 def _column(sides: Sides) -> _Column:

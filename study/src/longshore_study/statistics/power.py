@@ -11,6 +11,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from longshore_study.statistics import effect, moderated, student, verdict
 from longshore_study.statistics.verdict import LEVEL, POWER, Measured, level_of_next
@@ -50,6 +51,7 @@ class Prospect:
         return sum(one <= slowdown for one in self.thresholds) / len(self.thresholds)
 
 
+@cache  # the same numbers are the same simulation
 def prospect(
     units: int,
     rows: int,

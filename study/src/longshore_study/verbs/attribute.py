@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from longshore_study import attribution, cause, compare, expression, selection, study_file, terminal
+from longshore_study import attribution, cause, compare, expression, selection, study_file, terminal, variables
 from longshore_study.attribution import Attribution, condition_text, rule_text
 from longshore_study.confirm import confirming_study
+from longshore_study.differences import in_words
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, EXIT_REGRESSED, EXIT_UNDECIDED, LongshoreError, UsageError
-from longshore_study.row_document import ratios
+from longshore_study.estimate import ratio, ratios
 from longshore_study.selection import Side
 from longshore_study.statistics import verdict
 from longshore_study.store import Store
+from longshore_study.variable_effect import CONFIRMED, REFUTED
+from longshore_study.variables import Level
 
 EXAMPLES = """\
 examples:
@@ -33,7 +35,6 @@ exit status: 0 all changes are explained, or there are none; 2 some are not; 3 m
 with --confirm: 0 confirmed, 1 refuted, 2 undecided, 3 missing data, 64 usage
 """
 
-_VALUES_SHOWN = 70  # characters of a property
 _MARK = b"# 'longshore attribute' replaces this file while it is as it was written: "
 
 
@@ -118,19 +119,19 @@ def _print(found: Attribution, written: str | None, why_not: str | None) -> None
     for number, rule in enumerate(found.rules, 1):
         rows = found.rows_of(rule)
         changed = sum(row.verdict in (verdict.REGRESSED, verdict.IMPROVED) for row in rows)
-        low, high = ratios(rule.interval, 1.0)
+        size, (low, high) = ratio(rule.difference, "higher"), ratios(rule.interval, "higher")
         then = "" if number == 1 else "then, "
         terminal.print_line(
-            f"{number}. {then}{terminal.times(math.exp(rule.difference))} is associated with {rule_text(rule)}",
+            f"{number}. {then}{terminal.times(size)} is associated with {rule_text(rule)}",
             verdict.REGRESSED if rule.difference < 0 else verdict.IMPROVED,
         )
         print(
-            f"   ratio of goodness {terminal.ratio(math.exp(rule.difference))}, 95 % interval "
+            f"   ratio of goodness {terminal.ratio(size)}, 95 % interval "
             f"{terminal.interval((low, high))}; {terminal.count(len(rows), 'row')}, {changed} of them changed"
         )
     for row in found.unexplained:
-        ratio = terminal.times(math.exp(row.effect.difference)) if row.effect else ""
-        print(f"not explained: {row.key.pattern} {terminal.factors({**row.key.variant})} is {ratio}")
+        how = terminal.times(ratio(row.estimate.difference, "higher")) if row.estimate else ""
+        print(f"not explained: {row.key.pattern} {terminal.factors({**row.key.variant})} is {how}")
     _print_differences(found)
     if written:
         print(f"{written}: the study that tests the first of these ('associated with' is not yet the cause)")
@@ -144,13 +145,9 @@ def _print_differences(found: Attribution) -> None:
         return
     print("what differs between the two sides, each a candidate for the cause:")
     for one in found.differences:
-        where = "" if one.rows == len(found.cases) else f" (in {one.rows} of {len(found.cases)} rows)"
-        print(f"   {one.name}: {_values(one.reference)} -> {_values(one.new)}{where}")
-
-
-def _values(values: Sequence[str]) -> str:
-    text = ", ".join(values) or "not recorded"
-    return text if len(text) <= _VALUES_SHOWN else f"{text[: _VALUES_SHOWN - 3]}..."
+        told = one.difference
+        where = "" if len(one.rows) == len(found.cases) else f" (in {len(one.rows)} of {len(found.cases)} rows)"
+        print(f"   {told.name}: {in_words(told.reference)} -> {in_words(told.new)}{where}")
 
 
 def _confirm(args: argparse.Namespace, margin: float | None) -> int:
@@ -162,8 +159,8 @@ def _confirm(args: argparse.Namespace, margin: float | None) -> int:
     if args.json:
         print(json.dumps(cause.document(finding, (reference.name, new.name)), indent=1, ensure_ascii=False))
     else:
-        _print_finding(finding, " and ".join(_levels(name, v) for name, v in study.hypothesis.factors.items()))
-    return {cause.CONFIRMED: EXIT_OK, cause.REFUTED: EXIT_REGRESSED}.get(finding.verdict, EXIT_UNDECIDED)
+        _print_finding(finding)
+    return {CONFIRMED: EXIT_OK, REFUTED: EXIT_REGRESSED}.get(finding.verdict, EXIT_UNDECIDED)
 
 
 def _levels(name: str, levels: Sequence[object]) -> str:
@@ -172,21 +169,38 @@ def _levels(name: str, levels: Sequence[object]) -> str:
     return condition_text(Condition(name, tuple(levels)))
 
 
-def _print_finding(finding: cause.Finding, what: str) -> None:
-    style = {cause.CONFIRMED: verdict.REGRESSED, cause.REFUTED: verdict.SAME}.get(finding.verdict, verdict.INCONCLUSIVE)
+def _print_finding(finding: cause.Finding) -> None:
+    """All numbers below the answer are ratios of speed, so above 1 is faster in each of them."""
+    hypothesis, levels = finding.hypothesis, finding.levels
+    rule = " and ".join(_levels(name, v) for name, v in hypothesis.factors.items())
+    settings = f"{_setting(hypothesis.new_environment)} instead of {_setting(hypothesis.environment)}"
+    what = settings if finding.blames_variables else rule
+    style = {CONFIRMED: verdict.REGRESSED, REFUTED: verdict.SAME}.get(finding.verdict, verdict.INCONCLUSIVE)
     told = {
-        cause.CONFIRMED: f"confirmed: {what} is the cause",
-        cause.REFUTED: f"refuted: {what} is not the cause",
+        CONFIRMED: f"confirmed: {what} is the cause",
+        REFUTED: f"refuted: {what} is not the cause",
     }.get(finding.verdict, f"undecided: whether {what} is the cause")
     terminal.print_line(f"{told}; {finding.why}", style)
-    bounds = f" (95 % interval {terminal.interval(finding.interval)})" if finding.interval else ""
-    print(
-        f"   the suspected levels became {terminal.times(finding.suspected)}, those beside them "
-        f"{terminal.times(finding.beside)}; the suspected ones' own: {terminal.times(finding.ratio)}{bounds}"
-    )
-    for variant, one in finding.restored:
-        bounds = f" (95 % interval {terminal.interval(one.interval)})" if one.interval else ""
-        how = f"{terminal.factors(variant)} is {terminal.times(one.ratio)}{bounds}"
-        print(f"   with the environment of the reference: {how}")
+    if levels is not None:
+        own = _ratio(levels.difference, levels.interval)
+        suspected, beside = (_ratio(one, None) for one in (levels.suspected, levels.beside))
+        print(f"   {rule}, ratio of speed between the tags: {suspected}; of what is beside it: {beside}")
+        print(f"   the one over the other: ratio of speed {own} ({levels.verdict})")
+    for one in finding.variables:
+        own = _ratio(one.difference, one.interval)
+        print(f"   {settings}, within {one.side}: ratio of speed {own} ({one.verdict})")
+    for variant, restored in finding.restored:
+        bounds = f", 95 % interval {terminal.interval(restored.interval)}" if restored.interval else ""
+        how = f"{terminal.factors(variant)}, ratio of speed {terminal.ratio(restored.ratio)}{bounds}"
+        print(f"   with the environment of the reference, within the new side: {how}")
     for warning in finding.warnings:
         print(f"warning: {warning}")
+
+
+def _setting(level: Level) -> str:
+    return " ".join(variables.told(level)) or "the environment as it is"
+
+
+def _ratio(difference: float, bounds: tuple[float, float] | None) -> str:
+    interval = f", 95 % interval {terminal.interval(ratios(bounds, 'higher'))}" if bounds else ""
+    return f"{terminal.ratio(ratio(difference, 'higher'))}{interval}"

@@ -14,6 +14,7 @@ from longshore_study.plan import make_plan
 from longshore_study.starter import make_starter
 from longshore_study.study import Study
 from longshore_study.study_file import StudyFileError, load
+from longshore_study.terminal import count
 
 EXAMPLES = """examples:
   longshore check study.toml
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
             for problem in answer["problems"]:
                 print(problem, file=sys.stderr)
             if not answer["problems"]:
-                launches = f"{answer['cells']} cells, {answer['launches']} launches per session"
+                launches = f"{count(answer['cells'], 'cell')}, {count(answer['launches'], 'launch')} per session"
                 print(f"{answer['file']}: correct; {launches} ('longshore plan' says more)")
             for remark in answer["remarks"]:
                 print(f"{answer['file']}: note: {remark}")

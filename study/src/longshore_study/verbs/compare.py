@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,8 +11,10 @@ from typing import Any
 
 from longshore_study import compare, expression, selection, terminal
 from longshore_study.compare import Comparison
-from longshore_study.differences import differences
+from longshore_study.differences import differences, in_words
 from longshore_study.errors import UsageError, suggestion
+from longshore_study.estimate import PLAIN, STATISTIC, ratio
+from longshore_study.figures import unit_of_whom
 from longshore_study.pairing import Row, known_factors
 from longshore_study.row_document import row_document
 from longshore_study.statistics import verdict
@@ -28,9 +29,11 @@ examples:
   longshore compare reference new --where 'nodes > 1' --margin 3%
   longshore compare before after --row mode --col ranks
 
-The ratio is new / reference of the metric. Sessions of the same name are pairs. A row is 'regressed' when the slowdown
-is larger than the margin beyond doubt (95 %), 'same' when a difference larger than the margin is ruled out, and
-'untestable' with one session per side, for then nothing says how much sessions differ.
+The two figures are geometric means. The ratio is new / reference of the metric, without the common shift and the pulse
+of the machine where these were taken out; a line under each table says so. Sessions of the same name are pairs.
+A row is 'regressed' when the slowdown is larger than the margin beyond doubt (95 %), 'same' when a difference larger
+than the margin is ruled out, and 'untestable' with one session per side, for then nothing says how much sessions
+differ.
 
 exit status: 0 fine, 1 regressed, 2 inconclusive or untestable, 3 invalid or missing data, 64 usage
 """
@@ -89,21 +92,38 @@ def _print_rows(comparison: Comparison) -> None:
         described = [{"study": row.key.study, **row.key.cell, **row.key.variant} for row in rows]
         shared, names = terminal.varying(described)
         documents = [row_document(row) for row in rows]
-        unit = next((d["unit"] for d in documents if d["unit"]), "")
-        shown = {k: v for k, v in shared.items() if v not in ("", {})}
-        title = f"{pattern}: {metric} in {unit} ({terminal.factors(shown)})"
-        columns = [*names, comparison.reference.name, comparison.new.name, "ratio", "95 % interval", "verdict"]
+        unit = unit_of_whom(pattern, metric, next((d["unit"] for d in documents if d["unit"]), ""))
+        title = f"{pattern}: {metric} in {unit}{terminal.shared_factors(shared)}"
+        differing = any(_differs_from_raw(d) for d in documents)
+        columns = [*names, comparison.reference.name, comparison.new.name, *(["raw ratio"] if differing else [])]
+        columns += ["ratio", "95 % interval", "verdict"]
         body = [
             [
                 *(terminal.factor(factors.get(name)) for name in names),
-                terminal.number(d["reference"]), terminal.number(d["new"]), terminal.ratio(d["ratio"]),
-                terminal.interval((d.get("without_shift") or d)["interval"]), _verdict(d),
+                terminal.number(d["reference"]), terminal.number(d["new"]),
+                *([terminal.ratio((d["raw"] or {}).get("ratio"))] if differing else []),
+                terminal.ratio(d["ratio"]), terminal.interval(d["interval"]), _verdict(d),
             ]
             for factors, d in zip(described, documents, strict=True)
         ]  # fmt: skip
         terminal.print_table(title, columns, body, right=columns[len(names) : -2], styles=[row.verdict for row in rows])
+        print(_legend(rows))
         _print_warnings(rows, names)
         print()
+
+
+def _differs_from_raw(document: dict[str, Any]) -> bool:
+    """As it is printed: what rounding hides needs no column of its own."""
+    raw = document["raw"]
+    return raw is not None and terminal.ratio(raw["ratio"]) != terminal.ratio(document["ratio"])
+
+
+def _legend(rows: Sequence[Row]) -> str:
+    """What the figures and the ratio are, under each table."""
+    kinds = list(dict.fromkeys(row.estimate.kind for row in rows if row.estimate))
+    told = f"ratio: {' or '.join(kinds)}" if kinds else "no ratio"
+    raw = f"; raw ratio: {PLAIN}" if any(row.estimate and row.estimate.taken_out for row in rows) else ""
+    return f"figures: {STATISTIC}; {told}{raw}"
 
 
 def _verdict(document: dict[str, Any]) -> str:
@@ -111,7 +131,7 @@ def _verdict(document: dict[str, Any]) -> str:
     if document["verdict"] != verdict.INCONCLUSIVE or "smallest_slowdown" not in document:
         return str(document["verdict"])
     smallest = document["smallest_slowdown"]
-    found = f"{100 * smallest:.2g} %" if smallest < 1 else f"{1 + smallest:.2g} times"
+    found = terminal.percent(smallest) if smallest < 1 else f"{terminal.significant(1 + smallest, 2)} times"
     return f"{document['verdict']} (would find {found})"
 
 
@@ -142,6 +162,7 @@ def _print_pivot(comparison: Comparison, down: str | None, across: str | None) -
     body = [[line, *(_cell(cells.get((line, column), [])) for column in columns)] for line in lines]
     title = f"{comparison.new.name} / {comparison.reference.name}" + (f" by {across} across" if across else "")
     terminal.print_table(title, [down or "", *columns], body)
+    print(_legend(comparison.rows))
     print()
 
 
@@ -153,9 +174,9 @@ def _cell(rows: list[Row]) -> str:
     if not rows:
         return ""
     gravest = min(rows, key=lambda row: verdict.VERDICTS.index(row.verdict))
-    ratio = terminal.ratio(row_document(gravest)["ratio"])
+    shown = terminal.ratio(row_document(gravest)["ratio"])
     more = f" (gravest of {len(rows)})" if len(rows) > 1 else ""
-    return f"{ratio} {gravest.verdict}{more}"
+    return f"{shown} {gravest.verdict}{more}"
 
 
 def _grouped(problems: Sequence[str]) -> list[str]:
@@ -177,23 +198,18 @@ def _print_differences(comparison: Comparison, *, everything: bool) -> None:
     most = len(found) if everything else _MOST_DIFFERENCES
     print("what else differs between the sides, as far as it is recorded:")
     for one in found[:most]:
-        print(f"  {one.name}: {_values(one.reference)} -> {_values(one.new)}")
+        print(f"  {one.name}: {in_words(one.reference)} -> {in_words(one.new)}")
     if len(found) > most:
         print(f"  and {len(found) - most} more (-v lists them)")
-
-
-def _values(texts: Sequence[str]) -> str:
-    shown = [text if len(text) <= 60 else f"{text[:57]}..." for text in texts[:3]]
-    more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
-    return " or ".join(shown) + more if shown else "not recorded"
 
 
 def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
     shift = comparison.shift
     if shift.measured is not None:
         document = shift.document()
-        how = terminal.times(math.exp(shift.measured.difference))
-        print(f"common shift: {how} (95 % interval {terminal.interval(document['interval'])}); {shift.reason}")
+        how = terminal.times(document["ratio"])
+        size = f"{terminal.ratio(document['ratio'])}, 95 % interval {terminal.interval(document['interval'])}"
+        print(f"common shift: {how} (ratio of speed {size}); {shift.reason}")
     if explained := comparison.pulse_explained:
         rows = terminal.count(len(explained), "row")
         most = f"{100 * explained[0]:.0f} to {100 * explained[-1]:.0f} %"
@@ -212,9 +228,9 @@ def _print_summary(comparison: Comparison, *, verbose: bool) -> None:
         f" margin {100 * comparison.margin:g} %)",
         word,
     )
-    worst = [row for row in comparison.rows if row.verdict == verdict.REGRESSED and row.effect]
-    if worst and worst[0].effect:
-        row = min(worst, key=lambda r: r.effect.difference if r.effect else 0.0)
-        assert row.effect is not None  # noqa: S101 - chosen above
-        how = terminal.times(math.exp(row.effect.difference))
+    regressed = (row for row in comparison.rows if row.verdict == verdict.REGRESSED)
+    worst = [(row.estimate.difference, row) for row in regressed if row.estimate]
+    if worst:
+        difference, row = min(worst, key=lambda one: one[0])
+        how = terminal.times(ratio(difference, "higher"))
         print(f"worst: {row.key.pattern} {terminal.factors(row.key.variant)} is {how}")

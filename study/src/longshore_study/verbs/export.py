@@ -5,32 +5,40 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from longshore_study import export_tables, overview, selection
+from longshore_study import export_tables, file_format, overview, selection
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.figures import Figure, Measured, measure
+from longshore_study.estimate import PLAIN
+from longshore_study.figures import Figure, Measured, measure, unit_of_whom
 from longshore_study.store import Launch, Store
 
 EXAMPLES = """\
 examples:
   longshore export > figures.csv
-  longshore export new --format jsonl -o figures.jsonl
+  longshore export new -o figures.jsonl                        the ending of a file decides on its format
   longshore export --samples > repetitions.csv
-  longshore export new --format parquet -o figures.parquet
-  longshore export new --format latex -o table.tex             a row per variant, for a paper
+  longshore export new -o figures.parquet
+  longshore export new -o table.tex                            a row per variant, for a paper
   longshore export --compare reference new --format markdown   the rows of a comparison
   longshore export new --format reframe -o report.json         a run report as ReFrame writes it
 
 CSV, JSON, JSON lines and Parquet: a row per launch, variant and metric; with --samples a row per repetition and
 variant, in seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per
-variant, its median over launches, and only the factors that vary. --json is --format json. What is damaged is named on
-stderr, with exit status 3.
+variant, its median over launches, and only the factors that vary. Of a comparison the two figures are geometric means,
+and the column ratio_is says what was taken out of the ratio; raw_ratio is new / reference as they are. --json is
+--format json. What is damaged is named on stderr, with exit status 3.
 """
 
+ENDINGS = {
+    ".csv": ("csv",), ".json": ("json", "reframe"), ".jsonl": ("jsonl",), ".ndjson": ("jsonl",), ".md": ("markdown",),
+    ".markdown": ("markdown",), ".tex": ("latex",), ".parquet": ("parquet",), ".pq": ("parquet",),
+}  # fmt: skip
+"""Of files, and the formats that they hold."""
 FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")
 
 
@@ -39,7 +47,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
     parser.add_argument(
         "--format", choices=(*export_tables.FORMATS, "reframe"),
-        help="csv (default), json, jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame",
+        help="csv, json, jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame (default: by the "
+        "ending of FILE; csv on stdout)",
     )  # fmt: skip
     parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="the rows of this comparison instead")
     parser.add_argument("--margin", metavar="M", help="of the comparison: 5%% or 0.05")
@@ -96,9 +105,10 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError(
             f"--json is --format json, and --format {args.format} is something else; leave one of them out"
         )
-    args.format = args.format or ("json" if args.json else "csv")
     if args.output == Path("-"):
         args.output = None
+    asked = args.format or ("json" if args.json else None)
+    args.format = file_format.of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or "csv"
     if args.margin is not None and not args.compare:
         raise UsageError("--margin is of a comparison: --compare REF NEW")
     if args.samples and args.format == "reframe":
@@ -142,12 +152,13 @@ def _export_comparison(args: argparse.Namespace, store: Store) -> int:
     found = compare.compare(reference, new, compare.Options(margin=margin))
     rows = []
     for row in compare.document(found)["rows"]:
-        judged = row.get("without_shift") or row
-        low, high = judged["interval"] or (None, None)
+        low, high = row["interval"] or (None, None)
+        raw_low, raw_high = (row["raw"] or {}).get("interval") or (None, None)
         rows.append(
             {"pattern": row["pattern"], "metric": row["metric"], **_factors(row["between"], row["variant"]),
-             "unit": row["unit"], "reference": row["reference"], "new": row["new"], "ratio": judged["ratio"],
-             "low": low, "high": high, "verdict": row["verdict"]}
+             "unit": row["unit"], "reference": row["reference"], "new": row["new"], "ratio": row["ratio"],
+             "low": low, "high": high, "ratio_is": row["ratio_is"], "raw_ratio": (row["raw"] or {}).get("ratio"),
+             "raw_low": raw_low, "raw_high": raw_high, "verdict": row["verdict"]}
         )  # fmt: skip
     _write(args, export_tables.table(_telling(rows, args.format), args.format))
     return _told(found.problems, damaged=bool(found.damaged))
@@ -165,13 +176,28 @@ def _summary(measured: Measured) -> list[dict[str, Any]]:
 
 
 def _telling(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
-    """For people: without the factors that are the same in every row."""
-    if form not in ("markdown", "latex") or len(rows) < 2:
+    """For people: units that say of whom a figure is, without the factors that are the same in every row that has them;
+    the raw ratio only where it is another one."""
+    if form not in ("markdown", "latex"):
         return rows
-    always = ("metric", "unit", "reference", "new", "ratio", "low", "high", "verdict", "median", "smallest", "largest",
-              "launches")  # fmt: skip
-    kept = [n for n in export_tables.columns_of(rows) if n in always or len({str(row.get(n)) for row in rows}) > 1]
+    rows = [{**row, "unit": unit_of_whom(row["pattern"], row["metric"], row["unit"])} for row in rows]
+    always = ["metric", "unit", "reference", "new", "ratio", "low", "high", "verdict", "median", "smallest", "largest",
+              "launches"]  # fmt: skip
+    if any(row.get("ratio_is") not in (None, PLAIN) for row in rows):
+        always += ["ratio_is", "raw_ratio"]
+    never = {"ratio_is", "raw_ratio", "raw_low", "raw_high"} - {*always}
+    names = [name for name in export_tables.columns_of(rows) if name not in never]
+    kept = [name for name in names if name in always or len(rows) < 2 or _varies(rows, name)]
     return [{name: row.get(name) for name in kept} for row in rows]
+
+
+def _varies(rows: list[dict[str, Any]], name: str) -> bool:
+    """Between the rows that have it, or because only some rows of a pattern have it."""
+    levels: dict[str, set[str | None]] = defaultdict(set)
+    for row in rows:
+        value = row.get(name)
+        levels[row["pattern"]].add(None if value is None else str(value))
+    return len(set().union(*levels.values()) - {None}) > 1 or any(len(own) > 1 for own in levels.values())
 
 
 def _figure(figure: Figure) -> dict[str, Any]:

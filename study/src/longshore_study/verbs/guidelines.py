@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 
 from longshore_study import guidelines, selection, study_file, terminal
 from longshore_study.errors import UsageError
+from longshore_study.estimate import ratio
+from longshore_study.figures import unit_of_whom
 from longshore_study.guidelines import BROKEN, Findings, Row
 from longshore_study.store import Store
 
@@ -57,6 +58,8 @@ def _print(findings: Findings) -> None:
             print(f"    {row.guideline.why}")
         for warning in row.warnings:
             print(f"    warning: {warning}")
+    if findings.rows:
+        print(f"figures: {guidelines.STATISTIC}")
     for problem in findings.problems:
         print(f"warning: {problem}")
 
@@ -64,11 +67,12 @@ def _print(findings: Findings) -> None:
 def sentence(row: Row) -> str:
     """`broken: halo mode persistent is 31 times slower than mode waitall (401 against 12095 MiB/s; ...)`."""
     faster, than = (terminal.factors(variant) for variant in (row.guideline.faster, row.guideline.than))
-    values = f"{terminal.number(row.values[0])} against {terminal.number(row.values[1])} {row.unit}"
+    unit = unit_of_whom(row.pattern, row.metric, row.unit)
+    values = f"{terminal.number(row.values[0])} against {terminal.number(row.values[1])} {unit}"
     bounds = ""
     if row.interval is not None:
-        low, high = (terminal.times(math.exp(bound)) for bound in row.interval)
+        low, high = (terminal.times(ratio(bound, "higher")) for bound in row.interval)
         bounds = f"; 95 % interval {low} to {high}"
-    how = terminal.times(math.exp(row.effect.difference))
-    where = terminal.factors(row.context)
+    how = terminal.times(ratio(row.effect.difference, "higher"))
+    where = terminal.factors(terminal.chosen(row.context))
     return f"{row.verdict}: {row.pattern} {faster} is {how} than {than} ({values}{bounds}; {where})"

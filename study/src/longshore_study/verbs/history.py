@@ -6,12 +6,13 @@ import argparse
 import json
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from longshore_study import compare, events, expression, history, selection, terminal
 from longshore_study.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
-from longshore_study.history import Row, Table
+from longshore_study.figures import unit_of_whom
+from longshore_study.history import Point, Row, Table
 from longshore_study.statistics.change_points import DRIFT, FEWEST, Change
 from longshore_study.store import Launch, Store
 
@@ -86,6 +87,7 @@ def chosen(store: Store, names: Sequence[str]) -> list[Launch]:
 
 def _print(table: Table, *, everything: bool) -> None:
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    of_several = sessions_of_several_tags(table)
     for row in table.rows:
         groups[row.key.pattern, row.key.metric, row.unit].append(row)
     for (pattern, metric, unit), rows in groups.items():
@@ -96,16 +98,18 @@ def _print(table: Table, *, everything: bool) -> None:
             [
                 *terminal.levels(factors, names),
                 str(len(row.points)), terminal.number(row.levels()[0][2]), terminal.number(row.levels()[-1][2]),
-                _noise(row), spark(row), _changes(row),
+                _noise(row), spark(row), _changes(row, of_several),
             ]
             for factors, row in zip(described, rows, strict=True)
         ]  # fmt: skip
+        whole = unit_of_whom(pattern, metric, unit)
         columns = [*names, "sessions", "first level", "last level", "noise", "over time", "changes"]
         right = {"sessions", "first level", "last level", "noise"}
         terminal.print_table(
-            f"{pattern}: {metric} in {unit} ({terminal.factors(shown)})", columns, body, right=right,
+            f"{pattern}: {metric} in {whole} ({terminal.factors(shown)})", columns, body, right=right,
             styles=[_style(row) for row in rows],
         )  # fmt: skip
+        print(f"levels and ratios: {history.STATISTIC}")
         print()
     _print_changes(table, everything=everything)
     if any(not point.when for row in table.rows for point in row.points):
@@ -119,7 +123,7 @@ def _print(table: Table, *, everything: bool) -> None:
 
 
 def _noise(row: Row) -> str:
-    return "-" if row.found.noise is None else f"{100.0 * math.expm1(row.found.noise):.2g} %"
+    return "-" if row.found.noise is None else terminal.percent(math.expm1(row.found.noise))
 
 
 def _style(row: Row) -> str | None:
@@ -128,10 +132,25 @@ def _style(row: Row) -> str | None:
     return "improved" if row.changes[-1].difference > 0 else "regressed"
 
 
-def _changes(row: Row) -> str:
+def sessions_of_several_tags(table: Table) -> set[str]:
+    """Names that do not say by themselves which session is meant."""
+    tags: dict[str, set[str]] = defaultdict(set)
+    for row in table.rows:
+        for point in row.points:
+            tags[point.session].add(point.tag)
+    return {session for session, those in tags.items() if len(those) > 1}
+
+
+def _changes(row: Row, of_several: Collection[str]) -> str:
     if not row.changes:
         return "too few sessions" if len(row.points) < FEWEST else "none"
-    return "; ".join(f"{terminal.ratio(row.ratio(c))} at {row.points[c.at].session} ({c.kind})" for c in row.changes)
+    return "; ".join(
+        f"{terminal.ratio(row.ratio(c))} at {_session(row.points[c.at], of_several)} ({c.kind})" for c in row.changes
+    )
+
+
+def _session(point: Point, of_several: Collection[str]) -> str:
+    return f"{point.session} of tag {point.tag}" if point.session in of_several else point.session
 
 
 def spark(row: Row) -> str:

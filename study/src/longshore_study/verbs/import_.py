@@ -18,6 +18,9 @@ from longshore_study.study import FigureChoice
 from longshore_study.terminal import count
 from longshore_study.toml_values import Values
 
+_DIGITS_OF_ONE_RUN = 12
+"""Two measurements do not agree in so many digits."""
+
 EXAMPLES = """\
 examples:
   longshore import halobench production.out --tag reference --session production
@@ -82,10 +85,14 @@ def run(args: argparse.Namespace) -> int:
     stored_before = {launch.envelope.get("launch_id"): launch.session for launch in store.launches(study, args.tag)}
     read = [_read(name, path, options) for path in args.files]
     seen: dict[str, int] = {}
+    told: dict[str, str] = {}
     report: list[dict[str, Any]] = []
     for path, digest, runs in read:
         for number, imported in enumerate(runs):
-            launch_id = f"import-{digest}-{number}"
+            # Of what tells enough the content is the name: one run in two files, or twice in one, is one launch.
+            first_id = f"import-{digest}-{number}"
+            content = _content(imported)
+            launch_id = f"import-{content}" if content else first_id
             row: dict[str, Any] = {
                 "file": str(path),
                 "figures": _figures(imported),
@@ -94,10 +101,18 @@ def run(args: argparse.Namespace) -> int:
             report.append(row)
             if imported.partial:
                 row["warnings"].append(f"{path}: {imported.partial}; stored as partial")
-            if launch_id in stored_before:
+            if launch_id in told:
                 row["stored"] = False
                 row["warnings"].append(
-                    f"{path}: already stored, in session '{stored_before[launch_id]}'; not stored again"
+                    f"{path}: run {number + 1} is the same as {told[launch_id]}, to the last digit; stored once"
+                )
+                continue
+            told[launch_id] = f"run {number + 1}" + ("" if len(args.files) == 1 else f" of {path}")
+            if stored_before.keys() & {launch_id, first_id}:
+                row["stored"] = False
+                row["warnings"].append(
+                    f"{path}: already stored, in session '{stored_before.get(launch_id) or stored_before[first_id]}';"
+                    " not stored again"
                 )
                 continue
             key = json.dumps(imported.cell, sort_keys=True)
@@ -136,6 +151,17 @@ def _read(name: str, path: Path, options: importers.Options) -> tuple[Path, str,
     content = importers.content_of(name, path)
     runs = importers.read_bytes(name, str(path), content, options)
     return path, hashlib.sha256(content).hexdigest()[:16], runs
+
+
+def _content(imported: importers.Imported) -> str | None:
+    """A name made of all that a run tells; None where two runs may tell the same by chance, as one short figure."""
+    results = [record for record in map(json.loads, imported.lines) if record["record"] == "result"]
+    values = [float(one["value"]) for record in results for one in (record.get("metrics") or {}).values()]
+    digits = sum(len(f"{value:.15g}".partition("e")[0].replace(".", "").strip("-0")) for value in values)
+    if imported.aggregate and digits < _DIGITS_OF_ONE_RUN:
+        return None
+    text = json.dumps([imported.cell, imported.lines], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def _figures(imported: importers.Imported) -> int:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from longshore_study import terminal
 from longshore_study.errors import EXIT_OK
 from longshore_study.forecast import Forecast
 from longshore_study.launch_length import Advice, Length, advise
@@ -183,4 +184,4 @@ def _print_length(length: dict[str, Any]) -> None:
 
 
 def _share(value: float) -> str:
-    return f"{value:.1%}" if value < 1.0 else f"a factor of {1.0 + value:.2g}"
+    return f"{value:.1%}" if value < 1.0 else f"a factor of {terminal.significant(1.0 + value, 2)}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from longshore_study import attribution, compare, events, guidelines, history, selection
+from longshore_study import attribution, compare, events, file_format, guidelines, history, selection
 from longshore_study.errors import EXIT_OK, LongshoreError, UsageError, suggestion
 from longshore_study.report.best import solo_sentence
 from longshore_study.report.facts import Facts, gather_facts
@@ -16,6 +16,7 @@ from longshore_study.report.page import build_page, sections_of
 from longshore_study.selection import Side
 from longshore_study.store import Store
 
+ENDINGS = {".html": ("html",), ".htm": ("html",)}
 EXAMPLES = """\
 examples:
   longshore report                                    all that is stored
@@ -47,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
     if args.margin is not None and not args.compare:
         raise UsageError("--margin is of a comparison: --compare REF NEW")
+    if not (args.figures or args.figure):
+        file_format.of_file(args.output, None, ENDINGS, "--figure NAME writes one plot as .svg or .pdf")
     if args.compare:
         facts = _compared(store, args.compare, args.studies, args.margin)
     else:

@@ -17,7 +17,7 @@ EXAMPLES = """\
 examples:
   longshore show
   longshore show new --where "mode in ['waitall', 'persistent']"
-  longshore show quick --winners
+  longshore show quick --winners                    what to choose, how far that is from memory copy, what to type next
   longshore show stream-layers --steps              what each [[step]] of the study file brought; the name of a file
                                                     instead lays its steps over what is stored
   longshore show stream-layers --scaling            GB/s per node and efficiency over ranks
@@ -43,7 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", help="only this session")
     parser.add_argument("--where", metavar="CONDITION", help="only rows for which it holds, such as 'nodes > 1'")
     parser.add_argument("--sessions", action="store_true", help="a row for each session")
-    parser.add_argument("--winners", action="store_true", help="of one study: the winners, against memory copy")
+    parser.add_argument(
+        "--winners",
+        action="store_true",
+        help="of one study or tag: what wins in its newest session, and what to choose",
+    )
     parser.add_argument("--scaling", action="store_true", help="figures per node and efficiency over ranks or nodes")
     parser.add_argument("--engines", action="store_true", help="what aggregation engines sent and waited for")
     parser.add_argument("--steps", action="store_true", help="what each step of the study file brought")
@@ -92,21 +96,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _winners(args: argparse.Namespace) -> int:
-    from longshore_study import winners  # noqa: PLC0415 - for this table alone
+    from longshore_study import winner_table  # noqa: PLC0415 - for this table alone
 
     if len(args.names) != 1:
-        raise UsageError("--winners takes the name of one study, and --session")
+        raise UsageError("--winners takes the name of one study or tag, and --session")
     store = Store(args.store)
-    selection.require_known(args.names[0], {study for study, _, _ in selection.stored_names(store)}, "study")
     if args.json:
-        measured = measure(store.launches(args.names[0], session=args.session))
-        print(
-            json.dumps(
-                {"schema": 1, "rows": [entry.as_json() for entry in winners.entries(measured.figures)]}, indent=1
-            )
-        )
+        print(json.dumps(winner_table.document(store, args.names[0], args.session), indent=1, ensure_ascii=False))
     else:
-        winners.render(store, args.names[0], session=args.session)
+        winner_table.render(store, args.names[0], args.session, verbose=args.verbose)
     return EXIT_OK
 
 

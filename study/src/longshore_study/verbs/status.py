@@ -16,7 +16,7 @@ from longshore_study.session_folder import Target, kept_study_files
 from longshore_study.store import Launch, Store
 from longshore_study.study import Study
 from longshore_study.study_file import load
-from longshore_study.verbs.resume import session_names
+from longshore_study.verbs.resume import session_names, study_or_name
 
 EXAMPLES = """examples:
   longshore status                 all studies of the store
@@ -28,19 +28,19 @@ exit status: 0, also when something is missing or failed; 3 nothing is stored"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    parser.add_argument("study", metavar="STUDY", nargs="?", help="a study file, or the name of a study in the store")
+    parser.add_argument("study", metavar="STUDY", nargs="?", help="a study file, or a study or tag of the store")
     parser.add_argument("--tag", help="only this tag")
     parser.add_argument("--session", help="only this session")
 
 
 def run(args: argparse.Namespace) -> int:
     store = Store(args.store)
-    study = load(args.study) if args.study and args.study.endswith(".toml") else None
-    name = study.name if study else args.study
+    study, name = study_or_name(store, args.study)
     sessions = [
         _session(Target(store, *names), study)
         for names in session_names(store)
-        if name in (None, names[0]) and args.tag in (None, names[1]) and args.session in (None, names[2])
+        if (study.name if study else names[0]) == names[0] and name in (None, *names[:2])
+        if args.tag in (None, names[1]) and args.session in (None, names[2])
     ]
     if not sessions and study is None:
         what = f"of '{name}' " if name else ""
@@ -62,33 +62,42 @@ def _session(target: Target, study: Study | None) -> dict[str, Any]:
     plan = _plan(target, study)
     best: dict[tuple[str, int], Launch] = {}
     for launch in launches:
-        key = (launch.cell_id, launch.launch_index)
+        key = key_of(launch)
         if key not in best or best[key].problem is not None:
             best[key] = launch
+    order = plan.order(target.session) if plan is not None else None
+    planned = best.keys() if order is None else {launch.key for launch in order}
     skipped = {key for key, launch in best.items() if nothing_could_run(launch)}
-    failed = [launch for key, launch in best.items() if launch.problem is not None and key not in skipped]
+    failed = [launch for launch in best.values() if launch.problem is not None]
+    good = {key for key, launch in best.items() if launch.problem is None} - skipped
     answer: dict[str, Any] = {
         "study": target.study,
         "tag": target.tag,
         "session": target.session,
-        "recorded": len(best) - len(failed) - len(skipped),
-        "nothing_to_run": len(skipped),
-        "failed": [{"cell": f.cell, "launch": f.launch_index, "problem": f.problem} for f in failed],
+        # These and the failed ones that are planned and the missing ones are what is planned.
+        "recorded": len(good & planned),
+        "nothing_to_run": len(skipped & planned),
+        "failed": [
+            {"cell": f.cell, "launch": f.launch_index, "problem": f.problem, "planned": key_of(f) in planned}
+            for f in failed
+        ],
         "planned": None,
         "missing": None,
         "not_in_the_study_file": 0,
         "missing_cells": [],
         "jobs": [_job(row) for row in known_jobs(target)],
     }
-    if plan is not None:
-        order = plan.order(target.session)
-        planned = {launch.key for launch in order}
+    if plan is not None and order is not None:
         lacking = Counter(launch.cell.cell_id for launch in order if launch.key not in best)
         answer["planned"] = len(order)
         answer["missing"] = lacking.total()
         answer["not_in_the_study_file"] = len(best.keys() - planned)
         answer["missing_cells"] = [{"cell": plan.labels[cell], "launches": n} for cell, n in lacking.items()]
     return answer
+
+
+def key_of(launch: Launch) -> tuple[str, int]:
+    return launch.cell_id, launch.launch_index
 
 
 def _job(row: dict[str, Any]) -> dict[str, Any]:
@@ -117,18 +126,23 @@ def _plan(target: Target, study: Study | None) -> Plan | None:
 
 def _print(session: dict[str, Any], *, verbose: bool) -> None:
     parts = [f"{session['recorded']} recorded"]
+    failed = sum(one["planned"] for one in session["failed"])
     if session["planned"] is not None:
         parts[0] += f" of {session['planned']}"
         if session["missing"]:
             parts.append(f"{session['missing']} missing")
-        elif not session["failed"]:
+        elif not failed:
             parts.append("none missing")
     if session["nothing_to_run"]:
         parts.append(f"{session['nothing_to_run']} with nothing to run")
-    if session["failed"]:
-        parts.append(f"{len(session['failed'])} FAILED ('longshore resume --retry-failed' runs them again)")
+    if failed:
+        parts.append(f"{failed} FAILED ('longshore resume --retry-failed' runs them again)")
     if session["not_in_the_study_file"]:
-        parts.append(f"{session['not_in_the_study_file']} that the study file no longer asks for")
+        others = len(session["failed"]) - failed
+        parts.append(
+            f"besides {session['not_in_the_study_file']} that the study file no longer asks for"
+            + (f", {others} of them FAILED" if others else "")
+        )
     print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
     for job in session["jobs"]:
         state = job["state"] + (f" ({job['why_unknown']})" if job["why_unknown"] else "")

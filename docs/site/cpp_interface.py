@@ -1,0 +1,91 @@
+"""The public names of C++, out of Doxygen's XML: what a page of the interface must have.
+
+A name of namespace longshore is public where a program meets it: a header that longshore.hpp includes by name declares
+it, a page or an example says it, or a public name has it in a base class, an argument, a result or a member.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+WORD = re.compile(r"(?<![\w:])(?:longshore::)?(\w+)")
+ON_PAGE = re.compile(r"^```\{doxygen\w+\} longshore::(\w+)", re.MULTILINE)
+SAID = re.compile(r"\blongshore::(\w+)\b(?!::)")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A name of namespace longshore, where it is declared, and the words of its interface."""
+
+    name: str
+    header: str
+    words: frozenset[str]
+
+
+def public_names(repository: Path, xml: Path) -> set[str]:
+    """Of namespace longshore, without the namespace."""
+    by_name: dict[str, list[Declaration]] = {}
+    for one in _declarations(xml):
+        by_name.setdefault(one.name, []).append(one)
+    headers = _interface_headers(repository)
+    said = _said(repository)
+    pending = {name for name, all_of_it in by_name.items() if any(one.header in headers for one in all_of_it)}
+    pending |= said & by_name.keys()
+    public: set[str] = set()
+    while pending:
+        name = pending.pop()
+        public.add(name)
+        for one in by_name[name]:
+            pending |= (one.words & by_name.keys()) - public
+    return public
+
+
+def names_without_a_page(repository: Path, xml: Path) -> list[str]:
+    """Public names that docs/api/cpp.md does not show."""
+    shown = set(ON_PAGE.findall((repository / "docs/api/cpp.md").read_text("utf-8")))
+    return sorted(public_names(repository, xml) - shown)
+
+
+def _interface_headers(repository: Path) -> set[str]:
+    text = (repository / "src/longshore/longshore.hpp").read_text("utf-8")
+    return {*re.findall(r"#include <(longshore/[^>]+)>", text), "longshore_cxx.hpp"}
+
+
+def _said(repository: Path) -> set[str]:
+    files = [repository / "README.md", *repository.glob("docs/*.md"), *repository.glob("examples/cpp/*.cpp")]
+    return {name for file in files if file.exists() for name in SAID.findall(file.read_text("utf-8"))}
+
+
+def _declarations(xml: Path) -> Iterator[Declaration]:
+    namespace = ElementTree.parse(xml / "namespacelongshore.xml").getroot()
+    for member in namespace.iter("memberdef"):
+        if "<" not in (name := member.findtext("name", "")):  # a specialisation is no name of its own
+            yield Declaration(name, _header_of(member), _words([member]))
+    for inner in ElementTree.parse(xml / "index.xml").getroot().findall("compound"):
+        space, _, name = re.sub(r"<.*", "", inner.findtext("name", "")).strip().rpartition("::")
+        if inner.get("kind") not in ("class", "struct", "concept") or space != "longshore":
+            continue
+        compound = ElementTree.parse(xml / f"{inner.get('refid')}.xml").getroot().find("compounddef")
+        assert compound is not None
+        bases = [base.text or "" for base in compound.findall("basecompoundref") if base.get("prot") == "public"]
+        members = [one for one in compound.iter("memberdef") if one.get("prot") == "public"]
+        yield Declaration(name, _header_of(compound), _words([compound, *members]) | set(WORD.findall(" ".join(bases))))
+
+
+def _header_of(element: ElementTree.Element) -> str:
+    location = element.find("location")
+    file = Path(location.get("file", "") if location is not None else "")
+    return file.as_posix().rpartition("/src/")[2] if "/src/" in file.as_posix() else file.name
+
+
+def _words(elements: Iterable[ElementTree.Element]) -> frozenset[str]:
+    words: set[str] = set()
+    for element in elements:
+        for part in ("type", "param/type", "templateparamlist/param/type", "requiresclause"):
+            for found in element.findall(part):
+                words |= set(WORD.findall("".join(found.itertext())))
+    return frozenset(words)

@@ -1,0 +1,82 @@
+// block, cyclic or block-cyclic, chosen when a program runs. Faces of other languages have no types to choose by, and loops that the library
+// compiles once serve arrays of all three.
+#pragma once
+
+#include <longshore/array/block.hpp>
+#include <longshore/array/block_cyclic.hpp>
+#include <longshore/array/cyclic.hpp>
+
+namespace longshore {
+
+struct any_distribution {
+  static constexpr std::string_view name = "distributed";  // in messages
+  std::uint64_t block_items = 0;                           ///< 0: block; 1: cyclic; more: block-cyclic with blocks of so many
+
+  class map {
+    // Calls body(map) with the one that was chosen.
+    template <class Body>
+    constexpr decltype(auto) with_map(const Body& body) const {
+      if (kind_ == kind::block) return body(block_);
+      if (kind_ == kind::cyclic) return body(cyclic_);
+      return body(block_cyclic_);
+    }
+
+   public:
+    constexpr map(const block::map& one) noexcept : kind_(kind::block), block_(one) {}
+    constexpr map(const cyclic::map& one) noexcept : kind_(kind::cyclic), cyclic_(one) {}
+    constexpr map(const block_cyclic::map& one) noexcept : kind_(kind::block_cyclic), block_cyclic_(one) {}
+    constexpr map(any_distribution which, std::uint64_t size, int ranks) noexcept : map(chosen(which, size, ranks)) {}
+
+    /// As of the distribution.
+    [[nodiscard]] constexpr std::uint64_t block_items() const noexcept {
+      if (kind_ == kind::block_cyclic) return block_cyclic_.block_items();
+      return kind_ == kind::cyclic ? 1 : 0;
+    }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept {
+      return with_map([](const auto& one) { return one.size(); });
+    }
+    [[nodiscard]] constexpr int ranks() const noexcept {
+      return with_map([](const auto& one) { return one.ranks(); });
+    }
+    [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
+      return with_map([rank](const auto& one) { return one.local_size(rank); });
+    }
+    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept { return local_size(0); }
+    [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
+      return with_map([index](const auto& one) { return one.owner_offset(index); });
+    }
+    [[nodiscard]] constexpr std::uint64_t index_of(int rank, std::uint64_t offset) const noexcept {
+      return with_map([rank, offset](const auto& one) { return one.index_of(rank, offset); });
+    }
+
+    /// Calls body(locate), once, with the locator that the chosen distribution would give.
+    template <class Body>
+    constexpr decltype(auto) with_locator(Body&& body) const {
+      return with_map([&body](const auto& one) -> decltype(auto) { return one.with_locator(body); });
+    }
+
+    friend constexpr bool operator==(const map& a, const map& b) noexcept {
+      return a.size() == b.size() && a.ranks() == b.ranks() && a.block_items() == b.block_items();
+    }
+
+   private:
+    enum class kind : std::uint8_t { block, cyclic, block_cyclic };
+
+    static constexpr map chosen(any_distribution which, std::uint64_t size, int ranks) noexcept {
+      if (which.block_items == 0) return longshore::block::map({}, size, ranks);
+      if (which.block_items == 1) return longshore::cyclic::map({}, size, ranks);
+      return longshore::block_cyclic::map({which.block_items}, size, ranks);
+    }
+
+    kind kind_;
+    union {
+      longshore::block::map block_;
+      longshore::cyclic::map cyclic_;
+      longshore::block_cyclic::map block_cyclic_;
+    };
+  };
+};
+
+static_assert(distribution<any_distribution>);
+
+}  // namespace longshore

@@ -1,0 +1,68 @@
+// What fails on one rank is known on all before any of them goes on alone.
+#include <longshore/transport/fail_together.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+// The code with which this rank leaves; errc{} when nothing was thrown.
+template <class Step>
+errc code_of(team& ranks, const Step& step) {
+  try {
+    fail_together(ranks, "a test", step);
+  } catch (const error& e) {
+    return e.code();
+  } catch (const std::runtime_error&) {
+    return errc::transport;
+  }
+  return errc{};
+}
+
+TEST(FailTogether, nothing_is_thrown_where_nothing_fails) {
+  spmd([](team& team) {
+    int done = 0;
+    EXPECT_EQ(code_of(team, [&] { ++done; }), errc{});
+    EXPECT_EQ(done, 1);
+  });
+}
+
+TEST(FailTogether, the_error_of_one_rank_is_thrown_on_all_and_they_are_still_together) {
+  spmd([](team& team) {
+    for (int faulty = 0; faulty < team.size(); ++faulty) {
+      const bool mine = team.rank() == faulty;
+      EXPECT_EQ(code_of(team, [&] { mine ? fail(errc::usage, "a bad number") : void(); }),
+                mine ? errc::usage : errc::peer_failed);
+      EXPECT_EQ(code_of(team, [&] { mine ? fail(errc::out_of_memory, "too much") : void(); }), errc::out_of_memory);
+      EXPECT_EQ(code_of(team, [&] { mine ? throw std::bad_alloc() : void(); }), errc::out_of_memory);
+      EXPECT_EQ(code_of(team, [&] { mine ? throw std::runtime_error("odd") : void(); }),
+                mine ? errc::transport : errc::peer_failed);
+      team.barrier();
+    }
+  });
+}
+
+TEST(FailTogether, the_lowest_of_several_failing_ranks_is_named) {
+  spmd([](team& team) {
+    if (team.size() < 3) return;
+    try {
+      fail_together(team, "a test", [&] {
+        if (team.rank() == 1) fail(errc::usage, "the first");
+        if (team.rank() == 2) fail(errc::out_of_memory, "the second");
+      });
+      ADD_FAILURE() << "no error";
+    } catch (const error& e) {
+      const std::string text = team.rank() == 1 ? "the first" : team.rank() == 2 ? "the second" : "rank 1 cannot take part";
+      EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace longshore

@@ -1,0 +1,112 @@
+"""The log of ISx: two lines that say what ran, then a line of times for each iteration of each process.
+
+    SHMEM<TAB>NUM_PES 4<TAB>Max_Key 268435456<TAB>Num_Iters 10<TAB>Weak Scaling: ... keys per PE<TAB>Round Robin All2All
+    TOTAL (sec)<TAB>ATA_KEYS (sec)<TAB>ATA_KEYS_COUNTS<TAB>...
+
+The lines of one process stand together. ISx appends to a log that exists, and writes the first two lines only once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.importers import Source
+
+HEAD = re.compile(
+    r"^(\w+)\tNUM_PES (\d+)\t(?:Max_Key[ ]|[ ]*Max Key Value:[ ]*)(\w+)\tNum_Iters (\d+)\t(.*)$", re.MULTILINE
+)
+_ORDERS = (
+    ("Random", "random"), ("Incast", "incast"), ("Latin Square", "latin-square"), ("Round Robin", "round-robin"),
+)  # fmt: skip
+_SCALINGS = (
+    (re.compile(r"Strong Scaling: (\d+) total keys"), "strong"),
+    (re.compile(r"Constant Bucket Width: (\d+)u? keys per PE"), "weak-iso"),
+    (re.compile(r"Weak Scaling: (\d+) keys per PE"), "weak"),
+)
+_MOST_LINES = 5_000_000
+
+
+@dataclass
+class Log:
+    """What a log tells of its runs."""
+
+    place: int
+    transport: str
+    ranks: int
+    max_key: int
+    iterations: int
+    scaling: str | None
+    keys: int | None
+    """Per process."""
+    order: str | None
+    runs: list[dict[str, list[float]]]
+    """For each run the seconds of each column; empty where they are useless, see `repeats`."""
+    repeats: bool
+    """ISx 1.1 over MPI writes one line again and again, and as many as there are processes times too often."""
+
+    def differs_from(self, screen: dict[str, Any]) -> str | None:
+        """What a screen says otherwise, so that it is of another run."""
+        mine = {"ranks": self.ranks, "iterations": self.iterations, "keys": self.keys, "scaling": self.scaling}
+        for name, value in mine.items():
+            if value is not None and screen.get(name) not in (None, value):
+                return f"{name} {screen[name]} on the screen, {value} in the log"
+        return None
+
+
+def read_log(source: Source, head: re.Match[str], end: int) -> Log:
+    """The log that begins with `head`, as far as `end` in the text."""
+    ranks, iterations, told = int(head[2]), int(head[4]), head[5]
+    for name, value in (("NUM_PES", ranks), ("Num_Iters", iterations)):
+        if value <= 0:
+            raise source.error(head.start(), f"{name} is {value}; a run that measured something has more than 0")
+    scaling, keys = None, None
+    for pattern, name in _SCALINGS:
+        if found := pattern.search(told):
+            scaling, keys = name, int(found[1]) // (ranks if name == "strong" else 1)
+            break
+    names, rows = _rows(source, head, end)
+    expected = ranks * iterations
+    if not rows or len(rows) % expected:
+        raise source.error(
+            head.start(),
+            f"{len(rows)} lines of times where {ranks} PEs and {iterations} iterations give {expected}",
+        )
+    blocks = [rows[first : first + expected] for first in range(0, len(rows), expected)]
+    repeats = head[1] == "MPI" and expected > 1 and all(row == block[0] for block in blocks for row in block)
+    columns = [place for place, name in enumerate(names) if name.endswith(" (sec)")]
+    return Log(
+        place=head.start(),
+        transport=head[1].lower(),
+        ranks=ranks,
+        max_key=int(head[3], 0),
+        iterations=iterations,
+        scaling=scaling,
+        keys=keys,
+        order=next((order for word, order in _ORDERS if word in told), None),
+        runs=[]
+        if repeats
+        else [
+            {names[place].removesuffix(" (sec)"): [float(row[place]) for row in block] for place in columns}
+            for block in blocks
+        ],
+        repeats=repeats,
+    )
+
+
+def _rows(source: Source, head: re.Match[str], end: int) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, and the values of each line below them."""
+    lines = source.text[head.end() : end].lstrip("\n").split("\n")
+    names = lines[0].rstrip("\t").split("\t")
+    if "TOTAL (sec)" not in names:
+        raise source.error(head.end() + 1, "the log has no line with 'TOTAL (sec)' below its first one")
+    rows: list[list[str]] = []
+    for line in lines[1:]:
+        values = line.rstrip("\t").split("\t")
+        if len(values) != len(names) or not re.fullmatch(r"[\d.\t]+", line):
+            break  # the screen, or the end
+        if len(rows) >= _MOST_LINES:
+            raise source.error(head.end(), f"more than {_MOST_LINES} lines")
+        rows.append(values)
+    return names, rows

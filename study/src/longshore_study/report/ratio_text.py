@@ -1,0 +1,33 @@
+"""The ratio of a compared row in words: with its interval, what was taken out of it, and the raw one beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longshore_study.estimate import STATISTIC
+from longshore_study.report.facts import Row
+from longshore_study.report.numbers import ratio
+
+
+def ratio_text(row: Row) -> str:
+    text = f"ratio {ratio(row.ratio)}"
+    if row.interval:
+        text += f", 95 % interval {ratio(row.interval[0])} to {ratio(row.interval[1])}"
+    if shows_raw(row):
+        text += f" ({row.ratio_is}; raw ratio {ratio(row.raw_ratio)})"
+    return text
+
+
+def shows_raw(row: Row) -> bool:
+    """As it is printed: what rounding hides is not said twice."""
+    return row.raw_ratio is not None and ratio(row.raw_ratio) != ratio(row.ratio)
+
+
+def kinds_text(rows: Sequence[Row]) -> str:
+    """What the figures and the ratios of a table are."""
+    kinds = list(dict.fromkeys(row.ratio_is for row in rows if row.ratio_is))
+    figures = f"The two figures: {STATISTIC}."
+    if not kinds:
+        return figures
+    raw = " Raw: new / reference." if any(shows_raw(row) for row in rows) else ""
+    return f"{figures} Ratio: {' or '.join(kinds)}.{raw}"

@@ -1,0 +1,201 @@
+"""The command line of tools/fuzz."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from fuzzing.drawing import Choice, draw
+from fuzzing.errors import UsageError
+from fuzzing.keeping import Keeper
+from fuzzing.launchers import Launchers, find_launchers
+from fuzzing.offers import Offers, ask
+from fuzzing.reporting import Reporter
+from fuzzing.running import Runner
+from fuzzing.shell_line import combination_of, line_of
+from fuzzing.sweep import Limits, Numbered, Sweep
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+BENCH = REPOSITORY / "build" / "release" / "bench" / "longshore-bench"
+KEEP = REPOSITORY / "build" / "fuzz"
+DESCRIPTION = """\
+Runs random combinations of the patterns, factors, transports, ranks and virtual nodes of longshore-bench, each once
+with verification, and judges how each ends. Right is exit status 0 with every variant verified, or 2 with a reason. A
+signal, the deadline, a wrong result, status 1 or 3, torn records, or something left behind is a failure: its command
+is kept, and made smaller. What can be drawn is asked of the program (--list), so new levels need no change here."""
+EPILOG = """\
+examples:
+  tools/fuzz                                        five minutes
+  tools/fuzz --seconds 3600 --seed release-1.2      an hour
+  tools/fuzz --runs 500 --only halo,sort --transport threads
+  tools/fuzz --seed 7 --runs 20 --dry-run           the commands alone; the same seed always gives the same
+  tools/fuzz --replay build/fuzz/7/failures.txt     the commands of a file, one on each line
+
+In KEEP/SEED/ are failures.txt (each failing command as drawn), smallest.txt (the smallest that fails in the same way),
+and a folder for each failure with its output and records. Both files can be replayed, and their lines pasted.
+Making commands smaller takes its time after --seconds, and --shrink-seconds at most for each fault.
+
+exit status: 0 nothing failed; 1 something did; 2 the command line makes no sense, or nothing could be verified."""
+
+
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(
+        "tools/fuzz", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = options.add_argument
+    length = options.add_mutually_exclusive_group()
+    length.add_argument("--seconds", type=positive_number, metavar="N", help="how long runs are started (default: 300)")
+    length.add_argument("--runs", type=positive_whole, metavar="N", help="how many runs")
+    length.add_argument("--replay", type=Path, metavar="FILE", help="run the commands of a file instead of drawn ones")
+    add("--seed", metavar="TEXT", help="a number or word from which all is drawn (default: the time; it is printed)")
+    add("--only", type=names, metavar="PATTERN,...", help="draw these patterns alone")
+    add("--transport", type=names, metavar="NAME,...", help="draw these transports alone")
+    add("--jobs", type=positive_whole, metavar="N", default=2, help="runs side by side (default: 2)")
+    add("--deadline", type=positive_number, metavar="S", default=60.0, help="seconds of a run (default: 60)")
+    add(
+        "--shrink-seconds", type=number_from_0, metavar="S", default=300.0, help="for each fault; 0: not (default: 300)"
+    )
+    add("--bench", type=Path, metavar="FILE", default=BENCH, help="the program (default: that of build/release)")
+    add("--keep", type=Path, metavar="DIR", default=KEEP, help="where failures are kept (default: build/fuzz)")
+    add("--dry-run", action="store_true", help="print the commands, and run nothing")
+    return options
+
+
+def positive_whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1")
+    return int(text)
+
+
+def number_from_0(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0")
+    return number
+
+
+def positive_number(text: str) -> float:
+    if not (number := number_from_0(text)):
+        raise argparse.ArgumentTypeError("it must be more than 0")
+    return number
+
+
+def names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def chosen(option: str, asked: list[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    for name in asked or ():
+        if name not in known:
+            raise UsageError(f"{option}: '{name}' is not one of {', '.join(known)}")
+    return tuple(name for name in known if not asked or name in asked)
+
+
+def choice_of(asked: argparse.Namespace, offers: Offers, launchers: Launchers, reporter: Reporter) -> Choice:
+    """What is drawn from. A transport that nothing can start is left out with a word, or refused when it is named."""
+    transports = []
+    for transport in chosen("--transport", asked.transport, offers.transports):
+        why = launchers.why_not(transport)
+        if why is None:
+            transports.append(transport)
+        elif asked.transport:
+            raise UsageError(f"--transport: {why}")
+        else:
+            reporter.say(f"transport {transport} is left out: {why}")
+    if not transports:
+        raise UsageError("no transport of this build can be started")
+    patterns = chosen("--only", asked.only, tuple(pattern.name for pattern in offers.patterns))
+    return Choice(offers, patterns, tuple(transports))
+
+
+def drawn(seed: str, choice: Choice, runs: int | None) -> Iterator[Numbered]:
+    numbers = itertools.count(1) if runs is None else range(1, runs + 1)
+    return ((number, draw(seed, number, choice)) for number in numbers)
+
+
+def replayed(file: Path, offers: Offers, launchers: Launchers, common: dict[str, str]) -> list[Numbered]:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UsageError(f"--replay: '{file}' cannot be read: {problem}") from problem
+    found = [(number, combination_of(line, offers, common)) for number, line in enumerate(lines, start=1)]
+    commands = [(number, combination) for number, combination in found if combination is not None]
+    if not commands:
+        raise UsageError(f"--replay: '{file}' has no commands")
+    for _, combination in commands:
+        if why := launchers.why_not(combination.transport):
+            raise UsageError(f"--replay: {why}")
+    return commands
+
+
+def sweep(asked: argparse.Namespace, work: Path) -> int:
+    reporter = Reporter()
+    bench = asked.bench.resolve()
+    offers, launchers = ask(bench), find_launchers()
+    runner = Runner(bench, launchers, work, asked.deadline)
+    seed = asked.seed or str(int(time.time()))
+    if "/" in seed or seed.startswith("."):
+        raise UsageError(f"--seed: '{seed}' becomes the name of a folder: no slash in it, no dot before it")
+    seconds: float | None = None
+    if asked.replay:
+        seed = asked.seed or f"{asked.replay.stem}-replayed"
+        combinations = iter(replayed(asked.replay, offers, launchers, runner.common))
+    else:
+        seconds = asked.seconds or (None if asked.runs else 300.0)
+        if asked.dry_run and not asked.runs:
+            raise UsageError("--dry-run: say how many commands, with --runs N")
+        combinations = drawn(seed, choice_of(asked, offers, launchers, reporter), asked.runs)
+    if asked.dry_run:
+        for _, combination in combinations:
+            print(line_of(combination, bench, launchers, runner.common))
+        return 0
+    keeper = Keeper(asked.keep.resolve() / seed)
+    limits = Limits(seconds, asked.jobs, asked.shrink_seconds)
+    reporter.say(f"fuzz: seed {seed}, {asked.jobs} runs side by side, deadline {asked.deadline:g} s each: {bench}")
+    return conclude(Sweep(runner, offers, keeper, reporter, limits), combinations)
+
+
+def conclude(the_sweep: Sweep, combinations: Iterator[Numbered]) -> int:
+    tally, reporter, keeper = the_sweep.tally, the_sweep.reporter, the_sweep.keeper
+    try:
+        the_sweep.go(combinations)
+    finally:  # also when the user ends it
+        reporter.summary(tally)
+        if tally.failures:
+            reporter.say(f"kept in {keeper.folder}; again: tools/fuzz --replay {keeper.folder / 'failures.txt'}")
+        reporter.say(f"fuzz: {tally.line()}")
+    if tally.failures:
+        return 1
+    if not tally.variants:
+        print("tools/fuzz: nothing could be verified; the reasons are above", file=sys.stderr)
+        return 2
+    return 0
+
+
+def main(words: list[str]) -> int:
+    asked = parser().parse_args(words)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts what is in the background with SIGINT ignored
+        signal.signal(number, signal.default_int_handler)
+    # Short, since launchers make sockets in it, whose paths have few characters.
+    work = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    try:
+        return sweep(asked, work)
+    except UsageError as problem:
+        print(f"tools/fuzz: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("tools/fuzz: ended before its time", file=sys.stderr)
+        return 128 + signal.SIGINT
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        sys.stdout.flush()

@@ -1,0 +1,141 @@
+"""Judges how a run ended.
+
+Right is status 0 with every variant verified, or status 2 with a reason. Everything else is a failure: a signal, the
+deadline, a wrong result, a failure at run time, records that are torn or contradict the status, something left behind.
+
+A refusal for lack of memory is a failure as well, since what is drawn needs little. It is allowed only where less than
+SCARCE_BYTES of memory or of shared memory are free.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzing.leftovers import SHARED_MEMORY
+from fuzzing.records import Records, TornError, read
+from fuzzing.running import Run
+
+SCARCE_BYTES = 4 << 30
+ALL_RIGHT, WRONG_RESULT, NOTHING_RAN, RUNTIME_FAILURE = range(4)
+OF_PROGRAM = re.compile(r"^longshore-bench(?:-\w+)?: (.+)$", re.MULTILINE)
+OF_LIBRARY = re.compile(r"^longshore: (.+)$", re.MULTILINE)
+PASSED, SKIPPED = "passed", "skipped"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    kind: str
+    """passed, skipped, or the kind of a failure."""
+    reason: str = ""
+    variants: int = 0
+    """Those that were verified."""
+
+    @property
+    def failed(self) -> bool:
+        return self.kind not in (PASSED, SKIPPED)
+
+    @property
+    def signature(self) -> str:
+        """The same for failures that look like one fault: numbers do not count."""
+        return f"{self.kind}: {without_numbers(self.reason)}"
+
+
+def without_numbers(text: str) -> str:
+    return re.sub(r"-?\d+(\.\d+)?(e[-+]?\d+)?", "N", text)
+
+
+def free_bytes() -> int:
+    """What is free of the scarcer one: memory, or shared memory."""
+    found = [shutil.disk_usage(SHARED_MEMORY).free] if SHARED_MEMORY.is_dir() else []
+    try:
+        available = re.search(r"^MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    except OSError:
+        available = None
+    if available:
+        found.append(int(available[1]) * 1024)
+    return min(found, default=SCARCE_BYTES)
+
+
+def said(run: Run) -> str:
+    """What the program says on standard error, else the last word of the library; launchers add words of their own."""
+    own = OF_PROGRAM.findall(run.errors)[:1] or OF_LIBRARY.findall(run.errors)[-1:]
+    return own[0] if own else ""
+
+
+def signal_of(status: int) -> str:
+    """The signal that a status tells: of the program itself, or of a rank, told by its launcher."""
+    number = -status if status < 0 else status - 128
+    try:
+        return f"signal {signal.Signals(number).name}"
+    except ValueError:
+        return f"status {status}"
+
+
+def judge(run: Run, free: Callable[[], int] = free_bytes) -> Verdict:
+    word = said(run) or "no word on standard error"
+    if run.status is None:
+        return Verdict("deadline", f"not ended after {run.seconds:.0f} s: {word}")
+    if run.status < 0 or run.status > 128:
+        return Verdict(signal_of(run.status), word)
+    if run.status == WRONG_RESULT:
+        return Verdict("wrong result", word)
+    if run.status == RUNTIME_FAILURE:
+        return of_runtime_failure(run, free)
+    if run.status not in (ALL_RIGHT, NOTHING_RAN):
+        return Verdict(f"status {run.status}", word)
+    return of_end(run)
+
+
+def of_end(run: Run) -> Verdict:
+    """Of a run that says by its status that nothing went wrong."""
+    records, torn = records_of(run)
+    if torn:
+        return Verdict("records", torn)
+    if run.left:
+        return Verdict("left behind", ", ".join(run.left))
+    return of_success(records) if run.status == ALL_RIGHT else of_refusal(run, records)
+
+
+def records_of(run: Run) -> tuple[Records | None, str]:
+    """The records, where they are whole, else what is wrong with them."""
+    if not run.records:
+        return None, "status 0 without records" if run.status == ALL_RIGHT else ""
+    try:
+        return read(run.records), ""
+    except TornError as problem:
+        return None, str(problem)
+    except (KeyError, TypeError, AttributeError) as problem:
+        return None, f"the records lack what a reader needs: {type(problem).__name__} {problem}"
+
+
+def of_runtime_failure(run: Run, free: Callable[[], int]) -> Verdict:
+    records, _ = records_of(run)
+    error = records.end.get("error") if records else None
+    error = error if isinstance(error, dict) else {}
+    kind, reason = str(error.get("kind", "no record of it")), str(error.get("message") or said(run))
+    if kind == "out_of_memory" and reason and free() < SCARCE_BYTES:
+        return Verdict(SKIPPED, reason)
+    return Verdict(f"run-time failure ({kind})", reason or "no word on standard error")
+
+
+def of_success(records: Records | None) -> Verdict:
+    assert records is not None
+    if records.end.get("status") != "ok" or not records.results:
+        return Verdict("records", f"status 0, but the records end with {records.end}")
+    for result in records.results:
+        if result.get("verified") is not True:
+            return Verdict("records", f"status 0, but 'verified' is {result.get('verified')} for {result['variant']}")
+    return Verdict(PASSED, variants=len(records.results))
+
+
+def of_refusal(run: Run, records: Records | None) -> Verdict:
+    """Status 2: a reason is needed, and nothing may have run."""
+    if records and records.results:
+        return Verdict("records", f"status {NOTHING_RAN}, but {len(records.results)} variants ran")
+    reason = said(run) or (records.skipped[0] if records and records.skipped else "")
+    return Verdict(SKIPPED, reason) if reason else Verdict("no reason", f"status {NOTHING_RAN} without a reason")

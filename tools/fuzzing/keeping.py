@@ -1,0 +1,40 @@
+"""Stores failures: a file with one line for a shell each, and what each printed and recorded beside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fuzzing.judging import Verdict
+from fuzzing.running import Run
+
+DRAWN = "failures.txt"
+SMALLEST = "smallest.txt"
+
+
+class Keeper:
+    """The folder of one sweep. It is made with the first failure."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def keep(self, number: int, line: str, verdict: Verdict, run: Run) -> Path:
+        """Store a failure, and return the folder of what it printed."""
+        beside = self.folder / f"{number}-{re.sub(r'[^A-Za-z0-9]+', '-', verdict.kind).strip('-')}"
+        beside.mkdir(parents=True, exist_ok=True)
+        (beside / "command").write_text(line + "\n")
+        (beside / "verdict").write_text(f"{verdict.kind}: {verdict.reason}\n")
+        (beside / "stdout").write_text(run.output)
+        (beside / "stderr").write_text(run.errors)
+        if run.records is not None:
+            (beside / "records").write_bytes(run.records)
+        self.append(DRAWN, number, line, verdict)
+        return beside
+
+    def keep_smallest(self, number: int, line: str, verdict: Verdict) -> None:
+        self.append(SMALLEST, number, line, verdict)
+
+    def append(self, name: str, number: int, line: str, verdict: Verdict) -> None:
+        reason = " ".join(f"{verdict.kind}: {verdict.reason}".split())
+        with (self.folder / name).open("a", encoding="utf-8") as file:
+            file.write(f"{line}  # {number}: {reason}\n")

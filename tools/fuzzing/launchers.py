@@ -1,0 +1,50 @@
+"""What starts the ranks of each transport on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+PROGRAMS = {"mpi": ("mpirun", "mpiexec"), "shmem": ("oshrun", "mpirun"), "ucx": ("mpirun", "mpiexec")}
+VERSION_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Launchers:
+    words: dict[str, tuple[str, ...]]
+    """By transport: the launcher with its options, but for the number of ranks. threads needs none."""
+
+    def why_not(self, transport: str) -> str | None:
+        if transport in self.words:
+            return None
+        return f"no {' or '.join(PROGRAMS.get(transport, ('known launcher',)))} on PATH starts programs of {transport}"
+
+    def prefix(self, transport: str, ranks: int) -> list[str]:
+        words = self.words[transport]
+        return [*words, "-n", str(ranks)] if words else []
+
+
+def find_launchers() -> Launchers:
+    words: dict[str, tuple[str, ...]] = {"threads": ()}
+    for transport, names in PROGRAMS.items():
+        for name in names:
+            if (found := words_of(name)) is not None:
+                words[transport] = found
+                break
+    return Launchers(words)
+
+
+def words_of(name: str) -> tuple[str, ...] | None:
+    """The launcher and what it must be told so that it takes more ranks than cores; None where it does not run."""
+    if shutil.which(name) is None:
+        return None
+    try:
+        said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True, timeout=VERSION_SECONDS)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if "Open MPI" not in said.stdout + said.stderr and "OpenRTE" not in said.stdout + said.stderr:
+        return (name,)
+    root = ("--allow-run-as-root",) if os.geteuid() == 0 else ()
+    return (name, *root, "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")

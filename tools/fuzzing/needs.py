@@ -1,0 +1,66 @@
+"""Hints about factors that make sense only together, so that few of the runs are refused.
+
+A hint is no rule: a combination that ignores it must be refused with a reason, and some of those that are drawn do. A
+factor that is not named here is drawn alone.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from fuzzing.combination import Option
+from fuzzing.numbers import factors_of
+
+SHARE_THAT_IGNORES = 0.03
+LEVELS_OF_PLACEMENT = ("--node", "--socket", "--numa", "--l3", "--core")
+SHARE_BY_LEVELS = 0.12
+
+
+@dataclass(frozen=True)
+class Need:
+    pattern: str
+    options: tuple[str, ...]
+    other: str
+    levels: tuple[str, ...]
+    """The options make sense where each level of the other is one of these."""
+
+    def is_met(self, options: dict[str, tuple[str, ...]]) -> bool:
+        given = options.get(self.other, ())
+        return bool(given) and all(level in self.levels for level in given)
+
+
+TASK_LAYERS = ("threads", "openmp", "tbb")
+NEEDS = (
+    Need("halo", (*LEVELS_OF_PLACEMENT, "--order"), "--placement", ("levels",)),
+    Need("halo", ("--task-count",), "--tasks", TASK_LAYERS),
+    Need("sort", ("--task-count",), "--tasks", TASK_LAYERS),
+    Need("stream", ("--task-count",), "--tasks", TASK_LAYERS),
+    Need("gather", ("--block-items",), "--distribution", ("block-cyclic",)),
+    Need("gather", ("--hops",), "--strategy", ("conveyor",)),
+)
+
+
+def drop_what_lacks_its_need(random_numbers: random.Random, pattern: str, options: list[Option]) -> list[Option]:
+    given = dict(options)
+    for need in NEEDS:
+        ignored = random_numbers.random() < SHARE_THAT_IGNORES
+        if pattern == need.pattern and not ignored and not need.is_met(given):
+            given = {option: levels for option, levels in given.items() if option not in need.options}
+    return list(given.items())
+
+
+def place_by_levels(random_numbers: random.Random, options: list[Option], ranks: int) -> list[Option]:
+    """Some of the placements name levels of the machine, whose grids have as many ranks in all."""
+    if "--placement" not in dict(options) or random_numbers.random() >= SHARE_BY_LEVELS:
+        return options
+    names = sorted(
+        random_numbers.sample(LEVELS_OF_PLACEMENT, random_numbers.randint(1, 3)), key=LEVELS_OF_PLACEMENT.index
+    )
+    given = {option: levels for option, levels in options if option not in LEVELS_OF_PLACEMENT}
+    given["--placement"] = ("levels",)
+    for name in names:
+        part = ranks if name == names[-1] else random_numbers.choice([n for n in range(1, ranks + 1) if ranks % n == 0])
+        given[name] = (",".join(str(number) for number in factors_of(random_numbers, part)),)
+        ranks //= part
+    return list(given.items())

@@ -1,0 +1,87 @@
+"""What a build of longshore-bench can do, as `longshore-bench --list` says it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fuzzing.errors import UsageError
+
+LIST_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Factor:
+    name: str
+    option: str
+    type: str
+    """word, integer or triple."""
+    default: tuple[str, ...]
+    """As typed; empty: the program decides when the option is not given."""
+    levels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Of a word: each level, with the transports on which it can run."""
+    low: int = 0
+    high: int = 0
+
+    def levels_on(self, transport: str) -> list[str]:
+        return [level for level, transports in self.levels if transport in transports]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    name: str
+    factors: tuple[Factor, ...]
+
+    def factor_of(self, option: str) -> Factor | None:
+        return next((factor for factor in self.factors if factor.option == option), None)
+
+
+@dataclass(frozen=True)
+class Offers:
+    patterns: tuple[Pattern, ...]
+    transports: tuple[str, ...]
+    """Those that this build has."""
+
+    def pattern(self, name: str) -> Pattern:
+        return next(pattern for pattern in self.patterns if pattern.name == name)
+
+
+def as_typed(level: Any) -> str:
+    return ",".join(str(number) for number in level) if isinstance(level, list) else str(level)
+
+
+def factor_from(entry: dict[str, Any]) -> Factor:
+    levels = ((level["level"], tuple(level.get("transports", ()))) for level in entry.get("levels", ()))
+    return Factor(
+        name=entry["name"],
+        option=entry["option"],
+        type=entry["type"],
+        default=tuple(as_typed(level) for level in entry["default"]),
+        levels=tuple(levels),
+        low=entry.get("low", 0),
+        high=entry.get("high", 0),
+    )
+
+
+def offers_from(listing: dict[str, Any]) -> Offers:
+    patterns = (
+        Pattern(entry["name"], tuple(factor_from(factor) for factor in entry["factors"]))
+        for entry in listing["patterns"]
+    )
+    transports = (entry["name"] for entry in listing["transports"] if entry["available"])
+    return Offers(tuple(patterns), tuple(transports))
+
+
+def ask(bench: Path) -> Offers:
+    """Ask the program what it can do. Raises UsageError when it does not answer."""
+    try:
+        done = subprocess.run([bench, "--list"], capture_output=True, text=True, check=True, timeout=LIST_SECONDS)
+        return offers_from(json.loads(done.stdout))
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as problem:
+        raise UsageError(
+            f"'{bench} --list' does not say what the build can do ({type(problem).__name__}: {problem}); "
+            "run 'make build' first, or name the program with --bench"
+        ) from problem

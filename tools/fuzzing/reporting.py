@@ -1,0 +1,79 @@
+"""Says how far a sweep is, on a terminal or in a log, and what it found."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from fuzzing.judging import PASSED, SKIPPED, Verdict, without_numbers
+
+SECONDS_BETWEEN_LINES = 30.0
+REASONS_SHOWN = 12
+
+
+@dataclass
+class Tally:
+    """What the runs of a sweep came to."""
+
+    by_kind: Counter[str] = field(default_factory=Counter)
+    by_layout: Counter[str] = field(default_factory=Counter)
+    """Runs that verified something, by pattern and transport."""
+    reasons: Counter[str] = field(default_factory=Counter)
+    variants: int = 0
+
+    def add(self, layout: str, verdict: Verdict) -> None:
+        self.by_kind[verdict.kind] += 1
+        self.variants += verdict.variants
+        if verdict.kind == PASSED:
+            self.by_layout[layout] += 1
+        if verdict.kind == SKIPPED:
+            self.reasons[without_numbers(verdict.reason)] += 1
+
+    @property
+    def runs(self) -> int:
+        return self.by_kind.total()
+
+    @property
+    def failures(self) -> int:
+        return self.runs - self.by_kind[PASSED] - self.by_kind[SKIPPED]
+
+    def line(self) -> str:
+        return (
+            f"{self.runs} runs, {self.by_kind[PASSED]} passed with {self.variants} variants, "
+            f"{self.by_kind[SKIPPED]} skipped, {self.failures} failed"
+        )
+
+
+class Reporter:
+    """Prints. A terminal has one line that changes; a log gets a line now and then."""
+
+    def __init__(self) -> None:
+        self.terminal = sys.stdout.isatty()
+        self.shown = time.monotonic()
+        self.open = False
+
+    def say(self, text: str) -> None:
+        print(("\r\x1b[K" if self.open else "") + text, flush=True)
+        self.open = False
+
+    def progress(self, text: str) -> None:
+        now = time.monotonic()
+        if self.terminal:
+            print(f"\r\x1b[K{text}", end="", flush=True)
+            self.open = True
+        elif now - self.shown >= SECONDS_BETWEEN_LINES:
+            self.shown = now
+            print(text, flush=True)
+
+    def summary(self, tally: Tally) -> None:
+        layouts = sorted(tally.by_layout.items())
+        self.say("passed:  " + (", ".join(f"{name} {count}" for name, count in layouts) or "none"))
+        if tally.reasons:
+            self.say(f"skipped: {tally.by_kind[SKIPPED]} runs, for {len(tally.reasons)} reasons")
+        for reason, count in tally.reasons.most_common(REASONS_SHOWN):
+            self.say(f"  {count:>4}  {reason}")
+        if len(tally.reasons) > REASONS_SHOWN:
+            rest = tally.reasons.most_common()[REASONS_SHOWN:]
+            self.say(f"  {sum(count for _, count in rest):>4}  for {len(rest)} further reasons")

@@ -1,0 +1,79 @@
+"""A combination as a line for a shell, and back."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from pathlib import Path
+
+from fuzzing.combination import Combination, Option
+from fuzzing.errors import UsageError
+from fuzzing.launchers import Launchers
+from fuzzing.offers import Factor, Offers
+
+ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+RANK_OPTIONS = ("-n", "-np", "--n", "--np")
+ALONE = ("--no-shuffle", "--no-pulse", "--no-verify")
+
+
+def line_of(combination: Combination, bench: Path, launchers: Launchers, common: dict[str, str]) -> str:
+    variables = common | dict(combination.variables)
+    words = [*launchers.prefix(combination.transport, combination.ranks), str(bench), *combination.words()]
+    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in variables.items()), shlex.join(words)])
+
+
+def combination_of(line: str, offers: Offers, common: dict[str, str]) -> Combination | None:
+    """What a line runs; None for an empty line and a comment. Variables that all runs have are left out."""
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError as problem:
+        raise UsageError(f"a line is no command of a shell ({problem}): {line.strip()}") from problem
+    if not words:
+        return None
+    variables = {}
+    if words[0] == "env":
+        words.pop(0)
+    while words and (assignment := ASSIGNMENT.fullmatch(words[0])):
+        variables[assignment[1]] = assignment[2]
+        words.pop(0)
+    names = [pattern.name for pattern in offers.patterns]
+    at = next((at for at, word in enumerate(words) if at > 0 and word in names), None)
+    if at is None:
+        raise UsageError(f"a line names none of the patterns {', '.join(names)}: {line.strip()}")
+    options = options_of(words[at + 1 :], offers.pattern(words[at]).factors)
+    transport, ranks = layout_of(words[: at - 1], dict(options), line)
+    kept = tuple(one for one in options if one[0] not in ("--ranks", "--transport", "--json", "--no-verify"))
+    changed = {name: value for name, value in variables.items() if common.get(name) != value}
+    return Combination(words[at], transport, ranks, kept, tuple(changed.items()))
+
+
+def layout_of(launcher: list[str], options: dict[str, tuple[str, ...]], line: str) -> tuple[str, int]:
+    """The transport and the number of ranks."""
+    given = options.get("--transport", ("mpi" if launcher else "threads",))[0]
+    counts = [after for word, after in itertools.pairwise(launcher) if word in RANK_OPTIONS]
+    count = (counts or options.get("--ranks", ()) or ("",))[0]
+    if not count.isdigit() or int(count) < 1:
+        raise UsageError(f"a line does not say how many ranks (-n N of the launcher, else --ranks N): {line.strip()}")
+    return given, int(count)
+
+
+def options_of(words: list[str], factors: tuple[Factor, ...]) -> list[Option]:
+    types = {factor.option: factor.type for factor in factors}
+    options: list[Option] = []
+    while words:
+        name, _, value = words.pop(0).partition("=")
+        if name in ALONE:
+            options.append((name, ()))
+            continue
+        if not value and words:
+            value = words.pop(0)
+        options.append((name, levels_of(value, types.get(name, ""))))
+    return options
+
+
+def levels_of(value: str, kind: str) -> tuple[str, ...]:
+    parts = value.split(",")
+    if kind == "triple":
+        return tuple(",".join(parts[at : at + 3]) for at in range(0, len(parts), 3))
+    return tuple(parts)

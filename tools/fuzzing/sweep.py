@@ -1,0 +1,120 @@
+"""Runs combinations side by side until the time or the number is up, then makes what failed smaller."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from fuzzing.combination import Combination
+from fuzzing.judging import Verdict, judge
+from fuzzing.keeping import Keeper
+from fuzzing.offers import Offers
+from fuzzing.reporting import Reporter, Tally
+from fuzzing.running import Run, Runner
+from fuzzing.shell_line import line_of
+from fuzzing.shrinking import shrink
+
+PROGRESS_SECONDS = 1.0
+MOST_FAULTS = 20
+"""Different ones; a build with more is broken, and goes no further."""
+
+Numbered = tuple[int, Combination]
+Outcome = tuple[Combination, Run, Verdict]
+
+
+@dataclass(frozen=True)
+class Limits:
+    seconds: float | None
+    jobs: int
+    shrink_seconds: float
+    """Of each fault; 0: it stays as it was drawn."""
+
+
+class Sweep:
+    def __init__(self, runner: Runner, offers: Offers, keeper: Keeper, reporter: Reporter, limits: Limits) -> None:
+        self.runner = runner
+        self.offers = offers
+        self.keeper = keeper
+        self.reporter = reporter
+        self.limits = limits
+        self.tally = Tally()
+        self.faults: dict[str, Numbered] = {}
+        """The first combination of each fault."""
+        self.verdicts: dict[str, Verdict] = {}
+
+    def go(self, combinations: Iterator[Numbered]) -> int:
+        """Run the combinations, and return how many failed."""
+        try:
+            self.run_all(combinations)
+            self.shrink_all()
+        finally:
+            self.runner.stop.set()
+        return self.tally.failures
+
+    def line(self, combination: Combination) -> str:
+        return line_of(combination, self.runner.bench, self.runner.launchers, self.runner.common)
+
+    def run_all(self, combinations: Iterator[Numbered]) -> None:
+        start = time.monotonic()
+        pending: dict[Future[Outcome], int] = {}
+        with ThreadPoolExecutor(self.limits.jobs) as pool:
+            try:
+                while True:
+                    while len(pending) < self.limits.jobs and self.may_start(start):
+                        if (following := next(combinations, None)) is None:
+                            break
+                        pending[pool.submit(self.run_one, following[1])] = following[0]
+                    if not pending:
+                        return
+                    done, _ = wait(pending, PROGRESS_SECONDS, FIRST_COMPLETED)
+                    for future in done:
+                        self.take(pending.pop(future), *future.result())
+                    self.reporter.progress(f"{time.monotonic() - start:.0f} s: {self.tally.line()}")
+            except BaseException:
+                self.runner.stop.set()  # else leaving the pool waits for the runs
+                raise
+
+    def may_start(self, start: float) -> bool:
+        in_time = self.limits.seconds is None or time.monotonic() - start < self.limits.seconds
+        return in_time and len(self.faults) < MOST_FAULTS
+
+    def run_one(self, combination: Combination) -> Outcome:
+        run = self.runner.run(combination)
+        return combination, run, judge(run)
+
+    def take(self, number: int, combination: Combination, run: Run, verdict: Verdict) -> None:
+        self.tally.add(f"{combination.pattern}/{combination.transport}", verdict)
+        if not verdict.failed:
+            return
+        line = self.line(combination)
+        beside = self.keeper.keep(number, line, verdict, run)
+        fault = f"{combination.pattern} {verdict.signature}"
+        self.reporter.say(f"FAILED {number}: {verdict.kind}: {verdict.reason}\n  {line}\n  its output: {beside}")
+        if fault in self.faults:
+            self.reporter.say(f"  it looks like run {self.faults[fault][0]}")
+        self.faults.setdefault(fault, (number, combination))
+        self.verdicts.setdefault(fault, verdict)
+
+    def shrink_all(self) -> None:
+        if self.limits.shrink_seconds <= 0:
+            return
+        for fault, (number, combination) in self.faults.items():
+            self.shrink_one(number, combination, self.verdicts[fault])
+
+    def shrink_one(self, number: int, combination: Combination, verdict: Verdict) -> None:
+        def fails(candidate: Combination) -> bool:
+            self.reporter.progress(f"making {number} smaller: {' '.join(candidate.words())}")
+            return judge(self.runner.run(candidate)).kind == verdict.kind
+
+        pattern = self.offers.pattern(combination.pattern)
+        until = time.monotonic() + self.limits.shrink_seconds
+        shrunk = shrink(combination, pattern, self.offers.transports, fails, until)
+        if not shrunk.failed:
+            self.reporter.say(f"{number}: it did not fail again, in {shrunk.tries} tries")
+            return
+        line = self.line(shrunk.combination)
+        self.keeper.keep_smallest(number, line, verdict)
+        how = "" if shrunk.complete else ", when the time was up"
+        self.reporter.say(f"{number}, smallest after {shrunk.tries} tries{how}: {verdict.kind}\n  {line}")
