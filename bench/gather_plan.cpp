@@ -2,7 +2,7 @@
 
 #include <longshore/aggregate/engine_plan.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/options.hpp>
 
 #include "benchmark.hpp"
 #include "program.hpp"
@@ -69,7 +69,7 @@ std::vector<plan_row> rows_of(const plan_request& asked) {
         const bool answered = asked.operation == "gather";
         const engine_options options{.item_bytes = bytes,
                                      .buffer_items = asked.buffer_items,
-                                     .slots = answered ? engine_options{}.slots : gathering::request_slots,
+                                     .slots = answered ? engine_options{}.slots : request_slots,
                                      .hops = count,
                                      .with_source = answered};
         row.engines.push_back(plan_engine(kind, options, asked.ranks, asked.ranks_per_node, asked.requests));

@@ -1,10 +1,10 @@
 #include "shift.hpp"
 
-#include <longshore/bucket/bucketize.hpp>
-#include <longshore/bucket/exchange.hpp>
+#include <longshore/sort/options.hpp>
+#include <longshore/sort/block_exchange.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/gather/streaming_store.hpp>
+#include <longshore/core/streaming_store.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -109,11 +109,11 @@ class shift_measurement : public measurement {
     for (std::size_t i = 0; i < used_elsewhere() / sizeof(*other); ++i) ++other[i];
     auto* const out = reinterpret_cast<std::uint64_t*>(outgoing_.data());
     const int rank = team_.rank();
-    if (static_cast<std::size_t>(team_.size()) <= bucketing::most_plain_buckets) {
+    if (static_cast<std::size_t>(team_.size()) <= most_plain_buckets) {
       for (std::size_t i = 0; i < words_; ++i) out[i] = word(rank, i);
     } else {
-      for (std::size_t i = 0; i < words_; ++i) gathering::stream_store(out + i, word(rank, i));
-      gathering::end_streaming();
+      for (std::size_t i = 0; i < words_; ++i) stream_store(out + i, word(rank, i));
+      end_streaming();
     }
   }
 
@@ -222,7 +222,7 @@ class rma_shift final : public shift_measurement {
   rma_shift(team& ranks, const std::string& pair, std::size_t bytes)
       : shift_measurement(ranks, pair, bytes),
         counts_(ranks.size()),
-        way_(bucketing::make_exchange(ranks, {.strategy = exchange_strategy::rma}, sizeof(std::uint64_t))) {
+        way_(make_block_exchange(ranks, {.strategy = exchange_strategy::rma}, sizeof(std::uint64_t))) {
     counts_.outgoing[static_cast<std::size_t>(target_)] = counts_.incoming[static_cast<std::size_t>(source_)] = words_;
     counts_.received = counts_.most_received = words_;
     way_->prepare(counts_);
@@ -232,8 +232,8 @@ class rma_shift final : public shift_measurement {
   [[nodiscard]] std::byte* incoming() override { return way_->incoming(); }
   void begin() override { way_->prepare(counts_); }
   void send() override { way_->run(outgoing(), nullptr); }
-  bucketing::block_counts counts_;
-  std::unique_ptr<bucketing::exchange> way_;
+  block_counts counts_;
+  std::unique_ptr<block_exchange> way_;
 };
 
 class barrier_measurement final : public measurement {

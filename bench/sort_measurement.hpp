@@ -1,7 +1,7 @@
 // One variant of pattern sort, for items of one type: the bucket exchange of ISx, with a real sort at its end.
 #pragma once
 
-#include <longshore/bucket/bucket_sort.hpp>
+#include <longshore/sort/bucket_sort.hpp>
 #include <longshore/machine/pages.hpp>
 
 #include "sort_plan.hpp"

@@ -1,7 +1,7 @@
 // What a variant of pattern sort asks for: how many keys of which kind, and which sorter.
 #pragma once
 
-#include <longshore/bucket/exchange_driver.hpp>
+#include <longshore/sort/options.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/tasks.hpp>
 

@@ -14,13 +14,16 @@ if(LONGSHORE_SANITIZE)
   endif()
 endif()
 
-# longshore_add_layer(NAME HEADERS a.hpp... [SOURCES a.cpp...] [PUBLIC targets...] [PRIVATE targets...])
+# longshore_add_layer(NAME [HEADERS a.hpp...] [DETAIL detail/b.hpp...] [SOURCES a.cpp...]
+#                     [PUBLIC targets...] [PRIVATE targets...])
 #
-# Makes target longshore_NAME, alias longshore::NAME, from files of the current folder. HEADERS are the public ones: installed
-# under include/longshore/<folder>, each verified to compile alone (target all_verify_interface_header_sets). A layer without sources is an
-# interface library.
+# Makes target longshore_NAME, alias longshore::NAME, from files of the current folder. HEADERS are the
+# public headers. DETAIL are the headers of machinery that public headers include. Both are installed
+# under include/longshore/<folder>, and each is verified to compile alone (target
+# all_verify_interface_header_sets). Other headers serve the sources only and are not installed.
+# A layer without sources is an interface library.
 function(longshore_add_layer name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "HEADERS;DETAIL;SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "longshore_add_layer(${name}): unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -45,7 +48,7 @@ function(longshore_add_layer name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${ARG_PUBLIC})
-  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src" FILES ${ARG_HEADERS})
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src" FILES ${ARG_HEADERS} ${ARG_DETAIL})
   install(TARGETS ${target} EXPORT longshore FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()
 

@@ -15,17 +15,31 @@ namespace {
 
 std::vector<option> all_options(const description& about) {
   std::vector<option> options = {
-      {"transport", "", "how bytes travel; by default mpi under its launcher, else threads", 0, 0, true,
-       longshore::available_transports()},
+      {"transport", "", "how bytes travel; by default mpi under its launcher, else threads", 0, 0,
+       true, longshore::available_transports()},
       {"ranks", "", "how many; by default one per core. Under a launcher it decides", 1, 1 << 20},
-      {"ranks-per-node", "0", "treat each group of so many ranks as a node of its own; 0: the real nodes", 0, 1 << 20},
-      {"engine", "conveyor", "what puts small items together", 0, 0, true, {"exstack2", "conveyor", "aggregator"}},
+      {"ranks-per-node", "0",
+       "treat each group of so many ranks as a node of its own; 0: the real nodes", 0, 1 << 20},
+      {"engine",
+       "conveyor",
+       "what puts small items together",
+       0,
+       0,
+       true,
+       {"exstack2", "conveyor", "aggregator"}},
       {"hops", "", "of engine conveyor", 1, 3},
-      {"buffer-items", "0", "items of a buffer; 0: as many, up to 1024, as 64 MiB per rank allow", 0, 1 << 24},
+      {"buffer-items", "0", "items of a buffer; 0: as many, up to 1024, as 64 MiB per rank allow",
+       0, 1 << 24},
       {"size", std::to_string(about.size), about.size_is, 0, 4294967295.0},
       {"seed", "122222", "of all that is random", 0, 9e18},
       {"repetitions", "5", "how often it is done and timed", 1, 1e6},
-      {"verify", "yes", "compare the result with a serial run on rank 0", 0, 0, true, {"yes", "no"}},
+      {"verify",
+       "yes",
+       "compare the result with a serial run on rank 0",
+       0,
+       0,
+       true,
+       {"yes", "no"}},
   };
   options.insert(options.end(), about.options.begin(), about.options.end());
   return options;
@@ -35,7 +49,8 @@ longshore::run_options launch_options(const command_line& options) {
   longshore::run_options launch = longshore::options_from_environment();
   if (!options.word("transport").empty()) launch.transport = options.word("transport");
   if (!options.word("ranks").empty()) launch.ranks = static_cast<int>(options.whole("ranks"));
-  if (options.whole("ranks-per-node") > 0) launch.ranks_per_node = static_cast<int>(options.whole("ranks-per-node"));
+  if (options.whole("ranks-per-node") > 0)
+    launch.ranks_per_node = static_cast<int>(options.whole("ranks-per-node"));
   return launch;
 }
 
@@ -69,7 +84,8 @@ longshore::engine_options program::as_chosen(longshore::engine_options chosen) c
 }
 
 longshore::gather_options program::gather() const {
-  longshore::gather_options chosen{.strategy = longshore::gather_strategy_of(options_.word("engine"))};
+  longshore::gather_options chosen{.strategy =
+                                       longshore::gather_strategy_of(options_.word("engine"))};
   if (!options_.word("hops").empty()) chosen.hops = static_cast<int>(options_.whole("hops"));
   if (options_.whole("buffer-items") > 0) chosen.buffer_items = options_.whole("buffer-items");
   return chosen;
@@ -82,7 +98,8 @@ void program::measure(const std::function<void()>& operation) {
     const double begin = team_.now();
     operation();
     seconds_.push_back(team_.allreduce_value(team_.now() - begin, longshore::reduction::max));
-    if (team_.rank() == 0) fmt::print("{}: repetition={} seconds={:.6g}\n", name_, repetition, seconds_.back());
+    if (team_.rank() == 0)
+      fmt::print("{}: repetition={} seconds={:.6g}\n", name_, repetition, seconds_.back());
   }
   std::sort(seconds_.begin(), seconds_.end());
 }
@@ -101,15 +118,18 @@ void program::total(const std::string& figure_name, std::int64_t my_value) {
 }
 
 void program::rate(const std::string& items_name, std::uint64_t my_items) {
-  const auto items = team_.allreduce_value(static_cast<std::int64_t>(my_items), longshore::reduction::sum);
+  const auto items =
+      team_.allreduce_value(static_cast<std::int64_t>(my_items), longshore::reduction::sum);
   figure(items_name, items);
-  figures_.emplace_back(items_name + "_per_second", fmt::format("{:.6g}", static_cast<double>(items) / median_seconds()));
+  figures_.emplace_back(items_name + "_per_second",
+                        fmt::format("{:.6g}", static_cast<double>(items) / median_seconds()));
 }
 
 void program::verify(const std::string& problem) {
   verified_ = true;
   const int nobody = team_.size();
-  const int first = team_.allreduce_value(problem.empty() ? nobody : team_.rank(), longshore::reduction::min);
+  const int first =
+      team_.allreduce_value(problem.empty() ? nobody : team_.rank(), longshore::reduction::min);
   if (first == nobody) return;
   wrong_ = true;
   if (first == team_.rank()) fmt::print(stderr, "{}: wrong result: {}\n", name_, problem);
@@ -117,42 +137,51 @@ void program::verify(const std::string& problem) {
 
 exit_status program::finish() {
   if (team_.rank() == 0) {
-    std::string line = fmt::format("{}: ranks={} nodes={} transport={}", name_, team_.size(), team_.nodes().node_count(),
-                                   team_.transport_name());
+    std::string line = fmt::format("{}: ranks={} nodes={} transport={}", name_, team_.size(),
+                                   team_.nodes().node_count(), team_.transport_name());
     for (const option& o : options_.options())
-      if (!o.value.empty() && o.name != "ranks" && o.name != "ranks-per-node" && o.name != "transport" && o.name != "verify" &&
-          o.name != "hops")
+      if (!o.value.empty() && o.name != "ranks" && o.name != "ranks-per-node" &&
+          o.name != "transport" && o.name != "verify" && o.name != "hops")
         line += fmt::format(" {}={}", o.name, o.value);
     line += fmt::format(" hops={}", as_chosen({}).hops);
-    if (!seconds_.empty()) line += fmt::format(" best_seconds={:.6g} median_seconds={:.6g}", seconds_.front(), median_seconds());
-    for (const auto& [figure_name, value] : figures_) line += fmt::format(" {}={}", figure_name, value);
+    if (!seconds_.empty())
+      line += fmt::format(" best_seconds={:.6g} median_seconds={:.6g}", seconds_.front(),
+                          median_seconds());
+    for (const auto& [figure_name, value] : figures_)
+      line += fmt::format(" {}={}", figure_name, value);
     fmt::print("{} verified={}\n", line, !verified_ ? "no" : wrong_ ? "wrong" : "yes");
     std::fflush(stdout);
   }
   return wrong_ ? wrong_result : all_right;
 }
 
-int run_program(int argc, char** argv, const description& about, const std::function<void(program&)>& body) {
+int run_program(int argc, char** argv, const description& about,
+                const std::function<void(program&)>& body) {
   try {
     const command_line options(argc, argv, all_options(about));
     if (options.asks_for_help()) {
-      if (is_first_process()) fmt::print("{}: {}\n\nOptions:\n{}", about.name, about.about, options.help());
+      if (is_first_process())
+        fmt::print("{}: {}\n\nOptions:\n{}", about.name, about.about, options.help());
       return all_right;
     }
     if (!options.word("hops").empty() && options.word("engine") != "conveyor")
-      longshore::fail(longshore::errc::usage, "--hops is for --engine conveyor: {} has its own", options.word("engine"));
+      longshore::fail(longshore::errc::usage, "--hops is for --engine conveyor: {} has its own",
+                      options.word("engine"));
     std::atomic<int> status = all_right;  // ranks may be threads
     longshore::launcher launcher(launch_options(options));
     launcher.run([&](longshore::team& team) {
-      if (!options.word("ranks").empty() && static_cast<std::uint64_t>(team.size()) != options.whole("ranks"))
-        longshore::fail(longshore::errc::usage, "--ranks {}: the launcher started {}", options.word("ranks"), team.size());
+      if (!options.word("ranks").empty() &&
+          static_cast<std::uint64_t>(team.size()) != options.whole("ranks"))
+        longshore::fail(longshore::errc::usage, "--ranks {}: the launcher started {}",
+                        options.word("ranks"), team.size());
       program run(about.name, team, options);
       body(run);
       status = run.finish();
     });
     return status;
   } catch (const longshore::error& problem) {
-    return complain(about, problem, problem.code() == longshore::errc::usage ? wrong_usage : runtime_failure);
+    return complain(about, problem,
+                    problem.code() == longshore::errc::usage ? wrong_usage : runtime_failure);
   } catch (const std::exception& problem) {
     return complain(about, problem, runtime_failure);
   }

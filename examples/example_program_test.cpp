@@ -30,11 +30,14 @@ ending run(std::vector<const char*> words, const std::function<void(program&)>& 
   words.insert(words.begin(), {"test_program", "--transport", "threads", "--repetitions", "3"});
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  const int status = run_program(static_cast<int>(words.size()), const_cast<char**>(words.data()), about, body);
+  const int status =
+      run_program(static_cast<int>(words.size()), const_cast<char**>(words.data()), about, body);
   return {status, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(example_program, figures_and_seconds_are_printed_once) {
   std::atomic<int> calls = 0;
@@ -47,20 +50,23 @@ TEST(example_program, figures_and_seconds_are_printed_once) {
   EXPECT_EQ(calls, 9);
   EXPECT_EQ(std::count(end.out.begin(), end.out.end(), '\n'), 4);
   for (const char* part :
-       {"test_program: repetition=2 seconds=", "test_program: ranks=3 ", " transport=threads ", " engine=aggregator ", " hops=3 ",
-        " size=40 ", " median_seconds=", " items=123 ", " items_per_second=", " verified=yes\n"})
+       {"test_program: repetition=2 seconds=", "test_program: ranks=3 ", " transport=threads ",
+        " engine=aggregator ", " hops=3 ", " size=40 ", " median_seconds=", " items=123 ",
+        " items_per_second=", " verified=yes\n"})
     EXPECT_TRUE(contains(end.out, part)) << part << " is missing in\n" << end.out;
 }
 
 TEST(example_program, a_wrong_result_on_any_rank_ends_with_a_message_and_status_1) {
-  const ending end = run({"--ranks", "3"}, [](program& p) { p.verify(p.team().rank() == 2 ? "it rains" : ""); });
+  const ending end =
+      run({"--ranks", "3"}, [](program& p) { p.verify(p.team().rank() == 2 ? "it rains" : ""); });
   EXPECT_EQ(end.status, wrong_result);
   EXPECT_EQ(end.err, "test_program: wrong result: it rains\n");
   EXPECT_TRUE(contains(end.out, "verified=wrong"));
 }
 
 TEST(example_program, what_was_not_verified_is_not_said_to_be) {
-  const ending end = run({"--ranks", "1", "--verify", "no"}, [](program& p) { EXPECT_FALSE(p.verifies()); });
+  const ending end =
+      run({"--ranks", "1", "--verify", "no"}, [](program& p) { EXPECT_FALSE(p.verifies()); });
   EXPECT_TRUE(contains(end.out, "verified=no\n"));
 }
 
@@ -77,12 +83,15 @@ TEST(example_program, a_usage_error_names_what_is_allowed) {
   expect({"--whole", "2.5"}, "--whole was given '2.5'; allowed: a whole number from 1 to 5");
   expect({"--whole=6"}, "--whole was given '6'");
   expect({"--degree", "-1"}, "--degree was given '-1'; allowed: a number from 0");
-  expect({"--engine", "bicycle"}, "--engine was given 'bicycle'; allowed: exstack2, conveyor, aggregator");
+  expect({"--engine", "bicycle"},
+         "--engine was given 'bicycle'; allowed: exstack2, conveyor, aggregator");
   expect({"--engine", "exstack2", "--hops", "2"}, "--hops is for --engine conveyor");
 }
 
 TEST(example_program, a_failure_ends_with_status_3_and_usage_with_2) {
-  const auto throws = [](longshore::errc code) { return [code](program&) { longshore::fail(code, "no luck"); }; };
+  const auto throws = [](longshore::errc code) {
+    return [code](program&) { longshore::fail(code, "no luck"); };
+  };
   EXPECT_EQ(run({"--ranks", "2"}, throws(longshore::errc::out_of_memory)).status, runtime_failure);
   EXPECT_EQ(run({"--ranks", "2"}, throws(longshore::errc::usage)).status, wrong_usage);
 }
@@ -133,7 +142,8 @@ TEST(random_inputs, are_the_same_on_any_number_of_ranks) {
 
 TEST(random_inputs, graphs_have_every_edge_at_both_ends_and_no_loop) {
   for (const char* kind : {"random", "geometric", "kronecker"}) {
-    const sparse_matrix graph = made_on(2, [&](longshore::team& team) { return random_graph(team, kind, 200, 6, 3); });
+    const sparse_matrix graph =
+        made_on(2, [&](longshore::team& team) { return random_graph(team, kind, 200, 6, 3); });
     EXPECT_EQ(wrong_transpose(graph, graph), "") << kind;
     for (std::size_t v = 0; v < graph.my_rows(); ++v) {
       const auto neighbours = graph.columns_of(v);
@@ -147,7 +157,8 @@ TEST(random_inputs, graphs_have_every_edge_at_both_ends_and_no_loop) {
 TEST(random_inputs, a_vertex_is_that_asked_for_or_the_first_with_an_edge) {
   longshore::launcher({.transport = "threads", .ranks = 3}).run([](longshore::team& team) {
     // Row 4 is the second one of rank 1.
-    const std::vector<row_entry> edges = team.rank() == 1 ? std::vector<row_entry>{{1, 5, 1}} : std::vector<row_entry>{};
+    const std::vector<row_entry> edges =
+        team.rank() == 1 ? std::vector<row_entry>{{1, 5, 1}} : std::vector<row_entry>{};
     EXPECT_EQ(chosen_vertex(team, {7, 7, team.rank(), 3, edges}, ""), 4);
     EXPECT_EQ(chosen_vertex(team, {7, 7, team.rank(), 3, edges}, "6"), 6);
     EXPECT_EQ(chosen_vertex(team, {7, 7, team.rank(), 3, {}}, ""), 0);
@@ -158,16 +169,19 @@ TEST(random_inputs, a_vertex_is_that_asked_for_or_the_first_with_an_edge) {
 TEST(random_inputs, geometric_graphs_join_all_points_within_reach) {
   // More reach, more edges: those of the smaller graph are all in the larger one, whose grid of cells is another.
   const auto edges = [](double degree) {
-    return made_on(1, [&](longshore::team& team) { return random_graph(team, "geometric", 300, degree, 3); });
+    return made_on(
+        1, [&](longshore::team& team) { return random_graph(team, "geometric", 300, degree, 3); });
   };
   const sparse_matrix few = edges(5), many = edges(60);
   ASSERT_FALSE(few.values_of(0).empty());
   const double reach = *std::max_element(few.values_of(0).begin(), few.values_of(0).end());
   EXPECT_LT(few.my_entries(), many.my_entries());
   for (std::size_t v = 0; v < 300; ++v) {
-    for (const std::int64_t other : few.columns_of(v)) EXPECT_TRUE(std::ranges::binary_search(many.columns_of(v), other));
+    for (const std::int64_t other : few.columns_of(v))
+      EXPECT_TRUE(std::ranges::binary_search(many.columns_of(v), other));
     for (std::size_t k = 0; k < many.columns_of(v).size(); ++k)
-      EXPECT_TRUE(many.values_of(v)[k] > reach || std::ranges::binary_search(few.columns_of(v), many.columns_of(v)[k]));
+      EXPECT_TRUE(many.values_of(v)[k] > reach ||
+                  std::ranges::binary_search(few.columns_of(v), many.columns_of(v)[k]));
   }
 }
 

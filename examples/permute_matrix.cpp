@@ -55,7 +55,8 @@ class matrix_permutation {
 void fill(places& p, std::uint64_t seed) {
   const examples::random_bijection place_of(p.size(), seed);
   for (std::size_t offset = 0; offset < p.local().size(); ++offset)
-    p.local()[offset] = place_of(static_cast<std::int64_t>(p.map().index_of(p.team().rank(), offset)));
+    p.local()[offset] =
+        place_of(static_cast<std::int64_t>(p.map().index_of(p.team().rank(), offset)));
   p.team().barrier();
 }
 
@@ -64,15 +65,18 @@ void fill(places& p, std::uint64_t seed) {
 int main(int argc, char** argv) {
   const examples::description about{
       .name = "permute_matrix",
-      .about = "permutes the rows and columns of a sparse matrix whose rows are spread over all ranks",
+      .about =
+          "permutes the rows and columns of a sparse matrix whose rows are spread over all ranks",
       .size_is = "rows of the matrix",
       .size = 100000,
-      .options = {examples::row_entries_option(), {"columns", "0", "of the matrix; 0: as many as rows", 0, 4294967295.0}}};
+      .options = {examples::row_entries_option(),
+                  {"columns", "0", "of the matrix; 0: as many as rows", 0, 4294967295.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     longshore::team& team = run.team();
     const std::uint64_t columns = run.options().whole("columns");
-    const sparse_matrix matrix = examples::random_matrix(team, run.size(), columns == 0 ? run.size() : columns,
-                                                         run.options().number("row-entries"), run.seed());
+    const sparse_matrix matrix =
+        examples::random_matrix(team, run.size(), columns == 0 ? run.size() : columns,
+                                run.options().number("row-entries"), run.seed());
     places row_place(team, matrix.rows()), column_place(team, matrix.columns());
     fill(row_place, run.seed() + 1);
     fill(column_place, run.seed() + 2);
@@ -82,7 +86,8 @@ int main(int argc, char** argv) {
 
     run.rate("entries", matrix.my_entries());
     if (run.verifies())
-      run.verify(examples::wrong_permuted_matrix(whole_on_rank_0(team, matrix), examples::whole_on_rank_0(row_place),
-                                                 examples::whole_on_rank_0(column_place), whole_on_rank_0(team, result)));
+      run.verify(examples::wrong_permuted_matrix(
+          whole_on_rank_0(team, matrix), examples::whole_on_rank_0(row_place),
+          examples::whole_on_rank_0(column_place), whole_on_rank_0(team, result)));
   });
 }

@@ -25,9 +25,16 @@ struct method {
 // The elements that this rank throws: every P-th.
 struct thrower {
   explicit thrower(const examples::program& run)
-      : rank(run.team().rank()), ranks(run.team().size()), size(run.size()), seed(longshore::mix_bits(run.seed())) {}
-  [[nodiscard]] std::size_t count() const { return longshore::cyclic::map({}, size, ranks).local_size(rank); }
-  [[nodiscard]] std::int64_t element(std::size_t i) const { return static_cast<std::int64_t>(i) * ranks + rank; }
+      : rank(run.team().rank()),
+        ranks(run.team().size()),
+        size(run.size()),
+        seed(longshore::mix_bits(run.seed())) {}
+  [[nodiscard]] std::size_t count() const {
+    return longshore::cyclic::map({}, size, ranks).local_size(rank);
+  }
+  [[nodiscard]] std::int64_t element(std::size_t i) const {
+    return static_cast<std::int64_t>(i) * ranks + rank;
+  }
   // Must be the same when it is asked again: an engine that has no room asks twice.
   [[nodiscard]] std::uint64_t random_bits(std::int64_t element) const {
     return longshore::mix_bits(seed + static_cast<std::uint64_t>(element));
@@ -49,7 +56,8 @@ class buckets final : public method, thrower {
     longshore::deliver<std::int64_t>(
         engine_, count(),
         [&](std::size_t i) {
-          const auto to = static_cast<int>(random_bits(element(i)) % static_cast<std::uint64_t>(ranks));
+          const auto to =
+              static_cast<int>(random_bits(element(i)) % static_cast<std::uint64_t>(ranks));
           return longshore::addressed<std::int64_t>{to, element(i)};
         },
         [&](int source, std::int64_t arrived) { from_[source].push_back(arrived); });
@@ -94,7 +102,8 @@ class darts final : public method, thrower {
           }
         });
     std::vector<std::int64_t> mine;
-    std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(mine), [](std::int64_t slot) { return slot != empty; });
+    std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(mine),
+                 [](std::int64_t slot) { return slot != empty; });
     return mine;
   }
 
@@ -111,11 +120,12 @@ class darts final : public method, thrower {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::description about{.name = "random_permutation",
-                                    .about = "makes a random permutation, spread over all ranks",
-                                    .size_is = "elements, on all ranks together",
-                                    .size = 1000000,
-                                    .options = {{"method", "buckets", "how", 0, 0, true, {"buckets", "darts"}}}};
+  const examples::description about{
+      .name = "random_permutation",
+      .about = "makes a random permutation, spread over all ranks",
+      .size_is = "elements, on all ranks together",
+      .size = 1000000,
+      .options = {{"method", "buckets", "how", 0, 0, true, {"buckets", "darts"}}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     longshore::team& team = run.team();
     std::unique_ptr<method> draw;
@@ -129,12 +139,14 @@ int main(int argc, char** argv) {
     run.measure([&] {
       const std::vector<std::int64_t> mine = (*draw)();
       const auto counts = team.allgather_value(static_cast<std::int64_t>(mine.size()));
-      std::int64_t place = std::accumulate(counts.begin(), counts.begin() + team.rank(), std::int64_t{0});
+      std::int64_t place =
+          std::accumulate(counts.begin(), counts.begin() + team.rank(), std::int64_t{0});
       for (const std::int64_t element : mine) into.copy(place++, element);
       into.flush();
     });
 
     run.rate("elements", permutation.local().size());
-    if (run.verifies()) run.verify(examples::wrong_random_permutation(examples::whole_on_rank_0(permutation)));
+    if (run.verifies())
+      run.verify(examples::wrong_random_permutation(examples::whole_on_rank_0(permutation)));
   });
 }

@@ -18,7 +18,8 @@ std::string wrong_places(const char* of, std::span<const std::int64_t> places) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i] < 0 || static_cast<std::size_t>(places[i]) >= places.size())
       return fmt::format("{} {} of {} is {}, which is outside", of, i, places.size(), places[i]);
-    if (taken[places[i]]) return fmt::format("{} {} is {}, which was there before", of, i, places[i]);
+    if (taken[places[i]])
+      return fmt::format("{} {} is {}, which was there before", of, i, places[i]);
     taken[places[i]] = true;
   }
   return {};
@@ -26,11 +27,13 @@ std::string wrong_places(const char* of, std::span<const std::int64_t> places) {
 
 std::string difference(const sparse_matrix& expected, const sparse_matrix& found) {
   if (expected.rows() != found.rows() || expected.columns() != found.columns())
-    return fmt::format("{} x {} instead of {} x {}", found.rows(), found.columns(), expected.rows(), expected.columns());
+    return fmt::format("{} x {} instead of {} x {}", found.rows(), found.columns(), expected.rows(),
+                       expected.columns());
   for (std::size_t row = 0; row < expected.my_rows(); ++row) {
     if (!std::ranges::equal(expected.columns_of(row), found.columns_of(row)))
-      return fmt::format("row {} has its {} entries in other columns than the serial run ({} entries)", row,
-                         found.columns_of(row).size(), expected.columns_of(row).size());
+      return fmt::format(
+          "row {} has its {} entries in other columns than the serial run ({} entries)", row,
+          found.columns_of(row).size(), expected.columns_of(row).size());
     if (!std::ranges::equal(expected.values_of(row), found.values_of(row)))
       return fmt::format("row {} has other values than the serial run", row);
   }
@@ -38,9 +41,11 @@ std::string difference(const sparse_matrix& expected, const sparse_matrix& found
 }
 
 // Calls f(row, column, value) for each entry of a matrix that is whole on one rank.
-void for_each_entry(const sparse_matrix& matrix, const std::function<void(std::size_t, std::int64_t, double)>& f) {
+void for_each_entry(const sparse_matrix& matrix,
+                    const std::function<void(std::size_t, std::int64_t, double)>& f) {
   for (std::size_t row = 0; row < matrix.my_rows(); ++row)
-    for (std::size_t k = 0; k < matrix.columns_of(row).size(); ++k) f(row, matrix.columns_of(row)[k], matrix.values_of(row)[k]);
+    for (std::size_t k = 0; k < matrix.columns_of(row).size(); ++k)
+      f(row, matrix.columns_of(row)[k], matrix.values_of(row)[k]);
 }
 
 }  // namespace
@@ -55,7 +60,8 @@ std::string wrong_random_permutation(std::span<const std::int64_t> permutation) 
   const double mean = (n * n - 1) / 3, deviation = std::sqrt((n + 1) * (2 * n * n + 7) / 45);
   if (std::abs(footrule - mean) > 7 * deviation)
     return fmt::format(
-        "a permutation, but hardly a random one: elements are moved by {:.6g} places on average; random ones by {:.6g}",
+        "a permutation, but hardly a random one: elements are moved by {:.6g} places on average; "
+        "random ones by {:.6g}",
         footrule / n, mean / n);
   return {};
 }
@@ -68,8 +74,10 @@ std::string wrong_transpose(const sparse_matrix& matrix, const sparse_matrix& tr
   return difference({matrix.columns(), matrix.rows(), 0, 1, mirrored}, transpose);
 }
 
-std::string wrong_permuted_matrix(const sparse_matrix& matrix, std::span<const std::int64_t> row_place,
-                                  std::span<const std::int64_t> column_place, const sparse_matrix& permuted) {
+std::string wrong_permuted_matrix(const sparse_matrix& matrix,
+                                  std::span<const std::int64_t> row_place,
+                                  std::span<const std::int64_t> column_place,
+                                  const sparse_matrix& permuted) {
   std::vector<row_entry> moved;
   for_each_entry(matrix, [&](std::size_t row, std::int64_t column, double value) {
     moved.push_back({static_cast<std::uint64_t>(row_place[row]), column_place[column], value});
@@ -77,11 +85,13 @@ std::string wrong_permuted_matrix(const sparse_matrix& matrix, std::span<const s
   return difference({matrix.rows(), matrix.columns(), 0, 1, moved}, permuted);
 }
 
-std::string wrong_topological_order(const sparse_matrix& matrix, std::span<const std::int64_t> row_place,
-                                    std::span<const std::int64_t> column_place, std::int64_t levels) {
+std::string wrong_topological_order(const sparse_matrix& matrix,
+                                    std::span<const std::int64_t> row_place,
+                                    std::span<const std::int64_t> column_place,
+                                    std::int64_t levels) {
   if (row_place.size() != matrix.rows() || column_place.size() != matrix.columns())
-    return fmt::format("{} rows and {} columns have places, of {} and {}", row_place.size(), column_place.size(), matrix.rows(),
-                       matrix.columns());
+    return fmt::format("{} rows and {} columns have places, of {} and {}", row_place.size(),
+                       column_place.size(), matrix.rows(), matrix.columns());
   if (auto wrong = wrong_places("the place of row", row_place); !wrong.empty()) return wrong;
   if (auto wrong = wrong_places("the place of column", column_place); !wrong.empty()) return wrong;
   const std::size_t n = row_place.size();
@@ -96,14 +106,17 @@ std::string wrong_topological_order(const sparse_matrix& matrix, std::span<const
     for (const std::int64_t column : matrix.columns_of(row_at[place])) {
       const auto at = static_cast<std::size_t>(column_place[column]);
       if (at < place)
-        return fmt::format("row {} at place {} has an entry at place {}: below the diagonal", row_at[place], place, at);
+        return fmt::format("row {} at place {} has an entry at place {}: below the diagonal",
+                           row_at[place], place, at);
       has_diagonal = has_diagonal || at == place;
       if (at > place) level[place] = std::max(level[place], level[at] + 1);
     }
-    if (!has_diagonal) return fmt::format("row {} at place {} has nothing on the diagonal", row_at[place], place);
+    if (!has_diagonal)
+      return fmt::format("row {} at place {} has nothing on the diagonal", row_at[place], place);
     highest = std::max(highest, level[place]);
   }
-  if (levels != highest) return fmt::format("{} levels of pivots were found, and there are {}", levels, highest);
+  if (levels != highest)
+    return fmt::format("{} levels of pivots were found, and there are {}", levels, highest);
   return {};
 }
 
@@ -138,12 +151,15 @@ std::vector<double> serial_shortest_paths(const sparse_matrix& graph, std::int64
   return distance;
 }
 
-std::string wrong_distances(const sparse_matrix& graph, std::int64_t source, std::span<const double> distances) {
+std::string wrong_distances(const sparse_matrix& graph, std::int64_t source,
+                            std::span<const double> distances) {
   const std::vector<double> expected = serial_shortest_paths(graph, source);
-  if (distances.size() != expected.size()) return fmt::format("{} distances of {} vertices", distances.size(), expected.size());
+  if (distances.size() != expected.size())
+    return fmt::format("{} distances of {} vertices", distances.size(), expected.size());
   for (std::size_t v = 0; v < expected.size(); ++v)
     if (distances[v] != expected[v])
-      return fmt::format("vertex {} is said to be at distance {}, and the serial run finds {}", v, distances[v], expected[v]);
+      return fmt::format("vertex {} is said to be at distance {}, and the serial run finds {}", v,
+                         distances[v], expected[v]);
   return {};
 }
 

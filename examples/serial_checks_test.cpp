@@ -15,27 +15,34 @@ namespace {
 constexpr double far = std::numeric_limits<double>::infinity();
 
 // A matrix that is whole on one rank.
-sparse_matrix matrix_of(std::uint64_t rows, std::uint64_t columns, const std::vector<row_entry>& entries) {
+sparse_matrix matrix_of(std::uint64_t rows, std::uint64_t columns,
+                        const std::vector<row_entry>& entries) {
   return {rows, columns, 0, 1, entries};
 }
 
 sparse_matrix graph_of(std::uint64_t vertices, const std::vector<row_entry>& edges) {
   std::vector<row_entry> both = edges;
   for (const row_entry& e : edges)
-    both.push_back({static_cast<std::uint64_t>(e.column), static_cast<std::int64_t>(e.offset), e.value});
+    both.push_back(
+        {static_cast<std::uint64_t>(e.column), static_cast<std::int64_t>(e.offset), e.value});
   return matrix_of(vertices, vertices, both);
 }
 
 void expect_problem(const std::string& found, const char* part) {
-  EXPECT_NE(found.find(part), std::string::npos) << "expected a problem with '" << part << "', found: '" << found << "'";
+  EXPECT_NE(found.find(part), std::string::npos)
+      << "expected a problem with '" << part << "', found: '" << found << "'";
 }
 
 TEST(serial_checks, rows_of_a_matrix_are_in_the_order_of_their_columns) {
-  const sparse_matrix m(5, 9, 1, 2, std::vector<row_entry>{{1, 8, 0.1}, {0, 4, 0.2}, {1, 3, 0.3}});  // rows 1 and 3 of 5
+  const sparse_matrix m(
+      5, 9, 1, 2,
+      std::vector<row_entry>{{1, 8, 0.1}, {0, 4, 0.2}, {1, 3, 0.3}});  // rows 1 and 3 of 5
   ASSERT_EQ(m.my_rows(), 2u);
   EXPECT_EQ(m.row_number(1), 3);
-  EXPECT_EQ(std::vector<std::int64_t>(m.columns_of(1).begin(), m.columns_of(1).end()), (std::vector<std::int64_t>{3, 8}));
-  EXPECT_EQ(std::vector<double>(m.values_of(1).begin(), m.values_of(1).end()), (std::vector<double>{0.3, 0.1}));
+  EXPECT_EQ(std::vector<std::int64_t>(m.columns_of(1).begin(), m.columns_of(1).end()),
+            (std::vector<std::int64_t>{3, 8}));
+  EXPECT_EQ(std::vector<double>(m.values_of(1).begin(), m.values_of(1).end()),
+            (std::vector<double>{0.3, 0.1}));
   sparse_matrix::walk walk(m);
   EXPECT_EQ(walk(0).column, 4);
   EXPECT_EQ(walk(2).column, 8);
@@ -67,7 +74,8 @@ TEST(serial_checks, a_transpose_is_compared_entry_by_entry) {
   expect_problem(wrong_transpose(m, m), "2 x 3 instead of 3 x 2");
   expect_problem(wrong_transpose(m, matrix_of(3, 2, {{2, 0, 0.5}})), "row 0");
   expect_problem(wrong_transpose(m, matrix_of(3, 2, {{2, 1, 0.5}, {0, 1, 0.25}})), "row 2");
-  expect_problem(wrong_transpose(m, matrix_of(3, 2, {{2, 0, 0.5}, {0, 1, 0.75}})), "row 0 has other values");
+  expect_problem(wrong_transpose(m, matrix_of(3, 2, {{2, 0, 0.5}, {0, 1, 0.75}})),
+                 "row 0 has other values");
 }
 
 TEST(serial_checks, a_permuted_matrix_is_compared_entry_by_entry) {
@@ -75,23 +83,30 @@ TEST(serial_checks, a_permuted_matrix_is_compared_entry_by_entry) {
   const std::vector<std::int64_t> p = {1, 0}, q = {1, 2, 0};
   EXPECT_EQ(wrong_permuted_matrix(m, p, q, matrix_of(2, 3, {{1, 0, 0.5}, {0, 1, 0.25}})), "");
   expect_problem(wrong_permuted_matrix(m, p, q, m), "row 0");
-  expect_problem(wrong_permuted_matrix(m, p, q, matrix_of(2, 3, {{1, 1, 0.5}, {0, 1, 0.25}})), "row 1");
+  expect_problem(wrong_permuted_matrix(m, p, q, matrix_of(2, 3, {{1, 1, 0.5}, {0, 1, 0.25}})),
+                 "row 1");
 }
 
 TEST(serial_checks, a_topological_order_is_triangular_with_a_full_diagonal) {
   // Row 2 has column 0 alone; row 0 has columns 0 and 1; row 1 has all.
-  const sparse_matrix m = matrix_of(3, 3, {{2, 0, 1}, {0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 1}, {1, 2, 1}});
+  const sparse_matrix m =
+      matrix_of(3, 3, {{2, 0, 1}, {0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 1}, {1, 2, 1}});
   const std::vector<std::int64_t> rows = {1, 0, 2}, columns = {2, 1, 0};
   EXPECT_EQ(wrong_topological_order(m, rows, columns, 3), "");
   EXPECT_EQ(wrong_topological_order(matrix_of(0, 0, {}), {}, {}, 0), "");
-  expect_problem(wrong_topological_order(m, rows, columns, 2), "2 levels of pivots were found, and there are 3");
-  expect_problem(wrong_topological_order(m, std::vector<std::int64_t>{0, 1, 2}, columns, 3), "below the diagonal");
-  expect_problem(wrong_topological_order(m, std::vector<std::int64_t>{1, 1, 2}, columns, 3), "there before");
-  expect_problem(wrong_topological_order(m, rows, std::vector<std::int64_t>{2, 2, 0}, 3), "there before");
+  expect_problem(wrong_topological_order(m, rows, columns, 2),
+                 "2 levels of pivots were found, and there are 3");
+  expect_problem(wrong_topological_order(m, std::vector<std::int64_t>{0, 1, 2}, columns, 3),
+                 "below the diagonal");
+  expect_problem(wrong_topological_order(m, std::vector<std::int64_t>{1, 1, 2}, columns, 3),
+                 "there before");
+  expect_problem(wrong_topological_order(m, rows, std::vector<std::int64_t>{2, 2, 0}, 3),
+                 "there before");
   expect_problem(wrong_topological_order(m, rows, std::vector<std::int64_t>{2, 1}, 3), "2 columns");
-  expect_problem(wrong_topological_order(matrix_of(2, 2, {{0, 1, 1}, {1, 1, 1}}), std::vector<std::int64_t>{0, 1},
-                                         std::vector<std::int64_t>{0, 1}, 2),
-                 "nothing on the diagonal");
+  expect_problem(
+      wrong_topological_order(matrix_of(2, 2, {{0, 1, 1}, {1, 1, 1}}),
+                              std::vector<std::int64_t>{0, 1}, std::vector<std::int64_t>{0, 1}, 2),
+      "nothing on the diagonal");
 }
 
 TEST(serial_checks, triangles_are_counted_once) {
@@ -111,7 +126,8 @@ TEST(serial_checks, distances_are_those_of_the_shortest_paths) {
   expect_problem(wrong_distances(g, 0, std::vector<double>{0, 0.5, 1, far}), "vertex 2");
   expect_problem(wrong_distances(g, 0, std::vector<double>{0, 0.5, 0.75, 9}), "vertex 3");
   expect_problem(wrong_distances(g, 2, std::vector<double>{0, 0.5, 0.75, far}), "vertex 0");
-  expect_problem(wrong_distances(g, 0, std::vector<double>{0, 0.5, 0.75}), "3 distances of 4 vertices");
+  expect_problem(wrong_distances(g, 0, std::vector<double>{0, 0.5, 0.75}),
+                 "3 distances of 4 vertices");
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ class delta_stepping {
     std::fill(sent_from_.begin(), sent_from_.end(), unreached);
     effort spent;
     const longshore::location at = distance.map().owner_offset(static_cast<std::uint64_t>(source));
-    if (at.rank == team_.rank() && at.offset < distance_.size()) relax({at.offset, 0});  // a graph may have no vertex
+    if (at.rank == team_.rank() && at.offset < distance_.size())
+      relax({at.offset, 0});  // a graph may have no vertex
     std::vector<std::uint64_t> frontier, removed;
     for (std::int64_t bucket = 0; (bucket = lowest_bucket(bucket)) != none; ++spent.buckets) {
       removed.clear();
@@ -63,7 +64,9 @@ class delta_stepping {
  private:
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
-  [[nodiscard]] std::int64_t bucket_of(double distance) const { return static_cast<std::int64_t>(distance / delta_); }
+  [[nodiscard]] std::int64_t bucket_of(double distance) const {
+    return static_cast<std::int64_t>(distance / delta_);
+  }
   std::vector<std::uint64_t>& vertices_in(std::int64_t bucket) {
     return buckets_[static_cast<std::size_t>(bucket) % buckets_.size()];
   }
@@ -71,7 +74,8 @@ class delta_stepping {
   void relax(const relaxation& r) {
     if (r.distance >= distance_[r.offset]) return;
     distance_[r.offset] = r.distance;
-    vertices_in(bucket_of(r.distance)).push_back(r.offset);  // it may stay in another one, too, which take() sees
+    vertices_in(bucket_of(r.distance))
+        .push_back(r.offset);  // it may stay in another one, too, which take() sees
   }
 
   // The lowest bucket from `first` on with vertices on any rank.
@@ -84,7 +88,8 @@ class delta_stepping {
 
   // Empties a bucket: into `frontier` go vertices that are nearer than when their light edges were sent; into `removed` those that were not
   // in it before.
-  void take(std::int64_t bucket, std::vector<std::uint64_t>& frontier, std::vector<std::uint64_t>& removed) {
+  void take(std::int64_t bucket, std::vector<std::uint64_t>& frontier,
+            std::vector<std::uint64_t>& removed) {
     frontier.clear();
     for (const std::uint64_t v : vertices_in(bucket)) {
       if (bucket_of(distance_[v]) != bucket || sent_from_[v] == distance_[v]) continue;
@@ -99,11 +104,13 @@ class delta_stepping {
     requests_.clear();
     for (const std::uint64_t v : from)
       for (std::size_t k = 0; k < edges.columns_of(v).size(); ++k) {
-        const longshore::location at = edges.map().owner_offset(static_cast<std::uint64_t>(edges.columns_of(v)[k]));
+        const longshore::location at =
+            edges.map().owner_offset(static_cast<std::uint64_t>(edges.columns_of(v)[k]));
         requests_.push_back({at.rank, {at.offset, distance_[v] + edges.values_of(v)[k]}});
       }
     longshore::deliver<relaxation>(
-        engine_, requests_.size(), [&](std::size_t i) { return requests_[i]; }, [&](int, const relaxation& r) { relax(r); });
+        engine_, requests_.size(), [&](std::size_t i) { return requests_[i]; },
+        [&](int, const relaxation& r) { relax(r); });
   }
 
   longshore::team& team_;
@@ -111,7 +118,7 @@ class delta_stepping {
   sparse_matrix light_, heavy_;
   longshore::conveyor engine_;
   std::vector<std::vector<std::uint64_t>> buckets_;  // used in turn
-  std::vector<double> sent_from_;                    // by vertex: its distance when its light edges were sent
+  std::vector<double> sent_from_;  // by vertex: its distance when its light edges were sent
   std::span<double> distance_;
   std::vector<longshore::addressed<relaxation>> requests_;
 };
@@ -124,14 +131,15 @@ int main(int argc, char** argv) {
       .about = "finds the distances of all vertices of a graph from one of them",
       .size_is = "vertices of the graph",
       .size = 100000,
-      .options = {examples::graph_option(),
-                  examples::degree_option(),
-                  {"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false},
-                  {"source", "", "the vertex; by default the first that has an edge", 0, 4294967294.0}}};
+      .options = {
+          examples::graph_option(),
+          examples::degree_option(),
+          {"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false},
+          {"source", "", "the vertex; by default the first that has an edge", 0, 4294967294.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const auto& options = run.options();
-    const sparse_matrix graph =
-        examples::random_graph(run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
+    const sparse_matrix graph = examples::random_graph(
+        run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
     const std::int64_t source = examples::chosen_vertex(run.team(), graph, options.word("source"));
     delta_stepping shortest_paths(run, graph, options.number("delta"));
     delta_stepping::distances distance(run.team(), run.size());
@@ -141,9 +149,11 @@ int main(int argc, char** argv) {
     run.figure("buckets", spent.buckets);
     run.figure("phases", spent.phases);
     const auto mine = distance.local();
-    run.total("reached", std::count_if(mine.begin(), mine.end(), [](double d) { return d != unreached; }));
+    run.total("reached",
+              std::count_if(mine.begin(), mine.end(), [](double d) { return d != unreached; }));
     run.rate("edges", graph.my_entries());
     if (run.verifies())
-      run.verify(wrong_distances(whole_on_rank_0(run.team(), graph), source, examples::whole_on_rank_0(distance)));
+      run.verify(wrong_distances(whole_on_rank_0(run.team(), graph), source,
+                                 examples::whole_on_rank_0(distance)));
   });
 }

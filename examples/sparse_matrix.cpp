@@ -7,7 +7,8 @@
 
 namespace examples {
 
-sparse_matrix::sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank, int ranks, std::span<const row_entry> entries)
+sparse_matrix::sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank, int ranks,
+                             std::span<const row_entry> entries)
     : map_({}, rows, ranks),
       columns_(columns),
       rank_(rank),
@@ -39,10 +40,12 @@ sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix
   sparse_matrix::walk walk(matrix);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const entry e = walk(i);
-    mine[i] = {static_cast<std::uint64_t>(e.row), e.column, e.value};  // on one rank the offset of a row is its number
+    mine[i] = {static_cast<std::uint64_t>(e.row), e.column,
+               e.value};  // on one rank the offset of a row is its number
   }
   const auto all = collected_on_rank_0(team, std::span<const row_entry>(mine));
-  return team.rank() == 0 ? sparse_matrix(matrix.rows(), matrix.columns(), 0, 1, all) : sparse_matrix();
+  return team.rank() == 0 ? sparse_matrix(matrix.rows(), matrix.columns(), 0, 1, all)
+                          : sparse_matrix();
 }
 
 }  // namespace examples

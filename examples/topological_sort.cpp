@@ -19,8 +19,9 @@ using places = longshore::dist_array<std::int64_t, longshore::cyclic>;
 struct message {
   enum kind : std::uint32_t { pivot, column_is_gone } what;
   std::uint32_t offset;  // of the column (pivot) or row (column_is_gone) at its owner
-  std::uint32_t number;  // of the row (pivot) or column (column_is_gone) that it is about; in the end a place
-  std::uint32_t level;   // of the pivot: one more than the highest that its row waited for
+  std::uint32_t
+      number;  // of the row (pivot) or column (column_is_gone) that it is about; in the end a place
+  std::uint32_t level;  // of the pivot: one more than the highest that its row waited for
 };
 
 class topological_sort {
@@ -36,12 +37,16 @@ class topological_sort {
   std::int64_t operator()(places& row_place, places& column_place) {
     find_pivots();
     const auto highest = std::max_element(level_.begin(), level_.end());
-    const auto levels = team_.allreduce_value(highest == level_.end() ? 0 : std::int64_t{*highest}, longshore::reduction::max);
-    const bool all_pivots = std::all_of(left_.begin(), left_.end(), [](std::int64_t left) { return left == 1; });
+    const auto levels = team_.allreduce_value(highest == level_.end() ? 0 : std::int64_t{*highest},
+                                              longshore::reduction::max);
+    const bool all_pivots =
+        std::all_of(left_.begin(), left_.end(), [](std::int64_t left) { return left == 1; });
     if (team_.allreduce_value(all_pivots ? 1 : 0, longshore::reduction::min) == 0)
-      longshore::fail(longshore::errc::usage, "the matrix is not triangular in any order of its rows and columns");
+      longshore::fail(longshore::errc::usage,
+                      "the matrix is not triangular in any order of its rows and columns");
     std::vector<std::int64_t> next = first_places(levels);
-    for (std::size_t row = 0; row < rows_.my_rows(); ++row) row_place.local()[row] = next[level_[row] - 1]--;
+    for (std::size_t row = 0; row < rows_.my_rows(); ++row)
+      row_place.local()[row] = next[level_[row] - 1]--;
     longshore::deliver<message>(
         engine_, rows_.my_rows(),
         [&](std::size_t row) {
@@ -56,7 +61,8 @@ class topological_sort {
  private:
   void find_pivots() {
     const std::size_t n = rows_.my_rows();
-    left_.assign(n, 0), sum_.assign(n, 0), level_.assign(n, 1), has_pivot_.assign(columns_.my_rows(), false);
+    left_.assign(n, 0), sum_.assign(n, 0), level_.assign(n, 1),
+        has_pivot_.assign(columns_.my_rows(), false);
     std::vector<std::size_t> single;
     for (std::size_t row = 0; row < n; ++row) {
       for (const std::int64_t column : rows_.columns_of(row)) ++left_[row], sum_[row] += column;
@@ -71,9 +77,11 @@ class topological_sort {
             has_pivot_[m.offset] = true;
             for (const std::int64_t row : columns_.columns_of(m.offset)) {
               if (row == m.number) continue;
-              const longshore::location at = rows_.map().owner_offset(static_cast<std::uint64_t>(row));
+              const longshore::location at =
+                  rows_.map().owner_offset(static_cast<std::uint64_t>(row));
               const auto column = static_cast<std::uint32_t>(columns_.row_number(m.offset));
-              emit(at.rank, {message::column_is_gone, static_cast<std::uint32_t>(at.offset), column, m.level});
+              emit(at.rank, {message::column_is_gone, static_cast<std::uint32_t>(at.offset), column,
+                             m.level});
             }
             return;
           }
@@ -86,7 +94,8 @@ class topological_sort {
   }
 
   [[nodiscard]] longshore::addressed<message> pivot_of(std::size_t row) const {
-    const longshore::location at = columns_.map().owner_offset(static_cast<std::uint64_t>(sum_[row]));
+    const longshore::location at =
+        columns_.map().owner_offset(static_cast<std::uint64_t>(sum_[row]));
     const auto number = static_cast<std::uint32_t>(rows_.row_number(row));
     return {at.rank, {message::pivot, static_cast<std::uint32_t>(at.offset), number, level_[row]}};
   }
@@ -113,22 +122,25 @@ class topological_sort {
   const sparse_matrix& rows_;
   sparse_matrix columns_;  // each as a row of the transpose
   longshore::conveyor engine_;
-  std::vector<std::int64_t> left_, sum_;  // of the columns that each row still has: how many, and their numbers added up
-  std::vector<std::uint32_t> level_;      // of each row's pivot
-  std::vector<bool> has_pivot_;           // by column
+  std::vector<std::int64_t> left_,
+      sum_;  // of the columns that each row still has: how many, and their numbers added up
+  std::vector<std::uint32_t> level_;  // of each row's pivot
+  std::vector<bool> has_pivot_;       // by column
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::description about{.name = "topological_sort",
-                                    .about = "sorts the scrambled rows and columns of a triangular sparse matrix",
-                                    .size_is = "rows and columns of the matrix",
-                                    .size = 100000,
-                                    .options = {examples::row_entries_option()}};
+  const examples::description about{
+      .name = "topological_sort",
+      .about = "sorts the scrambled rows and columns of a triangular sparse matrix",
+      .size_is = "rows and columns of the matrix",
+      .size = 100000,
+      .options = {examples::row_entries_option()}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const double row_entries = run.options().number("row-entries");
-    const sparse_matrix matrix = examples::scrambled_triangular_matrix(run.team(), run.size(), row_entries, run.seed());
+    const sparse_matrix matrix =
+        examples::scrambled_triangular_matrix(run.team(), run.size(), row_entries, run.seed());
     places row_place(run.team(), run.size()), column_place(run.team(), run.size());
     topological_sort sort(run, matrix);
     std::int64_t levels = 0;
@@ -138,8 +150,10 @@ int main(int argc, char** argv) {
     run.rate("entries", matrix.my_entries());
     if (run.verifies()) {
       const auto whole = whole_on_rank_0(run.team(), matrix);
-      const auto of_rows = examples::whole_on_rank_0(row_place), of_columns = examples::whole_on_rank_0(column_place);
-      run.verify(wrong_topological_order(whole, of_rows, of_columns, run.team().rank() == 0 ? levels : 0));
+      const auto of_rows = examples::whole_on_rank_0(row_place),
+                 of_columns = examples::whole_on_rank_0(column_place);
+      run.verify(
+          wrong_topological_order(whole, of_rows, of_columns, run.team().rank() == 0 ? levels : 0));
     }
   });
 }

@@ -13,17 +13,20 @@ int main(int argc, char** argv) {
       .about = "transposes a sparse matrix whose rows are spread over all ranks",
       .size_is = "rows of the matrix",
       .size = 100000,
-      .options = {examples::row_entries_option(), {"columns", "0", "of the matrix; 0: as many as rows", 0, 4294967295.0}}};
+      .options = {examples::row_entries_option(),
+                  {"columns", "0", "of the matrix; 0: as many as rows", 0, 4294967295.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const std::uint64_t columns = run.options().whole("columns");
-    const examples::sparse_matrix matrix = examples::random_matrix(run.team(), run.size(), columns == 0 ? run.size() : columns,
-                                                                   run.options().number("row-entries"), run.seed());
+    const examples::sparse_matrix matrix =
+        examples::random_matrix(run.team(), run.size(), columns == 0 ? run.size() : columns,
+                                run.options().number("row-entries"), run.seed());
     examples::transposition transpose(run);
     examples::sparse_matrix result;
     run.measure([&] { result = transpose(matrix); });
 
     run.rate("entries", matrix.my_entries());
     if (run.verifies())
-      run.verify(examples::wrong_transpose(whole_on_rank_0(run.team(), matrix), whole_on_rank_0(run.team(), result)));
+      run.verify(examples::wrong_transpose(whole_on_rank_0(run.team(), matrix),
+                                           whole_on_rank_0(run.team(), result)));
   });
 }

@@ -37,7 +37,8 @@ class wedge_walk {
     while (i >= first_ + high_ends()) {
       first_ += high_ends();
       if (++low_ + 1 >= ends_.size()) next_vertex();
-      if (low_ + 1 < ends_.size()) at_ = kept_.map().owner_offset(static_cast<std::uint64_t>(ends_[low_].second));
+      if (low_ + 1 < ends_.size())
+        at_ = kept_.map().owner_offset(static_cast<std::uint64_t>(ends_[low_].second));
     }
     const std::int64_t high = ends_[low_ + 1 + (i - first_)].second;
     return {at_.rank, {static_cast<std::uint32_t>(at_.offset), static_cast<std::uint32_t>(high)}};
@@ -45,7 +46,9 @@ class wedge_walk {
 
  private:
   // Of the wedges with the present low end.
-  [[nodiscard]] std::size_t high_ends() const { return low_ + 1 < ends_.size() ? ends_.size() - low_ - 1 : 0; }
+  [[nodiscard]] std::size_t high_ends() const {
+    return low_ + 1 < ends_.size() ? ends_.size() - low_ - 1 : 0;
+  }
 
   void next_vertex() {
     const auto columns = kept_.columns_of(row_);
@@ -57,11 +60,12 @@ class wedge_walk {
   }
 
   const sparse_matrix& kept_;
-  std::size_t row_ = 0;                                // the next one
-  std::vector<std::pair<double, std::int64_t>> ends_;  // of the edges kept at the present one, low ones first
-  std::size_t low_ = 0;                                // which of them is the low end
-  std::size_t first_ = 0;                              // number of the first wedge with that low end
-  longshore::location at_;                             // where the low end is
+  std::size_t row_ = 0;  // the next one
+  std::vector<std::pair<double, std::int64_t>>
+      ends_;                // of the edges kept at the present one, low ones first
+  std::size_t low_ = 0;     // which of them is the low end
+  std::size_t first_ = 0;   // number of the first wedge with that low end
+  longshore::location at_;  // where the low end is
 };
 
 class triangle_count {
@@ -96,8 +100,10 @@ class triangle_count {
     ask_degrees_(
         graph_.my_entries(),
         [&](std::size_t i) {
-          const longshore::location at = graph_.map().owner_offset(static_cast<std::uint64_t>(graph_.my_columns()[i]));
-          return longshore::addressed<std::uint32_t>{at.rank, static_cast<std::uint32_t>(at.offset)};
+          const longshore::location at =
+              graph_.map().owner_offset(static_cast<std::uint64_t>(graph_.my_columns()[i]));
+          return longshore::addressed<std::uint32_t>{at.rank,
+                                                     static_cast<std::uint32_t>(at.offset)};
         },
         [&](int, std::uint32_t offset) { return degree(offset); },
         [&](std::size_t i, std::uint32_t degree_there) {
@@ -121,14 +127,15 @@ class triangle_count {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const examples::description about{.name = "triangles",
-                                    .about = "counts the triangles of an undirected graph",
-                                    .size_is = "vertices of the graph",
-                                    .options = {examples::graph_option(), examples::degree_option()}};
+  const examples::description about{
+      .name = "triangles",
+      .about = "counts the triangles of an undirected graph",
+      .size_is = "vertices of the graph",
+      .options = {examples::graph_option(), examples::degree_option()}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const auto& options = run.options();
-    const sparse_matrix graph =
-        examples::random_graph(run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
+    const sparse_matrix graph = examples::random_graph(
+        run.team(), options.word("graph"), run.size(), options.number("degree"), run.seed());
     triangle_count count(run, graph);
     std::int64_t triangles = 0;
     run.measure([&] { triangles = count(); });
@@ -137,8 +144,11 @@ int main(int argc, char** argv) {
     run.rate("wedges", count.wedges());
     if (run.verifies()) {
       const sparse_matrix whole = whole_on_rank_0(run.team(), graph);
-      const std::int64_t expected = run.team().rank() == 0 ? count_triangles_serially(whole) : triangles;
-      run.verify(triangles == expected ? "" : fmt::format("{} triangles, and the serial run counts {}", triangles, expected));
+      const std::int64_t expected =
+          run.team().rank() == 0 ? count_triangles_serially(whole) : triangles;
+      run.verify(triangles == expected ? ""
+                                       : fmt::format("{} triangles, and the serial run counts {}",
+                                                     triangles, expected));
     }
   });
 }

@@ -36,7 +36,8 @@ void sleep_long() {
 
 void one_throws(team& team) {
   team.barrier();
-  if (team.rank() == last(team)) longshore::fail(longshore::errc::usage, "this rank fails on purpose");
+  if (team.rank() == last(team))
+    longshore::fail(longshore::errc::usage, "this rank fails on purpose");
   team.barrier();
 }
 
@@ -123,7 +124,9 @@ void one_stops_and_much_is_sent_to_it(team& team) {
   team.barrier();
   if (team.rank() == last(team)) stop();
   for (;;) {
-    for (longshore::waiter wait(team, "a free slot", to.peer); channels->sender(0).reserve() == nullptr;) wait.pause();
+    for (longshore::waiter wait(team, "a free slot", to.peer);
+         channels->sender(0).reserve() == nullptr;)
+      wait.pause();
     channels->sender(0).commit(slot_bytes);
   }
 }
@@ -134,9 +137,12 @@ void one_stops_and_much_is_sent_to_it(team& team) {
   const longshore::channel_end from{(team.rank() + last(team)) % team.size(), 64};
   const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
   for (long message = 0;; ++message) {
-    for (longshore::waiter wait(team, "a free slot", to.peer); channels->sender(0).reserve() == nullptr;) wait.pause();
+    for (longshore::waiter wait(team, "a free slot", to.peer);
+         channels->sender(0).reserve() == nullptr;)
+      wait.pause();
     channels->sender(0).commit(8);
-    for (longshore::waiter wait(team, "a message", from.peer); !channels->receiver(0).front();) wait.pause();
+    for (longshore::waiter wait(team, "a message", from.peer); !channels->receiver(0).front();)
+      wait.pause();
     channels->receiver(0).release();
     if (message % 100 == 0) team.barrier();
     if (message == 1000 && team.rank() == 0) {
@@ -175,7 +181,8 @@ void one_leaves_early(team& team) {
 
 void one_makes_another_reduction(team& team) {
   team.barrier();
-  const auto operation = team.rank() == last(team) ? longshore::reduction::min : longshore::reduction::max;
+  const auto operation =
+      team.rank() == last(team) ? longshore::reduction::min : longshore::reduction::max;
   (void)team.allreduce_value(1.5, operation);
 }
 
@@ -193,7 +200,8 @@ void none(team& team) { team.barrier(); }
 [[noreturn]] void all_agree_and_sleep(team& team) {
   const auto ranks = team.allgather_value(team.rank());
   const int sum = team.allreduce_value(ranks.back(), longshore::reduction::sum);
-  if (team.broadcast_value(sum, last(team)) != team.size() * last(team)) longshore::fail(longshore::errc::transport, "wrong sum");
+  if (team.broadcast_value(sum, last(team)) != team.size() * last(team))
+    longshore::fail(longshore::errc::transport, "wrong sum");
   team.barrier();
   all_sleep(team);
 }
@@ -207,27 +215,29 @@ void none(team& team) { team.barrier(); }
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, void (*)(team&)> ways = {{"none", none},
-                                                       {"throws", one_throws},
-                                                       {"never-comes", one_never_comes},
-                                                       {"never-receives", one_never_receives},
-                                                       {"killed", one_is_killed},
-                                                       {"throws-another-type", one_throws_another_type},
-                                                       {"throws-a-number", one_throws_a_number},
-                                                       {"never-frees", one_never_frees},
-                                                       {"stops-in-alltoallv", one_stops_in_alltoallv},
-                                                       {"stops-at-the-end", one_stops_at_the_end},
-                                                       {"counts-differ", counts_differ},
-                                                       {"leaves-early", one_leaves_early},
-                                                       {"another-reduction", one_makes_another_reduction},
-                                                       {"much-to-one-that-stops", one_stops_and_much_is_sent_to_it},
-                                                       {"exchange-for-ever", all_exchange_for_ever},
-                                                       {"agree-and-sleep", all_agree_and_sleep},
-                                                       {"talk-to-all-and-sleep", all_talk_to_all_and_sleep}};
+  const std::map<std::string, void (*)(team&)> ways = {
+      {"none", none},
+      {"throws", one_throws},
+      {"never-comes", one_never_comes},
+      {"never-receives", one_never_receives},
+      {"killed", one_is_killed},
+      {"throws-another-type", one_throws_another_type},
+      {"throws-a-number", one_throws_a_number},
+      {"never-frees", one_never_frees},
+      {"stops-in-alltoallv", one_stops_in_alltoallv},
+      {"stops-at-the-end", one_stops_at_the_end},
+      {"counts-differ", counts_differ},
+      {"leaves-early", one_leaves_early},
+      {"another-reduction", one_makes_another_reduction},
+      {"much-to-one-that-stops", one_stops_and_much_is_sent_to_it},
+      {"exchange-for-ever", all_exchange_for_ever},
+      {"agree-and-sleep", all_agree_and_sleep},
+      {"talk-to-all-and-sleep", all_talk_to_all_and_sleep}};
   const std::string name = argc > 1 ? argv[1] : "", after_the_run = "stops-after-the-run";
   const auto way = ways.find(name);
   if (way == ways.end() && name != after_the_run) {
-    fmt::print(stderr, "which way to fail? {} {}\n", fmt::join(std::views::keys(ways), " "), after_the_run);
+    fmt::print(stderr, "which way to fail? {} {}\n", fmt::join(std::views::keys(ways), " "),
+               after_the_run);
     return 2;
   }
   try {

@@ -66,8 +66,8 @@ VIOLATIONS = {
     ),
     "a pattern beside": (
         "src/longshore/gather/agp.cpp",
-        "#include <longshore/bucket/sort.hpp>",
-        "src/longshore/gather/agp.cpp:1: layer 'gather' includes 'bucket', a layer beside it",
+        "#include <longshore/sort/bucket_sort.hpp>",
+        "src/longshore/gather/agp.cpp:1: layer 'gather' includes 'sort', a layer beside it",
     ),
     "a transport beside": (
         "src/longshore/transport/threads/channel.cpp",
@@ -99,15 +99,15 @@ VIOLATIONS = {
         "#include <longshore/transport/mpi/team.hpp>",
         "exstack.cpp:1: layer 'gather' includes 'transport/mpi', one of the transports",
     ),
-    "another transport's folder from halo/mpi": (
-        "src/longshore/halo/mpi/put.cpp",
+    "another transport's folder from halo/detail/mpi": (
+        "src/longshore/halo/detail/mpi/put.cpp",
         "#include <longshore/transport/threads/team.hpp>",
         "put.cpp:1: layer 'halo' includes 'transport/threads', one of the transports",
     ),
     "MPI outside its folders": (
         "src/longshore/array/block.cpp",
         "#include <mpi.h>",
-        "block.cpp:1: layer 'array' includes <mpi.h>, which is allowed only under transport/mpi/, halo/mpi/",
+        "block.cpp:1: layer 'array' includes <mpi.h>, which is allowed only under transport/mpi/, halo/detail/mpi/",
     ),
     "MPI in the threads transport": (
         "src/longshore/transport/threads/start.cpp",
@@ -136,9 +136,19 @@ VIOLATIONS = {
         "triad.cpp:1: layer 'stream' includes 'bench', a layer above it",
     ),
     "the collecting header from a layer": (
-        "src/longshore/bucket/sort.cpp",
+        "src/longshore/sort/verify.cpp",
         "#include <longshore/longshore.hpp>",
-        "sort.cpp:1: layer 'bucket' includes 'longshore.hpp', a layer above it",
+        "verify.cpp:1: layer 'sort' includes 'longshore.hpp', a layer above it",
+    ),
+    "the machinery of a layer below": (
+        "src/longshore/gather/agp.cpp",
+        "#include <longshore/aggregate/detail/porter.hpp>",
+        "agp.cpp:1: layer 'gather' includes 'aggregate/detail/', the machinery of another layer",
+    ),
+    "the machinery of a layer from the benchmark program": (
+        "bench/patterns/sort.cpp",
+        "#include <longshore/sort/detail/order.hpp>",
+        "sort.cpp:1: layer 'bench' includes 'sort/detail/', the machinery of another layer",
     ),
     "a folder that is no layer": (
         "src/longshore/odds/ends.cpp",
@@ -162,8 +172,8 @@ VIOLATIONS = {
     ),
     "a link sideways": (
         "src/longshore/gather/CMakeLists.txt",
-        "longshore_add_test(agp_test.cpp LINKS longshore_bucket)",
-        "layer 'gather' links longshore_bucket, of the layer 'bucket' beside it",
+        "longshore_add_test(agp_test.cpp LINKS longshore_sort)",
+        "layer 'gather' links longshore_sort, of the layer 'sort' beside it",
     ),
 }
 

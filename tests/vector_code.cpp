@@ -15,8 +15,8 @@ template <class Distribution>
 using doubles = longshore::dist_array<double, Distribution>;
 
 template <class Distribution>
-void global_triad(longshore::tasks& workers, doubles<Distribution>& a, const doubles<Distribution>& b,
-                  const doubles<Distribution>& c, double q) {
+void global_triad(longshore::tasks& workers, doubles<Distribution>& a,
+                  const doubles<Distribution>& b, const doubles<Distribution>& c, double q) {
   longshore::for_each(workers, longshore::zip(a, b, c), triad{q});
 }
 
@@ -38,17 +38,22 @@ template void vector_code::global_triad(longshore::tasks&, vector_code::doubles<
 template void vector_code::global_triad(longshore::tasks&, vector_code::doubles<longshore::cyclic>&,
                                         const vector_code::doubles<longshore::cyclic>&,
                                         const vector_code::doubles<longshore::cyclic>&, double);
-template void vector_code::global_triad(longshore::tasks&, vector_code::doubles<longshore::block_cyclic>&,
+template void vector_code::global_triad(longshore::tasks&,
+                                        vector_code::doubles<longshore::block_cyclic>&,
                                         const vector_code::doubles<longshore::block_cyclic>&,
-                                        const vector_code::doubles<longshore::block_cyclic>&, double);
+                                        const vector_code::doubles<longshore::block_cyclic>&,
+                                        double);
 
 // What for_each is there to avoid: every element looked up by its global index. The test must see the difference.
-extern "C" void looked_up_loop(vector_code::doubles<longshore::cyclic>* a, const vector_code::doubles<longshore::cyclic>* b,
+extern "C" void looked_up_loop(vector_code::doubles<longshore::cyclic>* a,
+                               const vector_code::doubles<longshore::cyclic>* b,
                                const vector_code::doubles<longshore::cyclic>* c, double q);
-extern "C" void looked_up_loop(vector_code::doubles<longshore::cyclic>* a, const vector_code::doubles<longshore::cyclic>* b,
+extern "C" void looked_up_loop(vector_code::doubles<longshore::cyclic>* a,
+                               const vector_code::doubles<longshore::cyclic>* b,
                                const vector_code::doubles<longshore::cyclic>* c, double q) {
   for (std::size_t i = 0; i < a->size(); ++i) {
     const auto at = a->map().owner_offset(i);
-    a->direct_parts()[at.rank][at.offset] = b->direct_parts()[at.rank][at.offset] + q * c->direct_parts()[at.rank][at.offset];
+    a->direct_parts()[at.rank][at.offset] =
+        b->direct_parts()[at.rank][at.offset] + q * c->direct_parts()[at.rank][at.offset];
   }
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md, never up or sideways,
-and that what installed headers include is installed.
+"""Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md.
+
+An include never goes up, sideways, or into the folder detail/ of another layer. Each header that an
+installed header includes is installed too.
 
 Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status 1 if there is any,
 or if no sources were found. Needs nothing but Python.
@@ -23,7 +25,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("transport",),
     ("array",),
     ("aggregate",),
-    ("stream", "gather", "halo", "bucket"),
+    ("stream", "gather", "halo", "sort"),
     ("longshore.hpp",),
     ("bindings",),
     ("bench",),
@@ -36,21 +38,21 @@ CHOOSER = "launch"
 # Folders of transport/ that transports beside them stand on, and which these are.
 BASES = {"one_sided": ("shmem", "ucx")}
 
-# Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/mpi/, ...
+# Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/detail/mpi/, ...
 FOREIGN_HEADERS = (
     (re.compile(r"mpi\.h$|mpi-ext\.h$"), "mpi"),
     (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),
     (re.compile(r"uc[pstm]/"), "ucx"),
 )
-FOREIGN_FOLDER_PARENTS = ("transport", "halo", "bucket")
+FOREIGN_FOLDER_PARENTS = ("transport", "halo", "sort")
 # Whose processes are started by another library.
 STARTED_BY = {("transport", "ucx"): "mpi"}
 
 SOURCES = ("src/longshore", "bench", "bindings")
 SUFFIXES = (".hpp", ".cpp", ".h", ".c")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-# Public headers of a layer, which are installed: lists named HEADERS, or *_headers, in its CMakeLists.txt.
-HEADER_LIST = re.compile(r"\b(?:HEADERS|\w+_headers)\s+((?:[\w./${}]+\.hpp\s*|\$\{\w+\}\s*)+)")
+# Installed headers of a layer: lists named HEADERS, DETAIL or *_headers in its CMakeLists.txt.
+HEADER_LIST = re.compile(r"\b(?:HEADERS|DETAIL|\w+_headers)\s+((?:[\w./${}]+\.hpp\s*|\$\{\w+\}\s*)+)")
 TARGET = re.compile(r"\blongshore(?:::|_)(\w+)")
 # Targets that are not named after their layer.
 LAYER_OF_TARGET = {"longshore": "longshore.hpp"}
@@ -62,10 +64,14 @@ LAYER_OF_TARGET |= dict.fromkeys(
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file stands: its layer, and the folder within the layer ('' for the layer's own)."""
+    """Where a file stands: its layer, its folder within the layer ('' at the top), and whether in detail/.
+
+    The machinery of a layer lies in its folder detail/. The folder of LAYER/detail/mpi/ is mpi.
+    """
 
     layer: str
     folder: str
+    is_detail: bool = False
 
     @classmethod
     def of(cls, path: str) -> Place | None:
@@ -75,18 +81,25 @@ class Place:
             parts = parts[2:]
         elif parts[0] not in ("bench", "bindings"):
             return None
-        return cls(layer=parts[0], folder=parts[1] if len(parts) > 2 else "")
+        folders = parts[1:-1]
+        is_detail = folders[:1] == ["detail"]
+        folders = folders[is_detail:]
+        return cls(layer=parts[0], folder=folders[0] if folders else "", is_detail=is_detail)
 
 
 def violations_of_include(path: str, here: Place, included: str, *, quoted: bool) -> Iterator[str]:
     """What is wrong with one include of the file at `path`, which stands `here`."""
     for header, transport in FOREIGN_HEADERS:
         if header.match(included) and not may_include_foreign(path, here, transport):
-            allowed = ", ".join(f"{layer}/{transport}/" for layer in FOREIGN_FOLDER_PARENTS)
+            allowed = ", ".join(
+                f"{layer}/{'' if layer == 'transport' else 'detail/'}{transport}/" for layer in FOREIGN_FOLDER_PARENTS
+            )
             yield f"layer '{here.layer}' includes <{included}>, which is allowed only under {allowed}"
     there = Place.of(resolved(path, included, quoted=quoted))
     if there is None:
         return
+    if there.is_detail and there.layer != here.layer:
+        yield f"layer '{here.layer}' includes '{there.layer}/detail/', the machinery of another layer"
     if there.layer not in STEP_OF:
         yield f"layer '{here.layer}' includes '{there.layer}', which is no layer ({order()})"
     elif there.layer == here.layer:

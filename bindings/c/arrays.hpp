@@ -28,7 +28,8 @@ struct longshore_array : longshore::bindings::owned {
   template <class Body>
   decltype(auto) with(Body&& body) {
 #ifndef LONGSHORE_C_FEW_TYPES
-    if (auto* const short_words = std::get_if<words<std::uint32_t>>(&elements)) return body(*short_words);
+    if (auto* const short_words = std::get_if<words<std::uint32_t>>(&elements))
+      return body(*short_words);
 #endif
     return body(*std::get_if<words<std::int64_t>>(&elements));
   }
@@ -57,12 +58,14 @@ class request_plan : public owned {
 
 [[nodiscard]] gather_options options_of(const longshore_gather_options* given);
 /// Throws errc::usage where there are requests, but NULL for what they need.
-void check_requests(const std::int64_t* indices, std::int64_t count, const void* values, bool may_be_null = false);
+void check_requests(const std::int64_t* indices, std::int64_t count, const void* values,
+                    bool may_be_null = false);
 
 // The calls that the three kinds have alike. `make(table, options)` gives a plan of the kind.
 
 template <class Plan, class Make>
-int create_plan(longshore_array* table, const longshore_gather_options* options, Plan** plan, const Make& make) {
+int create_plan(longshore_array* table, const longshore_gather_options* options, Plan** plan,
+                const Make& make) {
   return guarded([&] {
     longshore_array& of = usable(table, "the table");
     needed(plan, "the place for the plan");
@@ -71,7 +74,8 @@ int create_plan(longshore_array* table, const longshore_gather_options* options,
 }
 
 template <class Plan>
-int run_plan(Plan* plan, const std::int64_t* indices, std::int64_t count, void* values, bool may_be_null = false) {
+int run_plan(Plan* plan, const std::int64_t* indices, std::int64_t count, void* values,
+             bool may_be_null = false) {
   return guarded([&] {
     check_requests(indices, count, values, may_be_null);
     usable(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, values);

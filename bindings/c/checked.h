@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHECK(fact)                                                                                                 \
-  do {                                                                                                              \
-    if (!(fact)) {                                                                                                  \
-      fprintf(stderr, "%s:%d: not so: %s; last error: %s\n", __FILE__, __LINE__, #fact, longshore_error_message()); \
-      return LONGSHORE_ERROR_PROGRAM;                                                                               \
-    }                                                                                                               \
+#define CHECK(fact)                                                                     \
+  do {                                                                                  \
+    if (!(fact)) {                                                                      \
+      fprintf(stderr, "%s:%d: not so: %s; last error: %s\n", __FILE__, __LINE__, #fact, \
+              longshore_error_message());                                               \
+      return LONGSHORE_ERROR_PROGRAM;                                                   \
+    }                                                                                   \
   } while (0)
 
 #define CHECK_OK(call) CHECK((call) == LONGSHORE_OK)

@@ -12,7 +12,8 @@ namespace longshore::bindings {
 struct chosen_distribution : any_distribution {
   class map : public any_distribution::map {
    public:
-    map(chosen_distribution which, std::uint64_t size, int ranks) : any_distribution::map(which, size, ranks) {}
+    map(chosen_distribution which, std::uint64_t size, int ranks)
+        : any_distribution::map(which, size, ranks) {}
 
     /// Cyclic, and blocks of one size: quotient and remainder are offset and rank, or rank and offset.
     struct quotient_locator {
@@ -21,7 +22,8 @@ struct chosen_distribution : any_distribution {
       location operator()(std::uint64_t index) const noexcept {
         const std::uint64_t quotient = divisor.quotient_of_half_range(index);
         const std::uint64_t rest = index - quotient * divisor.divisor();
-        return {static_cast<int>(quotient_is_rank ? quotient : rest), quotient_is_rank ? rest : quotient};
+        return {static_cast<int>(quotient_is_rank ? quotient : rest),
+                quotient_is_rank ? rest : quotient};
       }
     };
     /// Blocks of two sizes, and blocks that are dealt in turn: both maps, and which of them it is.
@@ -37,12 +39,15 @@ struct chosen_distribution : any_distribution {
     template <class Body>
     decltype(auto) with_locator(Body&& body) const {
       const std::uint64_t items = block_items();
-      const std::uint64_t piece = items == 1 ? static_cast<std::uint64_t>(ranks()) : largest_local_size();
-      if (items <= 1 && piece > 1 && (items == 1 || size() == piece * static_cast<std::uint64_t>(ranks())))
+      const std::uint64_t piece =
+          items == 1 ? static_cast<std::uint64_t>(ranks()) : largest_local_size();
+      if (items <= 1 && piece > 1 &&
+          (items == 1 || size() == piece * static_cast<std::uint64_t>(ranks())))
         return body(quotient_locator{invariant_divisor(piece), items == 0});
       // On one rank cyclic is the same as block.
-      return body(any_locator{block::map({}, size(), ranks()),
-                              block_cyclic::map({std::max<std::uint64_t>(items, 1)}, size(), ranks()), items > 1});
+      return body(any_locator{
+          block::map({}, size(), ranks()),
+          block_cyclic::map({std::max<std::uint64_t>(items, 1)}, size(), ranks()), items > 1});
     }
   };
 };

@@ -20,8 +20,10 @@ static int collectives(longshore_team* team) {
   float largest = (float)rank;
   CHECK_OK(longshore_allreduce(team, &largest, 1, LONGSHORE_FLOAT32, LONGSHORE_MAX));
   CHECK(largest == (float)(size - 1));
-  uint64_t high[2] = {UINT64_MAX - (uint64_t)rank, (uint64_t)rank}, low[2] = {high[0], high[1]}, sum[1] = {UINT64_MAX};
-  CHECK_OK(longshore_allreduce(team, high, 2, LONGSHORE_UINT64, LONGSHORE_MAX)); /* above 2^63, too */
+  uint64_t high[2] = {UINT64_MAX - (uint64_t)rank, (uint64_t)rank}, low[2] = {high[0], high[1]},
+           sum[1] = {UINT64_MAX};
+  CHECK_OK(
+      longshore_allreduce(team, high, 2, LONGSHORE_UINT64, LONGSHORE_MAX)); /* above 2^63, too */
   CHECK(high[0] == UINT64_MAX && high[1] == (uint64_t)(size - 1));
   CHECK_OK(longshore_allreduce(team, low, 2, LONGSHORE_UINT64, LONGSHORE_MIN));
   CHECK(low[0] == UINT64_MAX - (uint64_t)(size - 1) && low[1] == 0);
@@ -45,10 +47,13 @@ static int collectives(longshore_team* team) {
   const double began = longshore_team_seconds(team);
   CHECK_OK(longshore_barrier(team));
   CHECK(longshore_team_seconds(team) >= began);
-  CHECK_REFUSED(longshore_allreduce(team, sums, 1, 77, LONGSHORE_SUM), LONGSHORE_ERROR_USAGE, "LONGSHORE_INT8 (1) to");
-  CHECK_REFUSED(longshore_allreduce(team, sums, 1, LONGSHORE_INT32, 9), LONGSHORE_ERROR_USAGE, "LONGSHORE_MIN");
+  CHECK_REFUSED(longshore_allreduce(team, sums, 1, 77, LONGSHORE_SUM), LONGSHORE_ERROR_USAGE,
+                "LONGSHORE_INT8 (1) to");
+  CHECK_REFUSED(longshore_allreduce(team, sums, 1, LONGSHORE_INT32, 9), LONGSHORE_ERROR_USAGE,
+                "LONGSHORE_MIN");
   CHECK_REFUSED(longshore_broadcast(team, &told, 4, size), LONGSHORE_ERROR_USAGE, "there are 0 to");
-  CHECK_REFUSED(longshore_allreduce(team, NULL, 1, LONGSHORE_INT32, LONGSHORE_SUM), LONGSHORE_ERROR_USAGE, "values is NULL");
+  CHECK_REFUSED(longshore_allreduce(team, NULL, 1, LONGSHORE_INT32, LONGSHORE_SUM),
+                LONGSHORE_ERROR_USAGE, "values is NULL");
   CHECK_REFUSED(longshore_broadcast(team, NULL, 4, 0), LONGSHORE_ERROR_USAGE, "is NULL");
   CHECK_REFUSED(longshore_allgather(team, &told, 4, NULL), LONGSHORE_ERROR_USAGE, "is NULL");
   CHECK_REFUSED(longshore_alltoall(team, NULL, 4, &told), LONGSHORE_ERROR_USAGE, "is NULL");
@@ -66,10 +71,12 @@ static void store(void* memory, int64_t at, int64_t i, int type) {
 }
 static double load(const void* memory, int64_t at, int type) {
   if (type == LONGSHORE_INT64) return (double)((const int64_t*)memory)[at];
-  return type == LONGSHORE_INT32 ? (double)((const int32_t*)memory)[at] : ((const double*)memory)[at];
+  return type == LONGSHORE_INT32 ? (double)((const int32_t*)memory)[at]
+                                 : ((const double*)memory)[at];
 }
 
-static int gather_and_scatter(longshore_team* team, int type, const char* distribution, const char* strategy) {
+static int gather_and_scatter(longshore_team* team, int type, const char* distribution,
+                              const char* strategy) {
   enum { requests = 200 };
   const int rank = longshore_team_rank(team), size = longshore_team_size(team);
   const int64_t n = 37 * size + 5;
@@ -83,7 +90,8 @@ static int gather_and_scatter(longshore_team* team, int type, const char* distri
     const int64_t index = longshore_array_index(table, k);
     int64_t offset = -1;
     CHECK(longshore_array_owner(table, index, &offset) == rank && offset == k);
-    if (strcmp(distribution, "block-cyclic") == 0) CHECK(index / 6 % size == rank && index % 6 == k % 6);
+    if (strcmp(distribution, "block-cyclic") == 0)
+      CHECK(index / 6 % size == rank && index % 6 == k % 6);
     store(longshore_array_local(table), k, index, type);
   }
   CHECK(longshore_array_index(table, longshore_array_local_size(table)) == -1);
@@ -102,7 +110,8 @@ static int gather_and_scatter(longshore_team* team, int type, const char* distri
   for (int use = 0; use < 2; ++use) {
     memset(room, 0, sizeof room);
     CHECK_OK(longshore_gather_run(plan, indices, requests, room));
-    for (int64_t i = 0; i < requests; ++i) CHECK(load(room, i, type) == 3.0 * (double)indices[i] + 1);
+    for (int64_t i = 0; i < requests; ++i)
+      CHECK(load(room, i, type) == 3.0 * (double)indices[i] + 1);
   }
   CHECK_REFUSED(longshore_array_free(table), LONGSHORE_ERROR_USAGE, "still used by 1");
   CHECK_OK(longshore_gather_free(plan));
@@ -115,7 +124,8 @@ static int gather_and_scatter(longshore_team* team, int type, const char* distri
   CHECK_OK(longshore_scatter(table, indices, written, room, &options));
   CHECK_OK(longshore_barrier(team));
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
-    CHECK(load(longshore_array_local(table), k, type) == 3.0 * (double)(-longshore_array_index(table, k) - 1) + 1);
+    CHECK(load(longshore_array_local(table), k, type) ==
+          3.0 * (double)(-longshore_array_index(table, k) - 1) + 1);
   CHECK_OK(longshore_array_free(table));
   return LONGSHORE_OK;
 }
@@ -143,7 +153,8 @@ static int histogram(longshore_team* team, int type, const char* strategy) {
   CHECK_OK(longshore_histogram_run(plan, indices, n, amounts));
   CHECK(strcmp(longshore_histogram_strategy(plan), strategy) == 0);
   CHECK_OK(longshore_barrier(team));
-  const double expected = size * (type == LONGSHORE_FLOAT64 || type == LONGSHORE_FLOAT32 ? 1.5 : -2.0);
+  const double expected =
+      size * (type == LONGSHORE_FLOAT64 || type == LONGSHORE_FLOAT32 ? 1.5 : -2.0);
   for (int64_t k = 0; k < longshore_array_local_size(counts); ++k) {
     const void* const mine = longshore_array_local(counts);
     double found = 0;
@@ -155,7 +166,8 @@ static int histogram(longshore_team* team, int type, const char* strategy) {
   }
   CHECK_OK(longshore_barrier(team)); /* all have looked */
   indices[1] = n;
-  CHECK_REFUSED(longshore_histogram_run(plan, indices, n, NULL), LONGSHORE_ERROR_USAGE, "histogram on rank");
+  CHECK_REFUSED(longshore_histogram_run(plan, indices, n, NULL), LONGSHORE_ERROR_USAGE,
+                "histogram on rank");
   free(indices);
   free(amounts);
   return LONGSHORE_OK; /* array and plan are left to the end of the run */
@@ -171,7 +183,8 @@ static void put(void* memory, int64_t at, int64_t value, int type) {
 static int64_t get(const void* memory, int64_t at, int type) {
   if (type == LONGSHORE_FLOAT32) return (int64_t)((const float*)memory)[at];
   if (type == LONGSHORE_FLOAT64) return (int64_t)((const double*)memory)[at];
-  return type == LONGSHORE_INT32 || type == LONGSHORE_UINT32 ? ((const int32_t*)memory)[at] : ((const int64_t*)memory)[at];
+  return type == LONGSHORE_INT32 || type == LONGSHORE_UINT32 ? ((const int32_t*)memory)[at]
+                                                             : ((const int64_t*)memory)[at];
 }
 /* What is negative as a signed number is the largest as an unsigned one. */
 static int64_t combined(int operation, int type, int64_t a, int64_t b) {
@@ -193,7 +206,8 @@ static int update(longshore_team* team, int type, int operation, const char* str
   const int64_t n = 10 * size + 3;
   longshore_array* table = NULL;
   CHECK_OK(longshore_array_create_block_cyclic(team, type, 0, n, 4, &table));
-  for (int64_t k = 0; k < longshore_array_local_size(table); ++k) put(longshore_array_local(table), k, 3, type);
+  for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
+    put(longshore_array_local(table), k, 3, type);
   int64_t* indices = malloc((size_t)n * sizeof *indices);
   int64_t* values = malloc((size_t)n * sizeof *values);
   for (int64_t i = 0; i < n; ++i) {
@@ -213,7 +227,8 @@ static int update(longshore_team* team, int type, int operation, const char* str
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k) {
     const int64_t i = longshore_array_index(table, k);
     int64_t expected = 3;
-    for (int r = 0; r < size; ++r) expected = combined(operation, type, expected, (i * 31 + r * 17) % 23 - 11);
+    for (int r = 0; r < size; ++r)
+      expected = combined(operation, type, expected, (i * 31 + r * 17) % 23 - 11);
     CHECK(get(longshore_array_local(table), k, type) == expected);
   }
   free(indices);
@@ -224,44 +239,58 @@ static int update(longshore_team* team, int type, int operation, const char* str
 
 static int refused_requests(longshore_team* team) {
   longshore_array* table = NULL;
-  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT16, 0, 10, NULL, &table), LONGSHORE_ERROR_USAGE, "4 and of 8 bytes");
-  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_BYTES, 0, 10, NULL, &table), LONGSHORE_ERROR_USAGE, "0 bytes");
-  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, -1, NULL, &table), LONGSHORE_ERROR_USAGE, "0 or more");
-  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, 10, "diagonal", &table), LONGSHORE_ERROR_USAGE, "block, cyclic");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT16, 0, 10, NULL, &table),
+                LONGSHORE_ERROR_USAGE, "4 and of 8 bytes");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_BYTES, 0, 10, NULL, &table),
+                LONGSHORE_ERROR_USAGE, "0 bytes");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, -1, NULL, &table),
+                LONGSHORE_ERROR_USAGE, "0 or more");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, 10, "diagonal", &table),
+                LONGSHORE_ERROR_USAGE, "block, cyclic");
   CHECK_OK(longshore_array_create(team, LONGSHORE_BYTES, 8, 10, "block", &table));
-  const struct longshore_gather_options wrong = {.strategy = "fastest"}, rounds = {.strategy = "exstack"};
+  const struct longshore_gather_options wrong = {.strategy = "fastest"},
+                                        rounds = {.strategy = "exstack"};
   longshore_gather_plan* plan = NULL;
-  CHECK_REFUSED(longshore_gather_create(table, &wrong, &plan), LONGSHORE_ERROR_USAGE, "agp, exstack, exstack2, conveyor");
+  CHECK_REFUSED(longshore_gather_create(table, &wrong, &plan), LONGSHORE_ERROR_USAGE,
+                "agp, exstack, exstack2, conveyor");
   longshore_histogram_plan* adds = NULL;
-  CHECK_REFUSED(longshore_histogram_create(table, NULL, &adds), LONGSHORE_ERROR_USAGE, "array of bytes");
+  CHECK_REFUSED(longshore_histogram_create(table, NULL, &adds), LONGSHORE_ERROR_USAGE,
+                "array of bytes");
   longshore_array *reals = NULL, *blocks = NULL;
   longshore_update_plan* bits = NULL;
   CHECK_OK(longshore_array_create(team, LONGSHORE_FLOAT64, 0, 10, NULL, &reals));
-  CHECK_REFUSED(longshore_update_create(reals, LONGSHORE_XOR, NULL, &bits), LONGSHORE_ERROR_USAGE, "of integers");
-  CHECK_REFUSED(longshore_update_create(reals, 7, NULL, &bits), LONGSHORE_ERROR_USAGE, "LONGSHORE_MIN, LONGSHORE_MAX");
-  CHECK_REFUSED(longshore_update_create(NULL, LONGSHORE_MIN, NULL, &bits), LONGSHORE_ERROR_USAGE, "the table is NULL");
-  CHECK_REFUSED(longshore_update_run(NULL, NULL, 0, NULL), LONGSHORE_ERROR_USAGE, "the plan is NULL");
+  CHECK_REFUSED(longshore_update_create(reals, LONGSHORE_XOR, NULL, &bits), LONGSHORE_ERROR_USAGE,
+                "of integers");
+  CHECK_REFUSED(longshore_update_create(reals, 7, NULL, &bits), LONGSHORE_ERROR_USAGE,
+                "LONGSHORE_MIN, LONGSHORE_MAX");
+  CHECK_REFUSED(longshore_update_create(NULL, LONGSHORE_MIN, NULL, &bits), LONGSHORE_ERROR_USAGE,
+                "the table is NULL");
+  CHECK_REFUSED(longshore_update_run(NULL, NULL, 0, NULL), LONGSHORE_ERROR_USAGE,
+                "the plan is NULL");
   CHECK_OK(longshore_array_free(reals));
-  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, 10, "block-cyclic", &blocks), LONGSHORE_ERROR_USAGE,
-                "longshore_array_create_block_cyclic");
-  CHECK_REFUSED(longshore_array_create_block_cyclic(team, LONGSHORE_INT32, 0, 10, 0, &blocks), LONGSHORE_ERROR_USAGE,
-                "1 or more");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, 10, "block-cyclic", &blocks),
+                LONGSHORE_ERROR_USAGE, "longshore_array_create_block_cyclic");
+  CHECK_REFUSED(longshore_array_create_block_cyclic(team, LONGSHORE_INT32, 0, 10, 0, &blocks),
+                LONGSHORE_ERROR_USAGE, "1 or more");
   const int64_t beyond = 10, first = 0;
   double out = 0;
   CHECK_OK(longshore_gather_create(table, &rounds, &plan));
   CHECK_REFUSED(longshore_gather_run(plan, &beyond, 1, &out), LONGSHORE_ERROR_USAGE, "10");
   CHECK_OK(longshore_gather_run(plan, &first, 1, &out)); /* it can be used again */
-  CHECK_REFUSED(longshore_gather_run(plan, NULL, 1, &out), LONGSHORE_ERROR_USAGE, "the array of indices is NULL");
+  CHECK_REFUSED(longshore_gather_run(plan, NULL, 1, &out), LONGSHORE_ERROR_USAGE,
+                "the array of indices is NULL");
   CHECK_OK(longshore_gather_free(plan));
   CHECK_OK(longshore_array_free(table));
   return LONGSHORE_OK;
 }
 
 /* Two fields of different types and halos on a grid that is open along x: cells know where they lie in the whole domain. */
-static int halo(longshore_team* team, const char* algorithm, const char* mode, int in_shared_memory, int fault) {
+static int halo(longshore_team* team, const char* algorithm, const char* mode, int in_shared_memory,
+                int fault) {
   enum { nx = 5, ny = 4, nz = 3 };
   static const int64_t extents[3] = {nx, ny, nz};
-  static const int low_u[3] = {2, 1, 1}, high_u[3] = {1, 2, 1}, low_v[3] = {2, 2, 2}, high_v[3] = {2, 2, 2};
+  static const int low_u[3] = {2, 1, 1}, high_u[3] = {1, 2, 1}, low_v[3] = {2, 2, 2},
+                   high_v[3] = {2, 2, 2};
   longshore_grid* grid = NULL;
   const struct longshore_grid_options open = {.open = {1, 0, 0}};
   CHECK_OK(longshore_grid_create(team, &open, &grid));
@@ -270,26 +299,30 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
   longshore_grid_shape(grid, shape);
   longshore_grid_coordinates(grid, at);
   CHECK(shape[0] * shape[1] * shape[2] == longshore_team_size(team));
-  CHECK(longshore_grid_neighbour(grid, (int[3]){-1, 0, 0}) == (at[0] == 0 ? -1 : longshore_team_rank(team) - 1));
+  CHECK(longshore_grid_neighbour(grid, (int[3]){-1, 0, 0}) ==
+        (at[0] == 0 ? -1 : longshore_team_rank(team) - 1));
   int64_t first = -1, count = -1;
   longshore_grid_piece(grid, 1, ny * shape[1], &first, &count);
   CHECK(first == at[1] * ny && count == ny);
   longshore_grid_piece(grid, 3, ny, &first, &count);
   CHECK(first == 0 && count == 0);
 
-  const size_t cells_u = (size_t)(nx + 3) * (ny + 3) * (nz + 2), cells_v = (size_t)(nx + 4) * (ny + 4) * (nz + 4);
+  const size_t cells_u = (size_t)(nx + 3) * (ny + 3) * (nz + 2),
+               cells_v = (size_t)(nx + 4) * (ny + 4) * (nz + 4);
   double* u = NULL;
   longshore_memory* memory = NULL;
   void* shared = NULL;
   CHECK_OK(longshore_memory_create(team, cells_u * sizeof(double), &memory, &shared));
-  CHECK(longshore_memory_of(team, (char*)shared + 8) == memory && longshore_memory_of(team, shape) == NULL);
+  CHECK(longshore_memory_of(team, (char*)shared + 8) == memory &&
+        longshore_memory_of(team, shape) == NULL);
   u = in_shared_memory ? shared : malloc(cells_u * sizeof(double));
   int32_t* v = malloc(cells_v * sizeof(int32_t));
   struct longshore_field fields[2];
   longshore_field_dense(&fields[0], u, LONGSHORE_FLOAT64, extents, low_u, high_u);
   longshore_field_dense(&fields[1], v, LONGSHORE_INT32, extents, low_v, high_v);
   static const int width_low[3] = {1, 1, 1}, width_high[3] = {1, 2, 1};
-  const struct longshore_halo_options options = {.algorithm = algorithm, .mode = mode, .low = width_low, .high = width_high};
+  const struct longshore_halo_options options = {
+      .algorithm = algorithm, .mode = mode, .low = width_low, .high = width_high};
   longshore_halo* plan = NULL;
   CHECK_OK(longshore_halo_create(grid, &options, fields, 2, &plan));
   CHECK(strcmp(longshore_halo_algorithm(plan), algorithm) == 0 && longshore_halo_rounds(plan) >= 0);
@@ -297,7 +330,9 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
   longshore_halo_moved(plan, &moved);
   CHECK(moved.payload_bytes > 0 && moved.messages >= 0 && moved.offnode_bytes <= moved.wire_bytes);
   CHECK_REFUSED(longshore_grid_free(grid), LONGSHORE_ERROR_USAGE, "the grid is still used by 1");
-  if (in_shared_memory) CHECK_REFUSED(longshore_memory_free(memory), LONGSHORE_ERROR_USAGE, "the memory is still used by 1");
+  if (in_shared_memory)
+    CHECK_REFUSED(longshore_memory_free(memory), LONGSHORE_ERROR_USAGE,
+                  "the memory is still used by 1");
 
   double* const u0 = fields[0].first;
   int32_t* const v0 = fields[1].first;
@@ -307,7 +342,8 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
     for (int64_t z = 0; z < nz; ++z)
       for (int64_t y = 0; y < ny; ++y)
         for (int64_t x = 0; x < nx; ++x) {
-          const int64_t cell = use + 1 + (at[0] * nx + x) + 1000 * ((at[1] * ny + y) + 1000 * (at[2] * nz + z));
+          const int64_t cell =
+              use + 1 + (at[0] * nx + x) + 1000 * ((at[1] * ny + y) + 1000 * (at[2] * nz + z));
           u0[x + y * fields[0].strides[1] + z * fields[0].strides[2]] = (double)cell;
           v0[x + y * fields[1].strides[1] + z * fields[1].strides[2]] = (int32_t)cell;
         }
@@ -321,9 +357,12 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
     for (int64_t z = -1; z < nz + 1; ++z)
       for (int64_t y = -1; y < ny + 2; ++y)
         for (int64_t x = -1; x < nx + 1; ++x) {
-          const int64_t X = at[0] * nx + x, Y = at[1] * ny + y + shape[1] * ny, Z = at[2] * nz + z + shape[2] * nz;
+          const int64_t X = at[0] * nx + x, Y = at[1] * ny + y + shape[1] * ny,
+                        Z = at[2] * nz + z + shape[2] * nz;
           const int is_beyond = X < 0 || X >= shape[0] * nx;
-          const int64_t cell = is_beyond ? -1 : use + 1 + X + 1000 * (Y % (shape[1] * ny) + 1000 * (Z % (shape[2] * nz)));
+          const int64_t cell =
+              is_beyond ? -1
+                        : use + 1 + X + 1000 * (Y % (shape[1] * ny) + 1000 * (Z % (shape[2] * nz)));
           CHECK(u0[x + y * fields[0].strides[1] + z * fields[0].strides[2]] == (double)cell);
           CHECK(v0[x + y * fields[1].strides[1] + z * fields[1].strides[2]] == (int32_t)cell);
         }
@@ -340,7 +379,8 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
 static int refused_halos(longshore_team* team) {
   longshore_grid* grid = NULL;
   longshore_halo* plan = NULL;
-  const struct longshore_grid_options four = {.dimensions = 4}, nowhere = {.placement = "best"}, none = {.ranks = {10007, 0, 0}};
+  const struct longshore_grid_options four = {.dimensions = 4}, nowhere = {.placement = "best"},
+                                      none = {.ranks = {10007, 0, 0}};
   CHECK_REFUSED(longshore_grid_create(team, &four, &grid), LONGSHORE_ERROR_USAGE, "1, 2 or 3");
   CHECK_REFUSED(longshore_grid_create(team, &nowhere, &grid), LONGSHORE_ERROR_USAGE, "linear");
   CHECK_REFUSED(longshore_grid_create(team, &none, &grid), LONGSHORE_ERROR_USAGE, "10007");
@@ -350,16 +390,22 @@ static int refused_halos(longshore_team* team) {
   static const int one[3] = {1, 1, 1};
   struct longshore_field field;
   longshore_field_dense(&field, cells, LONGSHORE_FLOAT64, extents, one, one);
-  const struct longshore_halo_options algorithm = {.algorithm = "quick"}, mode = {.mode = "telepathy"}, half = {.low = one};
-  CHECK_REFUSED(longshore_halo_create(grid, &algorithm, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "staged-sequenced");
-  CHECK_REFUSED(longshore_halo_create(grid, &mode, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "isend-recv");
-  CHECK_REFUSED(longshore_halo_create(grid, &half, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "one is NULL");
+  const struct longshore_halo_options algorithm = {.algorithm = "quick"},
+                                      mode = {.mode = "telepathy"}, half = {.low = one};
+  CHECK_REFUSED(longshore_halo_create(grid, &algorithm, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "staged-sequenced");
+  CHECK_REFUSED(longshore_halo_create(grid, &mode, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "isend-recv");
+  CHECK_REFUSED(longshore_halo_create(grid, &half, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "one is NULL");
   CHECK_REFUSED(longshore_halo_create(grid, NULL, NULL, 1, &plan), LONGSHORE_ERROR_USAGE, "NULL");
   field.type = 0;
-  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "longshore_type");
+  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "longshore_type");
   longshore_field_dense(&field, cells, LONGSHORE_BYTES, extents, one, one);
   field.element_bytes = sizeof(double);
-  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "the memory of a field is NULL");
+  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "the memory of a field is NULL");
   CHECK_OK(longshore_grid_free(grid));
   CHECK_OK(longshore_grid_free(NULL));
   return LONGSHORE_OK;
@@ -374,8 +420,8 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
   memset(payloads, 0, sizeof payloads);
   for (int i = 0; i < n; ++i) {
     int64_t value = ((int64_t)(i + n * rank) * 7919) % 251; /* from 0 to 250 */
-    if (max_key == 0 && type != LONGSHORE_UINT8 && type != LONGSHORE_UINT16 && type != LONGSHORE_UINT32 &&
-        type != LONGSHORE_UINT64)
+    if (max_key == 0 && type != LONGSHORE_UINT8 && type != LONGSHORE_UINT16 &&
+        type != LONGSHORE_UINT32 && type != LONGSHORE_UINT64)
       value -= 125; /* and negative ones */
     if (type == LONGSHORE_INT8 && max_key > 0) value %= max_key;
     const float single = (float)value / 2;
@@ -384,7 +430,8 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
                              : type == LONGSHORE_FLOAT64 ? (const void*)&wide
                                                          : &value;
     memcpy(keys + (size_t)i * bytes, from, bytes); /* little-endian */
-    memcpy(payloads + (size_t)i * payload_bytes, keys + (size_t)i * bytes, payload_bytes < bytes ? payload_bytes : bytes);
+    memcpy(payloads + (size_t)i * payload_bytes, keys + (size_t)i * bytes,
+           payload_bytes < bytes ? payload_bytes : bytes);
   }
   const struct longshore_sort_options options = {.max_key = max_key, .stable = payload_bytes > 8};
   longshore_sorter* sorter = NULL;
@@ -423,11 +470,13 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
       CHECK(value >= before);
       before = value;
       if (payload_bytes > 0)
-        CHECK(memcmp(with + (size_t)i * payload_bytes, at, payload_bytes < bytes ? payload_bytes : bytes) == 0);
+        CHECK(memcmp(with + (size_t)i * payload_bytes, at,
+                     payload_bytes < bytes ? payload_bytes : bytes) == 0);
     }
   double* ends = malloc(2 * sizeof(double) * (size_t)size);
   const double lowest_known = received > 0 ? before : -1e300;
-  double mine[2] = {lowest_known, given - sum}; /* the highest of this rank; what it gave and did not get */
+  double mine[2] = {lowest_known,
+                    given - sum}; /* the highest of this rank; what it gave and did not get */
   CHECK_OK(longshore_allgather(team, mine, sizeof mine, ends));
   double difference = 0;
   for (int r = 0; r < size; ++r) {
@@ -455,18 +504,26 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
 
 static int refused_sorts(longshore_team* team) {
   longshore_sorter* sorter = NULL;
-  const struct longshore_sort_options far = {.max_key = 200}, wrong = {.exchange = "pigeon"}, few = {.max_key = 10};
-  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT8, 0, &far, &sorter), LONGSHORE_ERROR_USAGE, "at most 127");
-  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_FLOAT32, 0, &far, &sorter), LONGSHORE_ERROR_USAGE, "integer keys");
-  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT32, 0, &wrong, &sorter), LONGSHORE_ERROR_USAGE, "put-scan");
-  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT32, 57, NULL, &sorter), LONGSHORE_ERROR_USAGE, "at most 56");
-  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_BYTES, 0, NULL, &sorter), LONGSHORE_ERROR_USAGE, "no order");
+  const struct longshore_sort_options far = {.max_key = 200}, wrong = {.exchange = "pigeon"},
+                                      few = {.max_key = 10};
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT8, 0, &far, &sorter),
+                LONGSHORE_ERROR_USAGE, "at most 127");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_FLOAT32, 0, &far, &sorter),
+                LONGSHORE_ERROR_USAGE, "integer keys");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT32, 0, &wrong, &sorter),
+                LONGSHORE_ERROR_USAGE, "put-scan");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT32, 57, NULL, &sorter),
+                LONGSHORE_ERROR_USAGE, "at most 56");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_BYTES, 0, NULL, &sorter),
+                LONGSHORE_ERROR_USAGE, "no order");
   CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT32, 0, &few, &sorter));
   const int32_t negative = -1;
-  CHECK_REFUSED(longshore_sorter_run(sorter, &negative, NULL, 1, NULL), LONGSHORE_ERROR_USAGE, "outside the range");
+  CHECK_REFUSED(longshore_sorter_run(sorter, &negative, NULL, 1, NULL), LONGSHORE_ERROR_USAGE,
+                "outside the range");
   CHECK_OK(longshore_sorter_free(sorter));
   CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT32, 8, NULL, &sorter));
-  CHECK_REFUSED(longshore_sorter_run(sorter, &negative, NULL, 1, NULL), LONGSHORE_ERROR_USAGE, "payloads");
+  CHECK_REFUSED(longshore_sorter_run(sorter, &negative, NULL, 1, NULL), LONGSHORE_ERROR_USAGE,
+                "payloads");
   CHECK_OK(longshore_sorter_free(sorter));
   return LONGSHORE_OK;
 }
@@ -480,7 +537,8 @@ static int leave_in_flight(longshore_team* team, double* cells) {
   longshore_halo* plan = NULL;
   for (int i = 0; i < 27; ++i) cells[i] = i == 13 ? 7 : 0;
   longshore_field_dense(&field, cells, LONGSHORE_FLOAT64, extents, one, one);
-  const struct longshore_halo_options staged = {.algorithm = "staged"}; /* what start() does is not all of it */
+  const struct longshore_halo_options staged = {
+      .algorithm = "staged"}; /* what start() does is not all of it */
   CHECK_OK(longshore_grid_create(team, NULL, &grid));
   CHECK_OK(longshore_halo_create(grid, &staged, &field, 1, &plan));
   return longshore_halo_start(plan);
@@ -492,7 +550,8 @@ static int stream(longshore_team* team) {
     longshore_stream* loop = NULL;
     const struct longshore_stream_options options = {
         .kernel = kernels[k], .tasks = k == 3 ? "threads" : NULL, .task_count = k == 3 ? 2 : 0};
-    CHECK_OK(longshore_stream_create(team, k % 2 ? LONGSHORE_FLOAT32 : LONGSHORE_FLOAT64, 1000, &options, &loop));
+    CHECK_OK(longshore_stream_create(team, k % 2 ? LONGSHORE_FLOAT32 : LONGSHORE_FLOAT64, 1000,
+                                     &options, &loop));
     CHECK_OK(longshore_stream_run(loop));
     CHECK_OK(longshore_stream_run(loop));
     CHECK(longshore_stream_wrong(loop) == 0);
@@ -500,11 +559,16 @@ static int stream(longshore_team* team) {
     CHECK_OK(longshore_stream_free(loop));
   }
   longshore_stream* loop = NULL;
-  const struct longshore_stream_options kernel = {.kernel = "cubed"}, memory = {.memory = "ram"}, tasks = {.tasks = "elves"};
-  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &kernel, &loop), LONGSHORE_ERROR_USAGE, "triad");
-  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &memory, &loop), LONGSHORE_ERROR_USAGE, "malloc");
-  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &tasks, &loop), LONGSHORE_ERROR_USAGE, "openmp");
-  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_INT32, 10, NULL, &loop), LONGSHORE_ERROR_USAGE, "LONGSHORE_FLOAT32");
+  const struct longshore_stream_options kernel = {.kernel = "cubed"}, memory = {.memory = "ram"},
+                                        tasks = {.tasks = "elves"};
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &kernel, &loop),
+                LONGSHORE_ERROR_USAGE, "triad");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &memory, &loop),
+                LONGSHORE_ERROR_USAGE, "malloc");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &tasks, &loop),
+                LONGSHORE_ERROR_USAGE, "openmp");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_INT32, 10, NULL, &loop),
+                LONGSHORE_ERROR_USAGE, "LONGSHORE_FLOAT32");
   return LONGSHORE_OK;
 }
 
@@ -517,14 +581,17 @@ static int stream(longshore_team* team) {
 enum { most_threads = 8 };
 struct told {
   int fault;
-  double left[most_threads][27]; /* cells of each rank of this process that an exchange fills at the end of the run */
+  double left
+      [most_threads]
+      [27]; /* cells of each rank of this process that an exchange fills at the end of the run */
 };
 
 static int all_of_it(longshore_team* team, void* context) {
   struct told* const told = context;
   const int fault = told->fault;
   PASS(collectives(team));
-  static const char* const strategies[] = {"agp", "exstack", "exstack2", "conveyor", "aggregator", "direct"};
+  static const char* const strategies[] = {"agp",      "exstack",    "exstack2",
+                                           "conveyor", "aggregator", "direct"};
   const int all_direct = longshore_team_nodes(team) == 1;
   for (int s = 0; s < 5 + all_direct; ++s) {
     PASS(gather_and_scatter(team, short_type, "block", strategies[s]));
@@ -532,16 +599,21 @@ static int all_of_it(longshore_team* team, void* context) {
     PASS(gather_and_scatter(team, short_type, "block-cyclic", strategies[s]));
   }
   for (int type = LONGSHORE_INT32; type <= LONGSHORE_FLOAT64; ++type) {
-    if (longshore_type_bytes(type) < least_bytes || type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64) continue;
+    if (longshore_type_bytes(type) < least_bytes || type == LONGSHORE_UINT32 ||
+        type == LONGSHORE_UINT64)
+      continue;
     PASS(histogram(team, type, "exstack"));
-    if (all_direct || type == LONGSHORE_INT64) PASS(histogram(team, type, "agp")); /* between nodes 64-bit integers are added */
+    if (all_direct || type == LONGSHORE_INT64)
+      PASS(histogram(team, type, "agp")); /* between nodes 64-bit integers are added */
     if (all_direct) PASS(histogram(team, type, "direct"));
   }
   /* Each type by each operation, and each of these by one strategy after the other. */
   static const char* const for_updates[] = {"exstack", "direct", "agp", "conveyor"};
   for (int type = LONGSHORE_INT32; type <= LONGSHORE_FLOAT64; ++type)
     for (int operation = LONGSHORE_SUM; operation <= LONGSHORE_AND; ++operation) {
-      if (longshore_type_bytes(type) < least_bytes || (operation > LONGSHORE_MAX && type >= LONGSHORE_FLOAT32)) continue;
+      if (longshore_type_bytes(type) < least_bytes ||
+          (operation > LONGSHORE_MAX && type >= LONGSHORE_FLOAT32))
+        continue;
       PASS(update(team, type, operation, for_updates[all_direct ? (type + operation) % 4 : 0]));
     }
   PASS(refused_requests(team));
@@ -556,7 +628,8 @@ static int all_of_it(longshore_team* team, void* context) {
   PASS(sort(team, LONGSHORE_INT8, 0, 100));
   PASS(refused_sorts(team));
   PASS(stream(team));
-  const int is_thread = strcmp(longshore_team_transport(team), "threads") == 0, rank = longshore_team_rank(team);
+  const int is_thread = strcmp(longshore_team_transport(team), "threads") == 0,
+            rank = longshore_team_rank(team);
   CHECK(rank < most_threads);
   return leave_in_flight(team, told->left[is_thread ? rank : 0]);
 }
@@ -571,20 +644,25 @@ static int says_two(longshore_team* team, void* context) {
 
 static int refuses(longshore_team* team, void* context) {
   if (longshore_team_rank(team) < longshore_team_size(team) - 1) return longshore_barrier(team);
-  return context == NULL ? 7 : longshore_fail(LONGSHORE_ERROR_UNSUPPORTED, "what the program says itself");
+  return context == NULL
+             ? 7
+             : longshore_fail(LONGSHORE_ERROR_UNSUPPORTED, "what the program says itself");
 }
 
 int main(int argc, char** argv) {
   struct told told = {0};
   told.fault = argc > 1 && strcmp(argv[1], "--fault") == 0;
-  if (argc > 1 && strcmp(argv[1], "--refuse") == 0) { /* a rank that cannot go on ends the run, with its reason */
+  if (argc > 1 && strcmp(argv[1], "--refuse") ==
+                      0) { /* a rank that cannot go on ends the run, with its reason */
     const int code = longshore_run(argc, argv, refuses, NULL);
     if (code == LONGSHORE_ERROR_PROGRAM) puts(longshore_error_message());
     if (longshore_run(argc, argv, says_two, NULL) != LONGSHORE_ERROR_PROGRAM) return 1;
-    if (longshore_run(argc, argv, refuses, &argc) == LONGSHORE_ERROR_UNSUPPORTED) puts(longshore_error_message());
+    if (longshore_run(argc, argv, refuses, &argc) == LONGSHORE_ERROR_UNSUPPORTED)
+      puts(longshore_error_message());
     return 1;
   }
-  if (strcmp(longshore_error_message(), "") != 0 || strcmp(longshore_error_name(4), "timeout") != 0) return 2;
+  if (strcmp(longshore_error_message(), "") != 0 || strcmp(longshore_error_name(4), "timeout") != 0)
+    return 2;
   if (longshore_run(argc, argv, NULL, NULL) != LONGSHORE_ERROR_USAGE) return 3;
   const int code = longshore_run(argc, argv, all_of_it, &told);
   if (code == LONGSHORE_OK) {

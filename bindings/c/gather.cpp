@@ -15,7 +15,8 @@ using namespace longshore::bindings;
 template <class Word>
 class plan_of final : public longshore_gather_plan {
  public:
-  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words, const gather_options& options)
+  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words,
+          const gather_options& options)
       : longshore_gather_plan(table, "gather plan"), plan_(words, options) {}
   void run(std::span<const std::int64_t> indices, void* values) override {
     plan_(indices, std::span<Word>(static_cast<Word*>(values), indices.size()));
@@ -27,7 +28,8 @@ class plan_of final : public longshore_gather_plan {
 };
 
 std::unique_ptr<longshore_gather_plan> make(longshore_array& table, const gather_options& options) {
-  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_gather_plan> {
+  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words)
+                        -> std::unique_ptr<longshore_gather_plan> {
     return std::make_unique<plan_of<Word>>(table, words, options);
   });
 }
@@ -45,11 +47,14 @@ int longshore_gather_free(longshore_gather_plan* plan) {
   return guarded([&] { longshore_team::free(plan); });
 }
 
-int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, int64_t count, void* out) {
+int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, int64_t count,
+                         void* out) {
   return run_plan(plan, indices, count, out);
 }
 
-const char* longshore_gather_strategy(const longshore_gather_plan* plan) { return name_of(plan->strategy()).data(); }
+const char* longshore_gather_strategy(const longshore_gather_plan* plan) {
+  return name_of(plan->strategy()).data();
+}
 
 int longshore_gather(longshore_array* table, const int64_t* indices, int64_t count, void* out,
                      const struct longshore_gather_options* options) {

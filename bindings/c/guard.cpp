@@ -84,9 +84,13 @@ extern "C" {
 
 const char* longshore_version(void) { return LONGSHORE_VERSION; }
 
-const char* longshore_error_message(void) { return longshore::bindings::error_of_this_thread().message.c_str(); }
+const char* longshore_error_message(void) {
+  return longshore::bindings::error_of_this_thread().message.c_str();
+}
 
-int longshore_fail(int code, const char* message) { return longshore::bindings::keep(code, message == nullptr ? "" : message); }
+int longshore_fail(int code, const char* message) {
+  return longshore::bindings::keep(code, message == nullptr ? "" : message);
+}
 
 void longshore_end(int code) {
   // Ranks that are threads fail together; one speaks, and the others stay until it has ended the process.

@@ -11,7 +11,8 @@ using namespace longshore;
 using namespace longshore::bindings;
 
 struct longshore_grid final : owned {
-  longshore_grid(longshore_team& of, const grid_options& options) : owned(of, "grid"), ranks(of.ranks, options) {}
+  longshore_grid(longshore_team& of, const grid_options& options)
+      : owned(of, "grid"), ranks(of.ranks, options) {}
   rank_grid ranks;
 };
 
@@ -23,8 +24,8 @@ struct longshore_memory final : owned {
 };
 
 struct longshore_halo final : owned {
-  longshore_halo(const longshore_grid& grid, std::vector<const owned*> stands_on, tasks with, halo_options options,
-                 const std::vector<field_memory>& fields)
+  longshore_halo(const longshore_grid& grid, std::vector<const owned*> stands_on, tasks with,
+                 halo_options options, const std::vector<field_memory>& fields)
       : owned(grid.team(), "halo plan", std::move(stands_on)), workers(std::move(with)) {
     options.workers = &workers;
     plan.emplace(grid.ranks, options, fields);
@@ -56,7 +57,9 @@ grid_options options_of(const longshore_grid_options* given) {
   }
   options.placement = grid_placement_from(word_or(given->placement, "linear"));
   if (options.placement == grid_placement::levels)
-    fail(errc::unsupported, "placement levels is a matter of longshore-bench and of C++; linear, cart and auto can be had here");
+    fail(errc::unsupported,
+         "placement levels is a matter of longshore-bench and of C++; linear, cart and auto can be "
+         "had here");
   return options;
 }
 
@@ -67,10 +70,13 @@ halo_options options_of(const longshore_halo_options* given) {
   options.mode = halo_mode_from(word_or(given->mode, "direct"));
   options.reach = halo_reach_from(word_or(given->reach, "corners"));
   if ((given->low == nullptr) != (given->high == nullptr))
-    fail(errc::usage, "of a halo plan's low and high one is NULL: give both, or neither for all of the halo in memory");
+    fail(errc::usage,
+         "of a halo plan's low and high one is NULL: give both, or neither for all of the halo in "
+         "memory");
   if (given->low == nullptr) return options;
   halo_widths widths;
-  for (int d = 0; d < most_dimensions; ++d) widths.low[d] = given->low[d], widths.high[d] = given->high[d];
+  for (int d = 0; d < most_dimensions; ++d)
+    widths.low[d] = given->low[d], widths.high[d] = given->high[d];
   options.width = widths;
   return options;
 }
@@ -84,9 +90,11 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
     if (is_there && field.extents[d] < 1)
       fail(errc::usage, "a field of {} cells along dimension {}: 1 or more", field.extents[d], d);
     if (!is_there && field.extents[d] > 1)
-      fail(errc::usage, "a field of {} cells along dimension {}, on a grid of {} dimensions", field.extents[d], d, dimensions);
+      fail(errc::usage, "a field of {} cells along dimension {}, on a grid of {} dimensions",
+           field.extents[d], d, dimensions);
     if (field.low[d] < 0 || field.high[d] < 0)
-      fail(errc::usage, "a halo of {} and {} cells along dimension {}: 0 or more", field.low[d], field.high[d], d);
+      fail(errc::usage, "a halo of {} and {} cells along dimension {}: 0 or more", field.low[d],
+           field.high[d], d);
     memory.extents[d] = is_there ? static_cast<std::size_t>(field.extents[d]) : 1;
     memory.strides_bytes[d] = field.strides[d] * static_cast<std::ptrdiff_t>(memory.element_bytes);
     memory.widths.low[d] = is_there ? field.low[d] : 0;
@@ -100,7 +108,8 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
 longshore_memory* find_memory(const longshore_team& of, const std::byte* cell) {
   for (const auto& thing : of.things)
     if (auto* const memory = dynamic_cast<longshore_memory*>(thing.get()))
-      if (cell >= memory->cells.data() && cell < memory->cells.data() + memory->bytes) return memory;
+      if (cell >= memory->cells.data() && cell < memory->cells.data() + memory->bytes)
+        return memory;
   return nullptr;
 }
 
@@ -108,7 +117,8 @@ longshore_memory* find_memory(const longshore_team& of, const std::byte* cell) {
 
 extern "C" {
 
-int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options, longshore_grid** grid) {
+int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
+                          longshore_grid** grid) {
   return guarded([&] {
     longshore_team& of = usable(team);
     needed(grid, "the place for the grid");
@@ -139,7 +149,8 @@ int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]) {
   return grid->ranks.neighbour(direction);
 }
 
-void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first, int64_t* count) {
+void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
+                          int64_t* count) {
   *first = *count = 0;
   if (dimension < 0 || dimension >= most_dimensions) return;
   const int64_t ranks = grid->ranks.shape()[dimension], mine = grid->ranks.coordinates()[dimension];
@@ -148,7 +159,8 @@ void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cel
   *count = cells / ranks + (mine < rest ? 1 : 0);
 }
 
-int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory, void** data) {
+int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
+                            void** data) {
   return guarded([&] {
     longshore_team& of = usable(team);
     needed(memory, "the place for the memory");
@@ -165,8 +177,8 @@ longshore_memory* longshore_memory_of(const longshore_team* team, const void* ce
   return find_memory(*team, static_cast<const std::byte*>(cell));
 }
 
-void longshore_field_dense(struct longshore_field* field, void* cells, int type, const int64_t extents[3], const int low[3],
-                           const int high[3]) {
+void longshore_field_dense(struct longshore_field* field, void* cells, int type,
+                           const int64_t extents[3], const int low[3], const int high[3]) {
   *field = {};
   field->type = type;
   int64_t stride = 1, first = 0;
@@ -179,7 +191,8 @@ void longshore_field_dense(struct longshore_field* field, void* cells, int type,
     stride *= std::max<int64_t>(extents[d], 1) + low[d] + high[d];
   }
   const std::size_t bytes = longshore_type_bytes(type);
-  if (bytes > 0) field->first = static_cast<std::byte*>(cells) + static_cast<std::size_t>(first) * bytes;
+  if (bytes > 0)
+    field->first = static_cast<std::byte*>(cells) + static_cast<std::size_t>(first) * bytes;
 }
 
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
@@ -198,15 +211,18 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
       memories.back().memory = lies_in->cells.ticket();
       stands_on.push_back(lies_in);
     }
-    tasks workers = options == nullptr ? tasks() : tasks_named(of.team().ranks, options->tasks, options->task_count);
-    *plan = of.team().keep(
-        std::make_unique<longshore_halo>(of, std::move(stands_on), std::move(workers), options_of(options), memories));
+    tasks workers = options == nullptr
+                        ? tasks()
+                        : tasks_named(of.team().ranks, options->tasks, options->task_count);
+    *plan = of.team().keep(std::make_unique<longshore_halo>(
+        of, std::move(stands_on), std::move(workers), options_of(options), memories));
   });
 }
 
 int longshore_halo_free(longshore_halo* plan) {
   return guarded([&] {
-    if (plan != nullptr && plan->in_flight) fail(errc::usage, "the halo plan is in flight: wait for it before it is freed");
+    if (plan != nullptr && plan->in_flight)
+      fail(errc::usage, "the halo plan is in flight: wait for it before it is freed");
     longshore_team::free(plan);
   });
 }
@@ -237,13 +253,17 @@ int longshore_halo_exchange(longshore_halo* plan) {
   return guarded([&] { usable(plan, "the plan").plan->exchange(); });
 }
 
-const char* longshore_halo_algorithm(const longshore_halo* plan) { return name_of(plan->plan->algorithm()).data(); }
+const char* longshore_halo_algorithm(const longshore_halo* plan) {
+  return name_of(plan->plan->algorithm()).data();
+}
 
-int longshore_halo_rounds(const longshore_halo* plan) { return static_cast<int>(plan->plan->rounds()); }
+int longshore_halo_rounds(const longshore_halo* plan) {
+  return static_cast<int>(plan->plan->rounds());
+}
 
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved) {
   const traffic all = plan->plan->moved();
-  *moved = {static_cast<int64_t>(all.messages), static_cast<int64_t>(all.payload_bytes), static_cast<int64_t>(all.wire_bytes),
-            static_cast<int64_t>(all.offnode_bytes)};
+  *moved = {static_cast<int64_t>(all.messages), static_cast<int64_t>(all.payload_bytes),
+            static_cast<int64_t>(all.wire_bytes), static_cast<int64_t>(all.offnode_bytes)};
 }
 }

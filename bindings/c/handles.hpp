@@ -81,10 +81,10 @@ struct longshore_team {
   /// Throws errc::usage in another thread than the one that the team was made in: waits and buffers are of one thread.
   void check_thread() const {
     if (std::this_thread::get_id() != thread)
-      longshore::fail(
-          longshore::errc::usage,
-          "rank {}: a team, or what was made with it, is used by another thread than the one that the team was made in",
-          ranks.rank());
+      longshore::fail(longshore::errc::usage,
+                      "rank {}: a team, or what was made with it, is used by another thread than "
+                      "the one that the team was made in",
+                      ranks.rank());
   }
 
   std::unique_ptr<longshore::team> own;

@@ -11,6 +11,7 @@ int header_test(longshore_team* team) {
   const int width[3] = {1, 1, 1};
   gather.strategy = NULL;
   longshore_field_dense(&field, NULL, LONGSHORE_FLOAT64, cells, width, width);
-  if (longshore_array_create(team, LONGSHORE_INT64, 0, 10, NULL, &table) != LONGSHORE_OK) return LONGSHORE_ERROR_PROGRAM;
+  if (longshore_array_create(team, LONGSHORE_INT64, 0, 10, NULL, &table) != LONGSHORE_OK)
+    return LONGSHORE_ERROR_PROGRAM;
   return longshore_gather(table, cells, 3, field.first, &gather);
 }

@@ -38,13 +38,16 @@ extern "C" {
 /* Codes are never renumbered. */
 enum longshore_error {
   LONGSHORE_OK = 0,
-  LONGSHORE_ERROR_USAGE = 1,         /* the caller asked for something that makes no sense: nothing was done */
+  LONGSHORE_ERROR_USAGE =
+      1, /* the caller asked for something that makes no sense: nothing was done */
   LONGSHORE_ERROR_UNSUPPORTED = 2,   /* makes sense, but not on this transport, build or machine */
   LONGSHORE_ERROR_OUT_OF_MEMORY = 3, /* the memory asked for is not there */
-  LONGSHORE_ERROR_TIMEOUT = 4,       /* a wait passed its deadline (LONGSHORE_TIMEOUT in the environment, seconds) */
-  LONGSHORE_ERROR_PEER_FAILED = 5,   /* another rank failed first; its error is the one to read */
-  LONGSHORE_ERROR_TRANSPORT = 6,     /* the library underneath (MPI, ...) reported an error */
-  LONGSHORE_ERROR_PROGRAM = 100      /* the program's own function, given to longshore_run, returned another number than 0 */
+  LONGSHORE_ERROR_TIMEOUT =
+      4, /* a wait passed its deadline (LONGSHORE_TIMEOUT in the environment, seconds) */
+  LONGSHORE_ERROR_PEER_FAILED = 5, /* another rank failed first; its error is the one to read */
+  LONGSHORE_ERROR_TRANSPORT = 6,   /* the library underneath (MPI, ...) reported an error */
+  LONGSHORE_ERROR_PROGRAM =
+      100 /* the program's own function, given to longshore_run, returned another number than 0 */
 };
 
 /* Of elements. */
@@ -141,12 +144,12 @@ int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes,
 /* An array of `size` elements over all ranks, zero at first. Types of 4 and of 8 bytes (int32 to float64), and LONGSHORE_BYTES with
  * `element_bytes` 4 or 8; else `element_bytes` is 0. `distribution`: "block" (default; the remainder on the first ranks, one each) or
  * "cyclic" (element i on rank i mod ranks). Collective. Memory per rank: that of the rank with most elements. */
-int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size, const char* distribution,
-                           longshore_array** array);
+int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size,
+                           const char* distribution, longshore_array** array);
 /* The same, dealt to the ranks in turn in blocks of `block_items` elements, 1 or more: element i on rank (i / block_items) mod ranks. A rank's
  * blocks lie one after the other. */
-int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes, int64_t size, int64_t block_items,
-                                        longshore_array** array);
+int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes,
+                                        int64_t size, int64_t block_items, longshore_array** array);
 /* LONGSHORE_ERROR_USAGE, on all ranks, while plans for it exist. */
 int longshore_array_free(longshore_array* array);
 int64_t longshore_array_size(const longshore_array* array);
@@ -161,10 +164,11 @@ int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* 
 /* ---- gather, scatter, histogram, update ---- */
 
 struct longshore_gather_options {
-  const char* strategy;      /* "auto" (default), "agp", "exstack", "exstack2", "conveyor", "aggregator", "direct" */
-  int64_t buffer_items;      /* of strategies that aggregate: items per destination; 0: 1024 */
-  int hops;                  /* of "conveyor": 1, 2 or 3; 0: chosen */
-  int combine;               /* 1: what a buffer holds twice for one element is combined before it leaves */
+  const char*
+      strategy; /* "auto" (default), "agp", "exstack", "exstack2", "conveyor", "aggregator", "direct" */
+  int64_t buffer_items; /* of strategies that aggregate: items per destination; 0: 1024 */
+  int hops;             /* of "conveyor": 1, 2 or 3; 0: chosen */
+  int combine; /* 1: what a buffer holds twice for one element is combined before it leaves */
   int64_t expected_requests; /* of "auto": most requests of a rank in one call; 0: not known */
 };
 
@@ -173,10 +177,12 @@ struct longshore_gather_options {
  * between what writes an array and what reads it. `indices` are global, any number of them, different on each rank. An index out of
  * range: LONGSHORE_ERROR_USAGE here, LONGSHORE_ERROR_PEER_FAILED on the others if they aggregate; the plan can be used again.
  * Cost of n requests per rank: docs/gather.md, by strategy. */
-int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options, longshore_gather_plan** plan);
+int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options,
+                            longshore_gather_plan** plan);
 int longshore_gather_free(longshore_gather_plan* plan);
 /* out[i] = table[indices[i]] for all i below `count`. */
-int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, int64_t count, void* out);
+int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, int64_t count,
+                         void* out);
 /* The strategy in use: what "auto" has become, for the last call. */
 const char* longshore_gather_strategy(const longshore_gather_plan* plan);
 /* One gather with a plan of its own. */
@@ -187,44 +193,53 @@ int longshore_gather(longshore_array* table, const int64_t* indices, int64_t cou
 int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options,
                              longshore_scatter_plan** plan);
 int longshore_scatter_free(longshore_scatter_plan* plan);
-int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, int64_t count, const void* values);
+int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, int64_t count,
+                          const void* values);
 const char* longshore_scatter_strategy(const longshore_scatter_plan* plan);
-int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
-                      const struct longshore_gather_options* options);
+int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count,
+                      const void* values, const struct longshore_gather_options* options);
 
 /* table[indices[i]] += values[i], nothing lost however many ranks meet at an element. Of any type but LONGSHORE_BYTES; integers wrap
  * around. `values` NULL: 1 for each index, which then need not travel. */
-int longshore_histogram_create(longshore_array* table, const struct longshore_gather_options* options,
+int longshore_histogram_create(longshore_array* table,
+                               const struct longshore_gather_options* options,
                                longshore_histogram_plan** plan);
 int longshore_histogram_free(longshore_histogram_plan* plan);
-int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indices, int64_t count, const void* values);
+int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indices, int64_t count,
+                            const void* values);
 const char* longshore_histogram_strategy(const longshore_histogram_plan* plan);
-int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
-                        const struct longshore_gather_options* options);
+int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count,
+                        const void* values, const struct longshore_gather_options* options);
 
 /* table[indices[i]] = operation(table[indices[i]], values[i]) by one of enum longshore_reduction, nothing lost however many ranks meet at an
  * element: LONGSHORE_MIN keeps the smallest. Of any type but LONGSHORE_BYTES; what an element has before counts, and zero is what arrays
  * begin with. Minimum and maximum are not for NaN, which is neither. */
-int longshore_update_create(longshore_array* table, int operation, const struct longshore_gather_options* options,
+int longshore_update_create(longshore_array* table, int operation,
+                            const struct longshore_gather_options* options,
                             longshore_update_plan** plan);
 int longshore_update_free(longshore_update_plan* plan);
-int longshore_update_run(longshore_update_plan* plan, const int64_t* indices, int64_t count, const void* values);
+int longshore_update_run(longshore_update_plan* plan, const int64_t* indices, int64_t count,
+                         const void* values);
 const char* longshore_update_strategy(const longshore_update_plan* plan);
-int longshore_update(longshore_array* table, const int64_t* indices, int64_t count, const void* values, int operation,
+int longshore_update(longshore_array* table, const int64_t* indices, int64_t count,
+                     const void* values, int operation,
                      const struct longshore_gather_options* options);
 
 /* ---- halo exchange ---- */
 
 struct longshore_grid_options {
-  int dimensions;        /* 1 to 3; 0: 3 */
-  int ranks[3];          /* ranks along x, y, z; 0: found */
-  int open[3];           /* 1: the domain ends there; 0: it wraps around */
-  const char* placement; /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/placement.md */
-  int64_t cells[3];      /* of the whole domain: the grid that is found cuts it with the least surface; 0: factors are balanced */
+  int dimensions; /* 1 to 3; 0: 3 */
+  int ranks[3];   /* ranks along x, y, z; 0: found */
+  int open[3];    /* 1: the domain ends there; 0: it wraps around */
+  const char*
+      placement; /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/placement.md */
+  int64_t cells
+      [3]; /* of the whole domain: the grid that is found cuts it with the least surface; 0: factors are balanced */
 };
 
 /* The ranks of a team as a Cartesian grid. Collective. */
-int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options, longshore_grid** grid);
+int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
+                          longshore_grid** grid);
 int longshore_grid_free(longshore_grid* grid);
 int longshore_grid_dimensions(const longshore_grid* grid);
 /* Ranks along x, y, z, and where this rank sits. */
@@ -234,11 +249,13 @@ void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]);
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]);
 /* This rank's piece of `cells` cells along a dimension: the remainder is spread over the first pieces. Nothing of a
  * dimension that is not 0 to 2. */
-void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first, int64_t* count);
+void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
+                          int64_t* count);
 
 /* Memory that the ranks of the node can read: fields that lie in it, which plans find by their addresses, are not packed in mode "direct"
  * between processes. Zero at first, aligned to 64 bytes at least. Local; it is needed until the plans for it are freed. */
-int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory, void** data);
+int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
+                            void** data);
 int longshore_memory_free(longshore_memory* memory);
 /* The memory in which an address lies; NULL where it lies in none. */
 longshore_memory* longshore_memory_of(const longshore_team* team, const void* cell);
@@ -249,24 +266,26 @@ struct longshore_field {
   int type;             /* enum longshore_type */
   size_t element_bytes; /* of LONGSHORE_BYTES; else 0 */
   int64_t extents[3];   /* interior cells along x, y, z; 1 (or 0) beyond the grid's dimensions */
-  int64_t strides[3];   /* elements from one cell to the next along x, y, z; of any sign and order */
-  int low[3];           /* cells of halo that exist in memory on the low sides, */
-  int high[3];          /* and on the high sides */
+  int64_t strides[3]; /* elements from one cell to the next along x, y, z; of any sign and order */
+  int low[3];         /* cells of halo that exist in memory on the low sides, */
+  int high[3];        /* and on the high sides */
 };
 
 /* Fills in a field whose rows lie one after the other with their halo, and x is next to each other: `cells` is the first one in memory, a
  * corner of the halo. With LONGSHORE_BYTES `first` stays NULL: the program fills it in with `element_bytes`. */
-void longshore_field_dense(struct longshore_field* field, void* cells, int type, const int64_t extents[3], const int low[3],
-                           const int high[3]);
+void longshore_field_dense(struct longshore_field* field, void* cells, int type,
+                           const int64_t extents[3], const int low[3], const int high[3]);
 
 struct longshore_halo_options {
-  const char* algorithm; /* "standard" (default), "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto" */
-  const char* mode;      /* "direct" (default), "channel", and the modes that are MPI calls: docs/halo.md */
-  const char* reach;     /* what the stencil reads: "corners" (default), "edges", "faces" */
-  const int* low;        /* cells that are exchanged on the low sides, x, y, z, and on the high sides; */
-  const int* high;       /* both NULL: all of the halo in memory */
-  const char* tasks;     /* who copies large messages: "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;        /* of each rank; 0: its share of the cores */
+  const char*
+      algorithm; /* "standard" (default), "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto" */
+  const char*
+      mode; /* "direct" (default), "channel", and the modes that are MPI calls: docs/halo.md */
+  const char* reach; /* what the stencil reads: "corners" (default), "edges", "faces" */
+  const int* low;  /* cells that are exchanged on the low sides, x, y, z, and on the high sides; */
+  const int* high; /* both NULL: all of the halo in memory */
+  const char* tasks; /* who copies large messages: "serial" (default), "threads", "openmp", "tbb" */
+  int task_count;    /* of each rank; 0: its share of the cores */
 };
 
 /* A plan for `count` fields, exchanged together; of any types. Collective: the same options, and fields of the same kind in the same
@@ -300,24 +319,28 @@ void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* 
 /* ---- sorting ---- */
 
 struct longshore_sort_options {
-  const char* exchange; /* "auto" (default), "put", "put-scan", "direct", "sendrecv", "alltoallv", "rma", "channel", "two-hop" */
-  const char* order;    /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
-  int64_t max_key;      /* of integer keys: they are from 0 to max_key - 1; 0: the range is found */
-  int sampled;          /* 1: buckets are cut by samples of the keys, for keys that are not evenly spread; 0: at equal widths */
-  int stable;           /* 1: keys that are equal stay in the order of rank and place */
-  const char* tasks;    /* "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;       /* of each rank; 0: its share of the cores */
+  const char*
+      exchange; /* "auto" (default), "put", "put-scan", "direct", "sendrecv", "alltoallv", "rma", "channel", "two-hop" */
+  const char*
+      order; /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
+  int64_t max_key; /* of integer keys: they are from 0 to max_key - 1; 0: the range is found */
+  int sampled; /* 1: buckets are cut by samples of the keys, for keys that are not evenly spread; 0: at equal widths */
+  int stable;  /* 1: keys that are equal stay in the order of rank and place */
+  const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
+  int task_count;    /* of each rank; 0: its share of the cores */
 };
 
 /* Sorts keys over all ranks, often: buffers are kept. `key_type`: any type but LONGSHORE_BYTES; floats are ordered by their bits, -0.0 below
  * 0.0. Each key may have a payload of `payload_bytes` bytes, 0 to 56. Collective. */
 int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes,
-                            const struct longshore_sort_options* options, longshore_sorter** sorter);
+                            const struct longshore_sort_options* options,
+                            longshore_sorter** sorter);
 int longshore_sorter_free(longshore_sorter* sorter);
 /* Any number of keys per rank; `payloads` NULL only where they have none. Afterwards this rank has the *count keys of its part, ascending; no key
  * of a rank is above one of a later rank. Collective. A key outside max_key: LONGSHORE_ERROR_USAGE here, _PEER_FAILED on the others; the
  * sorter can be used again. */
-int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void* payloads, int64_t count, int64_t* received);
+int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void* payloads,
+                         int64_t count, int64_t* received);
 /* Copies the result of the last run: as many keys as received, and payloads (NULL: not wanted). Local. */
 int longshore_sorter_result(const longshore_sorter* sorter, void* keys, void* payloads);
 /* What "auto" became in the last run. */
@@ -327,14 +350,16 @@ const char* longshore_sorter_exchange(const longshore_sorter* sorter);
 
 struct longshore_stream_options {
   const char* kernel; /* "triad" (default), "copy", "scale", "add" */
-  const char* memory; /* policy: "malloc" (default), "calloc", "huge", "interleave", ...: docs/stream.md */
-  const char* tasks;  /* "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;     /* of each rank; 0: its share of the cores */
-  int streaming;      /* 1: results are stored past the caches */
+  const char*
+      memory; /* policy: "malloc" (default), "calloc", "huge", "interleave", ...: docs/stream.md */
+  const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
+  int task_count;    /* of each rank; 0: its share of the cores */
+  int streaming;     /* 1: results are stored past the caches */
 };
 
 /* Three arrays of `elements` elements of this rank, of type LONGSHORE_FLOAT32 or _FLOAT64. All of these calls are local. */
-int longshore_stream_create(longshore_team* team, int type, int64_t elements, const struct longshore_stream_options* options,
+int longshore_stream_create(longshore_team* team, int type, int64_t elements,
+                            const struct longshore_stream_options* options,
                             longshore_stream** stream);
 int longshore_stream_free(longshore_stream* stream);
 /* The kernel, once over all elements. */

@@ -25,10 +25,12 @@ int longshore_init_mpi(MPI_Comm ranks, longshore_team** team) {
     MPI_Finalized(&finalised);
     if (initialised == 0 || finalised != 0)
       fail(errc::usage,
-           "a team of a communicator {} MPI: the program initialises MPI before, and finalises it after longshore_finalize",
+           "a team of a communicator {} MPI: the program initialises MPI before, and finalises it "
+           "after longshore_finalize",
            initialised == 0 ? "before the start of" : "after the end of");
     if (ranks == MPI_COMM_NULL)
-      fail(errc::usage, "a team of MPI_COMM_NULL: ranks that are not in a communicator make no team of it");
+      fail(errc::usage,
+           "a team of MPI_COMM_NULL: ranks that are not in a communicator make no team of it");
     const run_options options = options_from_environment();
     *team = new longshore_team(mpi::team::make(ranks, options));
   });

@@ -25,7 +25,8 @@ static int use(MPI_Comm part, int fortran) {
 
 static int program(void) {
   longshore_team* team = NULL;
-  CHECK_REFUSED(longshore_init_mpi(MPI_COMM_WORLD, &team), LONGSHORE_ERROR_USAGE, "before the start of MPI");
+  CHECK_REFUSED(longshore_init_mpi(MPI_COMM_WORLD, &team), LONGSHORE_ERROR_USAGE,
+                "before the start of MPI");
   MPI_Init(NULL, NULL);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

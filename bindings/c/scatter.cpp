@@ -15,7 +15,8 @@ using namespace longshore::bindings;
 template <class Word>
 class plan_of final : public longshore_scatter_plan {
  public:
-  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words, const gather_options& options)
+  plan_of(longshore_array& table, dist_array<Word, chosen_distribution>& words,
+          const gather_options& options)
       : longshore_scatter_plan(table, "scatter plan"), plan_(words, options) {}
   void run(std::span<const std::int64_t> indices, void* values) override {
     plan_(indices, std::span<const Word>(static_cast<const Word*>(values), indices.size()));
@@ -26,8 +27,10 @@ class plan_of final : public longshore_scatter_plan {
   scatter_plan<Word, chosen_distribution> plan_;
 };
 
-std::unique_ptr<longshore_scatter_plan> make(longshore_array& table, const gather_options& options) {
-  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_scatter_plan> {
+std::unique_ptr<longshore_scatter_plan> make(longshore_array& table,
+                                             const gather_options& options) {
+  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words)
+                        -> std::unique_ptr<longshore_scatter_plan> {
     return std::make_unique<plan_of<Word>>(table, words, options);
   });
 }
@@ -45,14 +48,17 @@ int longshore_scatter_free(longshore_scatter_plan* plan) {
   return guarded([&] { longshore_team::free(plan); });
 }
 
-int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, int64_t count, const void* values) {
+int longshore_scatter_run(longshore_scatter_plan* plan, const int64_t* indices, int64_t count,
+                          const void* values) {
   return run_plan(plan, indices, count, const_cast<void*>(values));
 }
 
-const char* longshore_scatter_strategy(const longshore_scatter_plan* plan) { return name_of(plan->strategy()).data(); }
+const char* longshore_scatter_strategy(const longshore_scatter_plan* plan) {
+  return name_of(plan->strategy()).data();
+}
 
-int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
-                      const struct longshore_gather_options* options) {
+int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count,
+                      const void* values, const struct longshore_gather_options* options) {
   return run_once(table, indices, count, const_cast<void*>(values), options, make);
 }
 }

@@ -19,7 +19,8 @@ using namespace longshore::bindings;
 template <class T>
 class stream_of final : public longshore_stream {
  public:
-  stream_of(longshore_team& of, std::size_t elements, std::string_view memory, tasks workers, const stream_options& options)
+  stream_of(longshore_team& of, std::size_t elements, std::string_view memory, tasks workers,
+            const stream_options& options)
       : longshore_stream(of, "stream"),
         workers_(std::move(workers)),
         counted_bytes_(arrays_touched(options.kernel) * elements * sizeof(T)),
@@ -39,25 +40,32 @@ std::unique_ptr<longshore_stream> make(longshore_team& of, int type, std::size_t
   const std::string_view name = word_or(given.kernel, "triad");
   const auto kernel = stream_kernel_named(name);
   if (!kernel) fail(errc::usage, "stream kernel '{}': it is one of copy, scale, add, triad", name);
-  const stream_options options{.kernel = *kernel, .stores = given.streaming != 0 ? store_kind::streaming : store_kind::ordinary};
+  const stream_options options{
+      .kernel = *kernel,
+      .stores = given.streaming != 0 ? store_kind::streaming : store_kind::ordinary};
   const std::string_view memory = word_or(given.memory, "malloc");
   tasks workers = tasks_named(of.ranks, given.tasks, given.task_count);
-  if (type == LONGSHORE_FLOAT32) return std::make_unique<stream_of<float>>(of, elements, memory, std::move(workers), options);
-  if (type == LONGSHORE_FLOAT64) return std::make_unique<stream_of<double>>(of, elements, memory, std::move(workers), options);
-  fail(errc::usage, "stream of {}: its elements are LONGSHORE_FLOAT32 or LONGSHORE_FLOAT64", name_of_type(type));
+  if (type == LONGSHORE_FLOAT32)
+    return std::make_unique<stream_of<float>>(of, elements, memory, std::move(workers), options);
+  if (type == LONGSHORE_FLOAT64)
+    return std::make_unique<stream_of<double>>(of, elements, memory, std::move(workers), options);
+  fail(errc::usage, "stream of {}: its elements are LONGSHORE_FLOAT32 or LONGSHORE_FLOAT64",
+       name_of_type(type));
 }
 
 }  // namespace
 
 extern "C" {
 
-int longshore_stream_create(longshore_team* team, int type, int64_t elements, const struct longshore_stream_options* options,
+int longshore_stream_create(longshore_team* team, int type, int64_t elements,
+                            const struct longshore_stream_options* options,
                             longshore_stream** stream) {
   return guarded([&] {
     longshore_team& of = usable(team);
     needed(stream, "the place for the stream");
     const longshore_stream_options defaults{};
-    *stream = of.keep(make(of, type, count_from(elements, "the number of elements"), options == nullptr ? defaults : *options));
+    *stream = of.keep(make(of, type, count_from(elements, "the number of elements"),
+                           options == nullptr ? defaults : *options));
   });
 }
 
@@ -73,5 +81,7 @@ int64_t longshore_stream_bytes(const longshore_stream* stream) {
   return static_cast<int64_t>(const_cast<longshore_stream*>(stream)->bytes());
 }
 
-int64_t longshore_stream_wrong(longshore_stream* stream) { return static_cast<int64_t>(stream->wrong()); }
+int64_t longshore_stream_wrong(longshore_stream* stream) {
+  return static_cast<int64_t>(stream->wrong());
+}
 }

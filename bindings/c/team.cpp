@@ -33,7 +33,9 @@ reduction reduction_of(int which) {
   if (which == LONGSHORE_SUM) return reduction::sum;
   if (which == LONGSHORE_MIN) return reduction::min;
   if (which == LONGSHORE_MAX) return reduction::max;
-  fail(errc::usage, "an allreduce by operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX", which);
+  fail(errc::usage,
+       "an allreduce by operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX",
+       which);
 }
 
 // By way of the type that the team reduces.
@@ -58,15 +60,23 @@ void allreduce_uint64(team& ranks, std::uint64_t* values, std::size_t count, red
 void allreduce(team& ranks, void* values, std::size_t count, int type, reduction how) {
   switch (type) {
     case LONGSHORE_INT8: return allreduce_as<std::int64_t, std::int8_t>(ranks, values, count, how);
-    case LONGSHORE_INT16: return allreduce_as<std::int64_t, std::int16_t>(ranks, values, count, how);
-    case LONGSHORE_INT32: return allreduce_as<std::int64_t, std::int32_t>(ranks, values, count, how);
-    case LONGSHORE_UINT8: return allreduce_as<std::int64_t, std::uint8_t>(ranks, values, count, how);
-    case LONGSHORE_UINT16: return allreduce_as<std::int64_t, std::uint16_t>(ranks, values, count, how);
-    case LONGSHORE_UINT32: return allreduce_as<std::int64_t, std::uint32_t>(ranks, values, count, how);
-    case LONGSHORE_UINT64: return allreduce_uint64(ranks, static_cast<std::uint64_t*>(values), count, how);
+    case LONGSHORE_INT16:
+      return allreduce_as<std::int64_t, std::int16_t>(ranks, values, count, how);
+    case LONGSHORE_INT32:
+      return allreduce_as<std::int64_t, std::int32_t>(ranks, values, count, how);
+    case LONGSHORE_UINT8:
+      return allreduce_as<std::int64_t, std::uint8_t>(ranks, values, count, how);
+    case LONGSHORE_UINT16:
+      return allreduce_as<std::int64_t, std::uint16_t>(ranks, values, count, how);
+    case LONGSHORE_UINT32:
+      return allreduce_as<std::int64_t, std::uint32_t>(ranks, values, count, how);
+    case LONGSHORE_UINT64:
+      return allreduce_uint64(ranks, static_cast<std::uint64_t*>(values), count, how);
     case LONGSHORE_FLOAT32: return allreduce_as<double, float>(ranks, values, count, how);
-    case LONGSHORE_INT64: return ranks.allreduce(std::span(static_cast<std::int64_t*>(values), count), how);
-    case LONGSHORE_FLOAT64: return ranks.allreduce(std::span(static_cast<double*>(values), count), how);
+    case LONGSHORE_INT64:
+      return ranks.allreduce(std::span(static_cast<std::int64_t*>(values), count), how);
+    case LONGSHORE_FLOAT64:
+      return ranks.allreduce(std::span(static_cast<double*>(values), count), how);
     default: static_cast<void>(bytes_of_type(type, 0, "an allreduce"));
   }
 }
@@ -74,8 +84,10 @@ void allreduce(team& ranks, void* values, std::size_t count, int type, reduction
 // A block of each rank.
 std::size_t bytes_of_all(const team& ranks, std::size_t bytes) {
   std::size_t all = 0;
-  if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(ranks.size()), &all) || all > PTRDIFF_MAX)
-    fail(errc::usage, "blocks of {} bytes of {} ranks: more than any memory holds", bytes, ranks.size());
+  if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(ranks.size()), &all) ||
+      all > PTRDIFF_MAX)
+    fail(errc::usage, "blocks of {} bytes of {} ranks: more than any memory holds", bytes,
+         ranks.size());
   return all;
 }
 
@@ -86,9 +98,12 @@ std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what)
     if (known.type == type) return known.bytes;
   if (type == LONGSHORE_BYTES && element_bytes > 0) return element_bytes;
   if (type == LONGSHORE_BYTES)
-    fail(errc::usage, "{} of type LONGSHORE_BYTES with elements of 0 bytes: say how many, or name another type", what);
+    fail(errc::usage,
+         "{} of type LONGSHORE_BYTES with elements of 0 bytes: say how many, or name another type",
+         what);
   fail(errc::usage,
-       "{} of type {}: it is one of enum longshore_type, LONGSHORE_INT8 (1) to LONGSHORE_FLOAT64 (10) or LONGSHORE_BYTES (11)",
+       "{} of type {}: it is one of enum longshore_type, LONGSHORE_INT8 (1) to LONGSHORE_FLOAT64 "
+       "(10) or LONGSHORE_BYTES (11)",
        what, type);
 }
 
@@ -99,14 +114,20 @@ const char* name_of_type(int type) noexcept {
 }
 
 tasks tasks_named(const team& ranks, const char* layer, int count) {
-  if (count < 0) fail(errc::usage, "{} tasks of each rank: 1 or more, or 0 for its share of the cores", count);
+  if (count < 0)
+    fail(errc::usage, "{} tasks of each rank: 1 or more, or 0 for its share of the cores", count);
   const std::string name(word_or(layer, "serial"));
   if (name == "serial") {
-    if (count > 1) fail(errc::usage, "{} tasks of layer serial: it is one; the others are threads, openmp, tbb", count);
+    if (count > 1)
+      fail(errc::usage, "{} tasks of layer serial: it is one; the others are threads, openmp, tbb",
+           count);
     return {};
   }
   const int all = static_cast<int>(ranks.cpus().size());
-  return tasks({.layer = name, .count = count > 0 ? count : all, .cpus = ranks.cpus(), .spin = ranks.waiting().spin});
+  return tasks({.layer = name,
+                .count = count > 0 ? count : all,
+                .cpus = ranks.cpus(),
+                .spin = ranks.waiting().spin});
 }
 
 }  // namespace longshore::bindings
@@ -119,7 +140,8 @@ c_team make_c_team(team& ranks) { return c_team(new longshore_team(ranks)); }
 
 void check_c(int code) {
   if (code == LONGSHORE_OK) return;
-  throw error(code <= LONGSHORE_ERROR_TRANSPORT ? static_cast<errc>(code) : errc::usage, longshore_error_message());
+  throw error(code <= LONGSHORE_ERROR_TRANSPORT ? static_cast<errc>(code) : errc::usage,
+              longshore_error_message());
 }
 
 }  // namespace longshore
@@ -128,10 +150,12 @@ void longshore_team::free(longshore::bindings::owned* thing) {
   if (thing == nullptr) return;
   thing->team().check_thread();
   if (thing->users() > 0)
-    longshore::fail(longshore::errc::usage, "the {} is still used by {} of what was made for it: free that first", thing->kind(),
-                    thing->users());
+    longshore::fail(longshore::errc::usage,
+                    "the {} is still used by {} of what was made for it: free that first",
+                    thing->kind(), thing->users());
   auto& all = thing->team().things;
-  const auto at = std::find_if(all.rbegin(), all.rend(), [thing](const auto& one) { return one.get() == thing; });
+  const auto at = std::find_if(all.rbegin(), all.rend(),
+                               [thing](const auto& one) { return one.get() == thing; });
   const auto dead = std::move(*at);  // out of the list before it ends
   all.erase(std::next(at).base());
 }
@@ -156,10 +180,12 @@ int longshore_run(int argc, char** argv, longshore_main body, void* context) {
       const int status = body(&handle, context);
       if (status == 0) return handle.complete();
       // What a call of the library returned comes with its message.
-      if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT && status == kept_code())
+      if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT &&
+          status == kept_code())
         throw error(static_cast<errc>(status), longshore_error_message());
       throw program_failure(
-          fmt::format("the function that longshore_run was given returned {} on rank {}", status, ranks.rank()));
+          fmt::format("the function that longshore_run was given returned {} on rank {}", status,
+                      ranks.rank()));
     });
   });
 }
@@ -168,7 +194,9 @@ int longshore_finalize(longshore_team* team) {
   return guarded([&] {
     if (team == nullptr) return;
     team->check_thread();
-    if (!team->own) fail(errc::usage, "longshore_finalize of a team of longshore_run, which ends it: leave the call out");
+    if (!team->own)
+      fail(errc::usage,
+           "longshore_finalize of a team of longshore_run, which ends it: leave the call out");
     team->complete();
     delete team;
   });
@@ -177,7 +205,9 @@ int longshore_finalize(longshore_team* team) {
 int longshore_team_rank(const longshore_team* team) { return team->ranks.rank(); }
 int longshore_team_size(const longshore_team* team) { return team->ranks.size(); }
 int longshore_team_nodes(const longshore_team* team) { return team->ranks.nodes().node_count(); }
-const char* longshore_team_transport(const longshore_team* team) { return team->ranks.transport_name().data(); }
+const char* longshore_team_transport(const longshore_team* team) {
+  return team->ranks.transport_name().data();
+}
 double longshore_team_seconds(const longshore_team* team) { return team->ranks.now(); }
 
 int longshore_barrier(longshore_team* team) {
@@ -194,7 +224,8 @@ int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root
   });
 }
 
-int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction) {
+int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type,
+                        int reduction) {
   return guarded([&] {
     const std::size_t items = count_from(count, "the number of values");
     if (items > 0) needed(static_cast<std::byte*>(values), "the array of values");
@@ -209,7 +240,8 @@ int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, vo
       needed(static_cast<const std::byte*>(mine), "what a rank gives to an allgather");
       needed(static_cast<std::byte*>(all), "the room for an allgather");
     }
-    ranks.allgather({static_cast<const std::byte*>(mine), bytes}, {static_cast<std::byte*>(all), bytes_of_all(ranks, bytes)});
+    ranks.allgather({static_cast<const std::byte*>(mine), bytes},
+                    {static_cast<std::byte*>(all), bytes_of_all(ranks, bytes)});
   });
 }
 
@@ -221,7 +253,8 @@ int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes,
       needed(static_cast<std::byte*>(incoming), "the room for incoming blocks");
     }
     const std::size_t all = bytes_of_all(ranks, bytes);
-    ranks.alltoall({static_cast<const std::byte*>(outgoing), all}, {static_cast<std::byte*>(incoming), all});
+    ranks.alltoall({static_cast<const std::byte*>(outgoing), all},
+                   {static_cast<std::byte*>(incoming), all});
   });
 }
 }

@@ -22,20 +22,25 @@ using namespace longshore::bindings;
 
 number number_of(int type) {
   if (type == LONGSHORE_FLOAT32 || type == LONGSHORE_FLOAT64) return number::floating;
-  return type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64 ? number::unsigned_integer : number::signed_integer;
+  return type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64 ? number::unsigned_integer
+                                                              : number::signed_integer;
 }
 
 word_operation operation_of(int code, int type) {
-  static constexpr std::array codes = {LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, LONGSHORE_XOR, LONGSHORE_OR, LONGSHORE_AND};
+  static constexpr std::array codes = {LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX,
+                                       LONGSHORE_XOR, LONGSHORE_OR,  LONGSHORE_AND};
   const auto* const at = std::find(codes.begin(), codes.end(), code);
   if (at == codes.end())
     fail(errc::usage,
-         "an update by operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, LONGSHORE_XOR, LONGSHORE_OR, "
+         "an update by operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, "
+         "LONGSHORE_XOR, LONGSHORE_OR, "
          "LONGSHORE_AND",
          code);
   const word_operation chosen{static_cast<operation>(at - codes.begin()), number_of(type)};
   if (chosen.how >= operation::bit_xor && chosen.of == number::floating)
-    fail(errc::usage, "an update by LONGSHORE_XOR, _OR or _AND in an array of {}: these are of integers", name_of_type(type));
+    fail(errc::usage,
+         "an update by LONGSHORE_XOR, _OR or _AND in an array of {}: these are of integers",
+         name_of_type(type));
   return chosen;
 }
 
@@ -54,9 +59,12 @@ struct kind_of_plan {
 template <class Word, class Operation>
 class plan_of final : public longshore_histogram_plan {
  public:
-  plan_of(longshore_array& table, const kind_of_plan& kind, dist_array<Word, chosen_distribution>& words, Operation operation,
+  plan_of(longshore_array& table, const kind_of_plan& kind,
+          dist_array<Word, chosen_distribution>& words, Operation operation,
           const gather_options& options)
-      : longshore_histogram_plan(table, kind.plan), one_(one_of<Word>(table.type)), plan_(words, operation, options) {
+      : longshore_histogram_plan(table, kind.plan),
+        one_(one_of<Word>(table.type)),
+        plan_(words, operation, options) {
     plan_.set_name(kind.operation);
   }
   void run(std::span<const std::int64_t> indices, void* values) override {
@@ -72,13 +80,16 @@ class plan_of final : public longshore_histogram_plan {
   update_plan<Word, chosen_distribution, Operation> plan_;
 };
 
-std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const kind_of_plan& kind, int code,
-                                               const gather_options& options) {
+std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const kind_of_plan& kind,
+                                               int code, const gather_options& options) {
   if (table.type == LONGSHORE_BYTES)
-    fail(errc::usage, "a {} for an array of bytes: what is updated is one of int32, uint32, float32, int64, uint64, float64",
+    fail(errc::usage,
+         "a {} for an array of bytes: what is updated is one of int32, uint32, float32, int64, "
+         "uint64, float64",
          kind.plan);
   const word_operation chosen = operation_of(code, table.type);
-  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words) -> std::unique_ptr<longshore_histogram_plan> {
+  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words)
+                        -> std::unique_ptr<longshore_histogram_plan> {
     if constexpr (sizeof(Word) == sizeof(std::int64_t))
       if (chosen.how == operation::sum && chosen.of != number::floating)
         return std::make_unique<plan_of<Word, op::add>>(table, kind, words, op::add{}, options);
@@ -92,7 +103,8 @@ auto make_update(int code) {
   };
 }
 
-std::unique_ptr<longshore_histogram_plan> make_histogram(longshore_array& table, const gather_options& options) {
+std::unique_ptr<longshore_histogram_plan> make_histogram(longshore_array& table,
+                                                         const gather_options& options) {
   return make(table, {"histogram plan", "histogram"}, LONGSHORE_SUM, options);
 }
 
@@ -100,7 +112,8 @@ std::unique_ptr<longshore_histogram_plan> make_histogram(longshore_array& table,
 
 extern "C" {
 
-int longshore_update_create(longshore_array* table, int operation, const struct longshore_gather_options* options,
+int longshore_update_create(longshore_array* table, int operation,
+                            const struct longshore_gather_options* options,
                             longshore_update_plan** plan) {
   return create_plan(table, options, plan, make_update(operation));
 }
@@ -109,18 +122,24 @@ int longshore_update_free(longshore_update_plan* plan) {
   return guarded([&] { longshore_team::free(plan); });
 }
 
-int longshore_update_run(longshore_update_plan* plan, const int64_t* indices, int64_t count, const void* values) {
+int longshore_update_run(longshore_update_plan* plan, const int64_t* indices, int64_t count,
+                         const void* values) {
   return run_plan(plan, indices, count, const_cast<void*>(values));
 }
 
-const char* longshore_update_strategy(const longshore_update_plan* plan) { return name_of(plan->strategy()).data(); }
-
-int longshore_update(longshore_array* table, const int64_t* indices, int64_t count, const void* values, int operation,
-                     const struct longshore_gather_options* options) {
-  return run_once(table, indices, count, const_cast<void*>(values), options, make_update(operation));
+const char* longshore_update_strategy(const longshore_update_plan* plan) {
+  return name_of(plan->strategy()).data();
 }
 
-int longshore_histogram_create(longshore_array* table, const struct longshore_gather_options* options,
+int longshore_update(longshore_array* table, const int64_t* indices, int64_t count,
+                     const void* values, int operation,
+                     const struct longshore_gather_options* options) {
+  return run_once(table, indices, count, const_cast<void*>(values), options,
+                  make_update(operation));
+}
+
+int longshore_histogram_create(longshore_array* table,
+                               const struct longshore_gather_options* options,
                                longshore_histogram_plan** plan) {
   return create_plan(table, options, plan, make_histogram);
 }
@@ -129,14 +148,17 @@ int longshore_histogram_free(longshore_histogram_plan* plan) {
   return guarded([&] { longshore_team::free(plan); });
 }
 
-int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indices, int64_t count, const void* values) {
+int longshore_histogram_run(longshore_histogram_plan* plan, const int64_t* indices, int64_t count,
+                            const void* values) {
   return run_plan(plan, indices, count, const_cast<void*>(values), true);
 }
 
-const char* longshore_histogram_strategy(const longshore_histogram_plan* plan) { return name_of(plan->strategy()).data(); }
+const char* longshore_histogram_strategy(const longshore_histogram_plan* plan) {
+  return name_of(plan->strategy()).data();
+}
 
-int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count, const void* values,
-                        const struct longshore_gather_options* options) {
+int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count,
+                        const void* values, const struct longshore_gather_options* options) {
   return run_once(table, indices, count, const_cast<void*>(values), options, make_histogram, true);
 }
 }

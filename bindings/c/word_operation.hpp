@@ -28,8 +28,9 @@ struct word_operation {
   /// The word that changes nothing.
   template <std::integral Word>
   [[nodiscard]] Word identity() const {
-    return chosen<Word>(
-        [](auto function, auto zero) { return std::bit_cast<Word>(decltype(function)::template identity<decltype(zero)>()); });
+    return chosen<Word>([](auto function, auto zero) {
+      return std::bit_cast<Word>(decltype(function)::template identity<decltype(zero)>());
+    });
   }
 
  private:
@@ -43,7 +44,8 @@ struct word_operation {
 
   template <class Word>
   [[gnu::noinline]] Word other(Word a, Word b) const {
-    return chosen<Word>([&](auto function, auto zero) { return as<decltype(zero)>(function, a, b); });
+    return chosen<Word>(
+        [&](auto function, auto zero) { return as<decltype(zero)>(function, a, b); });
   }
 
   /// body(function, zero of the type that the words are)

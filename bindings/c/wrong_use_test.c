@@ -47,7 +47,8 @@ static int nothing_given(longshore_team* team, longshore_array* table) {
   NULL_REFUSED(longshore_sorter_result(NULL, &some, NULL));
   NULL_REFUSED(longshore_stream_create(NULL, LONGSHORE_FLOAT64, 10, NULL, &stream));
   NULL_REFUSED(longshore_stream_run(NULL));
-  CHECK(array == NULL && gather == NULL && grid == NULL && memory == NULL && sorter == NULL && stream == NULL);
+  CHECK(array == NULL && gather == NULL && grid == NULL && memory == NULL && sorter == NULL &&
+        stream == NULL);
   CHECK_OK(longshore_array_free(NULL));
   CHECK_OK(longshore_gather_free(NULL));
   CHECK_OK(longshore_scatter_free(NULL));
@@ -71,37 +72,51 @@ static int wrong_numbers(longshore_team* team, longshore_array* table) {
   longshore_grid* grid = NULL;
   longshore_sorter* sorter = NULL;
   longshore_stream* stream = NULL;
-  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT64, 0, INT64_MIN, NULL, &array), LONGSHORE_ERROR_USAGE, "0 or more");
-  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT64, 0, INT64_MAX, NULL, &array), LONGSHORE_ERROR_OUT_OF_MEMORY,
-                "memory");
-  CHECK_REFUSED(longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, INT64_MAX, INT64_MAX, &array),
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT64, 0, INT64_MIN, NULL, &array),
+                LONGSHORE_ERROR_USAGE, "0 or more");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT64, 0, INT64_MAX, NULL, &array),
                 LONGSHORE_ERROR_OUT_OF_MEMORY, "memory");
-  CHECK_OK(longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, 3, INT64_MAX, &array)); /* all on rank 0 */
+  CHECK_REFUSED(
+      longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, INT64_MAX, INT64_MAX, &array),
+      LONGSHORE_ERROR_OUT_OF_MEMORY, "memory");
+  CHECK_OK(longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, 3, INT64_MAX,
+                                               &array)); /* all on rank 0 */
   CHECK(longshore_array_local_size(array) == (longshore_team_rank(team) == 0 ? 3 : 0));
   CHECK(longshore_array_owner(array, 2, NULL) == 0 && longshore_array_owner(array, 3, NULL) == -1);
   CHECK_OK(longshore_array_free(array));
-  CHECK_REFUSED(longshore_array_create(team, 12, 0, 10, NULL, &array), LONGSHORE_ERROR_USAGE, "longshore_type");
-  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_BYTES, 16, 10, NULL, &array), LONGSHORE_ERROR_USAGE, "4 and of 8");
+  CHECK_REFUSED(longshore_array_create(team, 12, 0, 10, NULL, &array), LONGSHORE_ERROR_USAGE,
+                "longshore_type");
+  CHECK_REFUSED(longshore_array_create(team, LONGSHORE_BYTES, 16, 10, NULL, &array),
+                LONGSHORE_ERROR_USAGE, "4 and of 8");
   CHECK_REFUSED(longshore_gather(table, &index, -1, out, NULL), LONGSHORE_ERROR_USAGE, "0 or more");
   CHECK(longshore_array_index(table, -1) == -1 && longshore_array_owner(table, -1, NULL) == -1);
-  const struct longshore_gather_options hops = {.strategy = "conveyor", .hops = 9}, items = {.buffer_items = -4};
+  const struct longshore_gather_options hops = {.strategy = "conveyor", .hops = 9},
+                                        items = {.buffer_items = -4};
   CHECK_REFUSED(longshore_gather(table, &index, 1, out, &hops), LONGSHORE_ERROR_USAGE, "1, 2 or 3");
-  CHECK_REFUSED(longshore_gather(table, &index, 1, out, &items), LONGSHORE_ERROR_USAGE, "buffer_items is -4");
+  CHECK_REFUSED(longshore_gather(table, &index, 1, out, &items), LONGSHORE_ERROR_USAGE,
+                "buffer_items is -4");
 
-  CHECK_REFUSED(longshore_allgather(team, out, SIZE_MAX, out), LONGSHORE_ERROR_USAGE, "more than any memory");
-  CHECK_REFUSED(longshore_alltoall(team, out, SIZE_MAX, out), LONGSHORE_ERROR_USAGE, "more than any memory");
+  CHECK_REFUSED(longshore_allgather(team, out, SIZE_MAX, out), LONGSHORE_ERROR_USAGE,
+                "more than any memory");
+  CHECK_REFUSED(longshore_alltoall(team, out, SIZE_MAX, out), LONGSHORE_ERROR_USAGE,
+                "more than any memory");
 
   static const int one[3] = {1, 1, 1}, many[3] = {1, 1, 2}, below[3] = {-1, 1, 1};
   static const int64_t cells[3] = {1, 1, 1};
   struct longshore_field field;
   CHECK_OK(longshore_grid_create(team, NULL, &grid));
   longshore_field_dense(&field, out, LONGSHORE_INT64, cells, one, one);
-  const struct longshore_halo_options wide = {.low = one, .high = many}, negative = {.low = below, .high = one};
-  CHECK_REFUSED(longshore_halo_create(grid, &wide, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "halo");
-  CHECK_REFUSED(longshore_halo_create(grid, &negative, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "-1");
-  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 0, &plan), LONGSHORE_ERROR_USAGE, "1 or more");
+  const struct longshore_halo_options wide = {.low = one, .high = many},
+                                      negative = {.low = below, .high = one};
+  CHECK_REFUSED(longshore_halo_create(grid, &wide, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "halo");
+  CHECK_REFUSED(longshore_halo_create(grid, &negative, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "-1");
+  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 0, &plan), LONGSHORE_ERROR_USAGE,
+                "1 or more");
   field.extents[1] = -3;
-  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE, "1 or more");
+  CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
+                "1 or more");
   longshore_field_dense(&field, out, LONGSHORE_INT64, cells, one, one);
   CHECK_OK(longshore_halo_create(grid, NULL, &field, 1, &plan));
   CHECK_REFUSED(longshore_halo_wait(plan), LONGSHORE_ERROR_USAGE, "start");
@@ -111,14 +126,19 @@ static int wrong_numbers(longshore_team* team, longshore_array* table) {
   CHECK_OK(longshore_halo_free(plan));
   CHECK_OK(longshore_grid_free(grid));
 
-  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT64, SIZE_MAX, NULL, &sorter), LONGSHORE_ERROR_USAGE, "at most 56");
+  CHECK_REFUSED(longshore_sorter_create(team, LONGSHORE_INT64, SIZE_MAX, NULL, &sorter),
+                LONGSHORE_ERROR_USAGE, "at most 56");
   CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT64, 0, NULL, &sorter));
-  CHECK_REFUSED(longshore_sorter_run(sorter, out, NULL, -1, NULL), LONGSHORE_ERROR_USAGE, "0 or more");
-  CHECK_OK(longshore_sorter_result(sorter, NULL, NULL)); /* nothing was sorted: there is nothing to write */
+  CHECK_REFUSED(longshore_sorter_run(sorter, out, NULL, -1, NULL), LONGSHORE_ERROR_USAGE,
+                "0 or more");
+  CHECK_OK(longshore_sorter_result(sorter, NULL,
+                                   NULL)); /* nothing was sorted: there is nothing to write */
   CHECK_OK(longshore_sorter_free(sorter));
   const struct longshore_stream_options tasks = {.tasks = "threads", .task_count = -1};
-  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, -1, NULL, &stream), LONGSHORE_ERROR_USAGE, "0 or more");
-  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &tasks, &stream), LONGSHORE_ERROR_USAGE, "-1");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, -1, NULL, &stream),
+                LONGSHORE_ERROR_USAGE, "0 or more");
+  CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, 10, &tasks, &stream),
+                LONGSHORE_ERROR_USAGE, "-1");
   return LONGSHORE_OK;
 }
 
@@ -135,9 +155,12 @@ static int refused_there(const struct handles* made) {
   longshore_array* array = NULL;
   CHECK(strcmp(longshore_error_message(), "") == 0); /* each thread has its own */
   CHECK_REFUSED(longshore_barrier(made->team), LONGSHORE_ERROR_USAGE, "another thread");
-  CHECK_REFUSED(longshore_array_create(made->team, LONGSHORE_INT64, 0, 1, NULL, &array), LONGSHORE_ERROR_USAGE, "another thread");
-  CHECK_REFUSED(longshore_gather_run(made->plan, &first, 1, &out), LONGSHORE_ERROR_USAGE, "another thread");
-  CHECK_REFUSED(longshore_gather(made->table, &first, 1, &out, NULL), LONGSHORE_ERROR_USAGE, "another thread");
+  CHECK_REFUSED(longshore_array_create(made->team, LONGSHORE_INT64, 0, 1, NULL, &array),
+                LONGSHORE_ERROR_USAGE, "another thread");
+  CHECK_REFUSED(longshore_gather_run(made->plan, &first, 1, &out), LONGSHORE_ERROR_USAGE,
+                "another thread");
+  CHECK_REFUSED(longshore_gather(made->table, &first, 1, &out, NULL), LONGSHORE_ERROR_USAGE,
+                "another thread");
   CHECK_REFUSED(longshore_gather_free(made->plan), LONGSHORE_ERROR_USAGE, "another thread");
   CHECK_REFUSED(longshore_array_free(made->table), LONGSHORE_ERROR_USAGE, "another thread");
   return LONGSHORE_OK;
@@ -183,6 +206,7 @@ static int all_of_it(longshore_team* team, void* context) {
 int main(int argc, char** argv) {
   int use_what_was_freed = argc > 1 && strcmp(argv[1], "--freed") == 0;
   const int code = longshore_run(argc, argv, all_of_it, &use_what_was_freed);
-  if (code != LONGSHORE_OK) fprintf(stderr, "%s: %s\n", longshore_error_name(code), longshore_error_message());
+  if (code != LONGSHORE_OK)
+    fprintf(stderr, "%s: %s\n", longshore_error_name(code), longshore_error_message());
   return code == LONGSHORE_OK ? 0 : 1;
 }

@@ -16,7 +16,8 @@ static int ask(longshore_team* team, void* context) {
   longshore_array* table = NULL;
   TRY(longshore_array_create(team, LONGSHORE_FLOAT64, 0, n, "block", &table));
   double* const mine = longshore_array_local(table);
-  for (int64_t k = 0; k < longshore_array_local_size(table); ++k) mine[k] = 0.5 * (double)longshore_array_index(table, k);
+  for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
+    mine[k] = 0.5 * (double)longshore_array_index(table, k);
   TRY(longshore_barrier(team)); /* now all ranks may read it */
 
   longshore_gather_plan* plan = NULL;
@@ -24,13 +25,15 @@ static int ask(longshore_team* team, void* context) {
   int64_t indices[requests], wrong = 0;
   double values[requests];
   for (int64_t round = 0; round < 3; ++round) {
-    for (int64_t i = 0; i < requests; ++i) indices[i] = (i * (7919 + round) + longshore_team_rank(team)) % n;
+    for (int64_t i = 0; i < requests; ++i)
+      indices[i] = (i * (7919 + round) + longshore_team_rank(team)) % n;
     TRY(longshore_gather_run(plan, indices, requests, values));
     for (int64_t i = 0; i < requests; ++i) wrong += values[i] != 0.5 * (double)indices[i];
   }
   TRY(longshore_allreduce(team, &wrong, 1, LONGSHORE_INT64, LONGSHORE_SUM));
   if (longshore_team_rank(team) == 0)
-    printf("gather: ranks=%d requests=%d verified=%s\n", longshore_team_size(team), 3 * requests, wrong == 0 ? "yes" : "no");
+    printf("gather: ranks=%d requests=%d verified=%s\n", longshore_team_size(team), 3 * requests,
+           wrong == 0 ? "yes" : "no");
   return wrong == 0 ? LONGSHORE_OK : longshore_fail(LONGSHORE_ERROR_PROGRAM, "wrong values");
 }
 

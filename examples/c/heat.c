@@ -19,12 +19,13 @@ static double* cell(const struct longshore_field* u, int64_t x, int64_t y, int64
 }
 
 static double wave(const int64_t first[3], int64_t x, int64_t y, int64_t z) {
-  return cos(angle * (double)(first[0] + x)) * cos(angle * (double)(first[1] + y)) * cos(angle * (double)(first[2] + z));
+  return cos(angle * (double)(first[0] + x)) * cos(angle * (double)(first[1] + y)) *
+         cos(angle * (double)(first[2] + z));
 }
 
 /* One step of the cells from `low` to `high` - 1. */
-static void compute(const struct longshore_field* u, const struct longshore_field* v, const int64_t low[3],
-                    const int64_t high[3]) {
+static void compute(const struct longshore_field* u, const struct longshore_field* v,
+                    const int64_t low[3], const int64_t high[3]) {
   const double* const from = u->first;
   double* const to = v->first;
   const int64_t Y = u->strides[1], Z = u->strides[2];
@@ -48,7 +49,8 @@ static int solve(longshore_team* team, void* context) {
   for (int i = 0; i < 2; ++i) { /* from one field to the other and back: a plan for each */
     longshore_memory* memory = NULL;
     void* data = NULL;
-    TRY(longshore_memory_create(team, sizeof(double) * (size_t)((n[0] + 2) * (n[1] + 2) * (n[2] + 2)), &memory, &data));
+    TRY(longshore_memory_create(
+        team, sizeof(double) * (size_t)((n[0] + 2) * (n[1] + 2) * (n[2] + 2)), &memory, &data));
     longshore_field_dense(&field[i], data, LONGSHORE_FLOAT64, n, one, one);
     const struct longshore_halo_options options = {.reach = "faces"};
     TRY(longshore_halo_create(grid, &options, &field[i], 1, &halo[i]));
@@ -76,12 +78,15 @@ static int solve(longshore_team* team, void* context) {
   for (int64_t z = 0; z < n[2]; ++z)
     for (int64_t y = 0; y < n[1]; ++y)
       for (int64_t x = 0; x < n[0]; ++x)
-        error = fmax(error, fabs(*cell(&field[steps % 2], x, y, z) - height * wave(first, x, y, z)));
+        error =
+            fmax(error, fabs(*cell(&field[steps % 2], x, y, z) - height * wave(first, x, y, z)));
   TRY(longshore_allreduce(team, &error, 1, LONGSHORE_FLOAT64, LONGSHORE_MAX));
   const int right = error < 1e-9;
   if (longshore_team_rank(team) == 0)
-    printf("heat: ranks=%d steps=%d error=%.1e verified=%s\n", longshore_team_size(team), steps, error, right ? "yes" : "no");
-  return right ? LONGSHORE_OK : longshore_fail(LONGSHORE_ERROR_PROGRAM, "the wave has another height");
+    printf("heat: ranks=%d steps=%d error=%.1e verified=%s\n", longshore_team_size(team), steps,
+           error, right ? "yes" : "no");
+  return right ? LONGSHORE_OK
+               : longshore_fail(LONGSHORE_ERROR_PROGRAM, "the wave has another height");
 }
 
 int main(int argc, char** argv) {

@@ -27,11 +27,13 @@ static int sort_numbers(longshore_team* team, void* context) {
   keys = room;
   TRY(longshore_sorter_result(sorter, keys, NULL));
   for (int64_t i = 1; i < count[0]; ++i) count[1] += keys[i] < keys[i - 1];
-  const int64_t ends[2] = {count[0] > 0 ? (int64_t)keys[0] : -1, count[0] > 0 ? (int64_t)keys[count[0] - 1] : -1}; /* -1: none */
+  const int64_t ends[2] = {count[0] > 0 ? (int64_t)keys[0] : -1,
+                           count[0] > 0 ? (int64_t)keys[count[0] - 1] : -1}; /* -1: none */
   free(keys);
   const int ranks = longshore_team_size(team);
   int64_t* const all = malloc((size_t)ranks * sizeof ends);
-  if (all == NULL) return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY, "no memory for the ends of all ranks");
+  if (all == NULL)
+    return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY, "no memory for the ends of all ranks");
   TRY(longshore_allgather(team, ends, sizeof ends, all));
   TRY(longshore_allreduce(team, count, 2, LONGSHORE_INT64, LONGSHORE_SUM));
   int64_t highest = -1;
@@ -42,8 +44,10 @@ static int sort_numbers(longshore_team* team, void* context) {
   free(all);
   const int right = count[0] == (int64_t)n * ranks && count[1] == 0;
   if (longshore_team_rank(team) == 0)
-    printf("sort: ranks=%d keys=%lld verified=%s\n", ranks, (long long)count[0], right ? "yes" : "no");
-  return right ? LONGSHORE_OK : longshore_fail(LONGSHORE_ERROR_PROGRAM, "the keys are not in order");
+    printf("sort: ranks=%d keys=%lld verified=%s\n", ranks, (long long)count[0],
+           right ? "yes" : "no");
+  return right ? LONGSHORE_OK
+               : longshore_fail(LONGSHORE_ERROR_PROGRAM, "the keys are not in order");
 }
 
 int main(int argc, char** argv) {

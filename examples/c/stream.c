@@ -27,7 +27,8 @@ static int measure(longshore_team* team, void* context) {
   TRY(longshore_allreduce(team, &wrong, 1, LONGSHORE_INT64, LONGSHORE_SUM));
   if (longshore_team_rank(team) == 0)
     printf("stream: ranks=%d gigabytes_per_second=%.1f verified=%s\n", longshore_team_size(team),
-           1e-9 * longshore_team_size(team) * (double)longshore_stream_bytes(triad) / seconds, wrong == 0 ? "yes" : "no");
+           1e-9 * longshore_team_size(team) * (double)longshore_stream_bytes(triad) / seconds,
+           wrong == 0 ? "yes" : "no");
   return wrong == 0 ? LONGSHORE_OK : longshore_fail(LONGSHORE_ERROR_PROGRAM, "wrong elements");
 }
 

@@ -24,10 +24,12 @@ int main(int argc, char** argv) {
     longshore::gather(table, indices, values);
 
     int wrong = 0;
-    for (std::size_t i = 0; i < indices.size(); ++i) wrong += values[i] != indices[i] * indices[i] ? 1 : 0;
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      wrong += values[i] != indices[i] * indices[i] ? 1 : 0;
     wrong = team.allreduce_value(wrong, longshore::reduction::sum);
     if (team.rank() == 0)
-      std::printf("gather: ranks=%d requests=%zu verified=%s\n", team.size(), indices.size(), wrong == 0 ? "yes" : "no");
+      std::printf("gather: ranks=%d requests=%zu verified=%s\n", team.size(), indices.size(),
+                  wrong == 0 ? "yes" : "no");
     if (wrong > 0) throw std::runtime_error("gather: values are wrong");
   });
 }

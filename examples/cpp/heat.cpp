@@ -17,9 +17,11 @@ constexpr int cells = 24;  // of a rank, along each dimension
 constexpr int steps = 50;
 constexpr double diffusion = 0.1;  // per step, in squared cells
 
-void update(const longshore::field<double>& u, longshore::field<double>& next, int z, int y, int x) {
-  next(z, y, x) = u(z, y, x) + diffusion * (u(z, y, x - 1) + u(z, y, x + 1) + u(z, y - 1, x) + u(z, y + 1, x) + u(z - 1, y, x) +
-                                            u(z + 1, y, x) - 6 * u(z, y, x));
+void update(const longshore::field<double>& u, longshore::field<double>& next, int z, int y,
+            int x) {
+  next(z, y, x) =
+      u(z, y, x) + diffusion * (u(z, y, x - 1) + u(z, y, x + 1) + u(z, y - 1, x) + u(z, y + 1, x) +
+                                u(z - 1, y, x) + u(z + 1, y, x) - 6 * u(z, y, x));
 }
 
 void update_interior(const longshore::field<double>& u, longshore::field<double>& next) {
@@ -32,7 +34,8 @@ void update_faces(const longshore::field<double>& u, longshore::field<double>& n
   const auto at_face = [](int i) { return i == 0 || i == cells - 1; };
   for (int z = 0; z < cells; ++z)
     for (int y = 0; y < cells; ++y)
-      for (int x = 0; x < cells; x += at_face(z) || at_face(y) ? 1 : cells - 1) update(u, next, z, y, x);
+      for (int x = 0; x < cells; x += at_face(z) || at_face(y) ? 1 : cells - 1)
+        update(u, next, z, y, x);
 }
 
 }  // namespace
@@ -40,8 +43,10 @@ void update_faces(const longshore::field<double>& u, longshore::field<double>& n
 int main(int argc, char** argv) {
   longshore::run(argc, argv, [](longshore::team& team) {
     const longshore::rank_grid grid(team, {.periodic = {true, true, true}});
-    longshore::field<double> u(grid, {cells, cells, cells}, 1), next(grid, {cells, cells, cells}, 1);
-    const longshore::halo_options reads{.algorithm = longshore::halo_algorithm::automatic, .reach = longshore::halo_reach::faces};
+    longshore::field<double> u(grid, {cells, cells, cells}, 1),
+        next(grid, {cells, cells, cells}, 1);
+    const longshore::halo_options reads{.algorithm = longshore::halo_algorithm::automatic,
+                                        .reach = longshore::halo_reach::faces};
     longshore::halo_exchange halo_of_u(grid, reads, u), halo_of_next(grid, reads, next);
     auto *now = &halo_of_u, *then = &halo_of_next;
 
@@ -53,7 +58,8 @@ int main(int argc, char** argv) {
     const auto wave = [&](int z, int y, int x) {
       const int here[3] = {x, y, z};
       double height = 1;
-      for (int d = 0; d < 3; ++d) height *= std::cos(angle[d] * (cells * grid.coordinates()[d] + here[d]));
+      for (int d = 0; d < 3; ++d)
+        height *= std::cos(angle[d] * (cells * grid.coordinates()[d] + here[d]));
       return height;
     };
     for (int z = 0; z < cells; ++z)
@@ -72,10 +78,12 @@ int main(int argc, char** argv) {
     double error = 0;
     for (int z = 0; z < cells; ++z)
       for (int y = 0; y < cells; ++y)
-        for (int x = 0; x < cells; ++x) error = std::max(error, std::abs(u(z, y, x) - std::pow(kept, steps) * wave(z, y, x)));
+        for (int x = 0; x < cells; ++x)
+          error = std::max(error, std::abs(u(z, y, x) - std::pow(kept, steps) * wave(z, y, x)));
     error = team.allreduce_value(error, longshore::reduction::max);
     if (team.rank() == 0)
-      std::printf("heat: ranks=%d steps=%d error=%.1e verified=%s\n", team.size(), steps, error, error < 1e-9 ? "yes" : "no");
+      std::printf("heat: ranks=%d steps=%d error=%.1e verified=%s\n", team.size(), steps, error,
+                  error < 1e-9 ? "yes" : "no");
     if (error >= 1e-9) throw std::runtime_error("heat: the wave has another height");
   });
 }

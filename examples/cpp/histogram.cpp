@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::runtime_error("histogram: cannot read " + path.string());
     const std::uint64_t words = std::filesystem::file_size(path) / 2;
-    const auto ranks = static_cast<std::uint64_t>(team.size()), rank = static_cast<std::uint64_t>(team.rank());
+    const auto ranks = static_cast<std::uint64_t>(team.size()),
+               rank = static_cast<std::uint64_t>(team.rank());
     const std::uint64_t begin = words * rank / ranks, end = words * (rank + 1) / ranks;
 
     longshore::dist_array<std::int64_t> counts(team, 1 << 16);
@@ -43,7 +44,8 @@ int main(int argc, char** argv) {
     team.barrier();  // the table is there, and 0 everywhere, before anyone counts
     // All take part in every round, those whose share is at its end with nothing.
     for (std::uint64_t round = 0; round < words / ranks + 1; round += words_at_a_time) {
-      const auto share = read_words(file, std::min(begin + round, end), std::min(begin + round + words_at_a_time, end));
+      const auto share = read_words(file, std::min(begin + round, end),
+                                    std::min(begin + round + words_at_a_time, end));
       count(share, 1);
     }
     team.barrier();
@@ -52,11 +54,13 @@ int main(int argc, char** argv) {
     std::array<std::int64_t, 1> total{};
     for (const auto n : mine) total[0] += n;
     team.allreduce(std::span<std::int64_t>(total), longshore::reduction::sum);
-    const std::int64_t most = team.allreduce_value(mine.empty() ? 0 : *std::ranges::max_element(mine), longshore::reduction::max);
+    const std::int64_t most = team.allreduce_value(
+        mine.empty() ? 0 : *std::ranges::max_element(mine), longshore::reduction::max);
     const bool right = total[0] == static_cast<std::int64_t>(words);
     if (team.rank() == 0)
-      std::printf("histogram: ranks=%d words=%lld most_of_one=%lld verified=%s\n", team.size(), static_cast<long long>(total[0]),
-                  static_cast<long long>(most), right ? "yes" : "no");
+      std::printf("histogram: ranks=%d words=%lld most_of_one=%lld verified=%s\n", team.size(),
+                  static_cast<long long>(total[0]), static_cast<long long>(most),
+                  right ? "yes" : "no");
     if (!right) throw std::runtime_error("histogram: not every word was counted");
   });
 }

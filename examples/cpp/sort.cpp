@@ -21,23 +21,28 @@ int main(int argc, char** argv) {
   longshore::run(argc, argv, [](longshore::team& team) {
     longshore::random_stream random(1, static_cast<std::uint64_t>(team.rank()));
     std::vector<particle> particles(100'000);
-    for (auto& one : particles) one = {.cell = static_cast<std::uint32_t>(random.below(1'000'000)), .x = 0, .y = 0, .z = 0};
+    for (auto& one : particles)
+      one = {.cell = static_cast<std::uint32_t>(random.below(1'000'000)), .x = 0, .y = 0, .z = 0};
 
     const auto mine = longshore::bucket_sort(team, particles, {.stable = true}, &particle::cell);
 
     const bool sorted = std::ranges::is_sorted(mine, {}, &particle::cell);
-    const auto all = team.allreduce_value(static_cast<std::int64_t>(mine.size()), longshore::reduction::sum);
+    const auto all =
+        team.allreduce_value(static_cast<std::int64_t>(mine.size()), longshore::reduction::sum);
     // Across ranks: the last of each is not above the first of those after it.
-    const std::int64_t first = mine.empty() ? -1 : mine.front().cell, last = mine.empty() ? -1 : mine.back().cell;
+    const std::int64_t first = mine.empty() ? -1 : mine.front().cell,
+                       last = mine.empty() ? -1 : mine.back().cell;
     const auto firsts = team.allgather_value(first), lasts = team.allgather_value(last);
-    bool right = team.allreduce_value(sorted ? 1 : 0, longshore::reduction::min) == 1 && all == 100'000LL * team.size();
+    bool right = team.allreduce_value(sorted ? 1 : 0, longshore::reduction::min) == 1 &&
+                 all == 100'000LL * team.size();
     std::int64_t highest = -1;
     for (std::size_t rank = 0; rank < firsts.size(); ++rank) {
       right = right && (firsts[rank] < 0 || firsts[rank] >= highest);
       highest = std::max(highest, lasts[rank]);
     }
     if (team.rank() == 0)
-      std::printf("sort: ranks=%d particles=%lld verified=%s\n", team.size(), static_cast<long long>(all), right ? "yes" : "no");
+      std::printf("sort: ranks=%d particles=%lld verified=%s\n", team.size(),
+                  static_cast<long long>(all), right ? "yes" : "no");
     if (!right) throw std::runtime_error("sort: the result is not sorted");
   });
 }

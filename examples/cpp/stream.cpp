@@ -12,13 +12,15 @@ int main(int argc, char** argv) {
     constexpr std::uint64_t elements = 8'000'000;
     longshore::dist_array<double> a(team, elements), b(team, elements), c(team, elements);
     longshore::tasks workers;  // the rank's own thread; {.layer = "threads", .count = 4} for more
-    longshore::for_each(workers, longshore::zip(a, b, c), [](double& x, double& y, double& z) { x = 0, y = 1, z = 2; });
+    longshore::for_each(workers, longshore::zip(a, b, c),
+                        [](double& x, double& y, double& z) { x = 0, y = 1, z = 2; });
 
     double best = 1e9;
     for (int round = 0; round < 5; ++round) {
       team.barrier();
       const double start = team.now();
-      longshore::for_each(workers, longshore::zip(a, b, c), [](double& x, double& y, double& z) { x = y + 3 * z; });
+      longshore::for_each(workers, longshore::zip(a, b, c),
+                          [](double& x, double& y, double& z) { x = y + 3 * z; });
       team.barrier();  // until the last is done
       best = std::min(best, team.allreduce_value(team.now() - start, longshore::reduction::max));
     }
@@ -26,8 +28,8 @@ int main(int argc, char** argv) {
     const bool mine = std::ranges::all_of(a.local(), [](double x) { return x == 7; });
     const bool right = team.allreduce_value(mine ? 1 : 0, longshore::reduction::min) == 1;
     if (team.rank() == 0)
-      std::printf("stream: ranks=%d gigabytes_per_second=%.1f verified=%s\n", team.size(), 24e-9 * elements / best,
-                  right ? "yes" : "no");
+      std::printf("stream: ranks=%d gigabytes_per_second=%.1f verified=%s\n", team.size(),
+                  24e-9 * elements / best, right ? "yes" : "no");
     if (!right) throw std::runtime_error("stream: the triad is wrong");
   });
 }

@@ -10,7 +10,6 @@
 #include <longshore/aggregate/exstack_engine.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/array/for_each.hpp>
-#include <longshore/bucket/bucket_sort.hpp>
 #include <longshore/gather/gather.hpp>
 #include <longshore/gather/scatter.hpp>
 #include <longshore/gather/streams.hpp>
@@ -20,6 +19,7 @@
 #include <longshore/halo/hardware_places.hpp>
 #include <longshore/halo/readable_memory.hpp>
 #include <longshore/machine/placement_search.hpp>
+#include <longshore/sort/bucket_sort.hpp>
 #include <longshore/stream/stream.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>

@@ -11,7 +11,9 @@ static int tell(longshore_team* team, void* context) {
   if (code != LONGSHORE_OK) return code;
   int64_t wrong = sum != size * (size - 1) / 2;
   code = longshore_allreduce(team, &wrong, 1, LONGSHORE_INT64, LONGSHORE_SUM);
-  if (rank == 0) printf("%d ranks on %s: sum %d, wrong %d\n", (int)size, longshore_team_transport(team), (int)sum, (int)wrong);
+  if (rank == 0)
+    printf("%d ranks on %s: sum %d, wrong %d\n", (int)size, longshore_team_transport(team),
+           (int)sum, (int)wrong);
   return code;
 }
 

@@ -14,11 +14,13 @@ int main(int argc, char** argv) {
     std::int64_t received = -1;
     segment->get(team.rank(), 0, &received, sizeof received);
     const bool right = received == (team.rank() + team.size() - 1) % team.size();
-    const auto wrong_ranks = team.allreduce_value<std::int64_t>(right ? 0 : 1, longshore::reduction::sum);
+    const auto wrong_ranks =
+        team.allreduce_value<std::int64_t>(right ? 0 : 1, longshore::reduction::sum);
     const auto sum = team.allreduce_value(received, longshore::reduction::sum);
     if (team.rank() == 0) {
-      std::printf("%d ranks on %s: sum %lld, wrong %lld\n", team.size(), team.transport_name().data(),
-                  static_cast<long long>(sum), static_cast<long long>(wrong_ranks));
+      std::printf("%d ranks on %s: sum %lld, wrong %lld\n", team.size(),
+                  team.transport_name().data(), static_cast<long long>(sum),
+                  static_cast<long long>(wrong_ranks));
     }
   });
 }

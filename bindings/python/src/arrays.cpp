@@ -15,7 +15,9 @@ namespace {
 
 nb::object of_numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
 
-std::string type_name_of(nb::handle object) { return nb::cast<std::string>(nb::str(object.type().attr("__name__"))); }
+std::string type_name_of(nb::handle object) {
+  return nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+}
 
 std::optional<element> element_named(std::string_view name) {
   for (std::size_t i = 0; i < element_names.size(); ++i)
@@ -40,27 +42,36 @@ std::string names_of(std::span<const element> types) {
 }
 
 // Elements of a type that is not allowed here.
-[[noreturn]] void refuse_type(const std::string& type, const char* what, std::span<const element> allowed) {
-  if (allowed.size() > 1) type_error(fmt::format("{}: elements of type {}: allowed are {}", what, type, names_of(allowed)));
+[[noreturn]] void refuse_type(const std::string& type, const char* what,
+                              std::span<const element> allowed) {
+  if (allowed.size() > 1)
+    type_error(
+        fmt::format("{}: elements of type {}: allowed are {}", what, type, names_of(allowed)));
   const std::string_view wanted = name_of(allowed.front());
-  type_error(fmt::format("{}: elements of {} are needed, got {}; array.astype('{}') makes them", what, wanted, type, wanted));
+  type_error(fmt::format("{}: elements of {} are needed, got {}; array.astype('{}') makes them",
+                         what, wanted, type, wanted));
 }
 
 // Why what was given is not looked at as an array.
 [[noreturn]] void refuse(nb::handle given, const char* what, std::span<const element> allowed) {
   if (!nb::hasattr(given, "__array_interface__"))
-    type_error(fmt::format("{}: a NumPy array of {} is needed, got {} (numpy.asarray{} makes one)", what, names_of(allowed),
-                           type_name_of(given), allowed.size() > 1 ? "" : fmt::format("(..., '{}')", name_of(allowed.front()))));
+    type_error(fmt::format(
+        "{}: a NumPy array of {} is needed, got {} (numpy.asarray{} makes one)", what,
+        names_of(allowed), type_name_of(given),
+        allowed.size() > 1 ? "" : fmt::format("(..., '{}')", name_of(allowed.front()))));
   const nb::object type = given.attr("dtype");
   const auto name = nb::cast<std::string>(nb::str(type));
   if (holds(allowed, element_named(name)))
-    throw nb::value_error(
-        fmt::format("{}: the elements of the array do not lie whole elements apart; array.copy() is one where they do", what)
-            .c_str());
+    throw nb::value_error(fmt::format("{}: the elements of the array do not lie whole elements "
+                                      "apart; array.copy() is one where they do",
+                                      what)
+                              .c_str());
   const auto in_this_order = nb::cast<std::string>(nb::str(type.attr("newbyteorder")("=")));
   if (in_this_order != name && holds(allowed, element_named(in_this_order)))
-    type_error(fmt::format("{}: the bytes of elements of {} are swapped; array.astype('{}') has them as this machine does", what,
-                           name, in_this_order));
+    type_error(
+        fmt::format("{}: the bytes of elements of {} are swapped; array.astype('{}') has them as "
+                    "this machine does",
+                    what, name, in_this_order));
   refuse_type(name, what, allowed);
 }
 
@@ -68,9 +79,13 @@ std::string names_of(std::span<const element> types) {
 void refuse_mask(nb::handle given, const char* what) {
   static PyObject* plain = nullptr;  // kept for ever; with Python's lock
   if (plain == nullptr) plain = of_numpy("ndarray").release().ptr();
-  if (given.type().ptr() == plain || PyObject_IsInstance(given.ptr(), plain) != 1 || !nb::hasattr(given, "mask")) return;
+  if (given.type().ptr() == plain || PyObject_IsInstance(given.ptr(), plain) != 1 ||
+      !nb::hasattr(given, "mask"))
+    return;
   type_error(
-      fmt::format("{}: a masked array, whose mask would not be heeded; array.filled() and array.compressed() have none", what));
+      fmt::format("{}: a masked array, whose mask would not be heeded; array.filled() and "
+                  "array.compressed() have none",
+                  what));
 }
 
 template <class Byte, class Array>
@@ -79,14 +94,17 @@ array_memory<Byte> look_at(nb::handle given, const char* what, std::span<const e
   Array array;
   if (!nb::try_cast(given, array)) {
     nb::ndarray<nb::ro> readable;
-    if (nb::try_cast(given, readable)) throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
+    if (nb::try_cast(given, readable))
+      throw nb::value_error(fmt::format("{}: the array is read-only", what).c_str());
     refuse(given, what, allowed);
   }
   const auto type = element_of(array.dtype());
   if (!holds(allowed, type) || array.device_type() != nb::device::cpu::value)
-    refuse_type(nb::cast<std::string>(nb::str(nb::getattr(given, "dtype", nb::none()))), what, allowed);
+    refuse_type(nb::cast<std::string>(nb::str(nb::getattr(given, "dtype", nb::none()))), what,
+                allowed);
   array_memory<Byte> memory;
-  memory.data = static_cast<Byte*>(static_cast<std::conditional_t<std::is_const_v<Byte>, const void*, void*>>(array.data()));
+  memory.data = static_cast<Byte*>(
+      static_cast<std::conditional_t<std::is_const_v<Byte>, const void*, void*>>(array.data()));
   memory.type = *type;
   memory.items = 1;
   const auto item_bytes = static_cast<std::ptrdiff_t>(bytes_of(*type));
@@ -97,15 +115,16 @@ array_memory<Byte> look_at(nb::handle given, const char* what, std::span<const e
   }
   std::ptrdiff_t expected = item_bytes;
   for (std::size_t d = array.ndim(); d-- > 0;) {
-    if (memory.shape[d] != 1 && memory.strides_bytes[d] != expected) memory.contiguous = memory.items == 0;
+    if (memory.shape[d] != 1 && memory.strides_bytes[d] != expected)
+      memory.contiguous = memory.items == 0;
     expected *= static_cast<std::ptrdiff_t>(memory.shape[d]);
   }
   const std::size_t alignment = is_complex(*type) ? bytes_of(*type) / 2 : bytes_of(*type);
   if (memory.items > 0 && reinterpret_cast<std::uintptr_t>(memory.data) % alignment != 0)
-    throw nb::value_error(
-        fmt::format("{}: the array does not begin at a multiple of {} bytes, as its elements must; array.copy() does", what,
-                    alignment)
-            .c_str());
+    throw nb::value_error(fmt::format("{}: the array does not begin at a multiple of {} bytes, as "
+                                      "its elements must; array.copy() does",
+                                      what, alignment)
+                              .c_str());
   memory.owner = nb::borrow(given);
   return memory;
 }
@@ -114,7 +133,9 @@ template <class Memory>
 Memory require_contiguous(Memory memory, const char* what) {
   if (!memory.contiguous)
     throw nb::value_error(
-        fmt::format("{}: the array must be contiguous; numpy.ascontiguousarray makes a copy that is", what).c_str());
+        fmt::format(
+            "{}: the array must be contiguous; numpy.ascontiguousarray makes a copy that is", what)
+            .c_str());
   return memory;
 }
 
@@ -126,7 +147,8 @@ element element_of(nb::handle dtype, std::span<const element> allowed) {
     type = of_numpy("dtype")(dtype);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;
-    type_error(fmt::format("dtype: {} is none; allowed are {}", nb::cast<std::string>(nb::repr(dtype)), names_of(allowed)));
+    type_error(fmt::format("dtype: {} is none; allowed are {}",
+                           nb::cast<std::string>(nb::repr(dtype)), names_of(allowed)));
   }
   const auto name = nb::cast<std::string>(nb::str(type));  // says >f8 where bytes are swapped
   const auto found = element_named(name);
@@ -143,20 +165,26 @@ nb::dlpack::dtype dlpack_of(element type) noexcept {
 }
 
 nb::object dtype_of(element type) {
-  static std::array<PyObject*, element_names.size()> made = {};  // kept for ever; with Python's lock
+  static std::array<PyObject*, element_names.size()> made =
+      {};  // kept for ever; with Python's lock
   PyObject*& known = made[static_cast<std::size_t>(type)];
   const std::string_view name = name_of(type);
-  if (known == nullptr) known = nb::object(of_numpy("dtype")(nb::str(name.data(), name.size()))).release().ptr();
+  if (known == nullptr)
+    known = nb::object(of_numpy("dtype")(nb::str(name.data(), name.size()))).release().ptr();
   return nb::borrow(known);
 }
 
-array_to_write array_for_writing(nb::handle array, const char* what, std::span<const element> allowed) {
+array_to_write array_for_writing(nb::handle array, const char* what,
+                                 std::span<const element> allowed) {
   return look_at<std::byte, nb::ndarray<>>(array, what, allowed);
 }
-array_to_read contiguous_for_reading(nb::handle array, const char* what, std::span<const element> allowed) {
-  return require_contiguous(look_at<const std::byte, nb::ndarray<nb::ro>>(array, what, allowed), what);
+array_to_read contiguous_for_reading(nb::handle array, const char* what,
+                                     std::span<const element> allowed) {
+  return require_contiguous(look_at<const std::byte, nb::ndarray<nb::ro>>(array, what, allowed),
+                            what);
 }
-array_to_write contiguous_for_writing(nb::handle array, const char* what, std::span<const element> allowed) {
+array_to_write contiguous_for_writing(nb::handle array, const char* what,
+                                      std::span<const element> allowed) {
   return require_contiguous(look_at<std::byte, nb::ndarray<>>(array, what, allowed), what);
 }
 
@@ -170,15 +198,18 @@ nb::object new_array(const std::vector<std::size_t>& shape, element type) {
   return nb::handle(empty)(nb::tuple(sizes), dtype);
 }
 
-nb::object array_over(void* data, const std::vector<std::size_t>& shape, element type, nb::handle owner,
-                      const std::vector<std::ptrdiff_t>& strides_bytes) {
+nb::object array_over(void* data, const std::vector<std::size_t>& shape, element type,
+                      nb::handle owner, const std::vector<std::ptrdiff_t>& strides_bytes) {
   std::vector<std::int64_t> strides;
-  for (const std::ptrdiff_t stride : strides_bytes) strides.push_back(stride / static_cast<std::ptrdiff_t>(bytes_of(type)));
-  nb::object array = nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner,
-                                                     strides.empty() ? nullptr : strides.data(), dlpack_of(type)),
-                              nb::rv_policy::reference);
+  for (const std::ptrdiff_t stride : strides_bytes)
+    strides.push_back(stride / static_cast<std::ptrdiff_t>(bytes_of(type)));
+  nb::object array =
+      nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner,
+                                      strides.empty() ? nullptr : strides.data(), dlpack_of(type)),
+               nb::rv_policy::reference);
   // Integers of 64 bits come as long long, which NumPy tells from its int64 when it prints.
-  return type == element::int64 || type == element::uint64 ? array.attr("view")(dtype_of(type)) : array;
+  return type == element::int64 || type == element::uint64 ? array.attr("view")(dtype_of(type))
+                                                           : array;
 }
 
 }  // namespace longshore::python

@@ -17,16 +17,36 @@ namespace longshore::python {
 namespace nb = nanobind;
 
 /// Types of elements, in the order of their names. The last two are for what is moved, and not computed with.
-enum class element { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128 };
+enum class element {
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float32,
+  float64,
+  complex64,
+  complex128
+};
 inline constexpr std::array<std::string_view, 12> element_names = {
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"};
-[[nodiscard]] constexpr std::string_view name_of(element type) noexcept { return element_names[static_cast<std::size_t>(type)]; }
+    "int8",   "int16",  "int32",   "int64",   "uint8",     "uint16",
+    "uint32", "uint64", "float32", "float64", "complex64", "complex128"};
+[[nodiscard]] constexpr std::string_view name_of(element type) noexcept {
+  return element_names[static_cast<std::size_t>(type)];
+}
 [[nodiscard]] constexpr std::size_t bytes_of(element type) noexcept {
   constexpr std::array<std::size_t, 12> bytes = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
   return bytes[static_cast<std::size_t>(type)];
 }
-[[nodiscard]] constexpr bool is_complex(element type) noexcept { return type >= element::complex64; }
-[[nodiscard]] constexpr bool is_floating(element type) noexcept { return type >= element::float32 && !is_complex(type); }
+[[nodiscard]] constexpr bool is_complex(element type) noexcept {
+  return type >= element::complex64;
+}
+[[nodiscard]] constexpr bool is_floating(element type) noexcept {
+  return type >= element::float32 && !is_complex(type);
+}
 [[nodiscard]] constexpr bool is_signed(element type) noexcept { return type <= element::int64; }
 
 inline constexpr auto all_elements = [] {
@@ -35,7 +55,8 @@ inline constexpr auto all_elements = [] {
   return all;
 }();
 /// Without complex numbers.
-inline constexpr std::span real_elements(all_elements.data(), static_cast<std::size_t>(element::complex64));
+inline constexpr std::span real_elements(all_elements.data(),
+                                         static_cast<std::size_t>(element::complex64));
 
 /// The type that Python means by a name, a NumPy dtype or type. Throws TypeError, which lists the allowed types.
 [[nodiscard]] element element_of(nb::handle dtype, std::span<const element> allowed = all_elements);
@@ -65,13 +86,14 @@ using array_to_write = array_memory<std::byte>;
                                                std::span<const element> allowed = all_elements);
 [[nodiscard]] array_to_read contiguous_for_reading(nb::handle array, const char* what,
                                                    std::span<const element> allowed = all_elements);
-[[nodiscard]] array_to_write contiguous_for_writing(nb::handle array, const char* what,
-                                                    std::span<const element> allowed = all_elements);
+[[nodiscard]] array_to_write contiguous_for_writing(
+    nb::handle array, const char* what, std::span<const element> allowed = all_elements);
 
 /// numpy.empty(shape, dtype).
 [[nodiscard]] nb::object new_array(const std::vector<std::size_t>& shape, element type);
 /// An array over memory that `owner` keeps. Strides in bytes; none: contiguous.
-[[nodiscard]] nb::object array_over(void* data, const std::vector<std::size_t>& shape, element type, nb::handle owner,
+[[nodiscard]] nb::object array_over(void* data, const std::vector<std::size_t>& shape, element type,
+                                    nb::handle owner,
                                     const std::vector<std::ptrdiff_t>& strides_bytes = {});
 
 }  // namespace longshore::python

@@ -37,7 +37,8 @@ struct rank_halo {
 
 // A list, a tuple, an array of one dimension; not a text, nor a number of NumPy.
 bool is_sequence(nb::handle value) {
-  return PySequence_Check(value.ptr()) != 0 && PyUnicode_Check(value.ptr()) == 0 && plain_number(value).is(value);
+  return PySequence_Check(value.ptr()) != 0 && PyUnicode_Check(value.ptr()) == 0 &&
+         plain_number(value).is(value);
 }
 
 int count_of(nb::handle given, const char* what) {
@@ -50,9 +51,11 @@ shape_list shape_of(nb::handle cells) {
     for (const nb::handle extent : cells) shape.push_back(whole_number(extent, "cells"));
   else
     shape.push_back(whole_number(cells, "cells"));
-  if (shape.empty() || shape.size() > 3) fail(errc::usage, "cells in {} dimensions: 1, 2 or 3", shape.size());
+  if (shape.empty() || shape.size() > 3)
+    fail(errc::usage, "cells in {} dimensions: 1, 2 or 3", shape.size());
   for (const auto extent : shape)
-    if (extent < 1) fail(errc::usage, "cells ({}): each at least 1", fmt::format("{}", fmt::join(shape, ", ")));
+    if (extent < 1)
+      fail(errc::usage, "cells ({}): each at least 1", fmt::format("{}", fmt::join(shape, ", ")));
   return {shape.begin(), shape.end()};
 }
 
@@ -64,7 +67,8 @@ auto per_dimension(nb::handle given, std::size_t dimensions, const char* what, c
     values.assign(dimensions, read(given, what));
     return values;
   }
-  if (nb::len(given) != dimensions) fail(errc::usage, "{}: {} values for {} dimensions", what, nb::len(given), dimensions);
+  if (nb::len(given) != dimensions)
+    fail(errc::usage, "{}: {} values for {} dimensions", what, nb::len(given), dimensions);
   for (const nb::handle one : given) values.push_back(read(one, what));
   return values;
 }
@@ -74,14 +78,16 @@ void read_widths(rank_halo& halo, nb::handle width) {
   std::vector<nb::object> sides(dimensions, nb::borrow(width));
   if (is_sequence(width)) {
     if (nb::len(width) != dimensions)
-      fail(errc::usage, "width: {} values for {} dimensions; one for all, one for each, or (low, high) for each", nb::len(width),
-           dimensions);
+      fail(errc::usage,
+           "width: {} values for {} dimensions; one for all, one for each, or (low, high) for each",
+           nb::len(width), dimensions);
     for (std::size_t d = 0; d < dimensions; ++d) sides[d] = width[d];
   }
   for (const nb::object& side : sides) {
     const bool pair = is_sequence(side);
     if (pair && nb::len(side) != 2)
-      fail(errc::usage, "width: {} values for the sides of a dimension: (low, high)", nb::len(side));
+      fail(errc::usage, "width: {} values for the sides of a dimension: (low, high)",
+           nb::len(side));
     halo.low.push_back(count_of(pair ? nb::object(side[0]) : side, "width"));
     halo.high.push_back(count_of(pair ? nb::object(side[1]) : side, "width"));
   }
@@ -94,7 +100,8 @@ shape_list shape_with_halo(const rank_halo& halo) {
   return shape;
 }
 
-field_memory field_in(const rank_halo& halo, std::byte* data, element type, const std::vector<std::ptrdiff_t>& strides) {
+field_memory field_in(const rank_halo& halo, std::byte* data, element type,
+                      const std::vector<std::ptrdiff_t>& strides) {
   field_memory field;
   field.first = data;
   field.element_bytes = bytes_of(type);
@@ -113,7 +120,8 @@ field_memory field_in(const rank_halo& halo, std::byte* data, element type, cons
 }
 
 // A field of our own, in memory that neighbours on the node can read.
-nb::object new_field(const rank_halo& halo, const team& ranks, element type, std::vector<field_memory>& fields) {
+nb::object new_field(const rank_halo& halo, const team& ranks, element type,
+                     std::vector<field_memory>& fields) {
   const shape_list shape = shape_with_halo(halo);
   std::size_t items = 1;
   for (const std::size_t extent : shape)
@@ -131,11 +139,13 @@ nb::object new_field(const rank_halo& halo, const team& ranks, element type, std
   field.memory = memory->ticket();
   fields.push_back(field);
   std::byte* const data = memory->data();
-  const nb::capsule owner(memory.release(), [](void* mine) noexcept { delete static_cast<readable_memory*>(mine); });
+  const nb::capsule owner(memory.release(),
+                          [](void* mine) noexcept { delete static_cast<readable_memory*>(mine); });
   return array_over(data, shape, type, owner);
 }
 
-nb::object field_of_user(const rank_halo& halo, nb::handle array, std::vector<field_memory>& fields, std::string& type) {
+nb::object field_of_user(const rank_halo& halo, nb::handle array, std::vector<field_memory>& fields,
+                         std::string& type) {
   const auto memory = array_for_writing(array, "fields");
   const shape_list shape = shape_with_halo(halo);
   if (memory.shape != shape)
@@ -150,17 +160,20 @@ nb::object field_of_user(const rank_halo& halo, nb::handle array, std::vector<fi
 std::vector<element> types_of(nb::handle dtype, std::size_t count) {
   if (!nb::isinstance<nb::list>(dtype) && !nb::isinstance<nb::tuple>(dtype))
     return std::vector<element>(count, element_of(dtype));
-  if (nb::len(dtype) != count) fail(errc::usage, "dtype: {} types for {} fields", nb::len(dtype), count);
+  if (nb::len(dtype) != count)
+    fail(errc::usage, "dtype: {} types for {} fields", nb::len(dtype), count);
   std::vector<element> types;
   for (const nb::handle one : dtype) types.push_back(element_of(one));
   return types;
 }
 
-void read_fields(rank_halo& halo, nb::handle given, nb::handle dtype, const team& ranks, std::vector<field_memory>& fields) {
+void read_fields(rank_halo& halo, nb::handle given, nb::handle dtype, const team& ranks,
+                 std::vector<field_memory>& fields) {
   nb::list arrays;
   if (const nb::object number = plain_number(given); PyLong_Check(number.ptr())) {
     const std::int64_t count = whole_number(number, "fields");
-    if (count < 1 || count > halo_plans::most_fields) fail(errc::usage, "{} fields: 1 to {}", count, halo_plans::most_fields);
+    if (count < 1 || count > halo_plans::most_fields)
+      fail(errc::usage, "{} fields: 1 to {}", count, halo_plans::most_fields);
     for (const element type : types_of(dtype, static_cast<std::size_t>(count))) {
       arrays.append(new_field(halo, ranks, type, fields));
       halo.types.emplace_back(name_of(type));
@@ -170,7 +183,8 @@ void read_fields(rank_halo& halo, nb::handle given, nb::handle dtype, const team
     const nb::object list = several ? nb::borrow(given) : nb::object(nb::make_tuple(given));
     if (nb::len(list) < 1 || nb::len(list) > halo_plans::most_fields)
       fail(errc::usage, "{} fields: 1 to {}", nb::len(list), halo_plans::most_fields);
-    for (const nb::handle array : list) arrays.append(field_of_user(halo, array, fields, halo.types.emplace_back()));
+    for (const nb::handle array : list)
+      arrays.append(field_of_user(halo, array, fields, halo.types.emplace_back()));
   }
   halo.fields = nb::tuple(arrays);
 }
@@ -187,8 +201,9 @@ void place(rank_halo& halo, const rank_grid& grid) {
   }
 }
 
-void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle width, nb::handle fields, nb::handle dtype,
-               nb::handle periodic, nb::handle ranks, std::string_view algorithm, std::string_view mode, std::string_view reach,
+void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle width,
+               nb::handle fields, nb::handle dtype, nb::handle periodic, nb::handle ranks,
+               std::string_view algorithm, std::string_view mode, std::string_view reach,
                std::string_view placement) {
   const rank_team mine = team_or_world(team);
   auto& all = mine.ranks();
@@ -200,13 +215,15 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   where.placement = grid_placement_from(placement);
   where.periodic = {};
   const auto wraps = per_dimension(periodic, dimensions, "periodic", truth);
-  const auto given = ranks.is_none() ? std::vector<int>(dimensions) : per_dimension(ranks, dimensions, "ranks", count_of);
+  const auto given = ranks.is_none() ? std::vector<int>(dimensions)
+                                     : per_dimension(ranks, dimensions, "ranks", count_of);
   for (std::size_t d = 0; d < dimensions; ++d) {
     where.cells[dimensions - 1 - d] = halo.cells[d];
     where.periodic[dimensions - 1 - d] = wraps[d];
     where.ranks[dimensions - 1 - d] = given[d];
   }
-  const halo_options how{{}, halo_algorithm_from(algorithm), halo_mode_from(mode), halo_reach_from(reach), nullptr};
+  const halo_options how{
+      {}, halo_algorithm_from(algorithm), halo_mode_from(mode), halo_reach_from(reach), nullptr};
   std::shared_ptr<halo_plans> plans;
   {
     const without_python unlocked;
@@ -243,7 +260,8 @@ std::uint64_t fields_named(const rank_halo& self, const nb::args& fields) {
     std::size_t i = 0;
     while (i < self.fields.size() && self.fields[i].ptr() != field.ptr()) ++i;
     if (i == self.fields.size())
-      fail(errc::usage, "exchange of an array that is none of the halo's {} fields (halo.fields)", self.fields.size());
+      fail(errc::usage, "exchange of an array that is none of the halo's {} fields (halo.fields)",
+           self.fields.size());
     named |= std::uint64_t{1} << i;
   }
   return named;
@@ -263,7 +281,8 @@ void start(const rank_halo& self, const nb::args& fields) {
 
 nb::tuple box(const shape_list& begin, const shape_list& end) {
   nb::list slices;
-  for (std::size_t d = 0; d < begin.size(); ++d) slices.append(nb::slice(nb::int_(begin[d]), nb::int_(end[d]), nb::none()));
+  for (std::size_t d = 0; d < begin.size(); ++d)
+    slices.append(nb::slice(nb::int_(begin[d]), nb::int_(end[d]), nb::none()));
   return nb::tuple(slices);
 }
 
@@ -320,19 +339,21 @@ nb::tuple tuple_of(const std::vector<Number>& numbers) {
 }
 
 std::string text_of(const rank_halo& self) {
-  return fmt::format("<longshore.Halo: {} cells on {} ranks, {} with halo {} on rank {}, fields {}, algorithm {}>",
-                     fmt::join(self.cells, " x "), fmt::join(self.grid, " x "), fmt::join(self.local_cells, " x "),
-                     self.low == self.high && std::equal(self.low.begin() + 1, self.low.end(), self.low.begin())
-                         ? fmt::format("{}", self.low[0])
-                         : fmt::format("({}), ({})", fmt::join(self.low, ", "), fmt::join(self.high, ", ")),
-                     self.plans.members().rank(), fmt::join(self.types, ", "), name_of(self.plans->algorithm()));
+  return fmt::format(
+      "<longshore.Halo: {} cells on {} ranks, {} with halo {} on rank {}, fields {}, algorithm {}>",
+      fmt::join(self.cells, " x "), fmt::join(self.grid, " x "), fmt::join(self.local_cells, " x "),
+      self.low == self.high && std::equal(self.low.begin() + 1, self.low.end(), self.low.begin())
+          ? fmt::format("{}", self.low[0])
+          : fmt::format("({}), ({})", fmt::join(self.low, ", "), fmt::join(self.high, ", ")),
+      self.plans.members().rank(), fmt::join(self.types, ", "), name_of(self.plans->algorithm()));
 }
 
 }  // namespace
 
 void bind_halo(nb::module_& module) {
-  nb::class_<rank_halo>(module, "Halo",
-                        R"(Fields on a grid of cells that is spread over the ranks, and the exchange of their halos.
+  nb::class_<rank_halo>(
+      module, "Halo",
+      R"(Fields on a grid of cells that is spread over the ranks, and the exchange of their halos.
 
 Collective. ``cells`` is the whole grid in the order of arrays, 1 to 3 dimensions; each rank has a block of it. ``fields``: how many
 fields to make (in memory that neighbours on a node read directly), or arrays of your own, each a block with its halo. ``width``: one for
@@ -345,16 +366,19 @@ all sides, one for each dimension, or (low, high) for each. Cells may be complex
 >>> u
 array([4., 1., 2., 3., 4., 1.])
 )")
-      .def("__init__", &make_halo, "team"_a.none(), "cells"_a, "width"_a = 1, "fields"_a = 1, "dtype"_a = "float64",
-           "periodic"_a = true, nb::kw_only(), "ranks"_a = nb::none(), "algorithm"_a = "standard", "mode"_a = "direct",
-           "reach"_a = "corners", "placement"_a = "linear",
+      .def("__init__", &make_halo, "team"_a.none(), "cells"_a, "width"_a = 1, "fields"_a = 1,
+           "dtype"_a = "float64", "periodic"_a = true, nb::kw_only(), "ranks"_a = nb::none(),
+           "algorithm"_a = "standard", "mode"_a = "direct", "reach"_a = "corners",
+           "placement"_a = "linear",
            nb::sig(
                "def __init__(self, team: Team | None, cells: int | collections.abc.Sequence[int], "
                "width: int | collections.abc.Sequence[int | tuple[int, int]] = 1, "
                "fields: int | numpy.ndarray | collections.abc.Sequence[numpy.ndarray] = 1, "
                "dtype: numpy.typing.DTypeLike | list[numpy.typing.DTypeLike] = 'float64', "
-               "periodic: bool | collections.abc.Sequence[bool] = True, *, ranks: collections.abc.Sequence[int] | None = None, "
-               "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', placement: str = 'linear') -> None"),
+               "periodic: bool | collections.abc.Sequence[bool] = True, *, ranks: "
+               "collections.abc.Sequence[int] | None = None, "
+               "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', "
+               "placement: str = 'linear') -> None"),
            "ranks: along each dimension, 0 where it is to be found. The rest as in docs/halo.md.")
       .def(
           "exchange",
@@ -375,7 +399,8 @@ array([4., 1., 2., 3., 4., 1.])
             plans.wait();
           },
           nb::sig("def exchange(self, *fields: numpy.ndarray) -> None"),
-          "Fills the halos of these fields of the plan, or of all: start() and wait(). The same fields on all ranks.")
+          "Fills the halos of these fields of the plan, or of all: start() and wait(). The same "
+          "fields on all ranks.")
       .def(
           "start", &start, nb::sig("def start(self, *fields: numpy.ndarray) -> None"),
           R"(Begins an exchange of these fields, or of all. Until it is complete neither the cells that leave (within a width of a face) may
@@ -397,19 +422,22 @@ be written nor the halo read. What may be computed meanwhile is ``inner``.)")
           },
           "Returns when the halo of this rank is filled.")
       .def_prop_ro(
-          "fields", [](const rank_halo& self) { return self.fields; }, nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"),
-          "The arrays, with their halos.")
+          "fields", [](const rank_halo& self) { return self.fields; },
+          nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"), "The arrays, with their halos.")
       .def_prop_ro(
-          "cells", [](const rank_halo& self) { return tuple_of(self.cells); }, nb::sig("def cells(self) -> tuple[int, ...]"),
-          "The whole grid.")
+          "cells", [](const rank_halo& self) { return tuple_of(self.cells); },
+          nb::sig("def cells(self) -> tuple[int, ...]"), "The whole grid.")
       .def_prop_ro(
           "local_cells", [](const rank_halo& self) { return tuple_of(self.local_cells); },
-          nb::sig("def local_cells(self) -> tuple[int, ...]"), "The block of this rank, without halo.")
+          nb::sig("def local_cells(self) -> tuple[int, ...]"),
+          "The block of this rank, without halo.")
       .def_prop_ro("owned", &owned, nb::sig("def owned(self) -> tuple[slice, ...]"),
                    "Where the block of this rank lies in the whole grid.")
       .def_prop_ro(
-          "interior", [](const rank_halo& self) { return box(interior_begin(self), interior_end(self)); },
-          nb::sig("def interior(self) -> tuple[slice, ...]"), "Where the block lies in a field with its halo.")
+          "interior",
+          [](const rank_halo& self) { return box(interior_begin(self), interior_end(self)); },
+          nb::sig("def interior(self) -> tuple[slice, ...]"),
+          "Where the block lies in a field with its halo.")
       .def_prop_ro(
           "inner",
           [](const rank_halo& self) {
@@ -418,16 +446,18 @@ be written nor the halo read. What may be computed meanwhile is ``inner``.)")
           },
           nb::sig("def inner(self) -> tuple[slice, ...]"),
           "Of the interior, what needs no halo: to be computed while an exchange is under way.")
-      .def_prop_ro("shell", &shell, nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
-                   "The rest of the interior, in boxes that do not overlap: to be computed after it.")
       .def_prop_ro(
-          "grid", [](const rank_halo& self) { return tuple_of(self.grid); }, nb::sig("def grid(self) -> tuple[int, ...]"),
-          "Ranks along each dimension.")
+          "shell", &shell, nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
+          "The rest of the interior, in boxes that do not overlap: to be computed after it.")
+      .def_prop_ro(
+          "grid", [](const rank_halo& self) { return tuple_of(self.grid); },
+          nb::sig("def grid(self) -> tuple[int, ...]"), "Ranks along each dimension.")
       .def_prop_ro(
           "coordinates", [](const rank_halo& self) { return tuple_of(self.coordinates); },
           nb::sig("def coordinates(self) -> tuple[int, ...]"), "Where this rank sits in the grid.")
       .def_prop_ro(
-          "algorithm", [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },
+          "algorithm",
+          [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },
           "The algorithm: what auto has become.")
       .def("__repr__", &text_of);
 }

@@ -20,7 +20,8 @@ class halo_plans final : public shared_thing {
   static constexpr int most_fields = 64;
   static constexpr std::uint64_t all = 0;  ///< instead of a bit for each field
 
-  halo_plans(team& ranks, const grid_options& where, const halo_options& how) : grid_(std::in_place, ranks, where), how_(how) {}
+  halo_plans(team& ranks, const grid_options& where, const halo_options& how)
+      : grid_(std::in_place, ranks, where), how_(how) {}
 
   [[nodiscard]] const rank_grid& grid() const { return *grid_; }
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
@@ -71,7 +72,8 @@ class halo_plans final : public shared_thing {
 
  private:
   halo_exchange& flight() const {
-    if (in_flight_ == nullptr) fail(errc::usage, "halo: no exchange is under way; start() begins one");
+    if (in_flight_ == nullptr)
+      fail(errc::usage, "halo: no exchange is under way; start() begins one");
     return *in_flight_;
   }
   halo_exchange& plan_of(std::uint64_t named) {

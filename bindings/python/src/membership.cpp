@@ -20,7 +20,9 @@ membership::membership(std::shared_ptr<team> ranks)
       size_(team_->size()),
       is_alone_(size_ == 1 && team_->transport_name() == "threads") {}
 
-int membership::generation() noexcept { return generation_of_this_process.load(std::memory_order_relaxed); }
+int membership::generation() noexcept {
+  return generation_of_this_process.load(std::memory_order_relaxed);
+}
 
 void membership::count_generations() {
   static_cast<void>(pthread_atfork(nullptr, nullptr, [] { ++generation_of_this_process; }));
@@ -36,14 +38,19 @@ membership::~membership() {
 
 void membership::refuse() const {
   if (team_ == nullptr)
-    fail(errc::usage, "the team of {} ranks has ended: what it made can be read, but no longer used together", size_);
+    fail(errc::usage,
+         "the team of {} ranks has ended: what it made can be read, but no longer used together",
+         size_);
   if (is_of_parent())
     fail(errc::usage,
-         "the team of rank {} was used in a process that was forked from it: start processes of other kinds (multiprocessing: "
+         "the team of rank {} was used in a process that was forked from it: start processes of "
+         "other kinds (multiprocessing: "
          "'spawn'), "
          "and give them arrays",
          rank_);
-  fail(errc::usage, "the team of rank {} was used in another thread: only the thread that runs the rank may", rank_);
+  fail(errc::usage,
+       "the team of rank {} was used in another thread: only the thread that runs the rank may",
+       rank_);
 }
 
 void membership::free_dropped() {

@@ -50,7 +50,9 @@ class membership {
     return team_ != nullptr && owner_ == std::this_thread::get_id() && !is_of_parent();
   }
   /// Whether this process was forked after the team was made, and the other ranks, or MPI, are not its own.
-  [[nodiscard]] bool is_of_parent() const noexcept { return generation_ != generation() && !is_alone_; }
+  [[nodiscard]] bool is_of_parent() const noexcept {
+    return generation_ != generation() && !is_alone_;
+  }
   [[nodiscard]] bool ended() const noexcept { return team_ == nullptr; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
@@ -101,7 +103,9 @@ class held {
   held(held&&) noexcept = default;
 
   [[nodiscard]] membership& members() const noexcept { return *members_; }
-  [[nodiscard]] const std::shared_ptr<membership>& shared_members() const noexcept { return members_; }
+  [[nodiscard]] const std::shared_ptr<membership>& shared_members() const noexcept {
+    return members_;
+  }
   Thing* operator->() const noexcept { return thing_.get(); }
   [[nodiscard]] const std::shared_ptr<Thing>& thing() const noexcept { return thing_; }
 

@@ -14,12 +14,14 @@ namespace {
 // As it is written, but for what may be long.
 std::string text_of(nb::handle given) {
   const bool is_number = PyNumber_Check(given.ptr()) != 0 && !nb::hasattr(given, "__len__");
-  if (is_number || PyUnicode_Check(given.ptr()) != 0 || given.is_none()) return nb::cast<std::string>(nb::repr(given));
+  if (is_number || PyUnicode_Check(given.ptr()) != 0 || given.is_none())
+    return nb::cast<std::string>(nb::repr(given));
   return nb::cast<std::string>(nb::str(given.type().attr("__name__")));
 }
 
 [[noreturn]] void type_error(nb::handle given, const char* what, const char* needed) {
-  throw nb::type_error(fmt::format("{}: {} is needed, got {}", what, needed, text_of(given)).c_str());
+  throw nb::type_error(
+      fmt::format("{}: {} is needed, got {}", what, needed, text_of(given)).c_str());
 }
 
 [[noreturn]] void out_of_range(nb::handle given, element type, const char* what) {
@@ -48,7 +50,8 @@ element_bytes integer_from(nb::handle number, element type, const char* what) {
   const long long value = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
   const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
   const std::int64_t least = is_signed(type) ? -most - 1 : 0;
-  if (overflow != 0 || value < least || value > (is_signed(type) ? most : 2 * most + 1)) out_of_range(number, type, what);
+  if (overflow != 0 || value < least || value > (is_signed(type) ? most : 2 * most + 1))
+    out_of_range(number, type, what);
   return bytes_of_number(value);
 }
 
@@ -58,19 +61,22 @@ element_bytes float_from(nb::handle number, element type, const char* what) {
     PyErr_Clear();
     out_of_range(number, type, what);
   }
-  return type == element::float32 ? bytes_of_number(static_cast<float>(value)) : bytes_of_number(value);
+  return type == element::float32 ? bytes_of_number(static_cast<float>(value))
+                                  : bytes_of_number(value);
 }
 
 }  // namespace
 
 nb::object plain_number(nb::handle given) {
   if (PyLong_CheckExact(given.ptr()) || PyFloat_CheckExact(given.ptr())) return nb::borrow(given);
-  if (!nb::hasattr(given, "ndim") || !nb::hasattr(given, "item") || nb::cast<int>(given.attr("ndim")) != 0)
+  if (!nb::hasattr(given, "ndim") || !nb::hasattr(given, "item") ||
+      nb::cast<int>(given.attr("ndim")) != 0)
     return nb::borrow(given);
   return given.attr("item")();
 }
 
-std::int64_t whole_number(nb::handle given, const char* what, std::int64_t least, std::int64_t most) {
+std::int64_t whole_number(nb::handle given, const char* what, std::int64_t least,
+                          std::int64_t most) {
   const nb::object number = plain_number(given);
   if (PyIndex_Check(number.ptr()) == 0) type_error(given, what, "a whole number");
   const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));

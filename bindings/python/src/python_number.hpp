@@ -13,9 +13,10 @@ namespace longshore::python {
 [[nodiscard]] nb::object plain_number(nb::handle given);
 
 /// Throws TypeError for what is no whole number, errc::usage for one that is not from `least` to `most`.
-[[nodiscard]] std::int64_t whole_number(nb::handle given, const char* what,
-                                        std::int64_t least = std::numeric_limits<std::int64_t>::min(),
-                                        std::int64_t most = std::numeric_limits<std::int64_t>::max());
+[[nodiscard]] std::int64_t whole_number(
+    nb::handle given, const char* what,
+    std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+    std::int64_t most = std::numeric_limits<std::int64_t>::max());
 /// True, False, 0 or 1. Throws TypeError for anything else.
 [[nodiscard]] bool truth(nb::handle given, const char* what);
 

@@ -25,10 +25,11 @@ using namespace nb::literals;
 
 // What a process has once; with Python's lock.
 struct process_state {
-  std::shared_ptr<launcher> started;                // keeps MPI until the interpreter ends,
-  std::vector<std::shared_ptr<membership>> joined;  // teams that were joined, to be ended before MPI is
-  std::shared_ptr<membership> world;                // of processes
-  int started_in = 0;                               // which generation of processes
+  std::shared_ptr<launcher> started;  // keeps MPI until the interpreter ends,
+  std::vector<std::shared_ptr<membership>>
+      joined;                         // teams that were joined, to be ended before MPI is
+  std::shared_ptr<membership> world;  // of processes
+  int started_in = 0;                 // which generation of processes
 };
 process_state& process() {
   static auto* state = new process_state;  // outlives whatever Python drops last
@@ -38,8 +39,8 @@ process_state& process() {
 thread_local std::shared_ptr<membership> of_this_rank;  // inside run
 thread_local std::shared_ptr<membership> alone;         // outside, without a launcher
 
-run_options options_for(std::optional<std::string> transport, std::optional<int> ranks, std::optional<int> ranks_per_node,
-                        std::optional<double> timeout) {
+run_options options_for(std::optional<std::string> transport, std::optional<int> ranks,
+                        std::optional<int> ranks_per_node, std::optional<double> timeout) {
   run_options options = options_from_environment();
   if (transport) options.transport = *transport;
   if (ranks) {
@@ -47,7 +48,8 @@ run_options options_for(std::optional<std::string> transport, std::optional<int>
     options.ranks = *ranks;
   }
   if (ranks_per_node) options.ranks_per_node = *ranks_per_node;
-  if (timeout && !(*timeout >= 0)) fail(errc::usage, "timeout {}: seconds, 0 or more; 0 is no deadline", *timeout);
+  if (timeout && !(*timeout >= 0))
+    fail(errc::usage, "timeout {}: seconds, 0 or more; 0 is no deadline", *timeout);
   if (timeout) options.timeout_seconds = *timeout;
   return options;
 }
@@ -66,7 +68,8 @@ void look_for_signals() {
 // With Python's lock.
 void heed_signals(team& ranks) {
   const nb::module_ threading = nb::module_::import_("threading");
-  if (threading.attr("current_thread")().is(threading.attr("main_thread")())) ranks.kept<wait_hook>().call = look_for_signals;
+  if (threading.attr("current_thread")().is(threading.attr("main_thread")()))
+    ranks.kept<wait_hook>().call = look_for_signals;
 }
 
 // What was started stays so: the libraries underneath start once in a process.
@@ -85,10 +88,12 @@ std::shared_ptr<launcher> start(const run_options& options) {
 program_failure failure_of_program(nb::python_error& thrown) {
   const auto type = nb::cast<std::string>(nb::str(thrown.type().attr("__qualname__")));
   const auto message = nb::cast<std::string>(nb::str(thrown.value()));
-  const nb::object lines = nb::module_::import_("traceback").attr("format_exception")(thrown.value());
+  const nb::object lines =
+      nb::module_::import_("traceback").attr("format_exception")(thrown.value());
   auto traceback = nb::cast<std::string>(nb::str("").attr("join")(lines));
   traceback.erase(traceback.find_last_not_of('\n') + 1);
-  return program_failure(fmt::format("the program raised {}{}{}\n{}", type, message.empty() ? "" : ": ", message, traceback));
+  return program_failure(fmt::format("the program raised {}{}{}\n{}", type,
+                                     message.empty() ? "" : ": ", message, traceback));
 }
 
 // What one rank does: calls main with its team, and ends with the others what was made meanwhile.
@@ -115,10 +120,13 @@ void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_referen
   members->end();
 }
 
-nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple args, std::optional<std::string> transport,
-                     std::optional<int> ranks_per_node, std::optional<double> timeout) {
-  if (of_this_rank) fail(errc::usage, "run() inside run(): the ranks of a run start no further ones");
-  if (PyCallable_Check(main.ptr()) == 0) throw nb::type_error("run(main): main must be a function of a Team");
+nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple args,
+                     std::optional<std::string> transport, std::optional<int> ranks_per_node,
+                     std::optional<double> timeout) {
+  if (of_this_rank)
+    fail(errc::usage, "run() inside run(): the ranks of a run start no further ones");
+  if (PyCallable_Check(main.ptr()) == 0)
+    throw nb::type_error("run(main): main must be a function of a Team");
   run_options options = options_for(std::move(transport), ranks, ranks_per_node, timeout);
   options.transport = chosen_transport(options.transport);
   const bool of_processes = options.transport != "threads";
@@ -151,21 +159,28 @@ std::uintptr_t address_of(nb::handle comm) {
   const nb::handle type = comm.type();
   const auto module = nb::cast<std::string>(type.attr("__module__"));
   if (module != "mpi4py.MPI")
-    throw nb::type_error(fmt::format("Team(comm): a communicator of mpi4py is needed, got {}.{}", module,
-                                     nb::cast<std::string>(type.attr("__name__")))
+    throw nb::type_error(fmt::format("Team(comm): a communicator of mpi4py is needed, got {}.{}",
+                                     module, nb::cast<std::string>(type.attr("__name__")))
                              .c_str());
   const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
   if (PyObject_IsInstance(comm.ptr(), mpi.attr("Comm").ptr()) != 1)
-    throw nb::type_error("Team(comm): a communicator of mpi4py is needed, got another object of it");
+    throw nb::type_error(
+        "Team(comm): a communicator of mpi4py is needed, got another object of it");
   if (comm.equal(mpi.attr("COMM_NULL")))
-    fail(errc::usage, "Team(comm): COMM_NULL, of which ranks that are not in a communicator, or have freed it, make no team");
-  const bool can_ask = nb::cast<bool>(mpi.attr("Is_initialized")()) && !nb::cast<bool>(mpi.attr("Is_finalized")());
+    fail(errc::usage,
+         "Team(comm): COMM_NULL, of which ranks that are not in a communicator, or have freed it, "
+         "make no team");
+  const bool can_ask =
+      nb::cast<bool>(mpi.attr("Is_initialized")()) && !nb::cast<bool>(mpi.attr("Is_finalized")());
   if (can_ask && nb::cast<bool>(comm.attr("Is_inter")()))
-    fail(errc::usage, "Team(comm): an intercommunicator, which has two groups of ranks: comm.Merge() is one of all of them");
+    fail(errc::usage,
+         "Team(comm): an intercommunicator, which has two groups of ranks: comm.Merge() is one of "
+         "all of them");
   return nb::cast<std::uintptr_t>(mpi.attr("_addressof")(comm));
 }
 
-rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node, std::optional<double> timeout) {
+rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node,
+                    std::optional<double> timeout) {
   const run_options options = options_for({}, {}, ranks_per_node, timeout);
   const std::uintptr_t address = address_of(comm);
   std::shared_ptr<team> ranks;
@@ -185,7 +200,8 @@ void end_all() {
   state.world.reset();
   alone.reset();
   if (failed || state.started_in != membership::generation())
-    new std::shared_ptr(std::move(state.started));  // nobody ends MPI: a launcher then ends the others
+    new std::shared_ptr(
+        std::move(state.started));  // nobody ends MPI: a launcher then ends the others
   if (failed) return;
   const without_python unlocked;
   while (!joined_teams.empty()) {
@@ -209,7 +225,8 @@ rank_team world() {
     alone = std::make_shared<membership>(join(options));
     return {alone};
   }
-  if (options.transport == "mpi") static_cast<void>(start(options));  // others are refused by join, and need not be started
+  if (options.transport == "mpi")
+    static_cast<void>(start(options));  // others are refused by join, and need not be started
   std::shared_ptr<team> ranks;
   {
     const without_python unlocked;
@@ -224,17 +241,21 @@ rank_team team_or_world(nb::handle team) {
   if (team.is_none()) return world();
   rank_team mine;
   if (nb::try_cast(team, mine)) return mine;
-  throw nb::type_error(fmt::format("team: a Team is needed, as main gets from run(), or world() gives; got {}",
-                                   nb::cast<std::string>(nb::str(team.type().attr("__name__"))))
-                           .c_str());
+  throw nb::type_error(
+      fmt::format("team: a Team is needed, as main gets from run(), or world() gives; got {}",
+                  nb::cast<std::string>(nb::str(team.type().attr("__name__"))))
+          .c_str());
 }
 
 void bind_run(nb::module_& module) {
-  module.def("run", &run_ranks, "main"_a, "ranks"_a = nb::none(), nb::kw_only(), "args"_a = nb::make_tuple(),
-             "transport"_a = nb::none(), "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
-             nb::sig("def run(main: collections.abc.Callable[typing.Concatenate[Team, ...], T], ranks: int | None = None, *, "
+  module.def("run", &run_ranks, "main"_a, "ranks"_a = nb::none(), nb::kw_only(),
+             "args"_a = nb::make_tuple(), "transport"_a = nb::none(),
+             "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
+             nb::sig("def run(main: collections.abc.Callable[typing.Concatenate[Team, ...], T], "
+                     "ranks: int | None = None, *, "
                      "args: tuple[typing.Any, ...] = (), "
-                     "transport: str | None = None, ranks_per_node: int | None = None, timeout: float | None = None) -> T"),
+                     "transport: str | None = None, ranks_per_node: int | None = None, timeout: "
+                     "float | None = None) -> T"),
              R"(Run ``main(team, *args)`` once on every rank, and return when all have ended.
 
 Ranks are threads of this process, ``ranks`` of them (else LONGSHORE_RANKS, else all cores); under an MPI
@@ -247,14 +268,16 @@ ends the run: on threads it is raised here, of processes all end with status 3.
 >>> longshore.run(lambda team: team.allreduce(team.rank), ranks=4)
 6
 )");
-  module.def("world", &world,
-             R"(The team of this rank: inside run() that of the run; outside it that of all processes under an
+  module.def(
+      "world", &world,
+      R"(The team of this rank: inside run() that of the run; outside it that of all processes under an
 MPI launcher, else this thread alone, so that a notebook needs no run().
 
 >>> longshore.world().size
 1
 )");
-  module.def("_join", &join_comm, "comm"_a, "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none());
+  module.def("_join", &join_comm, "comm"_a, "ranks_per_node"_a = nb::none(),
+             "timeout"_a = nb::none());
   module.def("_end_all", &end_all);
   module.def("transports", &available_transports, R"(Names of the transports of this build.
 

@@ -8,9 +8,9 @@
 #include "python_lock.hpp"
 #include "rank_team.hpp"
 
-#include <longshore/bucket/bucket_sort.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/tasks.hpp>
+#include <longshore/sort/bucket_sort.hpp>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -38,8 +38,8 @@ struct key_bits {
     return static_cast<Bits>(key ^ ((set & negative) | sign));
   }
   [[nodiscard]] Bits key_of(Bits image) const noexcept {
-    const auto clear =
-        static_cast<Bits>((image >> (8 * sizeof(Bits) - 1)) - 1);  // the key's sign was set where the image's is not
+    const auto clear = static_cast<Bits>((image >> (8 * sizeof(Bits) - 1)) -
+                                         1);  // the key's sign was set where the image's is not
     return static_cast<Bits>(image ^ ((clear & negative) | sign));
   }
 };
@@ -56,7 +56,8 @@ template <class Bits>
 void widen(const array_to_read& from, Bits* to) {
   const auto each = [&]<class Given>(Given) {
     const auto* given = reinterpret_cast<const Given*>(from.data);
-    for (std::size_t i = 0; i < from.items; ++i) to[i] = static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(given[i]));
+    for (std::size_t i = 0; i < from.items; ++i)
+      to[i] = static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(given[i]));
   };
   switch (from.type) {
     case element::int8: return each(std::int8_t{});
@@ -77,8 +78,8 @@ void narrow(const Bits* from, std::size_t items, std::byte* to, std::size_t byte
 
 /// Collective. Calls take(span of this rank's sorted items) before the sorter ends.
 template <class Item, class Projection, class Take>
-void sort_items(team& ranks, std::span<const Item> items, const bucket_options& options, const Projection& projection,
-                const Take& take) {
+void sort_items(team& ranks, std::span<const Item> items, const bucket_options& options,
+                const Projection& projection, const Take& take) {
   bucket_sorter<Item, Projection> sorter(ranks, options, projection);
   take(sorter.sort(items));
   ranks.barrier();  // others may still read what lies in this sorter
@@ -101,19 +102,21 @@ nb::object sort_keys(team& ranks, const array_to_read& keys, const bucket_option
     widen(keys, wide.data());
     items = wide;
   }
-  sort_items(ranks, items, options, bits_of<Bits>(keys.type, options.max_key > 0), [&](std::span<const Bits> mine) {
-    std::byte* to = nullptr;
-    {
-      const with_python lock;
-      sorted = new_array({mine.size()}, keys.type);
-      to = contiguous_for_writing(sorted, "keys").data;
-    }
-    narrow(mine.data(), mine.size(), to, key_bytes);
-  });
+  sort_items(ranks, items, options, bits_of<Bits>(keys.type, options.max_key > 0),
+             [&](std::span<const Bits> mine) {
+               std::byte* to = nullptr;
+               {
+                 const with_python lock;
+                 sorted = new_array({mine.size()}, keys.type);
+                 to = contiguous_for_writing(sorted, "keys").data;
+               }
+               narrow(mine.data(), mine.size(), to, key_bytes);
+             });
   return sorted;
 }
 
-sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_read& values, const bucket_options& options) {
+sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_read& values,
+                         const bucket_options& options) {
   using pair = keyed<std::uint64_t, std::uint64_t>;
   const std::size_t key_bytes = bytes_of(keys.type), value_bytes = bytes_of(values.type);
   const bool from_zero = options.max_key > 0;
@@ -132,26 +135,29 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
     items[i].value = 0;
     std::memcpy(&items[i].value, values.data + i * value_bytes, value_bytes);
   }
-  sort_items(ranks, std::span<const pair>(items), options, &pair::key, [&](std::span<const pair> mine) {
-    std::byte *to_keys = nullptr, *to_values = nullptr;
-    {
-      const with_python lock;
-      sorted = {new_array({mine.size()}, keys.type), new_array({mine.size()}, values.type)};
-      to_keys = contiguous_for_writing(sorted.keys, "keys").data;
-      to_values = contiguous_for_writing(sorted.values, "values").data;
-    }
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      const std::uint64_t key =
-          narrow_float ? narrow_bits.key_of(static_cast<std::uint32_t>(mine[i].key)) : wide_bits.key_of(mine[i].key);
-      std::memcpy(to_keys + i * key_bytes, &key, key_bytes);
-      std::memcpy(to_values + i * value_bytes, &mine[i].value, value_bytes);
-    }
-  });
+  sort_items(
+      ranks, std::span<const pair>(items), options, &pair::key, [&](std::span<const pair> mine) {
+        std::byte *to_keys = nullptr, *to_values = nullptr;
+        {
+          const with_python lock;
+          sorted = {new_array({mine.size()}, keys.type), new_array({mine.size()}, values.type)};
+          to_keys = contiguous_for_writing(sorted.keys, "keys").data;
+          to_values = contiguous_for_writing(sorted.values, "values").data;
+        }
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+          const std::uint64_t key =
+              narrow_float ? narrow_bits.key_of(static_cast<std::uint32_t>(mine[i].key))
+                           : wide_bits.key_of(mine[i].key);
+          std::memcpy(to_keys + i * key_bytes, &key, key_bytes);
+          std::memcpy(to_values + i * value_bytes, &mine[i].value, value_bytes);
+        }
+      });
   return sorted;
 }
 
-bucket_options options_from(element type, std::string_view exchange, std::string_view order, std::optional<std::uint64_t> max_key,
-                            bool stable, std::string_view splitters, bool together) {
+bucket_options options_from(element type, std::string_view exchange, std::string_view order,
+                            std::optional<std::uint64_t> max_key, bool stable,
+                            std::string_view splitters, bool together) {
   bucket_options options;
   options.exchange = exchange_strategy_of(exchange);
   options.order = exchange_order_of(order);
@@ -159,28 +165,40 @@ bucket_options options_from(element type, std::string_view exchange, std::string
   options.together = together;
   if (splitters != "sampled" && splitters != "equal-width")
     fail(errc::usage, "splitters '{}': allowed are sampled, equal-width", splitters);
-  options.splitters = splitters == "sampled" ? bucket_splitters::sampled : bucket_splitters::equal_width;
+  options.splitters =
+      splitters == "sampled" ? bucket_splitters::sampled : bucket_splitters::equal_width;
   if (!max_key) return options;
-  if (is_floating(type)) fail(errc::usage, "max_key {} is for integer keys: leave it out, and the range is found", *max_key);
-  const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * bytes_of(type) + (is_signed(type) ? 1 : 0));
+  if (is_floating(type))
+    fail(errc::usage, "max_key {} is for integer keys: leave it out, and the range is found",
+         *max_key);
+  const std::uint64_t most =
+      ~std::uint64_t{0} >> (64 - 8 * bytes_of(type) + (is_signed(type) ? 1 : 0));
   if (*max_key < 1 || *max_key - 1 > most)
-    fail(errc::usage, "max_key {}: 1 to {} for keys of {}", *max_key, most + (most < ~std::uint64_t{0} ? 1 : 0), name_of(type));
+    fail(errc::usage, "max_key {}: 1 to {} for keys of {}", *max_key,
+         most + (most < ~std::uint64_t{0} ? 1 : 0), name_of(type));
   options.max_key = *max_key;
   return options;
 }
 
-nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_given, std::optional<std::uint64_t> max_key,
-                bool stable, bool together, std::string_view splitters, std::string_view exchange, std::string_view order,
+nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_given,
+                std::optional<std::uint64_t> max_key, bool stable, bool together,
+                std::string_view splitters, std::string_view exchange, std::string_view order,
                 int task_count) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
   const auto keys = contiguous_for_reading(keys_given, "keys", real_elements);
-  if (keys.shape.size() != 1) throw nb::value_error(fmt::format("keys: {} dimensions; one is needed", keys.shape.size()).c_str());
-  bucket_options options = options_from(keys.type, exchange, order, max_key, stable, splitters, together);
+  if (keys.shape.size() != 1)
+    throw nb::value_error(
+        fmt::format("keys: {} dimensions; one is needed", keys.shape.size()).c_str());
+  bucket_options options =
+      options_from(keys.type, exchange, order, max_key, stable, splitters, together);
   if (task_count < 1) fail(errc::usage, "{} tasks: at least 1", task_count);
   std::optional<tasks> workers;
   if (task_count > 1) {
-    workers.emplace(task_options{.layer = "threads", .count = task_count, .cpus = ranks.cpus(), .spin = ranks.waiting().spin});
+    workers.emplace(task_options{.layer = "threads",
+                                 .count = task_count,
+                                 .cpus = ranks.cpus(),
+                                 .spin = ranks.waiting().spin});
     options.workers = &*workers;
   }
   if (values_given.is_none())
@@ -189,7 +207,8 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
   const auto values = contiguous_for_reading(values_given, "values", real_elements);
   if (values.shape.size() != 1 || values.items != keys.items)
     throw nb::value_error(
-        fmt::format("values: {} in {} dimensions, but {} keys: each key needs one", values.items, values.shape.size(), keys.items)
+        fmt::format("values: {} in {} dimensions, but {} keys: each key needs one", values.items,
+                    values.shape.size(), keys.items)
             .c_str());
   const auto sorted = sort_pairs(ranks, keys, values, options);
   return nb::make_tuple(sorted.keys, sorted.values);
@@ -198,13 +217,16 @@ nb::object sort(nb::handle team_given, nb::handle keys_given, nb::handle values_
 }  // namespace
 
 void bind_sort(nb::module_& module) {
-  module.def("sort", &sort, "team"_a.none(), "keys"_a, "values"_a = nb::none(), nb::kw_only(), "max_key"_a = nb::none(),
-             "stable"_a = false, "together"_a = false, "splitters"_a = "sampled", "exchange"_a = "auto",
-             "order"_a = "round-robin", "tasks"_a = 1,
-             nb::sig("def sort(team: Team | None, keys: numpy.ndarray, values: numpy.ndarray | None = None, *, "
-                     "max_key: int | None = None, stable: bool = False, together: bool = False, splitters: str = 'sampled', "
-                     "exchange: str = 'auto', order: str = 'round-robin', tasks: int = 1) -> typing.Any"),
-             R"(Collective. Sorts keys that are spread over the ranks: returns this rank's part, ascending, as a new array;
+  module.def(
+      "sort", &sort, "team"_a.none(), "keys"_a, "values"_a = nb::none(), nb::kw_only(),
+      "max_key"_a = nb::none(), "stable"_a = false, "together"_a = false, "splitters"_a = "sampled",
+      "exchange"_a = "auto", "order"_a = "round-robin", "tasks"_a = 1,
+      nb::sig("def sort(team: Team | None, keys: numpy.ndarray, values: numpy.ndarray | None = "
+              "None, *, "
+              "max_key: int | None = None, stable: bool = False, together: bool = False, "
+              "splitters: str = 'sampled', "
+              "exchange: str = 'auto', order: str = 'round-robin', tasks: int = 1) -> typing.Any"),
+      R"(Collective. Sorts keys that are spread over the ranks: returns this rank's part, ascending, as a new array;
 no key of a rank is above one of a later rank. With values, one for each key: the pair of both.
 
 Keys are numbers of any type, any number of them, different on each rank. splitters 'sampled' gives each rank about as many,

@@ -37,7 +37,9 @@ struct stream_result {
     return sorted.size() % 2 != 0 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
   }
   [[nodiscard]] double bandwidth() const { return node_bytes / median_seconds() / 1e9; }
-  [[nodiscard]] double best_bandwidth() const { return node_bytes / *std::min_element(seconds.begin(), seconds.end()) / 1e9; }
+  [[nodiscard]] double best_bandwidth() const {
+    return node_bytes / *std::min_element(seconds.begin(), seconds.end()) / 1e9;
+  }
 };
 
 struct stream_request {
@@ -53,9 +55,9 @@ stream_result measure(team& ranks, const stream_request& request) {
   tasks workers(request.tasking);
   const std::size_t bytes = arrays_touched(request.kernel) * sizeof(T) * request.elements;
   const auto ranks_here = static_cast<std::size_t>(ranks.nodes().largest_node());
-  stream_options options{
-      .kernel = request.kernel,
-      .stores = stores_for(3 * sizeof(T) * request.elements * ranks_here, workers.count() * static_cast<int>(ranks_here))};
+  stream_options options{.kernel = request.kernel,
+                         .stores = stores_for(3 * sizeof(T) * request.elements * ranks_here,
+                                              workers.count() * static_cast<int>(ranks_here))};
   stream<own_arrays<T>> arrays(own_arrays<T>(request.elements, request.memory), workers, options);
   stream_result result;
   arrays.run();  // not timed
@@ -66,31 +68,39 @@ stream_result measure(team& ranks, const stream_request& request) {
     result.seconds.push_back(ranks.now() - began);
   }
   ranks.allreduce(std::span(result.seconds), reduction::max);
-  result.wrong = ranks.allreduce_value(static_cast<std::int64_t>(arrays.wrong_elements()), reduction::sum);
+  result.wrong =
+      ranks.allreduce_value(static_cast<std::int64_t>(arrays.wrong_elements()), reduction::sum);
   result.node_bytes = static_cast<double>(bytes * ranks_here);
   return result;
 }
 
-stream_result run_stream(nb::handle team_given, std::string_view kernel, std::int64_t elements, int repetitions, nb::handle dtype,
-                         int task_count, std::string tasking, std::string memory) {
+stream_result run_stream(nb::handle team_given, std::string_view kernel, std::int64_t elements,
+                         int repetitions, nb::handle dtype, int task_count, std::string tasking,
+                         std::string memory) {
   const rank_team mine = team_or_world(team_given);
   auto& ranks = mine.ranks();
   const auto named = stream_kernel_named(kernel);
-  if (!named) fail(errc::usage, "kernel '{}': allowed are {}", kernel, fmt::format("{}", fmt::join(stream_kernel_names, ", ")));
+  if (!named)
+    fail(errc::usage, "kernel '{}': allowed are {}", kernel,
+         fmt::format("{}", fmt::join(stream_kernel_names, ", ")));
   if (elements < 1 || repetitions < 1)
-    fail(errc::usage, "stream: {} elements, {} repetitions: at least 1 of each", elements, repetitions);
+    fail(errc::usage, "stream: {} elements, {} repetitions: at least 1 of each", elements,
+         repetitions);
   const element type = element_of(dtype);
-  if (!is_floating(type)) fail(errc::usage, "stream: dtype {}: allowed are float32, float64", name_of(type));
+  if (!is_floating(type))
+    fail(errc::usage, "stream: dtype {}: allowed are float32, float64", name_of(type));
   if (task_count > 1 && tasking == "serial") tasking = "threads";
-  const stream_request request{*named,
-                               static_cast<std::size_t>(elements),
-                               repetitions,
-                               std::move(memory),
-                               {.layer = tasking, .count = task_count, .cpus = ranks.cpus(), .spin = ranks.waiting().spin}};
+  const stream_request request{
+      *named,
+      static_cast<std::size_t>(elements),
+      repetitions,
+      std::move(memory),
+      {.layer = tasking, .count = task_count, .cpus = ranks.cpus(), .spin = ranks.waiting().spin}};
   stream_result result;
   {
     const without_python unlocked;
-    result = type == element::float32 ? measure<float>(ranks, request) : measure<double>(ranks, request);
+    result =
+        type == element::float32 ? measure<float>(ranks, request) : measure<double>(ranks, request);
   }
   result.kernel = kernel;
   result.type = name_of(type);
@@ -105,20 +115,27 @@ void bind_stream(nb::module_& module) {
       .def_ro("kernel", &stream_result::kernel)
       .def_ro("elements", &stream_result::elements, "Of each of the three arrays of a rank.")
       .def_ro("seconds", &stream_result::seconds, "Of each repetition: of the slowest rank.")
-      .def_prop_ro("bandwidth", &stream_result::bandwidth, "GB/s of a node, by the median of the repetitions.")
-      .def_prop_ro("best_bandwidth", &stream_result::best_bandwidth, "GB/s of a node, by the best repetition, as STREAM has it.")
+      .def_prop_ro("bandwidth", &stream_result::bandwidth,
+                   "GB/s of a node, by the median of the repetitions.")
+      .def_prop_ro("best_bandwidth", &stream_result::best_bandwidth,
+                   "GB/s of a node, by the best repetition, as STREAM has it.")
       .def_prop_ro(
-          "verified", [](const stream_result& self) { return self.wrong == 0; }, "Whether every element is right.")
+          "verified", [](const stream_result& self) { return self.wrong == 0; },
+          "Whether every element is right.")
       .def("__repr__", [](const stream_result& self) {
-        return fmt::format("<longshore.StreamResult: {} of {} {} per rank, {:.3g} GB/s per node, {}>", self.kernel, self.elements,
-                           self.type, self.bandwidth(),
-                           self.wrong == 0 ? "verified" : fmt::format("{} elements are WRONG", self.wrong));
+        return fmt::format(
+            "<longshore.StreamResult: {} of {} {} per rank, {:.3g} GB/s per node, {}>", self.kernel,
+            self.elements, self.type, self.bandwidth(),
+            self.wrong == 0 ? "verified" : fmt::format("{} elements are WRONG", self.wrong));
       });
   module.def(
-      "stream", &run_stream, "team"_a.none() = nb::none(), "kernel"_a = "triad", "elements"_a = 1 << 22, nb::kw_only(),
-      "repetitions"_a = 10, "dtype"_a = "float64", "tasks"_a = 1, "tasking"_a = "serial", "memory"_a = "malloc",
-      nb::sig("def stream(team: Team | None = None, kernel: str = 'triad', elements: int = 4194304, *, repetitions: int = 10, "
-              "dtype: numpy.typing.DTypeLike = 'float64', tasks: int = 1, tasking: str = 'serial', memory: str = 'malloc') -> "
+      "stream", &run_stream, "team"_a.none() = nb::none(), "kernel"_a = "triad",
+      "elements"_a = 1 << 22, nb::kw_only(), "repetitions"_a = 10, "dtype"_a = "float64",
+      "tasks"_a = 1, "tasking"_a = "serial", "memory"_a = "malloc",
+      nb::sig("def stream(team: Team | None = None, kernel: str = 'triad', elements: int = "
+              "4194304, *, repetitions: int = 10, "
+              "dtype: numpy.typing.DTypeLike = 'float64', tasks: int = 1, tasking: str = 'serial', "
+              "memory: str = 'malloc') -> "
               "StreamResult"),
       R"(Collective. Measures a kernel of STREAM, copy, scale, add or triad, on arrays of each rank, and checks every element.
 

@@ -42,15 +42,19 @@ class table : public shared_thing {
   /// Global indices of the elements of this rank.
   virtual void write_indices(std::int64_t* to) const = 0;
   /// The strategy that was used.
-  virtual gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices, std::byte* out) = 0;
-  virtual gather_strategy scatter(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values) = 0;
+  virtual gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices,
+                                 std::byte* out) = 0;
+  virtual gather_strategy scatter(const plan_key& key, std::span<const std::int64_t> indices,
+                                  const std::byte* values) = 0;
   /// `values`: one for each index, or (common) one for all. `what`: how errors call it, a literal.
-  virtual gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values, bool common,
-                                 const char* what) = 0;
+  virtual gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices,
+                                 const std::byte* values, bool common, const char* what) = 0;
 };
 
 /// Collective, as dist_array. Elements of 1 and 2 bytes; of 4 and 8 bytes.
-[[nodiscard]] std::shared_ptr<table> make_narrow_table(team& ranks, std::size_t size, element type, table_distribution where);
-[[nodiscard]] std::shared_ptr<table> make_wide_table(team& ranks, std::size_t size, element type, table_distribution where);
+[[nodiscard]] std::shared_ptr<table> make_narrow_table(team& ranks, std::size_t size, element type,
+                                                       table_distribution where);
+[[nodiscard]] std::shared_ptr<table> make_wide_table(team& ranks, std::size_t size, element type,
+                                                     table_distribution where);
 
 }  // namespace longshore::python

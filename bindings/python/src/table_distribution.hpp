@@ -32,7 +32,9 @@ struct table_distribution : bindings::chosen_distribution {
       locate_.early_end = locate_.long_pieces * (short_piece + 1);
     }
 
-    [[nodiscard]] location owner_offset(std::uint64_t index) const noexcept { return locate_(index); }
+    [[nodiscard]] location owner_offset(std::uint64_t index) const noexcept {
+      return locate_(index);
+    }
 
     enum class dealt : std::uint8_t { not_at_all, one_by_one, in_blocks };
     /// A quotient and a rest: of a block they are rank and offset, of cyclic offset and rank. The first pieces of a block may be
@@ -50,7 +52,8 @@ struct table_distribution : bindings::chosen_distribution {
         if (deal == dealt::not_at_all) return {static_cast<int>(quotient), rest};
         if (deal == dealt::one_by_one) return {static_cast<int>(rest), quotient};
         const std::uint64_t round = early.quotient(quotient);
-        return {static_cast<int>(quotient - round * early.divisor()), round * later.divisor() + rest};
+        return {static_cast<int>(quotient - round * early.divisor()),
+                round * later.divisor() + rest};
       }
     };
     template <class Body>

@@ -35,21 +35,26 @@ table_distribution distribution_of(std::string_view name, std::optional<std::int
   if (name != "block" && name != "cyclic" && name != "block-cyclic")
     fail(errc::usage, "distribution '{}': allowed are block, cyclic, block-cyclic", name);
   if (block_items.has_value() != (name == "block-cyclic"))
-    fail(errc::usage, "distribution block-cyclic and block_items, the size of its blocks, are given together or not at all");
-  if (block_items.value_or(1) < 1) fail(errc::usage, "a block-cyclic table with blocks of {} elements: 1 or more", *block_items);
+    fail(errc::usage,
+         "distribution block-cyclic and block_items, the size of its blocks, are given together or "
+         "not at all");
+  if (block_items.value_or(1) < 1)
+    fail(errc::usage, "a block-cyclic table with blocks of {} elements: 1 or more", *block_items);
   table_distribution where;
   where.block_items = name == "block" ? 0 : static_cast<std::uint64_t>(block_items.value_or(1));
   return where;
 }
 
-std::shared_ptr<table> make(team& ranks, std::int64_t size, element type, table_distribution where) {
+std::shared_ptr<table> make(team& ranks, std::int64_t size, element type,
+                            table_distribution where) {
   if (size < 0) fail(errc::usage, "a table of {} elements: 0 or more", size);
   const auto elements = static_cast<std::size_t>(size);
-  return bytes_of(type) <= 2 ? make_narrow_table(ranks, elements, type, where) : make_wide_table(ranks, elements, type, where);
+  return bytes_of(type) <= 2 ? make_narrow_table(ranks, elements, type, where)
+                             : make_wide_table(ranks, elements, type, where);
 }
 
-void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle dtype, std::string distribution,
-                std::optional<std::int64_t> block_items) {
+void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle dtype,
+                std::string distribution, std::optional<std::int64_t> block_items) {
   const rank_team mine = team_or_world(team);
   const element type = element_of(dtype, real_elements);
   const table_distribution where = distribution_of(distribution, block_items);
@@ -61,10 +66,13 @@ void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle
     made = make(ranks, size, type, where);
   }
   mine.members->keep(made);
-  new (self) rank_table{{mine.members, std::move(made)}, type, std::move(distribution), block_items, ""};
+  new (self)
+      rank_table{{mine.members, std::move(made)}, type, std::move(distribution), block_items, ""};
 }
 
-array_to_read indices_given(nb::handle indices) { return contiguous_for_reading(indices, "indices", std::array{element::int64}); }
+array_to_read indices_given(nb::handle indices) {
+  return contiguous_for_reading(indices, "indices", std::array{element::int64});
+}
 
 std::span<const std::int64_t> indices_in(const array_to_read& array) {
   return {reinterpret_cast<const std::int64_t*>(array.data), array.items};
@@ -72,7 +80,8 @@ std::span<const std::int64_t> indices_in(const array_to_read& array) {
 
 plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, bool combine) {
   if (buffer_items < 1) fail(errc::usage, "buffer_items {}: at least 1", buffer_items);
-  return {gather_strategy_of(strategy), static_cast<std::size_t>(buffer_items), hops, combine, operation::sum};
+  return {gather_strategy_of(strategy), static_cast<std::size_t>(buffer_items), hops, combine,
+          operation::sum};
 }
 
 // An operation between two barriers: before it, so that what others stored is there, and after it, also when this rank's indices were
@@ -87,113 +96,131 @@ gather_strategy between_barriers(team& ranks, bool barriers, const Operation& op
     ranks.barrier();
     return used;
   } catch (const error& e) {
-    if (e.code() == errc::usage || (e.code() == errc::peer_failed && ranks.size() > 1)) ranks.barrier();
+    if (e.code() == errc::usage || (e.code() == errc::peer_failed && ranks.size() > 1))
+      ranks.barrier();
     throw;
   }
 }
 
-nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::string_view strategy, std::int64_t buffer_items,
-                  int hops, bool combine, bool barrier) {
+nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::string_view strategy,
+                  std::int64_t buffer_items, int hops, bool combine, bool barrier) {
   team& ranks = self.array.members().ranks();
   const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
   if (out.is_none()) out = new_array(wanted.shape, self.type);
   const auto to = contiguous_for_writing(out, "out", std::array{self.type});
   if (to.items != where.size())
-    fail(errc::usage, "gather: {} indices, but room for {} values in out: both must be the same", where.size(), to.items);
+    fail(errc::usage, "gather: {} indices, but room for {} values in out: both must be the same",
+         where.size(), to.items);
   if (to.data < wanted.data + wanted.bytes() && wanted.data < to.data + to.bytes())
     fail(errc::usage,
-         "gather: out lies in the memory of the indices, which are read while it is written: give it memory of its own");
+         "gather: out lies in the memory of the indices, which are read while it is written: give "
+         "it memory of its own");
   const plan_key key = key_of(strategy, buffer_items, hops, combine);
-  self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->gather(key, where, to.data); }));
+  self.last_strategy = name_of(
+      between_barriers(ranks, barrier, [&] { return self.array->gather(key, where, to.data); }));
   return out;
 }
 
-void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy, std::int64_t buffer_items,
-             int hops, bool combine, bool barrier) {
+void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy,
+             std::int64_t buffer_items, int hops, bool combine, bool barrier) {
   team& ranks = self.array.members().ranks();
   const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
   const auto from = contiguous_for_reading(values, "values", std::array{self.type});
   if (from.items != where.size())
-    fail(errc::usage, "scatter: {} indices, but {} values: both must be the same", where.size(), from.items);
+    fail(errc::usage, "scatter: {} indices, but {} values: both must be the same", where.size(),
+         from.items);
   const plan_key key = key_of(strategy, buffer_items, hops, combine);
-  self.last_strategy = name_of(between_barriers(ranks, barrier, [&] { return self.array->scatter(key, where, from.data); }));
+  self.last_strategy = name_of(
+      between_barriers(ranks, barrier, [&] { return self.array->scatter(key, where, from.data); }));
 }
 
 // What an update may do: as NumPy calls it, whose functions may be given themselves, and as allreduce does.
-constexpr std::array<std::pair<std::string_view, operation>, 9> operations = {{{"add", operation::sum},
-                                                                               {"minimum", operation::min},
-                                                                               {"maximum", operation::max},
-                                                                               {"bitwise_xor", operation::bit_xor},
-                                                                               {"bitwise_or", operation::bit_or},
-                                                                               {"bitwise_and", operation::bit_and},
-                                                                               {"sum", operation::sum},
-                                                                               {"min", operation::min},
-                                                                               {"max", operation::max}}};
+constexpr std::array<std::pair<std::string_view, operation>, 9> operations = {
+    {{"add", operation::sum},
+     {"minimum", operation::min},
+     {"maximum", operation::max},
+     {"bitwise_xor", operation::bit_xor},
+     {"bitwise_or", operation::bit_or},
+     {"bitwise_and", operation::bit_and},
+     {"sum", operation::sum},
+     {"min", operation::min},
+     {"max", operation::max}}};
 
 operation operation_of(nb::handle given, element type) {
   const bool is_function = PyCallable_Check(given.ptr()) != 0 && nb::hasattr(given, "__name__");
-  const auto name = nb::cast<std::string>(nb::str(is_function ? nb::object(given.attr("__name__")) : nb::borrow(given)));
+  const auto name = nb::cast<std::string>(
+      nb::str(is_function ? nb::object(given.attr("__name__")) : nb::borrow(given)));
   for (const auto& [known, how] : operations) {
     if (known != name) continue;
     if (how >= operation::bit_xor && is_floating(type))
-      fail(errc::usage, "update by {} in a table of {}: bitwise operations are of integers", name, name_of(type));
+      fail(errc::usage, "update by {} in a table of {}: bitwise operations are of integers", name,
+           name_of(type));
     return how;
   }
   fail(errc::usage,
-       "update by '{}': allowed are add, minimum, maximum, bitwise_xor, bitwise_or, bitwise_and, or the functions of NumPy of "
+       "update by '{}': allowed are add, minimum, maximum, bitwise_xor, bitwise_or, bitwise_and, "
+       "or the functions of NumPy of "
        "these "
        "names",
        name);
 }
 
 bool is_array(nb::handle given) {
-  if (PyLong_CheckExact(given.ptr()) || PyFloat_CheckExact(given.ptr()) || !nb::hasattr(given, "shape")) return false;
+  if (PyLong_CheckExact(given.ptr()) || PyFloat_CheckExact(given.ptr()) ||
+      !nb::hasattr(given, "shape"))
+    return false;
   return nb::len(nb::object(given.attr("shape"))) > 0;
 }
 
 // `values`: one for all, or one for each; messages call them `named`, and the call `what`.
-void update_by(rank_table& self, nb::handle indices, nb::handle values, plan_key key, bool barrier, const char* what,
-               const char* named) {
+void update_by(rank_table& self, nb::handle indices, nb::handle values, plan_key key, bool barrier,
+               const char* what, const char* named) {
   team& ranks = self.array.members().ranks();
   const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
   const bool each = is_array(values);
   const element_bytes one = each ? element_bytes{} : element_from(values, self.type, named);
-  const array_to_read many = each ? contiguous_for_reading(values, named, std::array{self.type}) : array_to_read{};
+  const array_to_read many =
+      each ? contiguous_for_reading(values, named, std::array{self.type}) : array_to_read{};
   if (each && many.items != where.size())
-    fail(errc::usage, "{}: {} indices, but {} numbers in {}: one for all, or one for each", what, where.size(), many.items,
-         named);
+    fail(errc::usage, "{}: {} indices, but {} numbers in {}: one for all, or one for each", what,
+         where.size(), many.items, named);
   const std::byte* const from = each ? many.data : one.data();
-  self.last_strategy =
-      name_of(between_barriers(ranks, barrier, [&] { return self.array->update(key, where, from, !each, what); }));
+  self.last_strategy = name_of(between_barriers(
+      ranks, barrier, [&] { return self.array->update(key, where, from, !each, what); }));
 }
 
-void histogram(rank_table& self, nb::handle indices, nb::handle amount, std::string_view strategy, std::int64_t buffer_items,
-               int hops, bool combine, bool barrier) {
-  update_by(self, indices, amount, key_of(strategy, buffer_items, hops, combine), barrier, "histogram", "amount");
+void histogram(rank_table& self, nb::handle indices, nb::handle amount, std::string_view strategy,
+               std::int64_t buffer_items, int hops, bool combine, bool barrier) {
+  update_by(self, indices, amount, key_of(strategy, buffer_items, hops, combine), barrier,
+            "histogram", "amount");
 }
 
-void update(rank_table& self, nb::handle indices, nb::handle values, nb::handle op, std::string_view strategy,
-            std::int64_t buffer_items, int hops, bool combine, bool barrier) {
+void update(rank_table& self, nb::handle indices, nb::handle values, nb::handle op,
+            std::string_view strategy, std::int64_t buffer_items, int hops, bool combine,
+            bool barrier) {
   plan_key key = key_of(strategy, buffer_items, hops, combine);
   key.how = operation_of(op, self.type);
   update_by(self, indices, values, key, barrier, "update", "values");
 }
 
 nb::object indices_of(const rank_table& self) {
-  nb::object indices = new_array({self.array->local().size() / bytes_of(self.type)}, element::int64);
-  self.array->write_indices(reinterpret_cast<std::int64_t*>(contiguous_for_writing(indices, "indices").data));
+  nb::object indices =
+      new_array({self.array->local().size() / bytes_of(self.type)}, element::int64);
+  self.array->write_indices(
+      reinterpret_cast<std::int64_t*>(contiguous_for_writing(indices, "indices").data));
   return indices;
 }
 
 std::string text_of(const rank_table& self) {
   const membership& members = self.array.members();
   const std::string blocks = self.block_items ? fmt::format(" by {}", *self.block_items) : "";
-  return fmt::format("<longshore.Table: {} {} elements, {}{} over {} ranks, {} on rank {}>", self.array->size(),
-                     name_of(self.type), self.distribution, blocks, members.size(),
-                     self.array->local().size() / bytes_of(self.type), members.rank());
+  return fmt::format("<longshore.Table: {} {} elements, {}{} over {} ranks, {} on rank {}>",
+                     self.array->size(), name_of(self.type), self.distribution, blocks,
+                     members.size(), self.array->local().size() / bytes_of(self.type),
+                     members.rank());
 }
 
 constexpr const char* options_text = R"(
@@ -204,7 +231,8 @@ certain; barrier=False leaves that to the caller.)";
 }  // namespace
 
 void bind_table(nb::module_& module) {
-  nb::class_<rank_table>(module, "Table", R"(A one-dimensional array spread over the ranks of a team, zero at first.
+  nb::class_<rank_table>(module, "Table",
+                         R"(A one-dimensional array spread over the ranks of a team, zero at first.
 
 Collective. Each rank has its part in ``local``, a NumPy array over the very memory that the others reach; where an element lies says
 the distribution: 'block', 'cyclic', or 'block-cyclic', which deals blocks of ``block_items`` elements to the ranks in turn. Without a
@@ -219,16 +247,18 @@ array([27,  0,  3])
 >>> longshore.run(dealt, ranks=3)
 array([0, 1, 6, 7])
 )")
-      .def("__init__", &make_table, "team"_a.none(), "size"_a, "dtype"_a = "float64", "distribution"_a = "block", nb::kw_only(),
-           "block_items"_a = nb::none(),
-           nb::sig("def __init__(self, team: Team | None, size: int, dtype: numpy.typing.DTypeLike = 'float64', "
+      .def("__init__", &make_table, "team"_a.none(), "size"_a, "dtype"_a = "float64",
+           "distribution"_a = "block", nb::kw_only(), "block_items"_a = nb::none(),
+           nb::sig("def __init__(self, team: Team | None, size: int, dtype: numpy.typing.DTypeLike "
+                   "= 'float64', "
                    "distribution: str = 'block', *, block_items: int | None = None) -> None"))
       .def_prop_ro(
           "local",
           [](nb::object self) {
             rank_table& mine = nb::cast<rank_table&>(self);
             const auto memory = mine.array->local();
-            return array_over(memory.data(), {memory.size() / bytes_of(mine.type)}, mine.type, self);
+            return array_over(memory.data(), {memory.size() / bytes_of(mine.type)}, mine.type,
+                              self);
           },
           nb::sig("def local(self) -> numpy.ndarray"), "The elements of this rank: no copy.")
       .def_prop_ro("indices", &indices_of, nb::sig("def indices(self) -> numpy.ndarray"),
@@ -236,10 +266,11 @@ array([0, 1, 6, 7])
       .def_prop_ro(
           "size", [](const rank_table& self) { return self.array->size(); }, "Elements in all.")
       .def_prop_ro(
-          "dtype", [](const rank_table& self) { return dtype_of(self.type); }, nb::sig("def dtype(self) -> numpy.dtype"),
-          "Type of the elements.")
+          "dtype", [](const rank_table& self) { return dtype_of(self.type); },
+          nb::sig("def dtype(self) -> numpy.dtype"), "Type of the elements.")
       .def_prop_ro(
-          "distribution", [](const rank_table& self) { return self.distribution; }, "'block', 'cyclic' or 'block-cyclic'.")
+          "distribution", [](const rank_table& self) { return self.distribution; },
+          "'block', 'cyclic' or 'block-cyclic'.")
       .def_prop_ro(
           "block_items", [](const rank_table& self) { return self.block_items; },
           "Elements of a block of a 'block-cyclic' table; of others None.")
@@ -250,15 +281,16 @@ array([0, 1, 6, 7])
           "owner",
           [](const rank_table& self, std::int64_t index) {
             if (index < 0 || static_cast<std::size_t>(index) >= self.array->size())
-              throw nb::index_error(fmt::format("element {} of a table of {}", index, self.array->size()).c_str());
+              throw nb::index_error(
+                  fmt::format("element {} of a table of {}", index, self.array->size()).c_str());
             return self.array->owner_of(static_cast<std::size_t>(index));
           },
           "index"_a, "The rank that has an element.")
       .def("__len__", [](const rank_table& self) { return self.array->size(); })
       .def("__repr__", &text_of);
 
-  static const std::string gather_text =
-      fmt::format(R"(Collective. The elements of the table at these global indices, as a new array or in ``out``.
+  static const std::string gather_text = fmt::format(
+      R"(Collective. The elements of the table at these global indices, as a new array or in ``out``.
 
 indices: int64, of any shape, any number of them, different on each rank, each from 0 to the size of the table less one (-1 is not the last
 element). Nothing is copied on the way in or out; ``out`` must not lie in the memory of the indices.
@@ -270,15 +302,17 @@ element). Nothing is copied on the way in or out; ``out`` must not lie in the me
 array([[1.5, 1.5],
        [0. , 0.5]])
 )",
-                  options_text);
-  module.def(
-      "gather", &gather, "table"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(), "strategy"_a = "auto",
-      "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
-      nb::sig("def gather(table: Table, indices: numpy.ndarray, out: numpy.ndarray | None = None, *, strategy: str = 'auto', "
-              "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> numpy.ndarray"),
-      gather_text.c_str());
-  static const std::string scatter_text =
-      fmt::format(R"(Collective. Stores values[i] at the global index indices[i]. Of two values for one element one wins, whole.
+      options_text);
+  module.def("gather", &gather, "table"_a, "indices"_a, "out"_a = nb::none(), nb::kw_only(),
+             "strategy"_a = "auto", "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false,
+             "barrier"_a = true,
+             nb::sig("def gather(table: Table, indices: numpy.ndarray, out: numpy.ndarray | None = "
+                     "None, *, strategy: str = 'auto', "
+                     "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: "
+                     "bool = True) -> numpy.ndarray"),
+             gather_text.c_str());
+  static const std::string scatter_text = fmt::format(
+      R"(Collective. Stores values[i] at the global index indices[i]. Of two values for one element one wins, whole.
 {}
 
 >>> table = longshore.Table(None, 3, "int32")
@@ -286,11 +320,14 @@ array([[1.5, 1.5],
 >>> table.local
 array([8, 0, 7], dtype=int32)
 )",
-                  options_text);
-  module.def("scatter", &scatter, "table"_a, "indices"_a, "values"_a, nb::kw_only(), "strategy"_a = "auto",
-             "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
-             nb::sig("def scatter(table: Table, indices: numpy.ndarray, values: numpy.ndarray, *, strategy: str = 'auto', "
-                     "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
+      options_text);
+  module.def("scatter", &scatter, "table"_a, "indices"_a, "values"_a, nb::kw_only(),
+             "strategy"_a = "auto", "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false,
+             "barrier"_a = true,
+             nb::sig("def scatter(table: Table, indices: numpy.ndarray, values: numpy.ndarray, *, "
+                     "strategy: str = 'auto', "
+                     "buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: "
+                     "bool = True) -> None"),
              scatter_text.c_str());
   static const std::string update_text = fmt::format(
       R"(Collective. The element at each index becomes what ``op`` makes of it and a value: one number for all, or an array with one for
@@ -310,12 +347,16 @@ array([8, 0, 9])
 array([0, 0, 1])
 )",
       options_text);
-  module.def("update", &update, "table"_a, "indices"_a, "values"_a, "op"_a, nb::kw_only(), "strategy"_a = "auto",
-             "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
-             nb::sig("def update(table: Table, indices: numpy.ndarray, values: int | float | numpy.ndarray, "
-                     "op: str | collections.abc.Callable[..., typing.Any], *, strategy: str = 'auto', buffer_items: int = 1024, "
-                     "hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
-             update_text.c_str());
+  module.def(
+      "update", &update, "table"_a, "indices"_a, "values"_a, "op"_a, nb::kw_only(),
+      "strategy"_a = "auto", "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false,
+      "barrier"_a = true,
+      nb::sig(
+          "def update(table: Table, indices: numpy.ndarray, values: int | float | numpy.ndarray, "
+          "op: str | collections.abc.Callable[..., typing.Any], *, strategy: str = 'auto', "
+          "buffer_items: int = 1024, "
+          "hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
+      update_text.c_str());
   static const std::string histogram_text = fmt::format(
       R"(Collective. Adds ``amount`` to the element at each index: one number for all, or an array with one for each index.
 Nothing is lost however many ranks meet at one element. Elements of 4 and 8 bytes. Other operations than adding: update().
@@ -327,10 +368,13 @@ Nothing is lost however many ranks meet at one element. Elements of 4 and 8 byte
 array([1, 0, 3])
 )",
       options_text);
-  module.def("histogram", &histogram, "table"_a, "indices"_a, "amount"_a = 1, nb::kw_only(), "strategy"_a = "auto",
-             "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false, "barrier"_a = true,
-             nb::sig("def histogram(table: Table, indices: numpy.ndarray, amount: int | float | numpy.ndarray = 1, *, "
-                     "strategy: str = 'auto', buffer_items: int = 1024, hops: int = 0, combine: bool = False, barrier: bool = "
+  module.def("histogram", &histogram, "table"_a, "indices"_a, "amount"_a = 1, nb::kw_only(),
+             "strategy"_a = "auto", "buffer_items"_a = 1024, "hops"_a = 0, "combine"_a = false,
+             "barrier"_a = true,
+             nb::sig("def histogram(table: Table, indices: numpy.ndarray, amount: int | float | "
+                     "numpy.ndarray = 1, *, "
+                     "strategy: str = 'auto', buffer_items: int = 1024, hops: int = 0, combine: "
+                     "bool = False, barrier: bool = "
                      "True) -> None"),
              histogram_text.c_str());
 }

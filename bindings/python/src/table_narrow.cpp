@@ -2,8 +2,10 @@
 
 namespace longshore::python {
 
-std::shared_ptr<table> make_narrow_table(team& ranks, std::size_t size, element type, table_distribution where) {
-  if (bytes_of(type) == 1) return std::make_shared<table_of<std::uint8_t>>(ranks, size, type, where);
+std::shared_ptr<table> make_narrow_table(team& ranks, std::size_t size, element type,
+                                         table_distribution where) {
+  if (bytes_of(type) == 1)
+    return std::make_shared<table_of<std::uint8_t>>(ranks, size, type, where);
   return std::make_shared<table_of<std::uint16_t>>(ranks, size, type, where);
 }
 

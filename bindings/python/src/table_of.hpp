@@ -34,28 +34,33 @@ class table_of final : public table {
   std::span<std::byte> local() override { return std::as_writable_bytes(local_); }
   int owner_of(std::size_t index) const override { return map_.owner_offset(index).rank; }
   void write_indices(std::int64_t* to) const override {
-    for (std::size_t i = 0; i < local_.size(); ++i) to[i] = static_cast<std::int64_t>(map_.index_of(rank_, i));
+    for (std::size_t i = 0; i < local_.size(); ++i)
+      to[i] = static_cast<std::int64_t>(map_.index_of(rank_, i));
   }
 
-  gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices, std::byte* out) override {
+  gather_strategy gather(const plan_key& key, std::span<const std::int64_t> indices,
+                         std::byte* out) override {
     auto& plan = plan_of(gathers_, key);
     plan(indices, {reinterpret_cast<Bits*>(out), indices.size()});
     return plan.strategy();
   }
-  gather_strategy scatter(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values) override {
+  gather_strategy scatter(const plan_key& key, std::span<const std::int64_t> indices,
+                          const std::byte* values) override {
     auto& plan = plan_of(scatters_, key);
     plan(indices, {reinterpret_cast<const Bits*>(values), indices.size()});
     return plan.strategy();
   }
-  gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices, const std::byte* values, bool common,
-                         const char* what) override {
+  gather_strategy update(const plan_key& key, std::span<const std::int64_t> indices,
+                         const std::byte* values, bool common, const char* what) override {
     if constexpr (has_updates) {
       if constexpr (adds_by_itself)
-        if (key.how == operation::sum && !is_floating(type_)) return run(plan_of(additions_, key), indices, values, common, what);
+        if (key.how == operation::sum && !is_floating(type_))
+          return run(plan_of(additions_, key), indices, values, common, what);
       const bindings::word_operation on_words{key.how, number_of(type_)};
       return run(plan_of(updates_, key, on_words), indices, values, common, what);
     } else {
-      fail(errc::unsupported, "elements of 1 or 2 bytes, which overflow soon, are not updated: use int32 or int64");
+      fail(errc::unsupported,
+           "elements of 1 or 2 bytes, which overflow soon, are not updated: use int32 or int64");
     }
   }
 
@@ -77,9 +82,11 @@ class table_of final : public table {
     auto& plan = made[key];
     if (!plan) {
       try {
-        plan = std::make_unique<Plan>(
-            *array_, by...,
-            gather_options{.strategy = key.strategy, .buffer_items = key.buffer_items, .hops = key.hops, .combine = key.combine});
+        plan = std::make_unique<Plan>(*array_, by...,
+                                      gather_options{.strategy = key.strategy,
+                                                     .buffer_items = key.buffer_items,
+                                                     .hops = key.hops,
+                                                     .combine = key.combine});
       } catch (...) {
         made.erase(key);
         throw;
@@ -89,8 +96,8 @@ class table_of final : public table {
   }
 
   template <class Plan>
-  static gather_strategy run(Plan& plan, std::span<const std::int64_t> indices, const std::byte* values, bool common,
-                             const char* what) {
+  static gather_strategy run(Plan& plan, std::span<const std::int64_t> indices,
+                             const std::byte* values, bool common, const char* what) {
     plan.set_name(what);
     const auto* from = reinterpret_cast<const Bits*>(values);
     if (common)

@@ -31,7 +31,10 @@ reduction reduction_of(std::string_view name) {
 // What a rank gives to a collective call. All compare it before anything moves, without Python's lock: on threads bytes go straight from
 // array to array, and those of a longer one would be written past the end of a shorter.
 enum class call : std::int64_t { allreduce, broadcast, allgather, alltoall };
-enum class number : std::int64_t { integer = -2, floating = -1 };  // no array; below all types of elements
+enum class number : std::int64_t {
+  integer = -2,
+  floating = -1
+};  // no array; below all types of elements
 struct gift {
   call made;
   std::int64_t type;  // number or element
@@ -46,24 +49,30 @@ struct type_range {
 
 type_range compare(team& ranks, const gift& mine, const char* what) {
   if (ranks.size() == 1) return {mine.type, mine.type};
-  std::array<std::int64_t, 8> most{static_cast<std::int64_t>(mine.made), mine.type, static_cast<std::int64_t>(mine.bytes),
-                                   mine.choice};
+  std::array<std::int64_t, 8> most{static_cast<std::int64_t>(mine.made), mine.type,
+                                   static_cast<std::int64_t>(mine.bytes), mine.choice};
   for (std::size_t i = 0; i < 4; ++i) most[4 + i] = -most[i];  // the least, negated
   ranks.allreduce(std::span<std::int64_t>(most), reduction::max);
   if (most[0] != -most[4])
-    fail(errc::usage, "{}: another rank calls another collective; all make the same calls in the same order", what);
+    fail(errc::usage,
+         "{}: another rank calls another collective; all make the same calls in the same order",
+         what);
   if (most[2] != -most[6])
-    fail(errc::usage, "{}: {} bytes on rank {}, {} to {} bytes on the ranks: all must give the same", what, mine.bytes,
-         ranks.rank(), -most[6], most[2]);
-  if (most[3] != -most[7]) fail(errc::usage, "{}: another root or operation on another rank: all must give the same", what);
+    fail(errc::usage,
+         "{}: {} bytes on rank {}, {} to {} bytes on the ranks: all must give the same", what,
+         mine.bytes, ranks.rank(), -most[6], most[2]);
+  if (most[3] != -most[7])
+    fail(errc::usage, "{}: another root or operation on another rank: all must give the same",
+         what);
   return {-most[5], most[1]};
 }
 
 void require_alike(team& ranks, call made, const auto& array, int choice, const char* what) {
-  const type_range types = compare(ranks, {made, static_cast<std::int64_t>(array.type), array.bytes(), choice}, what);
+  const type_range types =
+      compare(ranks, {made, static_cast<std::int64_t>(array.type), array.bytes(), choice}, what);
   if (types.least != types.most)
-    fail(errc::usage, "{}: {} on rank {}, and another type on another rank: all must give the same", what, name_of(array.type),
-         ranks.rank());
+    fail(errc::usage, "{}: {} on rank {}, and another type on another rank: all must give the same",
+         what, name_of(array.type), ranks.rank());
 }
 
 // Of ints, or of floats when one rank gives a float: sum([]) is an int.
@@ -76,9 +85,12 @@ nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction op
   {
     const without_python unlock;
     const auto mine = static_cast<std::int64_t>(floating ? number::floating : number::integer);
-    const type_range types = compare(ranks, {call::allreduce, mine, 0, static_cast<int>(operation)}, "allreduce");
+    const type_range types =
+        compare(ranks, {call::allreduce, mine, 0, static_cast<int>(operation)}, "allreduce");
     if (types.most > static_cast<std::int64_t>(number::floating))
-      fail(errc::usage, "allreduce: a number on rank {}, an array on another: all must give the same", ranks.rank());
+      fail(errc::usage,
+           "allreduce: a number on rank {}, an array on another: all must give the same",
+           ranks.rank());
     all_whole = types.most == static_cast<std::int64_t>(number::integer);
     if (all_whole)
       whole = ranks.allreduce_value(whole, operation);
@@ -96,12 +108,14 @@ nb::object allreduce(const rank_team& self, nb::object value, std::string_view n
     if (PyFloat_Check(number.ptr())) return reduce_one(ranks, number, true, operation);
     if (PyIndex_Check(number.ptr()) != 0) return reduce_one(ranks, number, false, operation);
   }
-  const auto values = contiguous_for_writing(value, "allreduce", std::array{element::int64, element::float64});
+  const auto values =
+      contiguous_for_writing(value, "allreduce", std::array{element::int64, element::float64});
   {
     const without_python unlock;
     require_alike(ranks, call::allreduce, values, static_cast<int>(operation), "allreduce");
     if (values.type == element::int64)
-      ranks.allreduce(std::span(reinterpret_cast<std::int64_t*>(values.data), values.items), operation);
+      ranks.allreduce(std::span(reinterpret_cast<std::int64_t*>(values.data), values.items),
+                      operation);
     else
       ranks.allreduce(std::span(reinterpret_cast<double*>(values.data), values.items), operation);
   }
@@ -110,7 +124,8 @@ nb::object allreduce(const rank_team& self, nb::object value, std::string_view n
 
 nb::object broadcast(const rank_team& self, nb::object array, int root) {
   team& ranks = self.ranks();
-  if (root < 0 || root >= ranks.size()) fail(errc::usage, "broadcast: root {}; ranks are 0 to {}", root, ranks.size() - 1);
+  if (root < 0 || root >= ranks.size())
+    fail(errc::usage, "broadcast: root {}; ranks are 0 to {}", root, ranks.size() - 1);
   const auto memory = contiguous_for_writing(array, "broadcast");
   const without_python unlock;
   require_alike(ranks, call::broadcast, memory, root, "broadcast");
@@ -135,7 +150,8 @@ nb::object alltoall(const rank_team& self, nb::handle array) {
   team& ranks = self.ranks();
   const auto outgoing = contiguous_for_reading(array, "alltoall");
   if (outgoing.shape.empty() || outgoing.shape[0] != static_cast<std::size_t>(ranks.size()))
-    fail(errc::usage, "alltoall: an array of {} along its first dimension; it must be {}, a block for each rank",
+    fail(errc::usage,
+         "alltoall: an array of {} along its first dimension; it must be {}, a block for each rank",
          outgoing.shape.empty() ? 0 : outgoing.shape[0], ranks.size());
   nb::object incoming = new_array(outgoing.shape, outgoing.type);
   const auto to = contiguous_for_writing(incoming, "alltoall");
@@ -154,13 +170,15 @@ void close(const rank_team& self) {
 
 std::string text_of(const rank_team& self) {
   const membership& members = *self.members;
-  if (members.ended()) return fmt::format("<longshore.Team: rank {} of {}, ended>", members.rank(), members.size());
+  if (members.ended())
+    return fmt::format("<longshore.Team: rank {} of {}, ended>", members.rank(), members.size());
   if (!members.is_usable())
-    return fmt::format("<longshore.Team: rank {} of {}, of another thread>", members.rank(), members.size());
+    return fmt::format("<longshore.Team: rank {} of {}, of another thread>", members.rank(),
+                       members.size());
   const team& ranks = members.ranks();
   const node_map& nodes = ranks.nodes();
-  return fmt::format("<longshore.Team: rank {} of {}, transport {}, node {} of {}>", ranks.rank(), ranks.size(),
-                     ranks.transport_name(), nodes.my_node(), nodes.node_count());
+  return fmt::format("<longshore.Team: rank {} of {}, transport {}, node {} of {}>", ranks.rank(),
+                     ranks.size(), ranks.transport_name(), nodes.my_node(), nodes.node_count());
 }
 
 }  // namespace
@@ -177,28 +195,34 @@ raises DeadlineError, which names the rank, the peer and the operation.
 )")
       .def(
           "__init__",
-          [](rank_team* self, nb::object comm, std::optional<int> ranks_per_node, std::optional<double> timeout) {
-            new (self) rank_team(
-                nb::cast<rank_team>(nb::module_::import_("longshore._core").attr("_join")(comm, ranks_per_node, timeout)));
+          [](rank_team* self, nb::object comm, std::optional<int> ranks_per_node,
+             std::optional<double> timeout) {
+            new (self)
+                rank_team(nb::cast<rank_team>(nb::module_::import_("longshore._core")
+                                                  .attr("_join")(comm, ranks_per_node, timeout)));
           },
           "comm"_a, nb::kw_only(), "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
-          nb::sig(
-              "def __init__(self, comm: typing.Any, *, ranks_per_node: int | None = None, timeout: float | None = None) -> None"),
+          nb::sig("def __init__(self, comm: typing.Any, *, ranks_per_node: int | None = None, "
+                  "timeout: float | None = None) -> None"),
           "Collective over a communicator of mpi4py. It ends with close(), or with the program.")
       .def_prop_ro(
           "rank", [](const rank_team& self) { return self.members->rank(); }, "This rank, from 0.")
       .def_prop_ro(
-          "size", [](const rank_team& self) { return self.members->size(); }, "How many ranks there are.")
+          "size", [](const rank_team& self) { return self.members->size(); },
+          "How many ranks there are.")
       .def_prop_ro(
-          "transport", [](const rank_team& self) { return std::string(self.ranks().transport_name()); },
+          "transport",
+          [](const rank_team& self) { return std::string(self.ranks().transport_name()); },
           "How bytes travel: 'threads', 'mpi', ...")
       .def_prop_ro(
           "library", [](const rank_team& self) { return self.ranks().library_version(); },
           "The library underneath with its version; '' when there is none.")
       .def_prop_ro(
-          "node", [](const rank_team& self) { return self.ranks().nodes().my_node(); }, "The node of this rank, from 0.")
+          "node", [](const rank_team& self) { return self.ranks().nodes().my_node(); },
+          "The node of this rank, from 0.")
       .def_prop_ro(
-          "node_count", [](const rank_team& self) { return self.ranks().nodes().node_count(); }, "How many nodes.")
+          "node_count", [](const rank_team& self) { return self.ranks().nodes().node_count(); },
+          "How many nodes.")
       .def_prop_ro(
           "node_ranks",
           [](const rank_team& self) {
@@ -210,7 +234,8 @@ raises DeadlineError, which names the rank, the peer and the operation.
           "node_of",
           [](const rank_team& self, int rank) {
             const team& ranks = self.ranks();
-            if (rank < 0 || rank >= ranks.size()) fail(errc::usage, "rank {}: ranks are 0 to {}", rank, ranks.size() - 1);
+            if (rank < 0 || rank >= ranks.size())
+              fail(errc::usage, "rank {}: ranks are 0 to {}", rank, ranks.size() - 1);
             return ranks.nodes().node_of(rank);
           },
           "rank"_a, "The node of a rank.")
@@ -229,23 +254,32 @@ raises DeadlineError, which names the rank, the peer and the operation.
           "Seconds on the transport's clock; differences mean something on one rank only.")
       .def(
           "barrier", [](const rank_team& self) { self.ranks().barrier(); }, unlocked(),
-          "Collective. Returns when every rank has called it, and what they stored before is visible.")
+          "Collective. Returns when every rank has called it, and what they stored before is "
+          "visible.")
       .def(
-          "allreduce", &allreduce, "value"_a, "op"_a = "sum", nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
+          "allreduce", &allreduce, "value"_a, "op"_a = "sum",
+          nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
           R"(Collective. The sum, min or max over the ranks: of an int or a float, also of NumPy's, which gives Python's; or element by
 element of an array of int64 or float64, in place. Where one rank gives a float and another an int, all get a float.
 
 >>> longshore.run(lambda team: team.allreduce(0.5 * team.rank, 'max'), ranks=3)
 1.0
 )")
-      .def("broadcast", &broadcast, "array"_a, "root"_a = 0, nb::sig("def broadcast(self, array: V, root: int = 0) -> V"),
-           "Collective. Copies the array of rank root into the arrays of all, of the same type and shape.")
-      .def("allgather", &allgather, "array"_a, nb::sig("def allgather(self, array: numpy.ndarray) -> numpy.ndarray"),
-           "Collective. A new array whose element r along its first dimension is the array of rank r; equal shapes on all ranks.")
-      .def("alltoall", &alltoall, "array"_a, nb::sig("def alltoall(self, array: numpy.ndarray) -> numpy.ndarray"),
-           "Collective. Block r along the first dimension goes to rank r; a new array with the blocks that came.")
+      .def("broadcast", &broadcast, "array"_a, "root"_a = 0,
+           nb::sig("def broadcast(self, array: V, root: int = 0) -> V"),
+           "Collective. Copies the array of rank root into the arrays of all, of the same type and "
+           "shape.")
+      .def("allgather", &allgather, "array"_a,
+           nb::sig("def allgather(self, array: numpy.ndarray) -> numpy.ndarray"),
+           "Collective. A new array whose element r along its first dimension is the array of rank "
+           "r; equal shapes on all ranks.")
+      .def("alltoall", &alltoall, "array"_a,
+           nb::sig("def alltoall(self, array: numpy.ndarray) -> numpy.ndarray"),
+           "Collective. Block r along the first dimension goes to rank r; a new array with the "
+           "blocks that came.")
       .def("close", &close,
-           "Collective. Ends a team that was made of a communicator, and frees what it made; else that is done when the program "
+           "Collective. Ends a team that was made of a communicator, and frees what it made; else "
+           "that is done when the program "
            "ends.")
       .def(
           "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> Team"))

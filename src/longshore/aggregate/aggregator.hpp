@@ -12,7 +12,8 @@ namespace longshore {
 class aggregator : public conveyor {
  public:
   /// Collective.
-  aggregator(team& team, engine_options options) : conveyor(team, (options.hops = 3, options.one_stream = true, options)) {}
+  aggregator(team& team, engine_options options)
+      : conveyor(team, (options.hops = 3, options.one_stream = true, options)) {}
 };
 
 }  // namespace longshore

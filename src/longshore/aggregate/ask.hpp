@@ -2,10 +2,10 @@
 // order, both ways; so the next reply from a rank answers the oldest open question to it, and only the source has to be known.
 #pragma once
 
-#include <longshore/aggregate/asked_before.hpp>
 #include <longshore/aggregate/deliver.hpp>
+#include <longshore/aggregate/detail/asked_before.hpp>
+#include <longshore/aggregate/detail/open_questions.hpp>
 #include <longshore/aggregate/engine_options.hpp>
-#include <longshore/aggregate/open_questions.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -18,14 +18,15 @@ namespace longshore {
 
 /// When a reply is handed over.
 enum class reply_order {
-  asked,    ///< receive(0, ...), receive(1, ...), receive(2, ...): replies that are early wait in the window
+  asked,  ///< receive(0, ...), receive(1, ...), receive(2, ...): replies that are early wait in the window
   arrived,  ///< as they come, each with the number of its question: nothing is kept, nothing waits
 };
 
 struct dialogue_options {
-  engine_options engine;         ///< item_bytes, with_source and ship_when_idle are set by the dialogue
-  std::size_t window_items = 0;  ///< most open questions per rank, rounded up to a power of two; 0: as many as fill a buffer on
-                                 ///< each link, 4096 to 65536
+  engine_options engine;  ///< item_bytes, with_source and ship_when_idle are set by the dialogue
+  std::size_t window_items =
+      0;  ///< most open questions per rank, rounded up to a power of two; 0: as many as fill a buffer on
+      ///< each link, 4096 to 65536
   std::size_t combine_entries =
       0;  ///< > 0: a question that is open already is not asked again; so many are remembered, rounded up likewise
 };
@@ -52,19 +53,21 @@ class dialogue {
   template <reply_order Order = reply_order::asked, class Ask, class Answer, class Receive>
   void operator()(std::size_t n, Ask&& question, Answer&& answer, Receive&& receive) {
     const int failed_rank = unless_failed<Order>(n, question, answer, receive);
-    if (failed_rank >= 0) aggregating::give_up_with(questions_.ranks().rank(), failed_rank);
+    if (failed_rank >= 0) detail::give_up_with(questions_.ranks().rank(), failed_rank);
   }
 
   /// The same, but returns the lowest rank whose question() threw, or -1, where operator() throws.
   template <reply_order Order = reply_order::asked, class Ask, class Answer, class Receive>
-  [[nodiscard]] int unless_failed(std::size_t n, Ask&& question, Answer&& answer, Receive&& receive) {
-    aggregating::idle_time idle(replies_);
+  [[nodiscard]] int unless_failed(std::size_t n, Ask&& question, Answer&& answer,
+                                  Receive&& receive) {
+    idle_time idle(replies_);
     asked_ = answered_ = handed_ = 0;
     before_.forget();
-    if ((Order == reply_order::asked || before_.is_used()) && waiting_.empty()) waiting_.resize(window_);
+    if ((Order == reply_order::asked || before_.is_used()) && waiting_.empty())
+      waiting_.resize(window_);
     std::exception_ptr failure;
     for (bool asking = true, more = true; more;) {
-      const std::size_t asked_before = asked_;
+      const std::size_t asked_until_now = asked_;
       bool refused = false;
       try {
         refused = ask<Order>(n, question);
@@ -74,11 +77,13 @@ class dialogue {
         n = asked_;
       }
       if (asking) asking = questions_.advance(asked_ == n);
-      std::size_t moved = asked_ - asked_before;
-      moved += questions_.template drain_batches<Question>(replying<std::remove_reference_t<Answer>>{*this, answer});
+      std::size_t moved = asked_ - asked_until_now;
+      moved += questions_.template drain_batches<Question>(
+          replying<std::remove_reference_t<Answer>>{*this, answer});
       asking = asking && !questions_.ended();
       more = replies_.advance(!asking && questions_.ended() && push_pending());
-      moved += replies_.template drain_batches<Reply>(taking<Order, std::remove_reference_t<Receive>>{*this, receive});
+      moved += replies_.template drain_batches<Reply>(
+          taking<Order, std::remove_reference_t<Receive>>{*this, receive});
       const std::size_t now = questions_.activity();
       const bool busy = moved > 0 || now != questions_seen_;
       questions_seen_ = now;
@@ -97,7 +102,7 @@ class dialogue {
   [[nodiscard]] std::uint64_t combined() const noexcept { return combined_; }
 
  private:
-  using question_stretch = aggregating::stretch<Question, Engine>;
+  using question_stretch = detail::stretch<Question, Engine>;
   static constexpr std::uint32_t none = 0xffffffff;
   static constexpr std::size_t fetch_ahead = 24;  // questions
   // Numbers are kept as 32 bits: what is open lies within so many.
@@ -129,32 +134,37 @@ class dialogue {
   static engine_options with_items(engine_options options, std::size_t item_bytes) {
     options.item_bytes = item_bytes;
     options.with_source = true;
-    options.ship_when_idle = true;  // who waits for replies with a full window asks no more, and fills no buffer
+    options.ship_when_idle =
+        true;  // who waits for replies with a full window asks no more, and fills no buffer
     options.elastic = options.items_create_items = false;
     return options;
   }
   static std::size_t window_of(const dialogue_options& options, const Engine& engine) {
     // What fills a buffer on each of its links, so that none has to leave before it is full; more would only leave the cache.
     const std::size_t buffered = engine.options().buffer_items * engine.link_count();
-    const std::size_t wanted = options.window_items > 0
-                                   ? options.window_items
-                                   : std::clamp<std::size_t>(buffered, std::size_t{1} << 12, std::size_t{1} << 16);
+    const std::size_t wanted =
+        options.window_items > 0
+            ? options.window_items
+            : std::clamp<std::size_t>(buffered, std::size_t{1} << 12, std::size_t{1} << 16);
     return std::bit_ceil(std::min(wanted, most_spread));
   }
 
   // Asks until the window or a buffer is full; says whether it was a buffer.
   template <reply_order Order, class Ask>
   bool ask(std::size_t n, Ask& question) {
-    const bool kept = Order == reply_order::asked || before_.is_used();  // what is open lies within the window
+    const bool kept =
+        Order == reply_order::asked || before_.is_used();  // what is open lies within the window
     std::size_t end = std::min(n, kept ? handed_ + window_ : answered_ + window_);
     const std::size_t spread_end = (asked_ / most_spread + 1) * most_spread;
-    if (!kept) end = asked_ % most_spread == 0 && asked_ != answered_ ? asked_ : std::min(end, spread_end);
+    if (!kept)
+      end = asked_ % most_spread == 0 && asked_ != answered_ ? asked_ : std::min(end, spread_end);
     const int ranks = questions_.ranks().size();
     std::size_t next_stretch = kept || ranks > question_stretch::most_ranks ? end : asked_;
     while (asked_ < end) {
       if (made_.none()) {
         if (asked_ >= next_stretch) {
-          if (const std::size_t room = question_stretch::room(questions_, ranks, std::min(end - asked_, open_.room()))) {
+          if (const std::size_t room =
+                  question_stretch::room(questions_, ranks, std::min(end - asked_, open_.room()))) {
             ask_stretch(ranks, asked_ + room, question);
             continue;
           }
@@ -186,7 +196,9 @@ class dialogue {
   void ask_stretch(int ranks, std::size_t end, Ask& question) {
     question_stretch::run(
         questions_, ranks, asked_, end, question,
-        [write = open_.writer()](int rank, std::size_t k, std::size_t i) { write(rank, k, static_cast<std::uint32_t>(i)); },
+        [write = open_.writer()](int rank, std::size_t k, std::size_t i) {
+          write(rank, k, static_cast<std::uint32_t>(i));
+        },
         [this](int rank, std::size_t count) { open_.asked(rank, count); });
   }
 
@@ -204,14 +216,16 @@ class dialogue {
   }
 
   template <class SourceOf, class Answer>
-  [[gnu::noinline]] std::size_t reply_to(SourceOf source_of, std::span<const Question> asked, Answer& answer) {
+  [[gnu::noinline]] std::size_t reply_to(SourceOf source_of, std::span<const Question> asked,
+                                         Answer& answer) {
     if constexpr (SourceOf::is_one)
       if (replies_.has_rank_lanes()) return reply_in_place(source_of(0), asked, answer);
     std::size_t done = 0;
     while (push_pending() && done < asked.size()) {
-      const std::size_t count = std::min(aggregating::item_group, asked.size() - done);
+      const std::size_t count = std::min(detail::item_group, asked.size() - done);
       if constexpr (requires { answer.fetch(asked[done]); })
-        for (std::size_t k = done + fetch_ahead; k < std::min(done + fetch_ahead + count, asked.size()); ++k)
+        for (std::size_t k = done + fetch_ahead;
+             k < std::min(done + fetch_ahead + count, asked.size()); ++k)
           answer.fetch(asked[k]);
       const auto reply = [&](std::size_t k) {
         const int source = source_of(k);
@@ -244,9 +258,10 @@ class dialogue {
       if constexpr (requires { answer.fetch(from[k]); })
         for (; k + fetch_ahead < count; ++k, next += sizeof(Reply)) {
           answer.fetch(from[k + fetch_ahead]);
-          aggregating::store_item(next, Reply(answer(source, from[k])));
+          detail::store_item(next, Reply(answer(source, from[k])));
         }
-      for (; k < count; ++k, next += sizeof(Reply)) aggregating::store_item(next, Reply(answer(source, from[k])));
+      for (; k < count; ++k, next += sizeof(Reply))
+        detail::store_item(next, Reply(answer(source, from[k])));
       to.next = next;
       replies_.settle(source);
       done += count;
@@ -255,23 +270,25 @@ class dialogue {
   }
 
   template <reply_order Order, class SourceOf, class Receive>
-  [[gnu::noinline]] std::size_t take(SourceOf source_of, std::span<const Reply> came, Receive& receive) {
+  [[gnu::noinline]] std::size_t take(SourceOf source_of, std::span<const Reply> came,
+                                     Receive& receive) {
     const bool kept = Order == reply_order::asked || before_.is_used();
     if constexpr (SourceOf::is_one) {  // all at once: the loop has no state in memory
       const auto number = open_.oldest(source_of(0));
       take_all<Order>(kept, number, came, receive);
       open_.answered(source_of(0), came.size());
     } else {
-      for (std::size_t first = 0; first < came.size(); first += aggregating::item_group) {
-        std::uint32_t numbers[aggregating::item_group];
-        const std::size_t count = std::min(aggregating::item_group, came.size() - first);
+      for (std::size_t first = 0; first < came.size(); first += detail::item_group) {
+        std::uint32_t numbers[detail::item_group];
+        const std::size_t count = std::min(detail::item_group, came.size() - first);
         for (std::size_t k = 0; k < count; ++k) {
           const int source = source_of(first + k);
           numbers[k] = open_.oldest(source)(0);
           open_.answered(source, 1);
         }
         take_all<Order>(
-            kept, [&numbers](std::size_t k) { return numbers[k]; }, came.subspan(first, count), receive);
+            kept, [&numbers](std::size_t k) { return numbers[k]; }, came.subspan(first, count),
+            receive);
       }
     }
     if (kept)
@@ -290,15 +307,17 @@ class dialogue {
       for (std::size_t k = 0; k < count; ++k) take_kept<Order>(number(k), replies[k], receive);
       return;
     }
-    aggregating::in_loop<Receive> hand = receive;
+    detail::in_loop<Receive> hand = receive;
 #pragma GCC unroll 4
-    for (std::size_t k = 0; k < count; ++k) hand(asked - static_cast<std::uint32_t>(asked - number(k)), replies[k]);
+    for (std::size_t k = 0; k < count; ++k)
+      hand(asked - static_cast<std::uint32_t>(asked - number(k)), replies[k]);
   }
 
   template <reply_order Order, class Receive>
   void take_kept(std::uint32_t number, const Reply& reply, Receive& receive) {
     const std::size_t mask = window_ - 1;
-    for (std::uint32_t place = number & static_cast<std::uint32_t>(mask); place != none; place = waiting_[place].twin) {
+    for (std::uint32_t place = number & static_cast<std::uint32_t>(mask); place != none;
+         place = waiting_[place].twin) {
       waiting_[place].arrived = true;
       if constexpr (Order == reply_order::asked)
         waiting_[place].reply = reply;
@@ -316,11 +335,13 @@ class dialogue {
 
   Engine questions_, replies_;
   std::size_t window_;  // a power of two
-  aggregating::open_questions open_;
-  aggregating::asked_before<Question> before_;
-  aggregating::made_items<Question> made_;
-  std::vector<waiting_question> waiting_;   // by place in the window, where the order of asking is needed
-  aggregating::made_items<Reply> pending_;  // replies that were made together, and are not in a buffer yet
+  detail::open_questions open_;
+  detail::asked_before<Question> before_;
+  detail::made_items<Question> made_;
+  std::vector<waiting_question>
+      waiting_;  // by place in the window, where the order of asking is needed
+  detail::made_items<Reply>
+      pending_;  // replies that were made together, and are not in a buffer yet
   std::uint64_t combined_ = 0;
   // Questions of this use that were asked, that were answered, and up to which all were handed over.
   std::size_t asked_ = 0, answered_ = 0, handed_ = 0, questions_seen_ = 0;

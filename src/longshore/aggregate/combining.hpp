@@ -22,7 +22,9 @@ concept combination = requires(const Op& op, Item& into, const Item& more) {
 [[nodiscard]] inline recent_items remembered_by(const auto& engine) {
   constexpr std::size_t most = std::size_t{1} << 16;
   const auto ranks = static_cast<std::size_t>(engine.ranks().size());
-  return {1, std::clamp(engine.options().buffer_items, std::size_t{1}, most / std::min(ranks, most)) * std::min(ranks, most)};
+  return {1,
+          std::clamp(engine.options().buffer_items, std::size_t{1}, most / std::min(ranks, most)) *
+              std::min(ranks, most)};
 }
 
 /// Satisfies item_engine. push() looks where the last item for the same place was put; while that waits in the open buffer, the two become one
@@ -34,15 +36,17 @@ requires item_engine<Engine, Item>
 class combining {
  public:
   /// Local. Both must outlive the object, which costs nothing to make; `recent` is of remembered_by(engine), or larger or smaller.
-  combining(Engine& engine, recent_items& recent, Op op = {}) : engine_(engine), recent_(recent), op_(std::move(op)) {}
+  combining(Engine& engine, recent_items& recent, Op op = {})
+      : engine_(engine), recent_(recent), op_(std::move(op)) {}
 
   template <std::same_as<Item> T>
   [[nodiscard]] bool push(int rank, const T& item) {
     const std::uint64_t place = op_.place(item);
-    const std::uint64_t ranks_place =
-        place * static_cast<std::uint64_t>(engine_.ranks().size()) + static_cast<std::uint64_t>(rank);
+    const std::uint64_t ranks_place = place * static_cast<std::uint64_t>(engine_.ranks().size()) +
+                                      static_cast<std::uint64_t>(rank);
     return engine_.push_or_merge(
-        rank, item, recent_.guess(0, ranks_place), [&](const Item& earlier) { return op_.place(earlier) == place; },
+        rank, item, recent_.guess(0, ranks_place),
+        [&](const Item& earlier) { return op_.place(earlier) == place; },
         [&](Item& earlier) {
           op_.combine(earlier, item);
           ++combined_;

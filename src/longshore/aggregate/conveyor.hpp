@@ -2,12 +2,12 @@
 // the last buffers. The contract (states, order, back-pressure) follows conveyors of bale (uconvey.pdf).
 #pragma once
 
+#include <longshore/aggregate/detail/item_batch.hpp>
+#include <longshore/aggregate/detail/porter.hpp>
+#include <longshore/aggregate/detail/quiescence.hpp>
+#include <longshore/aggregate/detail/route.hpp>
+#include <longshore/aggregate/detail/store_item.hpp>
 #include <longshore/aggregate/engine_options.hpp>
-#include <longshore/aggregate/item_batch.hpp>
-#include <longshore/aggregate/porter.hpp>
-#include <longshore/aggregate/quiescence.hpp>
-#include <longshore/aggregate/route.hpp>
-#include <longshore/aggregate/store_item.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -17,12 +17,12 @@
 
 namespace longshore {
 
-namespace aggregating {
+namespace detail {
 
 /// Collective. Whether all ranks have the same text, which is not empty; a rank without one asks with the others.
 [[nodiscard]] bool is_same_everywhere(team& team, std::string_view text);
 
-}  // namespace aggregating
+}  // namespace detail
 
 /// Satisfies item_engine (item_engine.hpp describes the calls).
 ///
@@ -38,10 +38,11 @@ class conveyor {
 
   template <trivially_copyable Item>
   [[nodiscard]] bool push(int rank, const Item& item) {
-    assert(sizeof(Item) == options_.item_bytes && !options_.elastic && rank >= 0 && rank < team_.size());
+    assert(sizeof(Item) == options_.item_bytes && !options_.elastic && rank >= 0 &&
+           rank < team_.size());
     if (!routed_) return append(static_cast<std::uint32_t>(rank), item);
     const first_step step = first_[rank];
-    aggregating::lane& to = lanes_[step.lane];
+    detail::lane& to = lanes_[step.lane];
     if (to.next == to.end && !open(step.lane)) [[unlikely]]
       return false;
     // All is read before anything is written: to the compiler an item could lie anywhere, also over `to`.
@@ -49,7 +50,7 @@ class conveyor {
     const std::size_t tag_bytes = to.tag_bytes;
     to.next = next + sizeof(Item);
     to.next_tag = tag_place + tag_bytes;
-    aggregating::store_item(next, item);
+    detail::store_item(next, item);
     std::memcpy(tag_place, &step.tag, sizeof step.tag);
     if (next + sizeof(Item) == end) [[unlikely]]
       filled(step.lane);
@@ -60,9 +61,10 @@ class conveyor {
   /// is_same(const Item&) holds: then merge(Item&) changes that one, and nothing is appended. Else `recent` becomes the position of
   /// the new item. Any value may be given: it is a guess.
   template <trivially_copyable Item, class IsSame, class Merge>
-  [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent, IsSame&& is_same, Merge&& merge) {
+  [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent,
+                                   IsSame&& is_same, Merge&& merge) {
     const first_step step = first_[rank];
-    const aggregating::lane& to = lanes_[step.lane];
+    const detail::lane& to = lanes_[step.lane];
     std::uint32_t position = 0;
     if (to.next != to.end) [[likely]] {
       const hop& at = hops_[hop_of(step.lane)];
@@ -90,7 +92,7 @@ class conveyor {
   // Not inlined: a call is nothing beside a batch of items, and loops that differ in what they send share what they do with what arrives.
   template <trivially_copyable Item, class F>
   [[gnu::noinline]] std::size_t drain(F&& f) {
-    return aggregating::drain_items<Item>(*this, f);
+    return detail::drain_items<Item>(*this, f);
   }
 
   /// As drain, a message at a time: calls f(source_of, items), which returns how many it took; source_of(k) is the source of items[k], and
@@ -98,18 +100,18 @@ class conveyor {
   template <trivially_copyable Item, class F>
   std::size_t drain_batches(F&& f) {
     assert(sizeof(Item) == options_.item_bytes && !options_.elastic);
-    return for_each_arrived([&](aggregating::source& s) { return deliver<Item>(s, f); });
+    return for_each_arrived([&](detail::source& s) { return deliver<Item>(s, f); });
   }
 
   // Buffers written in place (fill.hpp): with one hop each rank has one.
   [[nodiscard]] bool has_rank_lanes() const noexcept { return !routed_; }
-  [[nodiscard]] aggregating::lane& lane_to(int rank) {
-    aggregating::lane& to = lanes_[rank];
+  [[nodiscard]] detail::lane& lane_to(int rank) {
+    detail::lane& to = lanes_[rank];
     if (to.next == to.end) (void)open(static_cast<std::uint32_t>(rank));
     return to;
   }
   void settle(int rank) {
-    const aggregating::lane& to = lanes_[rank];
+    const detail::lane& to = lanes_[rank];
     if (to.next == to.end) filled(static_cast<std::uint32_t>(rank));
   }
 
@@ -123,7 +125,7 @@ class conveyor {
   template <class F>
   std::size_t drain_bytes(F&& f) {
     assert(options_.elastic);
-    return for_each_arrived([&](aggregating::source& s) { return deliver_pieces(s, f); });
+    return for_each_arrived([&](detail::source& s) { return deliver_pieces(s, f); });
   }
 
   /// Never blocks.
@@ -154,9 +156,10 @@ class conveyor {
   }
 
  private:
-  conveyor(team& team, const engine_options& options, const rank_groups& groups, stream_count streams);
+  conveyor(team& team, const engine_options& options, const detail::rank_groups& groups,
+           detail::stream_count streams);
   struct hop {
-    std::unique_ptr<aggregating::porter> porter;
+    std::unique_ptr<detail::porter> porter;
     std::uint32_t first_lane;  // its lanes are first_lane, first_lane + 1, ...
     unsigned destination_bits, lane_bits;
     std::uint32_t wire_mask;  // of the tag bytes in 4 bytes that are read
@@ -177,23 +180,27 @@ class conveyor {
     std::uint32_t fixed = 0;       // the source bits, when all items of the message have one source
     const int* sources = nullptr;  // by source bits of the tag, when the next hop names the rank
     std::uint32_t operator()(std::uint32_t tag) const noexcept {
-      const auto way = static_cast<std::uint32_t>(std::uint64_t{tag & destination_mask} >> lane_bits);
+      const auto way =
+          static_cast<std::uint32_t>(std::uint64_t{tag & destination_mask} >> lane_bits);
       if (sources == nullptr) return way | fixed;
-      return way | static_cast<std::uint32_t>(std::uint64_t(sources[std::uint64_t{tag} >> in_source_shift]) << out_source_shift);
+      return way |
+             static_cast<std::uint32_t>(
+                 std::uint64_t(sources[std::uint64_t{tag} >> in_source_shift]) << out_source_shift);
     }
   };
   struct piece_store;  // of elastic items that are not complete yet
   static constexpr std::uint32_t more_pieces = 0x80000000u;
-  static constexpr std::size_t most_looks = 64;  // at sources per call: with thousands of them a call stays short
+  static constexpr std::size_t most_looks =
+      64;  // at sources per call: with thousands of them a call stays short
 
   template <class Item>
   bool append(std::uint32_t lane, const Item& item) {
-    aggregating::lane& to = lanes_[lane];
+    detail::lane& to = lanes_[lane];
     if (to.next == to.end && !open(lane)) [[unlikely]]
       return false;
     std::byte *const next = to.next, *const end = to.end;
     to.next = next + sizeof(Item);
-    aggregating::store_item(next, item);
+    detail::store_item(next, item);
     if (next + sizeof(Item) == end) [[unlikely]]
       filled(lane);
     return true;
@@ -201,10 +208,10 @@ class conveyor {
 
   template <class Consume>
   std::size_t for_each_arrived(Consume&& consume) {
-    aggregating::porter& last = *hops_.back().porter;
+    detail::porter& last = *hops_.back().porter;
     std::size_t delivered = 0;
     for (std::size_t looks = std::min(last.source_count(), most_looks); looks > 0; --looks)
-      if (aggregating::source* s = last.look(last.take_turn())) {
+      if (detail::source* s = last.look(last.take_turn())) {
         delivered += consume(*s);
         if (s->next == s->count) last.release(*s);
       }
@@ -215,20 +222,22 @@ class conveyor {
   struct tagged_sources {
     static constexpr bool is_one = false;
     const conveyor& engine;
-    const aggregating::source& s;
+    const detail::source& s;
     std::size_t width;
     int operator()(std::size_t k) const {
-      return engine.source_rank(s, tag_at(engine.hops_.back(), s, s.next + static_cast<std::uint32_t>(k), width));
+      return engine.source_rank(
+          s, tag_at(engine.hops_.back(), s, s.next + static_cast<std::uint32_t>(k), width));
     }
   };
 
   template <class Item, class F>
-  std::size_t deliver(aggregating::source& s, F& f) {
-    if (s.timed.position != aggregating::stamp::none) note_latency(s);
-    const std::span<const Item> items(reinterpret_cast<const Item*>(s.items) + s.next, s.count - s.next);
+  std::size_t deliver(detail::source& s, F& f) {
+    if (s.timed.position != detail::stamp::none) note_latency(s);
+    const std::span<const Item> items(reinterpret_cast<const Item*>(s.items) + s.next,
+                                      s.count - s.next);
     std::size_t taken = 0;
     if (!options_.with_source || hops() == 1)
-      taken = f(aggregating::one_source{hops() == 1 ? s.peer : -1}, items);
+      taken = f(detail::one_source{hops() == 1 ? s.peer : -1}, items);
     else
       taken = f(tagged_sources{*this, s, hops_.back().porter->format().tag_bytes}, items);
     s.next += static_cast<std::uint32_t>(taken);
@@ -236,29 +245,31 @@ class conveyor {
   }
 
   template <class F>
-  std::size_t deliver_pieces(aggregating::source& s, F& f);
+  std::size_t deliver_pieces(detail::source& s, F& f);
 
   // The tag of item k; what lies behind it in the slot is read along and masked.
-  static std::uint32_t tag_at(const hop& at, const aggregating::source& s, std::uint32_t k, std::size_t width) {
+  static std::uint32_t tag_at(const hop& at, const detail::source& s, std::uint32_t k,
+                              std::size_t width) {
     std::uint32_t tag;
     std::memcpy(&tag, s.tags + k * width, sizeof tag);
     return tag & at.wire_mask;
   }
   // Who pushed an item that came over the last hop, from the source bits of its tag.
-  [[nodiscard]] int source_rank(const aggregating::source& s, std::uint32_t bits) const {
+  [[nodiscard]] int source_rank(const detail::source& s, std::uint32_t bits) const {
     if (hops() == 1) return s.peer;
     return hops() == 2 ? groups_.members(groups_.group_of(s.peer))[bits] : static_cast<int>(bits);
   }
 
   // Whether the item that many before the next one of a lane has this tag: then it goes to the same rank.
-  static bool is_same_way(const hop& at, const aggregating::lane& to, std::size_t before_next, std::uint32_t tag) {
+  static bool is_same_way(const hop& at, const detail::lane& to, std::size_t before_next,
+                          std::uint32_t tag) {
     if (to.tag_bytes == 0) return true;
     std::uint32_t its;
     std::memcpy(&its, to.next_tag - before_next * to.tag_bytes, sizeof its);
     return ((its ^ tag) & at.wire_mask) == 0;
   }
 
-  void open_hops(stream_count streams);
+  void open_hops(detail::stream_count streams);
   [[nodiscard]] std::size_t hop_of(std::uint32_t lane) const noexcept {
     std::size_t h = hops_.size() - 1;
     while (lane < hops_[h].first_lane) --h;
@@ -269,11 +280,12 @@ class conveyor {
   void tick();
   void relay();
   template <std::size_t ItemBytes>
-  void relay_items(std::size_t from, aggregating::source& s);
-  void relay_pieces(std::size_t from, aggregating::source& s);
-  [[nodiscard]] next_tag tags_behind(std::size_t from, const aggregating::source& s) const;
-  void note_latency(aggregating::source& s);
-  [[nodiscard]] std::span<const std::byte> put_together(int from, std::span<const std::byte> piece, bool is_cut);
+  void relay_items(std::size_t from, detail::source& s);
+  void relay_pieces(std::size_t from, detail::source& s);
+  [[nodiscard]] next_tag tags_behind(std::size_t from, const detail::source& s) const;
+  void note_latency(detail::source& s);
+  [[nodiscard]] std::span<const std::byte> put_together(int from, std::span<const std::byte> piece,
+                                                        bool is_cut);
   bool push_piece(std::uint32_t lane, std::uint32_t tag, std::span<const std::byte>& rest);
   void push_backlog();
   bool finish_hops();
@@ -281,12 +293,12 @@ class conveyor {
 
   team& team_;
   engine_options options_;
-  rank_groups groups_;
+  detail::rank_groups groups_;
   bool routed_;
-  std::vector<aggregating::lane> lanes_;  // of all hops
-  std::vector<first_step> first_;         // by rank
+  std::vector<detail::lane> lanes_;  // of all hops
+  std::vector<first_step> first_;    // by rank
   std::vector<hop> hops_;
-  std::unique_ptr<aggregating::quiescence> quiescence_;
+  std::unique_ptr<detail::quiescence> quiescence_;
   bool ended_ = false, use_failed_ = false;
   int failed_rank_ = -1;
   std::size_t activity_before_ = 0, memory_bytes_ = 0;
@@ -301,7 +313,7 @@ class conveyor {
 };
 
 template <class F>
-std::size_t conveyor::deliver_pieces(aggregating::source& s, F& f) {
+std::size_t conveyor::deliver_pieces(detail::source& s, F& f) {
   std::size_t delivered = 0;
   while (s.next < s.count) {
     const std::byte* const at = s.items + s.next * sizeof(piece_header);
@@ -310,7 +322,8 @@ std::size_t conveyor::deliver_pieces(aggregating::source& s, F& f) {
     const std::size_t length = header.length & ~more_pieces;
     const bool is_cut = (header.length & more_pieces) != 0;
     const int from = source_rank(s, header.tag);
-    const std::span<const std::byte> item = put_together(from, {at + sizeof header, length}, is_cut);
+    const std::span<const std::byte> item =
+        put_together(from, {at + sizeof header, length}, is_cut);
     if (!is_cut) {
       f(from, item);
       ++delivered;

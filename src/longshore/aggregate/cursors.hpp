@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace longshore::aggregating {
+namespace longshore {
 
 /// One pointer per rank, in memory. Two items of one rank in a row wait for each other: a store, a load and an addition.
 template <class Item>
@@ -39,8 +39,12 @@ class packed_cursors {
     return place;
   }
   /// How many were taken.
-  [[nodiscard]] std::size_t taken(int rank) const noexcept { return (counts_ >> (Bits * rank)) & most_items; }
-  [[nodiscard]] std::byte* next(int rank) const noexcept { return begin_[rank] + taken(rank) * sizeof(Item); }
+  [[nodiscard]] std::size_t taken(int rank) const noexcept {
+    return (counts_ >> (Bits * rank)) & most_items;
+  }
+  [[nodiscard]] std::byte* next(int rank) const noexcept {
+    return begin_[rank] + taken(rank) * sizeof(Item);
+  }
 
  private:
   std::byte* const* begin_;
@@ -55,4 +59,4 @@ decltype(auto) with_cursors(std::byte** begin, int ranks, std::size_t items, Bod
   return body(array_cursors<Item>(begin));
 }
 
-}  // namespace longshore::aggregating
+}  // namespace longshore

@@ -1,7 +1,7 @@
 // The callback form over any engine: n items out, a function for every item that comes in, to the end of all ranks.
 #pragma once
 
-#include <longshore/aggregate/fill.hpp>
+#include <longshore/aggregate/detail/fill.hpp>
 #include <longshore/aggregate/item_engine.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -12,8 +12,6 @@
 #include <vector>
 
 namespace longshore {
-
-namespace aggregating {
 
 /// Waits between two looks at an engine that has nothing to do, and tells it for how long and why.
 template <class Engine>
@@ -48,10 +46,13 @@ class idle_time {
   bool refused_ = false;
 };
 
+namespace detail {
+
 /// As longshore::deliver, which throws where this returns the lowest rank whose item_of threw, or -1 when there is none.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
-[[nodiscard]] int deliver_unless_failed(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
+[[nodiscard]] int deliver_unless_failed(Engine& engine, std::size_t n, ItemOf&& item_of,
+                                        OnItem&& on_item) {
   idle_time idle(engine);
   made_items<Item> made;
   std::size_t i = 0;
@@ -77,11 +78,13 @@ requires item_engine<Engine, Item>
 }
 
 [[noreturn]] inline void give_up_with(int rank, int failed_rank) {
-  fail(errc::peer_failed, "rank {}: an exchange of items was given up, because rank {} could not say what it wants to send", rank,
-       failed_rank);
+  fail(errc::peer_failed,
+       "rank {}: an exchange of items was given up, because rank {} could not say what it wants to "
+       "send",
+       rank, failed_rank);
 }
 
-}  // namespace aggregating
+}  // namespace detail
 
 /// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, in this order and once, and calls on_item(source, item) for each that arrives.
 /// Returns when all ranks are done and everything was delivered; the engine is then ready for the next use. on_item may push where
@@ -91,8 +94,8 @@ requires item_engine<Engine, Item>
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 void deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
-  const int failed_rank = aggregating::deliver_unless_failed<Item>(engine, n, item_of, on_item);
-  if (failed_rank >= 0) aggregating::give_up_with(engine.ranks().rank(), failed_rank);
+  const int failed_rank = detail::deliver_unless_failed<Item>(engine, n, item_of, on_item);
+  if (failed_rank >= 0) detail::give_up_with(engine.ranks().rank(), failed_rank);
 }
 
 /// Collective. As deliver, for items that create items: on_item(source, item, emit) may call emit(rank, item) any number of times.
@@ -103,9 +106,10 @@ requires item_engine<Engine, Item>
 void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
   if (!engine.options().items_create_items)
     fail(errc::usage,
-         "spread() needs an engine that was made with items_create_items: without, a rank that is done cannot push again");
-  aggregating::idle_time idle(engine);
-  aggregating::made_items<Item> made;
+         "spread() needs an engine that was made with items_create_items: without, a rank that is "
+         "done cannot push again");
+  idle_time idle(engine);
+  detail::made_items<Item> made;
   std::vector<addressed<Item>> waiting;
   std::size_t first_waiting = 0, i = 0;
   const auto emit = [&](int rank, const Item& item) {
@@ -120,12 +124,13 @@ void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
       first_waiting = 0;
     }
     if (!refused) {
-      const std::size_t before = std::exchange(i, aggregating::push_many(engine, i, n, item_of, made));
+      const std::size_t before = std::exchange(i, detail::push_many(engine, i, n, item_of, made));
       moved |= i != before;
       refused = i < n;
     }
     more = engine.advance(i == n && waiting.empty());
-    const std::size_t came = engine.template drain<Item>([&](int source, const Item& item) { on_item(source, item, emit); });
+    const std::size_t came = engine.template drain<Item>(
+        [&](int source, const Item& item) { on_item(source, item, emit); });
     idle.turn(moved || came > 0, refused);
   }
   engine.restart();

@@ -1,7 +1,7 @@
+#include <longshore/aggregate/detail/group_choice.hpp>
+#include <longshore/aggregate/detail/porter.hpp>
+#include <longshore/aggregate/detail/route.hpp>
 #include <longshore/aggregate/engine_plan.hpp>
-#include <longshore/aggregate/group_choice.hpp>
-#include <longshore/aggregate/porter.hpp>
-#include <longshore/aggregate/route.hpp>
 #include <longshore/core/error.hpp>
 
 #include <algorithm>
@@ -11,14 +11,16 @@
 namespace longshore {
 namespace {
 
-using aggregating::message_format;
+using detail::message_layout;
 
-constexpr std::size_t most_default_items = 1024;  // beyond it larger buffers gain little and leave the cache
-constexpr std::size_t overhead_bytes = message_format::stamp_bytes + message_format::flag_bytes + cache_line_bytes;
+constexpr std::size_t most_default_items =
+    1024;  // beyond it larger buffers gain little and leave the cache
+constexpr std::size_t overhead_bytes =
+    detail::message_layout::stamp_bytes + detail::message_layout::flag_bytes + cache_line_bytes;
 
 int count_far(const node_map& nodes, std::span<const int> peers, int me) {
-  return static_cast<int>(
-      std::count_if(peers.begin(), peers.end(), [&](int p) { return nodes.node_of(p) != nodes.node_of(me); }));
+  return static_cast<int>(std::count_if(
+      peers.begin(), peers.end(), [&](int p) { return nodes.node_of(p) != nodes.node_of(me); }));
 }
 
 // Of the ranks of one node: their largest hop plans, the buffers of the rank with the most, and how many of its items make each hop.
@@ -28,18 +30,20 @@ struct node_survey {
   std::vector<double> share;
 };
 
-node_survey survey(const node_map& nodes, const rank_groups& groups, int hops, const engine_options& options,
-                   stream_count streams, std::span<const int> ranks) {
+node_survey survey(const node_map& nodes, const detail::rank_groups& groups, int hops,
+                   const engine_options& options, detail::stream_count streams,
+                   std::span<const int> ranks) {
   node_survey all{.hops = std::vector<hop_plan>(static_cast<std::size_t>(hops)),
                   .share = std::vector<double>(static_cast<std::size_t>(hops))};
   for (const int me : ranks) {
-    const route way(groups, me, hops, options.with_source, streams);
+    const detail::route way(groups, me, hops, options.with_source, streams);
     std::size_t buffers = 0;
     for (int h = 0; h < hops; ++h) {
       const auto& links = way.links(h);
       hop_plan& most = all.hops[h];
       most.links = std::max(most.links, links.to.size());
-      most.offnode_links = std::max(most.offnode_links, static_cast<std::size_t>(count_far(nodes, links.to, me)));
+      most.offnode_links =
+          std::max(most.offnode_links, static_cast<std::size_t>(count_far(nodes, links.to, me)));
       most.tag_bytes = links.tag_bytes;
       buffers += links.to.size() + static_cast<std::size_t>(count_far(nodes, links.from, me));
     }
@@ -54,37 +58,47 @@ node_survey survey(const node_map& nodes, const rank_groups& groups, int hops, c
 }  // namespace
 
 std::string_view name_of(engine_kind kind) noexcept {
-  static constexpr std::array<std::string_view, 4> names = {"exstack", "exstack2", "conveyor", "aggregator"};
+  static constexpr std::array<std::string_view, 4> names = {"exstack", "exstack2", "conveyor",
+                                                            "aggregator"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::size_t aggregating::choose_buffer_items(std::size_t wanted, std::size_t memory_bytes, std::size_t buffers,
-                                             std::size_t bytes_per_item) {
+std::size_t detail::choose_buffer_items(std::size_t wanted, std::size_t memory_bytes,
+                                        std::size_t buffers, std::size_t bytes_per_item) {
   if (wanted > 0) return wanted;
   std::size_t items = most_default_items;
-  while (items > 1 && buffers * (items * bytes_per_item + overhead_bytes) > memory_bytes) items /= 2;
+  while (items > 1 && buffers * (items * bytes_per_item + overhead_bytes) > memory_bytes)
+    items /= 2;
   return items;
 }
 
-engine_plan plan_engine(engine_kind kind, const engine_options& options, int ranks, int ranks_per_node, double items_per_rank) {
+engine_plan plan_engine(engine_kind kind, const engine_options& options, int ranks,
+                        int ranks_per_node, double items_per_rank) {
   if (ranks < 1 || ranks_per_node < 1 || items_per_rank < 0)
-    fail(errc::usage, "an engine on {} ranks, {} per node, with {} items each cannot be planned: at least 1, 1 and 0 are needed",
+    fail(errc::usage,
+         "an engine on {} ranks, {} per node, with {} items each cannot be planned: at least 1, 1 "
+         "and 0 are needed",
          ranks, ranks_per_node, items_per_rank);
   const std::vector<int> one_host(static_cast<std::size_t>(ranks));
   const node_map nodes(one_host, 0, ranks_per_node);
-  const int hops = kind == engine_kind::conveyor ? options.hops : kind == engine_kind::aggregator ? 3 : 1;
-  const rank_groups groups = kind == engine_kind::conveyor ? aggregating::choose_groups(nodes, ranks, hops, options.group_ranks)
-                                                           : rank_groups(nodes, ranks);
-  const auto streams = kind == engine_kind::aggregator ? stream_count::one : stream_count::many;
+  const int hops = kind == engine_kind::conveyor     ? options.hops
+                   : kind == engine_kind::aggregator ? 3
+                                                     : 1;
+  const detail::rank_groups groups =
+      kind == engine_kind::conveyor ? detail::choose_groups(nodes, ranks, hops, options.group_ranks)
+                                    : detail::rank_groups(nodes, ranks);
+  const auto streams =
+      kind == engine_kind::aggregator ? detail::stream_count::one : detail::stream_count::many;
   const node_survey found = survey(nodes, groups, hops, options, streams, groups.members(0));
   engine_plan plan{.hops = found.hops};
   const std::size_t item_bytes = options.elastic ? 8 : options.item_bytes;
-  const std::size_t slots = kind == engine_kind::exstack ? 2 : static_cast<std::size_t>(std::max(1, options.slots));
+  const std::size_t slots =
+      kind == engine_kind::exstack ? 2 : static_cast<std::size_t>(std::max(1, options.slots));
   std::size_t largest_tag = 0;
   for (const auto& hop : plan.hops) largest_tag = std::max(largest_tag, hop.tag_bytes);
-  plan.buffer_items = aggregating::choose_buffer_items(options.buffer_items, options.memory_bytes, found.buffers * slots,
-                                                       item_bytes + largest_tag);
-  const message_format format{item_bytes, plan.buffer_items, largest_tag};
+  plan.buffer_items = detail::choose_buffer_items(options.buffer_items, options.memory_bytes,
+                                                  found.buffers * slots, item_bytes + largest_tag);
+  const detail::message_layout format{item_bytes, plan.buffer_items, largest_tag};
   plan.memory_bytes = found.buffers * slots * round_up(format.slot_bytes(), cache_line_bytes);
   const auto places = static_cast<double>(plan.buffer_items);
   for (int h = 0; h < hops; ++h) {

@@ -20,8 +20,8 @@ struct item {
   std::int64_t number;  // counts up per pair
   friend bool operator==(const item&, const item&) = default;
 };
-static_assert(item_engine<exstack_engine, item> && item_engine<exstack2, item> && item_engine<conveyor, item> &&
-              item_engine<aggregator, item>);
+static_assert(item_engine<exstack_engine, item> && item_engine<exstack2, item> &&
+              item_engine<conveyor, item> && item_engine<aggregator, item>);
 
 /// How many items each rank has for which: all know it, so that a receiver knows what must come.
 struct named_load {
@@ -34,16 +34,20 @@ inline const std::vector<named_load>& loads() {
       {"only to itself", [](int from, int to, int) { return from == to ? 57 : 0; }},
       {"all to the last", [](int, int to, int size) { return to == size - 1 ? 101 : 0; }},
       {"one to all", [](int from, int, int) { return from == 0 ? 43 : 0; }},
-      {"uneven", [](int from, int to, int) { return static_cast<std::size_t>((from * 7 + to * 13) % 50); }},
-      {"skewed", [](int from, int to, int size) { return std::size_t{1} << ((from + to) % size + 2); }},
+      {"uneven",
+       [](int from, int to, int) { return static_cast<std::size_t>((from * 7 + to * 13) % 50); }},
+      {"skewed",
+       [](int from, int to, int size) { return std::size_t{1} << ((from + to) % size + 2); }},
   };
   return all;
 }
 
 /// Destinations of this rank's items, mixed at random.
-inline std::vector<int> destinations(const team& team, const named_load& given, std::uint64_t seed) {
+inline std::vector<int> destinations(const team& team, const named_load& given,
+                                     std::uint64_t seed) {
   std::vector<int> to;
-  for (int peer = 0; peer < team.size(); ++peer) to.insert(to.end(), given.count(team.rank(), peer, team.size()), peer);
+  for (int peer = 0; peer < team.size(); ++peer)
+    to.insert(to.end(), given.count(team.rank(), peer, team.size()), peer);
   random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
   shuffle(std::span(to), random);
   return to;
@@ -62,7 +66,8 @@ void with_every_conveyor(team& team, engine_options options, Body&& body) {
       options.hops = hops;
       options.group_ranks = group_ranks;
       conveyor engine(team, options);
-      body(engine, "conveyor of " + std::to_string(hops) + " hops in groups of " + std::to_string(group_ranks));
+      body(engine, "conveyor of " + std::to_string(hops) + " hops in groups of " +
+                       std::to_string(group_ranks));
     }
   aggregator engine(team, options);
   body(engine, "aggregator");

@@ -57,7 +57,9 @@ int destination(int aim, const team& team, random_stream& random) {
 template <class Engine>
 void use(team& team, Engine& engine, const scenario& now, int number_of_use, random_stream& random,
          std::vector<std::int64_t>& sent, std::vector<std::int64_t>& came) {
-  std::size_t waiting = now.aim == 4 && random.below(4) == 0 ? 0 : random.below(static_cast<std::uint64_t>(now.most_items));
+  std::size_t waiting = now.aim == 4 && random.below(4) == 0
+                            ? 0
+                            : random.below(static_cast<std::uint64_t>(now.most_items));
   bool wrong = false;
   int to = destination(now.aim, team, random), asleep = 0;
   const std::int64_t first = std::int64_t{number_of_use} << 32;
@@ -68,7 +70,8 @@ void use(team& team, Engine& engine, const scenario& now, int number_of_use, ran
       ++sent[to];
     more = engine.advance(waiting == 0);
     // Some ranks do not look at what arrived for a while, though they advance: messages then lie there over several waves.
-    if (now.delay_one_in > 0 && asleep == 0 && random.below(static_cast<std::uint64_t>(now.delay_one_in)) == 0)
+    if (now.delay_one_in > 0 && asleep == 0 &&
+        random.below(static_cast<std::uint64_t>(now.delay_one_in)) == 0)
       asleep = static_cast<int>(random.below(60));
     if (now.kind != 0 && asleep > 0) {
       --asleep;
@@ -76,14 +79,17 @@ void use(team& team, Engine& engine, const scenario& now, int number_of_use, ran
       continue;
     }
     const std::size_t got = engine.template drain<item>([&](int source, const item& one) {
-      wrong = wrong || one.to != team.rank() || one.number != first + came[one.from]++ || (source != one.from && source != -1);
+      wrong = wrong || one.to != team.rank() || one.number != first + came[one.from]++ ||
+              (source != one.from && source != -1);
       if (now.options.items_create_items && one.number - first < 40 &&
           random.below(8) < static_cast<std::uint64_t>(now.fertility))
         waiting += 1 + random.below(2);
     });
     if (got == 0) wait.pause();
   }
-  if (wrong) throw std::runtime_error("an item came twice, late, early, in another use or to the wrong rank");
+  if (wrong)
+    throw std::runtime_error(
+        "an item came twice, late, early, in another use or to the wrong rank");
   engine.restart();
 }
 
@@ -92,7 +98,9 @@ void run_scenario(team& team, std::uint64_t seed) {
   random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
   const auto use_often = [&](auto&& engine) {
     using counts = std::vector<std::int64_t>;
-    std::vector<counts> sent(static_cast<std::size_t>(now.uses), counts(static_cast<std::size_t>(team.size()))), came = sent;
+    std::vector<counts> sent(static_cast<std::size_t>(now.uses),
+                             counts(static_cast<std::size_t>(team.size()))),
+        came = sent;
     for (int k = 0; k < now.uses; ++k) use(team, engine, now, k, random, sent[k], came[k]);
     for (int k = 0; k < now.uses; ++k) {
       counts expected(came[k].size());
@@ -127,8 +135,9 @@ int run_seeds(std::uint64_t first, std::uint64_t seeds) {
         }
       });
     } catch (const std::exception& e) {
-      std::fprintf(stderr, "seed %llu, near %llu, %d ranks, %d per node: %s\n", static_cast<unsigned long long>(begin),
-                   static_cast<unsigned long long>(seed), options.ranks, options.ranks_per_node, e.what());
+      std::fprintf(stderr, "seed %llu, near %llu, %d ranks, %d per node: %s\n",
+                   static_cast<unsigned long long>(begin), static_cast<unsigned long long>(seed),
+                   options.ranks, options.ranks_per_node, e.what());
       ++failed;
     }
   }

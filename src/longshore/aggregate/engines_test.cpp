@@ -18,7 +18,8 @@ using testing::with_every_engine;
 
 // One use of an engine with what all ranks expect of it. Returns how many items came.
 template <class Engine>
-std::size_t deliver_and_check(team& team, Engine& engine, const named_load& given, std::uint64_t seed, bool source_known) {
+std::size_t deliver_and_check(team& team, Engine& engine, const named_load& given,
+                              std::uint64_t seed, bool source_known) {
   const auto to = destinations(team, given, seed);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(team.size()));
   std::vector<item> items;
@@ -31,16 +32,17 @@ std::size_t deliver_and_check(team& team, Engine& engine, const named_load& give
         return addressed<item>{to[i], items[i]};
       },
       [&](int source, const item& one) {
-        const bool right = one.to == team.rank() && one.from >= 0 && one.from < team.size() && one.number == came[one.from] &&
-                           source == (source_known ? one.from : -1);
+        const bool right = one.to == team.rank() && one.from >= 0 && one.from < team.size() &&
+                           one.number == came[one.from] && source == (source_known ? one.from : -1);
         if (!right && wrong++ == 0)
-          ADD_FAILURE() << "rank " << team.rank() << " got item " << one.number << " from " << one.from << " (said to be from "
-                        << source << ") for " << one.to;
+          ADD_FAILURE() << "rank " << team.rank() << " got item " << one.number << " from "
+                        << one.from << " (said to be from " << source << ") for " << one.to;
         if (one.from >= 0 && one.from < team.size()) ++came[one.from];
       });
   std::size_t sum = 0;
   for (int peer = 0; peer < team.size(); ++peer) {
-    EXPECT_EQ(static_cast<std::size_t>(came[peer]), given.count(peer, team.rank(), team.size())) << "from rank " << peer;
+    EXPECT_EQ(static_cast<std::size_t>(came[peer]), given.count(peer, team.rank(), team.size()))
+        << "from rank " << peer;
     sum += static_cast<std::size_t>(came[peer]);
   }
   return sum;
@@ -50,13 +52,18 @@ TEST(Engines, deliver_every_item_once_and_in_order_and_may_be_used_again) {
   spmd([](team& team) {
     std::int64_t moved = 0;
     for (const bool with_source : {false, true})
-      with_every_engine(team, {.item_bytes = sizeof(item), .buffer_items = with_source ? 5u : 1u, .with_source = with_source},
+      with_every_engine(team,
+                        {.item_bytes = sizeof(item),
+                         .buffer_items = with_source ? 5u : 1u,
+                         .with_source = with_source},
                         [&](auto& engine, const std::string& name) {
-                          const bool known =
-                              with_source || name == "exstack" || name == "exstack2" || name.find(" 1 hops") != name.npos;
+                          const bool known = with_source || name == "exstack" ||
+                                             name == "exstack2" ||
+                                             name.find(" 1 hops") != name.npos;
                           for (const auto& given : loads()) {
                             SCOPED_TRACE(name + ", " + given.name);
-                            moved += static_cast<std::int64_t>(deliver_and_check(team, engine, given, 1 + with_source, known));
+                            moved += static_cast<std::int64_t>(
+                                deliver_and_check(team, engine, given, 1 + with_source, known));
                           }
                         });
     EXPECT_GT(team.allreduce_value(moved, reduction::sum), 1000);
@@ -72,7 +79,8 @@ template <class Visit>
 void for_each_child(const seedling& parent, Visit&& visit) {
   if (parent.depth == 0) return;
   const std::uint64_t children = mix_bits(parent.name) % 4;  // 0 to 3
-  for (std::uint64_t k = 0; k < children; ++k) visit(seedling{mix_bits(parent.name * 5 + k + 1), parent.depth - 1});
+  for (std::uint64_t k = 0; k < children; ++k)
+    visit(seedling{mix_bits(parent.name * 5 + k + 1), parent.depth - 1});
 }
 struct census {
   std::int64_t count = 0, sum = 0;
@@ -89,8 +97,12 @@ void count_tree(const seedling& root, census& all) {
 
 TEST(Engines, end_when_items_that_create_items_have_all_been_delivered) {
   spmd([](team& team) {
-    const auto place = [&](const seedling& one) { return static_cast<int>(one.name % static_cast<std::uint64_t>(team.size())); };
-    const auto root = [](int rank, std::size_t i) { return seedling{mix_bits(static_cast<std::uint64_t>(rank) * 1000 + i), 9}; };
+    const auto place = [&](const seedling& one) {
+      return static_cast<int>(one.name % static_cast<std::uint64_t>(team.size()));
+    };
+    const auto root = [](int rank, std::size_t i) {
+      return seedling{mix_bits(static_cast<std::uint64_t>(rank) * 1000 + i), 9};
+    };
     with_every_engine(
         team, {.item_bytes = sizeof(seedling), .buffer_items = 3, .items_create_items = true},
         [&](auto& engine, const std::string& name) {
@@ -111,8 +123,10 @@ TEST(Engines, end_when_items_that_create_items_have_all_been_delivered) {
                   for_each_child(one, [&](const seedling& child) { emit(place(child), child); });
                 });
             // All that this rank saw is final: whoever ends early would miss some.
-            const census all{team.allreduce_value(came.count, reduction::sum), team.allreduce_value(came.sum, reduction::sum)};
-            EXPECT_EQ(all, expected) << name << ", round " << round << ": " << all.count << " of " << expected.count;
+            const census all{team.allreduce_value(came.count, reduction::sum),
+                             team.allreduce_value(came.sum, reduction::sum)};
+            EXPECT_EQ(all, expected)
+                << name << ", round " << round << ": " << all.count << " of " << expected.count;
             EXPECT_TRUE(round == 2 || expected.count > 50);
           }
         });
@@ -122,9 +136,11 @@ TEST(Engines, end_when_items_that_create_items_have_all_been_delivered) {
 TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
   spmd([](team& team) {
     with_every_engine(
-        team, {.item_bytes = sizeof(item), .buffer_items = 16, .with_source = true}, [&](auto& engine, const std::string& name) {
+        team, {.item_bytes = sizeof(item), .buffer_items = 16, .with_source = true},
+        [&](auto& engine, const std::string& name) {
           std::vector<std::int64_t> came(static_cast<std::size_t>(team.size()));
-          const std::size_t per_pair = name == "exstack" ? 16 : 50;  // exstack wants all to be drained before it goes on
+          const std::size_t per_pair =
+              name == "exstack" ? 16 : 50;  // exstack wants all to be drained before it goes on
           random_stream random(5, static_cast<std::uint64_t>(team.rank()));
           std::size_t refused = 0, wrong = 0, i = 0;
           const std::size_t n = per_pair * came.size();
@@ -136,7 +152,9 @@ TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
           for (bool more = true; more;) {
             for (; i < n; ++i) {
               const int to = static_cast<int>(i % came.size());
-              if (!engine.push(to, item{team.rank(), to, static_cast<std::int64_t>(i / came.size())})) break;
+              if (!engine.push(to,
+                               item{team.rank(), to, static_cast<std::int64_t>(i / came.size())}))
+                break;
             }
             more = engine.advance(i == n);
             std::size_t before = 0;
@@ -148,7 +166,8 @@ TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
           }
           EXPECT_EQ(wrong, 0u) << name;
           EXPECT_GT(refused, 0u);
-          for (const auto count : came) EXPECT_EQ(static_cast<std::size_t>(count), per_pair) << name;
+          for (const auto count : came)
+            EXPECT_EQ(static_cast<std::size_t>(count), per_pair) << name;
         });
   });
 }
@@ -160,20 +179,27 @@ TEST(Engines, steady_ones_deliver_what_waits_in_partial_buffers_while_others_sti
   };
   spmd([](team& team) {
     // Each bound alone, and each beside another that is never reached.
-    for (const bounds asked : {bounds{0, 3}, bounds{1e-4, 0}, bounds{1e9, 3}, bounds{1e-4, 1'000'000'000}})
-      testing::with_every_conveyor(
-          team,
-          {.item_bytes = sizeof(item), .buffer_items = 1000, .steady_seconds = asked.seconds, .steady_advances = asked.advances},
-          [&](auto& engine, const std::string& name) {
-            // One item to each; nobody is done before it has got one from everybody. Without a bound this would never end.
-            for (int peer = 0; peer < team.size(); ++peer) ASSERT_TRUE(engine.push(peer, item{team.rank(), peer, 0}));
-            int came = 0;
-            waiter wait(team, name.c_str());
-            while (engine.advance(came == team.size())) {
-              if (engine.template drain<item>([&](int, const item& one) { came += one.to == team.rank(); }) == 0) wait.pause();
-            }
-            EXPECT_EQ(came, team.size()) << name;
-          });
+    for (const bounds asked :
+         {bounds{0, 3}, bounds{1e-4, 0}, bounds{1e9, 3}, bounds{1e-4, 1'000'000'000}})
+      testing::with_every_conveyor(team,
+                                   {.item_bytes = sizeof(item),
+                                    .buffer_items = 1000,
+                                    .steady_seconds = asked.seconds,
+                                    .steady_advances = asked.advances},
+                                   [&](auto& engine, const std::string& name) {
+                                     // One item to each; nobody is done before it has got one from everybody. Without a bound this would never end.
+                                     for (int peer = 0; peer < team.size(); ++peer)
+                                       ASSERT_TRUE(engine.push(peer, item{team.rank(), peer, 0}));
+                                     int came = 0;
+                                     waiter wait(team, name.c_str());
+                                     while (engine.advance(came == team.size())) {
+                                       if (engine.template drain<item>([&](int, const item& one) {
+                                             came += one.to == team.rank();
+                                           }) == 0)
+                                         wait.pause();
+                                     }
+                                     EXPECT_EQ(came, team.size()) << name;
+                                   });
   });
 }
 
@@ -182,7 +208,10 @@ TEST(Engines, steady_ones_keep_what_was_pushed_before_the_first_advance_until_it
     // A bound that the clock itself is beyond: the age of a buffer is not the age of the machine.
     const double bound = team.now() / 2;
     testing::with_every_conveyor(
-        team, {.item_bytes = sizeof(item), .buffer_items = 1000, .steady_seconds = team.allreduce_value(bound, reduction::max)},
+        team,
+        {.item_bytes = sizeof(item),
+         .buffer_items = 1000,
+         .steady_seconds = team.allreduce_value(bound, reduction::max)},
         [&](auto& engine, const std::string& name) {
           for (int use = 0; use < 2; ++use) {
             team.barrier();
@@ -201,7 +230,8 @@ TEST(Engines, steady_ones_keep_what_was_pushed_before_the_first_advance_until_it
 TEST(Engines, count_what_they_send_and_time_some_items) {
   spmd([](team& team) {
     testing::with_every_engine(
-        team, {.item_bytes = sizeof(item), .buffer_items = 8, .stamp_every = 1}, [&](auto& engine, const std::string& name) {
+        team, {.item_bytes = sizeof(item), .buffer_items = 8, .stamp_every = 1},
+        [&](auto& engine, const std::string& name) {
           const std::size_t n = 800;
           std::int64_t came = 0;
           deliver<item>(
@@ -212,10 +242,12 @@ TEST(Engines, count_what_they_send_and_time_some_items) {
               },
               [&](int, const item&) { ++came; });
           const std::size_t size = static_cast<std::size_t>(team.size());
-          const std::size_t for_me = (n + size - 1 - static_cast<std::size_t>(team.rank())) / size;  // from each rank
+          const std::size_t for_me =
+              (n + size - 1 - static_cast<std::size_t>(team.rank())) / size;  // from each rank
           EXPECT_EQ(came, static_cast<std::int64_t>(size * for_me));
           const engine_report report = engine.report();
-          EXPECT_TRUE(report.hops.size() > 1 || report.hops[0].items == n - for_me) << name;  // the own ones are copies
+          EXPECT_TRUE(report.hops.size() > 1 || report.hops[0].items == n - for_me)
+              << name;  // the own ones are copies
           EXPECT_EQ(report.sent().messages == 0, team.size() == 1) << name;
           EXPECT_EQ(engine.sent().messages, report.sent().messages);
           EXPECT_EQ(engine.sent().wire_bytes, report.sent().wire_bytes);
@@ -227,8 +259,10 @@ TEST(Engines, count_what_they_send_and_time_some_items) {
             EXPECT_LE(hop.mean_fill(), 1.0);
             offnode += hop.offnode_bytes;
           }
-          EXPECT_EQ(team.allreduce_value(static_cast<std::int64_t>(offnode), reduction::sum) > 0, team.nodes().node_count() > 1);
-          const auto samples = team.allreduce_value(static_cast<std::int64_t>(report.latency.count()), reduction::sum);
+          EXPECT_EQ(team.allreduce_value(static_cast<std::int64_t>(offnode), reduction::sum) > 0,
+                    team.nodes().node_count() > 1);
+          const auto samples = team.allreduce_value(
+              static_cast<std::int64_t>(report.latency.count()), reduction::sum);
           EXPECT_EQ(samples > 0, name != "exstack") << name;
           if (report.latency.count() > 0) {
             EXPECT_GT(*report.latency.percentile(0.5), 0);
@@ -262,14 +296,16 @@ TEST(Engines, refuse_what_makes_no_sense) {
     EXPECT_EQ(code_of([&] { engine.restart(); }), errc::usage);
     EXPECT_EQ(code_of([&] {
                 spread<item>(
-                    engine, 0, [](std::size_t) { return addressed<item>{}; }, [](int, const item&, const auto&) {});
+                    engine, 0, [](std::size_t) { return addressed<item>{}; },
+                    [](int, const item&, const auto&) {});
               }),
               errc::usage);
     while (engine.advance(true)) {
       engine.drain<item>([](int, const item&) {});
       team.attend();
     }
-    EXPECT_EQ(code_of([&] { static_cast<void>(engine.push(0, item{})); }), errc::usage);  // done is done
+    EXPECT_EQ(code_of([&] { static_cast<void>(engine.push(0, item{})); }),
+              errc::usage);  // done is done
     engine.restart();
     EXPECT_TRUE(engine.push(0, item{}));
     while (engine.advance(true)) engine.drain<item>([](int, const item&) {});
@@ -280,10 +316,10 @@ TEST(Engines, refuse_what_makes_no_sense) {
 TEST(Conveyor, a_text_is_the_same_everywhere_only_where_every_rank_has_it) {
   spmd([](team& team) {
     const bool last = team.rank() == team.size() - 1;
-    EXPECT_TRUE(aggregating::is_same_everywhere(team, "one"));
-    EXPECT_FALSE(aggregating::is_same_everywhere(team, ""));
-    EXPECT_FALSE(aggregating::is_same_everywhere(team, last ? "" : "one"));
-    EXPECT_EQ(aggregating::is_same_everywhere(team, last ? "another" : "one"), team.size() == 1);
+    EXPECT_TRUE(detail::is_same_everywhere(team, "one"));
+    EXPECT_FALSE(detail::is_same_everywhere(team, ""));
+    EXPECT_FALSE(detail::is_same_everywhere(team, last ? "" : "one"));
+    EXPECT_EQ(detail::is_same_everywhere(team, last ? "another" : "one"), team.size() == 1);
     team.barrier();
   });
 }

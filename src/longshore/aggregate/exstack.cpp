@@ -44,9 +44,12 @@ exstack::exstack(team& team, std::size_t buffer_bytes)
       begins_(lanes_.size()),
       arrived_(lanes_.size()) {
   if (buffer_bytes == 0)
-    fail(errc::usage, "exstack: a buffer of 0 bytes holds no item; give each destination at least one item's bytes");
+    fail(errc::usage,
+         "exstack: a buffer of 0 bytes holds no item; give each destination at least one item's "
+         "bytes");
   std::vector<channel_end> ends;
-  for (int peer = 0; peer < team.size(); ++peer) ends.push_back({peer, buffer_bytes + trailer_bytes});
+  for (int peer = 0; peer < team.size(); ++peer)
+    ends.push_back({peer, buffer_bytes + trailer_bytes});
   channels_ = team.open_channels(ends, ends, slots_per_channel);
   open_lanes();
 }
@@ -58,7 +61,8 @@ void exstack::open_lanes() {
   for (std::size_t peer = 0; peer < lanes_.size(); ++peer) {
     channel_sender& to = channels_->sender(peer);
     std::byte* slot = nullptr;
-    for (waiter wait(team_, "a free exstack buffer", to.peer()); (slot = to.reserve()) == nullptr; wait.pause()) {
+    for (waiter wait(team_, "a free exstack buffer", to.peer()); (slot = to.reserve()) == nullptr;
+         wait.pause()) {
       if (lost.begins()) ++account_->hops.front().refusals;
     }
     begins_[peer] = slot;
@@ -82,9 +86,11 @@ void exstack::send_all(progress mine) {
     sent_.wire_bytes += bytes;
     if (off_node) sent_.offnode_bytes += bytes;
     if (account_ != nullptr) {
-      const std::size_t around = trailer_bytes + contents_.head_bytes;  // a rank that gives up sends no head
+      const std::size_t around =
+          trailer_bytes + contents_.head_bytes;  // a rank that gives up sends no head
       const std::size_t items = (std::max(bytes, around) - around) / contents_.item_bytes;
-      account_->hops.front().count_message(items, contents_.item_bytes, contents_.capacity_items, bytes, off_node);
+      account_->hops.front().count_message(items, contents_.item_bytes, contents_.capacity_items,
+                                           bytes, off_node);
     }
   }
 }
@@ -98,7 +104,8 @@ progress exstack::receive_all() {
     const int peer = (me + size - step) % size;  // in the order in which they send to us
     channel_receiver& from = channels_->receiver(static_cast<std::size_t>(peer));
     std::optional<std::span<const std::byte>> message;
-    for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause()) lost.begins();
+    for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause())
+      lost.begins();
     const auto said = static_cast<progress>(message->back());
     all_done = all_done && said == progress::done;
     if (said == progress::failed && (failed_rank_ < 0 || peer < failed_rank_)) failed_rank_ = peer;

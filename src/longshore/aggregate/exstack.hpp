@@ -3,8 +3,8 @@
 // channel, so that on one node an item is written once and read where it lies, and what arrives doubles as the barrier.
 #pragma once
 
+#include <longshore/aggregate/detail/store_item.hpp>
 #include <longshore/aggregate/hop_report.hpp>
-#include <longshore/aggregate/store_item.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/traffic.hpp>
 
@@ -55,7 +55,7 @@ class exstack {
   [[nodiscard]] bool push(int rank, const Item& item) noexcept {
     lane& to = lanes_[rank];
     if (static_cast<std::size_t>(to.end - to.next) < sizeof(Item)) return false;
-    aggregating::store_item(to.next, item);
+    detail::store_item(to.next, item);
     to.next += sizeof(Item);
     return true;
   }
@@ -104,11 +104,11 @@ class exstack {
 
   team& team_;
   std::size_t buffer_bytes_;
-  std::unique_ptr<channel_set> channels_;            // one each way per rank, in rank order, own one included
-  std::vector<lane> lanes_;                          // by destination
-  std::vector<std::byte*> begins_;                   // start of each lane's slot
+  std::unique_ptr<channel_set> channels_;  // one each way per rank, in rank order, own one included
+  std::vector<lane> lanes_;                // by destination
+  std::vector<std::byte*> begins_;         // start of each lane's slot
   std::vector<std::span<const std::byte>> arrived_;  // by source
-  bool holds_arrived_ = false;                       // whether arrived_ are slots still to be released
+  bool holds_arrived_ = false;  // whether arrived_ are slots still to be released
   int failed_rank_ = -1;
   traffic sent_;
   engine_report* account_ = nullptr;

@@ -1,11 +1,11 @@
 // exstack with the face of the other engines: an advance is an exchange, and therefore collective.
 #pragma once
 
+#include <longshore/aggregate/detail/item_batch.hpp>
 #include <longshore/aggregate/engine_options.hpp>
 #include <longshore/aggregate/engine_plan.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/aggregate/hop_report.hpp>
-#include <longshore/aggregate/item_batch.hpp>
 #include <longshore/core/error.hpp>
 
 #include <type_traits>
@@ -20,9 +20,14 @@ class exstack_engine {
  public:
   /// Collective. Of the options item_bytes, buffer_items and items_create_items count; the source is always known.
   exstack_engine(team& team, const engine_options& options)
-      : team_(team), options_(with_buffer(team, options)), stack_(team, options_.item_bytes * options_.buffer_items) {
-    if (options.elastic) fail(errc::unsupported, "exstack carries no elastic items; use exstack2, conveyor or aggregator");
-    stack_.count_in(report_, {.item_bytes = options_.item_bytes, .capacity_items = options_.buffer_items});
+      : team_(team),
+        options_(with_buffer(team, options)),
+        stack_(team, options_.item_bytes * options_.buffer_items) {
+    if (options.elastic)
+      fail(errc::unsupported,
+           "exstack carries no elastic items; use exstack2, conveyor or aggregator");
+    stack_.count_in(report_,
+                    {.item_bytes = options_.item_bytes, .capacity_items = options_.buffer_items});
   }
 
   exstack_engine(const exstack_engine&) = delete;  // the stack counts in the report
@@ -36,9 +41,11 @@ class exstack_engine {
   }
   /// As that of conveyor.
   template <trivially_copyable Item, class IsSame, class Merge>
-  [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent, IsSame&& is_same, Merge&& merge) {
+  [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent,
+                                   IsSame&& is_same, Merge&& merge) {
     auto* const items = reinterpret_cast<Item*>(stack_.begin_of(rank));
-    const auto position = static_cast<std::uint32_t>(reinterpret_cast<Item*>(stack_.lanes()[rank].next) - items);
+    const auto position =
+        static_cast<std::uint32_t>(reinterpret_cast<Item*>(stack_.lanes()[rank].next) - items);
     if (recent < position && is_same(std::as_const(items[recent]))) {
       merge(items[recent]);
       return true;
@@ -54,7 +61,7 @@ class exstack_engine {
 
   template <trivially_copyable Item, class F>
   std::size_t drain(F&& f) {
-    return aggregating::drain_items<Item>(*this, f);
+    return detail::drain_items<Item>(*this, f);
   }
   /// As conveyor has it.
   template <trivially_copyable Item, class F>
@@ -62,7 +69,7 @@ class exstack_engine {
     std::size_t delivered = 0;
     for (; source_ < team_.size(); ++source_, next_ = 0) {
       const std::span<const Item> items = stack_.arrived<Item>(source_).subspan(next_);
-      const std::size_t taken = f(aggregating::one_source{source_}, items);
+      const std::size_t taken = f(detail::one_source{source_}, items);
       delivered += taken;
       next_ += taken;
       if (taken < items.size()) break;
@@ -78,24 +85,29 @@ class exstack_engine {
     if (!all_done_) {
       if (source_ < team_.size())
         fail(errc::usage,
-             "rank {} of an exstack advances before it has drained what came from rank {}: an exchange would lose it",
+             "rank {} of an exstack advances before it has drained what came from rank {}: an "
+             "exchange would lose it",
              team_.rank(), source_);
       // Where items create items, a rank that just sent some is not done: what they create is still to come.
       const bool finished = done && !(options_.items_create_items && pushed_);
-      const progress all = stack_.exchange(use_failed_ ? progress::failed : finished ? progress::done : progress::more);
+      const progress all = stack_.exchange(use_failed_ ? progress::failed
+                                           : finished  ? progress::done
+                                                       : progress::more);
       all_done_ = all != progress::more;
       pushed_ = false;
       ++exchanges_;
       failed_rank_ = stack_.failed_rank();
       if (all == progress::failed) return false;  // what came is not for use
-      for (source_ = 0; source_ < team_.size() && stack_.arrived<std::byte>(source_).empty();) ++source_;
+      for (source_ = 0; source_ < team_.size() && stack_.arrived<std::byte>(source_).empty();)
+        ++source_;
       next_ = 0;
     }
     return !ended();
   }
   [[nodiscard]] bool ended() const noexcept { return all_done_ && source_ == team_.size(); }
   void restart() {
-    if (!ended()) fail(errc::usage, "rank {}: restart() of an exstack that has not ended", team_.rank());
+    if (!ended())
+      fail(errc::usage, "rank {}: restart() of an exstack that has not ended", team_.rank());
     all_done_ = use_failed_ = false;
   }
   /// As conveyor has it; the next exchange ends the use, on all ranks.
@@ -106,7 +118,9 @@ class exstack_engine {
   [[nodiscard]] std::size_t activity() const noexcept { return exchanges_; }
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] const engine_options& options() const noexcept { return options_; }
-  [[nodiscard]] std::size_t link_count() const noexcept { return static_cast<std::size_t>(team_.size()); }
+  [[nodiscard]] std::size_t link_count() const noexcept {
+    return static_cast<std::size_t>(team_.size());
+  }
   [[nodiscard]] const traffic& sent() const noexcept { return stack_.sent(); }
   /// One hop; no latency: an item waits for its exchange, however long that takes to come.
   [[nodiscard]] const engine_report& report() const noexcept { return report_; }
@@ -114,9 +128,11 @@ class exstack_engine {
 
  private:
   static engine_options with_buffer(team& team, engine_options options) {
-    const auto ranks = static_cast<std::size_t>(team.size()), near = static_cast<std::size_t>(team.nodes().my_rank_count());
+    const auto ranks = static_cast<std::size_t>(team.size()),
+               near = static_cast<std::size_t>(team.nodes().my_rank_count());
     options.buffer_items = team.allreduce_value(
-        aggregating::choose_buffer_items(options.buffer_items, options.memory_bytes, 2 * (2 * ranks - near), options.item_bytes),
+        detail::choose_buffer_items(options.buffer_items, options.memory_bytes,
+                                    2 * (2 * ranks - near), options.item_bytes),
         reduction::min);
     return options;
   }

@@ -21,7 +21,8 @@ std::vector<std::vector<item>> rounds(team& team, exstack& stack, const std::vec
   std::size_t i = 0;
   progress all = progress::more;
   while (all == progress::more) {
-    for (; i < to.size() && stack.push(to[i], item{team.rank(), to[i], numbers[to[i]]}); ++i) ++numbers[to[i]];
+    for (; i < to.size() && stack.push(to[i], item{team.rank(), to[i], numbers[to[i]]}); ++i)
+      ++numbers[to[i]];
     all = stack.exchange(i == to.size() ? progress::done : progress::more);
     for (int peer = 0; peer < team.size(); ++peer)
       for (const auto& one : stack.arrived<item>(peer)) came[peer].push_back(one);
@@ -38,9 +39,11 @@ TEST(Exstack, delivers_every_item_once_and_in_order_and_may_be_used_again) {
       for (const auto& given : loads()) {
         const auto came = rounds(team, stack, destinations(team, given, seed));
         for (int peer = 0; peer < team.size(); ++peer) {
-          ASSERT_EQ(came[peer].size(), given.count(peer, team.rank(), team.size())) << given.name << ", from rank " << peer;
+          ASSERT_EQ(came[peer].size(), given.count(peer, team.rank(), team.size()))
+              << given.name << ", from rank " << peer;
           for (std::size_t k = 0; k < came[peer].size(); ++k)
-            ASSERT_EQ(came[peer][k], (item{peer, team.rank(), static_cast<std::int64_t>(k)})) << given.name;
+            ASSERT_EQ(came[peer][k], (item{peer, team.rank(), static_cast<std::int64_t>(k)}))
+                << given.name;
           moved += static_cast<std::int64_t>(came[peer].size());
         }
       }
@@ -65,8 +68,10 @@ TEST(Exstack, replies_pushed_unchecked_come_back_in_the_order_of_the_questions) 
       ASSERT_EQ(stack.exchange(all), all);
       std::vector<std::size_t> next(team.size());
       for (std::size_t k = first; k < asked; ++k, ++answered)
-        ASSERT_EQ(stack.arrived<std::int64_t>(to[k])[next[to[k]]++], answer(static_cast<std::int64_t>(k), to[k]));
-      for (int peer = 0; peer < team.size(); ++peer) ASSERT_EQ(next[peer], stack.arrived<std::int64_t>(peer).size());
+        ASSERT_EQ(stack.arrived<std::int64_t>(to[k])[next[to[k]]++],
+                  answer(static_cast<std::int64_t>(k), to[k]));
+      for (int peer = 0; peer < team.size(); ++peer)
+        ASSERT_EQ(next[peer], stack.arrived<std::int64_t>(peer).size());
     }
     EXPECT_EQ(answered, to.size());
     EXPECT_GE(to.size(), 4u);
@@ -78,8 +83,10 @@ TEST(Exstack, ends_only_when_all_are_done_and_tells_all_of_a_failure) {
     exstack stack(team, 8);
     const int last = team.size() - 1;
     for (int round = 0; round < 5; ++round)
-      EXPECT_EQ(stack.exchange(team.rank() == last ? progress::more : progress::done), progress::more);
-    EXPECT_EQ(stack.exchange(team.rank() == last ? progress::failed : progress::done), progress::failed);
+      EXPECT_EQ(stack.exchange(team.rank() == last ? progress::more : progress::done),
+                progress::more);
+    EXPECT_EQ(stack.exchange(team.rank() == last ? progress::failed : progress::done),
+              progress::failed);
     EXPECT_EQ(stack.failed_rank(), last);
     EXPECT_EQ(stack.exchange(progress::done), progress::done);  // and it still works
     EXPECT_EQ(stack.failed_rank(), -1);

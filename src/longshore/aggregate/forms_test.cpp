@@ -15,7 +15,8 @@ namespace {
 using testing::spmd;
 
 template <class Engine>
-void ask_and_check(team& team, const char* name, engine_options engine, std::size_t combine_entries) {
+void ask_and_check(team& team, const char* name, engine_options engine,
+                   std::size_t combine_entries) {
   SCOPED_TRACE(name);
   const auto reply_to = [](std::uint32_t question, int by) {
     return std::uint64_t{question} * 1000 + static_cast<std::uint64_t>(by);
@@ -23,13 +24,17 @@ void ask_and_check(team& team, const char* name, engine_options engine, std::siz
   for (const std::size_t window : {1, 64, 0}) {  // 0: as the dialogue chooses
     dialogue<Engine, std::uint32_t, std::uint64_t> talk(
         team, {.engine = engine, .window_items = window, .combine_entries = combine_entries});
-    const std::size_t many = window == 1 ? 20 : 60 * static_cast<std::size_t>(team.rank() + 1);  // one at a time takes its time
+    const std::size_t many =
+        window == 1
+            ? 20
+            : 60 * static_cast<std::size_t>(team.rank() + 1);  // one at a time takes its time
     for (const std::size_t n : {std::size_t{0}, many}) {
       random_stream random(n + window, static_cast<std::uint64_t>(team.rank()));
       std::vector<addressed<std::uint32_t>> questions;
       for (std::size_t i = 0; i < n; ++i)
-        questions.push_back({static_cast<int>(random.below(static_cast<std::uint64_t>(team.size()))),
-                             static_cast<std::uint32_t>(random.below(20))});
+        questions.push_back(
+            {static_cast<int>(random.below(static_cast<std::uint64_t>(team.size()))),
+             static_cast<std::uint32_t>(random.below(20))});
       std::size_t answered = 0, received = 0;
       const std::uint64_t combined_before = talk.combined();
       const auto question = [&](std::size_t i) { return questions[i]; };
@@ -43,17 +48,21 @@ void ask_and_check(team& team, const char* name, engine_options engine, std::siz
       });
       EXPECT_EQ(received, n);
       std::vector<int> seen(n);
-      talk.template operator()<reply_order::arrived>(n, question, answer, [&](std::size_t i, std::uint64_t reply) {
-        ASSERT_LT(i, n);
-        ++seen[i];
-        ASSERT_EQ(reply, reply_to(questions[i].item, questions[i].rank)) << "question " << i;
-      });
+      talk.template operator()<reply_order::arrived>(
+          n, question, answer, [&](std::size_t i, std::uint64_t reply) {
+            ASSERT_LT(i, n);
+            ++seen[i];
+            ASSERT_EQ(reply, reply_to(questions[i].item, questions[i].rank)) << "question " << i;
+          });
       EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<std::ptrdiff_t>(n));
       // Each question was answered once, but for those that were combined.
-      const auto sum = [&](std::size_t mine) { return team.allreduce_value(static_cast<std::int64_t>(mine), reduction::sum); };
+      const auto sum = [&](std::size_t mine) {
+        return team.allreduce_value(static_cast<std::int64_t>(mine), reduction::sum);
+      };
       EXPECT_EQ(sum(answered), sum(2 * n - (talk.combined() - combined_before)));
     }
-    const bool some = team.allreduce_value(static_cast<std::int64_t>(talk.combined()), reduction::sum) > 0;
+    const bool some =
+        team.allreduce_value(static_cast<std::int64_t>(talk.combined()), reduction::sum) > 0;
     EXPECT_EQ(some, combine_entries > 0 && window != 1);
   }
 }
@@ -76,9 +85,11 @@ TEST(Ask, replies_come_back_once_in_the_order_of_asking_or_with_their_number) {
 
 // The bytes of elastic item `number` of a pair: length and content follow from three numbers.
 std::vector<std::byte> elastic_item(int from, int to, std::int64_t number, std::size_t most_bytes) {
-  random_stream random(static_cast<std::uint64_t>(from * 100 + to), static_cast<std::uint64_t>(number));
+  random_stream random(static_cast<std::uint64_t>(from * 100 + to),
+                       static_cast<std::uint64_t>(number));
   // Small ones mostly, 0 among them, and some of several buffers.
-  std::vector<std::byte> bytes(random.below(4) == 0 ? random.below(most_bytes + 1) : random.below(20));
+  std::vector<std::byte> bytes(random.below(4) == 0 ? random.below(most_bytes + 1)
+                                                    : random.below(20));
   for (auto& one : bytes) one = static_cast<std::byte>(random());
   return bytes;
 }
@@ -87,39 +98,48 @@ TEST(Elastic, items_of_any_size_arrive_whole_and_in_order) {
   spmd([](team& team) {
     std::int64_t moved = 0, longest = 0;
     for (const std::size_t words : {4, 32})
-      testing::with_every_conveyor(team, {.buffer_items = words, .elastic = true}, [&](auto& engine, const std::string& name) {
-        const std::size_t most_bytes = 5 * words * 8;
-        const auto size = static_cast<std::size_t>(team.size());
-        for (int round = 0; round < 2; ++round) {
-          const std::size_t n = 60 * size;
-          std::vector<std::int64_t> came(size);
-          std::size_t i = 0, wrong = 0;
-          waiter wait(team, "elastic items");
-          for (bool more = true; more;) {
-            for (; i < n; ++i) {
-              const int to = static_cast<int>((i * 7 + i / size) % size);
-              // The number of a pair's items: how many of the earlier ones went there.
-              static thread_local std::map<int, std::int64_t> numbers;
-              if (i == 0) numbers.clear();
-              if (!engine.push_bytes(to, elastic_item(team.rank(), to, numbers[to], most_bytes))) break;
-              ++numbers[to];
+      testing::with_every_conveyor(
+          team, {.buffer_items = words, .elastic = true},
+          [&](auto& engine, const std::string& name) {
+            const std::size_t most_bytes = 5 * words * 8;
+            const auto size = static_cast<std::size_t>(team.size());
+            for (int round = 0; round < 2; ++round) {
+              const std::size_t n = 60 * size;
+              std::vector<std::int64_t> came(size);
+              std::size_t i = 0, wrong = 0;
+              waiter wait(team, "elastic items");
+              for (bool more = true; more;) {
+                for (; i < n; ++i) {
+                  const int to = static_cast<int>((i * 7 + i / size) % size);
+                  // The number of a pair's items: how many of the earlier ones went there.
+                  static thread_local std::map<int, std::int64_t> numbers;
+                  if (i == 0) numbers.clear();
+                  if (!engine.push_bytes(to,
+                                         elastic_item(team.rank(), to, numbers[to], most_bytes)))
+                    break;
+                  ++numbers[to];
+                }
+                more = engine.advance(i == n);
+                const std::size_t delivered =
+                    engine.drain_bytes([&](int source, std::span<const std::byte> bytes) {
+                      const auto expected =
+                          elastic_item(source, team.rank(), came[source]++, most_bytes);
+                      wrong +=
+                          !std::equal(bytes.begin(), bytes.end(), expected.begin(), expected.end());
+                      longest = std::max(longest, static_cast<std::int64_t>(bytes.size()));
+                    });
+                if (delivered == 0) wait.pause();
+              }
+              EXPECT_EQ(wrong, 0u) << name;
+              std::int64_t sum = 0;
+              for (const auto count : came) sum += count;
+              EXPECT_EQ(team.allreduce_value(sum, reduction::sum),
+                        static_cast<std::int64_t>(n * size))
+                  << name;
+              moved += sum;
+              engine.restart();
             }
-            more = engine.advance(i == n);
-            const std::size_t delivered = engine.drain_bytes([&](int source, std::span<const std::byte> bytes) {
-              const auto expected = elastic_item(source, team.rank(), came[source]++, most_bytes);
-              wrong += !std::equal(bytes.begin(), bytes.end(), expected.begin(), expected.end());
-              longest = std::max(longest, static_cast<std::int64_t>(bytes.size()));
-            });
-            if (delivered == 0) wait.pause();
-          }
-          EXPECT_EQ(wrong, 0u) << name;
-          std::int64_t sum = 0;
-          for (const auto count : came) sum += count;
-          EXPECT_EQ(team.allreduce_value(sum, reduction::sum), static_cast<std::int64_t>(n * size)) << name;
-          moved += sum;
-          engine.restart();
-        }
-      });
+          });
     EXPECT_GT(moved, 0);
     EXPECT_GT(team.allreduce_value(longest, reduction::max), 3 * 32 * 8);
   });
@@ -136,18 +156,23 @@ struct add_up {
 TEST(Combining, sums_are_the_same_with_fewer_items) {
   spmd([](team& team) {
     testing::with_every_engine(
-        team, {.item_bytes = sizeof(addition), .buffer_items = 7}, [&](auto& engine, const std::string& name) {
+        team, {.item_bytes = sizeof(addition), .buffer_items = 7},
+        [&](auto& engine, const std::string& name) {
           recent_items recent = remembered_by(engine);
-          combining<std::remove_reference_t<decltype(engine)>, addition, add_up> adds(engine, recent);
+          combining<std::remove_reference_t<decltype(engine)>, addition, add_up> adds(engine,
+                                                                                      recent);
           for (int round = 0; round < 2; ++round) {
             const std::uint64_t bins = 20, n = 500, before = adds.combined();
             std::vector<std::int64_t> expected(bins), bin(bins);
             std::int64_t items = 0;
-            random_stream random(static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(team.rank()));
+            random_stream random(static_cast<std::uint64_t>(round),
+                                 static_cast<std::uint64_t>(team.rank()));
             std::vector<addressed<addition>> all;
             for (std::uint64_t i = 0; i < n; ++i)
-              all.push_back({static_cast<int>(random.below(static_cast<std::uint64_t>(team.size()))),
-                             {static_cast<std::uint32_t>(random.below(bins)), 1 + static_cast<std::uint32_t>(random.below(9))}});
+              all.push_back(
+                  {static_cast<int>(random.below(static_cast<std::uint64_t>(team.size()))),
+                   {static_cast<std::uint32_t>(random.below(bins)),
+                    1 + static_cast<std::uint32_t>(random.below(9))}});
             deliver<addition>(
                 adds, n, [&](std::size_t i) { return all[i]; },
                 [&](int, const addition& one) {
@@ -163,8 +188,10 @@ TEST(Combining, sums_are_the_same_with_fewer_items) {
               if (rank == team.rank()) expected = sums;
             }
             EXPECT_EQ(bin, expected) << name;
-            EXPECT_EQ(team.allreduce_value(items, reduction::sum),
-                      team.allreduce_value(static_cast<std::int64_t>(n - (adds.combined() - before)), reduction::sum));
+            EXPECT_EQ(
+                team.allreduce_value(items, reduction::sum),
+                team.allreduce_value(static_cast<std::int64_t>(n - (adds.combined() - before)),
+                                     reduction::sum));
             EXPECT_GT(adds.combined(), before);
           }
         });

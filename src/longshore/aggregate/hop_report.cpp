@@ -15,18 +15,22 @@ constexpr double buckets_per_octave = 4;
 
 void time_histogram::add(double seconds) noexcept {
   const double steps =
-      seconds <= first_bucket_seconds ? 0 : std::ceil(buckets_per_octave * std::log2(seconds / first_bucket_seconds));
+      seconds <= first_bucket_seconds
+          ? 0
+          : std::ceil(buckets_per_octave * std::log2(seconds / first_bucket_seconds));
   ++counts_[static_cast<std::size_t>(std::min(steps, static_cast<double>(buckets - 1)))];
 }
 
 std::uint64_t time_histogram::count() const noexcept {
-  return static_cast<std::uint64_t>(std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}));
+  return static_cast<std::uint64_t>(
+      std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}));
 }
 
 std::optional<double> time_histogram::percentile(double fraction) const noexcept {
   const std::uint64_t all = count();
   if (all == 0) return std::nullopt;
-  const auto wanted = static_cast<std::int64_t>(std::max(1.0, std::ceil(fraction * static_cast<double>(all))));
+  const auto wanted =
+      static_cast<std::int64_t>(std::max(1.0, std::ceil(fraction * static_cast<double>(all))));
   std::int64_t seen = 0;
   std::size_t bucket = 0;
   for (; bucket < buckets - 1; ++bucket)
@@ -35,12 +39,14 @@ std::optional<double> time_histogram::percentile(double fraction) const noexcept
 }
 
 time_histogram& time_histogram::operator+=(const time_histogram& more) noexcept {
-  std::transform(counts_.begin(), counts_.end(), more.counts_.begin(), counts_.begin(), std::plus<>());
+  std::transform(counts_.begin(), counts_.end(), more.counts_.begin(), counts_.begin(),
+                 std::plus<>());
   return *this;
 }
 
 time_histogram& time_histogram::operator-=(const time_histogram& earlier) noexcept {
-  std::transform(counts_.begin(), counts_.end(), earlier.counts_.begin(), counts_.begin(), std::minus<>());
+  std::transform(counts_.begin(), counts_.end(), earlier.counts_.begin(), counts_.begin(),
+                 std::minus<>());
   return *this;
 }
 

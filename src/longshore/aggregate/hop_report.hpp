@@ -35,22 +35,24 @@ class time_histogram {
 /// that is said of them.
 struct hop_report {
   std::uint64_t messages = 0;
-  std::uint64_t partial_messages = 0;  ///< of these, sent before they were full; the last ones of a use are among them
-  std::uint64_t items = 0;             ///< with elastic items: 8-byte words
-  std::uint64_t payload_bytes = 0;     ///< of the items
-  std::uint64_t wire_bytes = 0;        ///< with tags and trailers
-  std::uint64_t offnode_bytes = 0;     ///< of the wire bytes, those to another node
-  std::uint64_t capacity_items = 0;    ///< what the messages could have carried
-  std::uint64_t refusals = 0;          ///< how often a full buffer found no free slot
-  std::uint64_t own_copies = 0;        ///< buffers for this rank itself
+  std::uint64_t partial_messages =
+      0;  ///< of these, sent before they were full; the last ones of a use are among them
+  std::uint64_t items = 0;           ///< with elastic items: 8-byte words
+  std::uint64_t payload_bytes = 0;   ///< of the items
+  std::uint64_t wire_bytes = 0;      ///< with tags and trailers
+  std::uint64_t offnode_bytes = 0;   ///< of the wire bytes, those to another node
+  std::uint64_t capacity_items = 0;  ///< what the messages could have carried
+  std::uint64_t refusals = 0;        ///< how often a full buffer found no free slot
+  std::uint64_t own_copies = 0;      ///< buffers for this rank itself
 
   /// Items sent per item that would have fitted, 0 to 1; 0 when nothing was sent.
   [[nodiscard]] double mean_fill() const noexcept {
-    return capacity_items == 0 ? 0 : static_cast<double>(items) / static_cast<double>(capacity_items);
+    return capacity_items == 0 ? 0
+                               : static_cast<double>(items) / static_cast<double>(capacity_items);
   }
   /// Counts one message: `bytes` on the wire, of which `more_items` of `item_bytes` where `capacity` would have fitted.
-  void count_message(std::size_t more_items, std::size_t item_bytes, std::size_t capacity, std::size_t bytes,
-                     bool off_node) noexcept {
+  void count_message(std::size_t more_items, std::size_t item_bytes, std::size_t capacity,
+                     std::size_t bytes, bool off_node) noexcept {
     messages += 1;
     partial_messages += more_items < capacity;
     items += more_items;
@@ -72,8 +74,9 @@ struct engine_report {
   std::vector<hop_report> hops = {};
   double seconds_without_slot = 0;     ///< waited while a push was refused: receivers were behind
   double seconds_nothing_arrived = 0;  ///< waited while nothing came and nothing was left to push
-  time_histogram latency = {};         ///< push to delivery, of some items delivered at this rank; empty where clocks differ
-  std::uint64_t waves = 0;             ///< of counting, where items may create items
+  time_histogram latency =
+      {};  ///< push to delivery, of some items delivered at this rank; empty where clocks differ
+  std::uint64_t waves = 0;  ///< of counting, where items may create items
 
   /// All hops together. The payload is that of the first time an item is sent, not of its relays: the caller's to say.
   [[nodiscard]] traffic sent() const noexcept;

@@ -14,7 +14,8 @@ namespace longshore {
 class recent_items {
  public:
   recent_items(int destinations, std::size_t entries)
-      : bits_(static_cast<int>(std::bit_width(entries - 1))), positions_(static_cast<std::size_t>(destinations) << bits_) {}
+      : bits_(static_cast<int>(std::bit_width(entries - 1))),
+        positions_(static_cast<std::size_t>(destinations) << bits_) {}
 
   /// Where the position of the last item for `place` at `destination` is kept; to be compared, and replaced.
   [[nodiscard]] std::uint32_t& guess(int destination, std::uint64_t place) noexcept {

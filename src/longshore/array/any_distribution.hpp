@@ -10,7 +10,8 @@ namespace longshore {
 
 struct any_distribution {
   static constexpr std::string_view name = "distributed";  // in messages
-  std::uint64_t block_items = 0;                           ///< 0: block; 1: cyclic; more: block-cyclic with blocks of so many
+  std::uint64_t block_items =
+      0;  ///< 0: block; 1: cyclic; more: block-cyclic with blocks of so many
 
   class map {
     // Calls body(map) with the one that was chosen.
@@ -24,8 +25,10 @@ struct any_distribution {
    public:
     constexpr map(const block::map& one) noexcept : kind_(kind::block), block_(one) {}
     constexpr map(const cyclic::map& one) noexcept : kind_(kind::cyclic), cyclic_(one) {}
-    constexpr map(const block_cyclic::map& one) noexcept : kind_(kind::block_cyclic), block_cyclic_(one) {}
-    constexpr map(any_distribution which, std::uint64_t size, int ranks) noexcept : map(chosen(which, size, ranks)) {}
+    constexpr map(const block_cyclic::map& one) noexcept
+        : kind_(kind::block_cyclic), block_cyclic_(one) {}
+    constexpr map(any_distribution which, std::uint64_t size, int ranks) noexcept
+        : map(chosen(which, size, ranks)) {}
 
     /// As of the distribution.
     [[nodiscard]] constexpr std::uint64_t block_items() const noexcept {
@@ -41,7 +44,9 @@ struct any_distribution {
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
       return with_map([rank](const auto& one) { return one.local_size(rank); });
     }
-    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept { return local_size(0); }
+    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept {
+      return local_size(0);
+    }
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
       return with_map([index](const auto& one) { return one.owner_offset(index); });
     }
@@ -52,7 +57,8 @@ struct any_distribution {
     /// Calls body(locate), once, with the locator that the chosen distribution would give.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
-      return with_map([&body](const auto& one) -> decltype(auto) { return one.with_locator(body); });
+      return with_map(
+          [&body](const auto& one) -> decltype(auto) { return one.with_locator(body); });
     }
 
     friend constexpr bool operator==(const map& a, const map& b) noexcept {

@@ -1,8 +1,8 @@
 // Block distribution: each rank has one contiguous piece; the remainder is spread over the first ranks, one element each.
 #pragma once
 
-#include <longshore/array/invariant_divisor.hpp>
 #include <longshore/array/location.hpp>
+#include <longshore/core/invariant_divisor.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -28,7 +28,9 @@ struct block {
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
       return short_ + (static_cast<std::uint64_t>(rank) < long_ranks_ ? 1 : 0);
     }
-    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept { return local_size(0); }
+    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept {
+      return local_size(0);
+    }
 
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
       // The first long_ranks_ pieces have one element more; leaving these out, the rest is as if all pieces were short.
@@ -63,19 +65,24 @@ struct block {
       }
     };
     /// Pieces of two sizes: the map itself.
-    constexpr location operator()(std::uint64_t index) const noexcept { return owner_offset(index); }
+    constexpr location operator()(std::uint64_t index) const noexcept {
+      return owner_offset(index);
+    }
 
     /// Calls body(locate) with the cheapest locator, once. All three give what owner_offset gives.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
       // One rank, or one piece that holds all: any shift by which every index becomes 0 will do.
       if (ranks_ == 1 || size_ == 0) return body(shift_locator{63, ~std::uint64_t{0} >> 1});
-      if (long_ranks_ == 0 && by_short_.is_power_of_two()) return body(shift_locator{by_short_.shift(), short_ - 1});
+      if (long_ranks_ == 0 && by_short_.is_power_of_two())
+        return body(shift_locator{by_short_.shift(), short_ - 1});
       if (long_ranks_ == 0) return body(even_locator{by_short_});
       return body(*this);
     }
 
-    friend constexpr bool operator==(const map& a, const map& b) noexcept { return a.size_ == b.size_ && a.ranks_ == b.ranks_; }
+    friend constexpr bool operator==(const map& a, const map& b) noexcept {
+      return a.size_ == b.size_ && a.ranks_ == b.ranks_;
+    }
 
    private:
     std::uint64_t size_;
@@ -89,7 +96,8 @@ struct block {
   /// Whether indices that such a locator gives to one rank lie one after the other in its part.
   template <class Locator>
   static constexpr bool is_located_by =
-      std::same_as<Locator, map::shift_locator> || std::same_as<Locator, map::even_locator> || std::same_as<Locator, map>;
+      std::same_as<Locator, map::shift_locator> || std::same_as<Locator, map::even_locator> ||
+      std::same_as<Locator, map>;
 };
 
 static_assert(distribution<block>);

@@ -1,8 +1,8 @@
 // Block-cyclic distribution: blocks of b elements are dealt to the ranks in turn; a rank's blocks lie one after the other.
 #pragma once
 
-#include <longshore/array/invariant_divisor.hpp>
 #include <longshore/array/location.hpp>
+#include <longshore/core/invariant_divisor.hpp>
 
 #include <algorithm>
 
@@ -16,19 +16,26 @@ struct block_cyclic {
    public:
     /// REQUIRES: distribution.block_items >= 1.
     constexpr map(block_cyclic distribution, std::uint64_t size, int ranks) noexcept
-        : size_(size), items_(distribution.block_items), ranks_(static_cast<std::uint64_t>(ranks)) {}
+        : size_(size),
+          items_(distribution.block_items),
+          ranks_(static_cast<std::uint64_t>(ranks)) {}
 
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
-    [[nodiscard]] constexpr int ranks() const noexcept { return static_cast<int>(ranks_.divisor()); }
+    [[nodiscard]] constexpr int ranks() const noexcept {
+      return static_cast<int>(ranks_.divisor());
+    }
     [[nodiscard]] constexpr std::uint64_t block_items() const noexcept { return items_.divisor(); }
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
       const std::uint64_t whole = items_.quotient(size_), rounds = ranks_.quotient(whole);
-      const std::uint64_t last = whole - rounds * ranks_.divisor();  // the rank whose turn it is when whole blocks run out
+      const std::uint64_t last =
+          whole - rounds * ranks_.divisor();  // the rank whose turn it is when whole blocks run out
       const auto r = static_cast<std::uint64_t>(rank);
       const std::uint64_t blocks = rounds + (r < last ? 1 : 0);
       return blocks * items_.divisor() + (r == last ? size_ - whole * items_.divisor() : 0);
     }
-    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept { return local_size(0); }
+    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept {
+      return local_size(0);
+    }
 
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
       const std::uint64_t number = items_.quotient(index), round = ranks_.quotient(number);
@@ -36,8 +43,10 @@ struct block_cyclic {
               round * items_.divisor() + (index - number * items_.divisor())};
     }
     [[nodiscard]] constexpr std::uint64_t index_of(int rank, std::uint64_t offset) const noexcept {
-      const std::uint64_t round = items_.quotient(offset), inside = offset - round * items_.divisor();
-      return (round * ranks_.divisor() + static_cast<std::uint64_t>(rank)) * items_.divisor() + inside;
+      const std::uint64_t round = items_.quotient(offset),
+                          inside = offset - round * items_.divisor();
+      return (round * ranks_.divisor() + static_cast<std::uint64_t>(rank)) * items_.divisor() +
+             inside;
     }
 
     /// 2^k ranks and blocks of 2^m elements.
@@ -46,17 +55,21 @@ struct block_cyclic {
       std::uint64_t item_mask, rank_mask;
       constexpr location operator()(std::uint64_t index) const noexcept {
         const std::uint64_t number = index >> item_shift;
-        return {static_cast<int>(number & rank_mask), ((number >> rank_shift) << item_shift) | (index & item_mask)};
+        return {static_cast<int>(number & rank_mask),
+                ((number >> rank_shift) << item_shift) | (index & item_mask)};
       }
     };
     /// Anything else: the map itself.
-    constexpr location operator()(std::uint64_t index) const noexcept { return owner_offset(index); }
+    constexpr location operator()(std::uint64_t index) const noexcept {
+      return owner_offset(index);
+    }
 
     /// Calls body(locate) with the cheapest locator, once. Both give what owner_offset gives.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
       if (items_.is_power_of_two() && ranks_.is_power_of_two())
-        return body(shift_locator{items_.shift(), ranks_.shift(), items_.divisor() - 1, ranks_.divisor() - 1});
+        return body(shift_locator{items_.shift(), ranks_.shift(), items_.divisor() - 1,
+                                  ranks_.divisor() - 1});
       return body(*this);
     }
 

@@ -1,8 +1,8 @@
 // Cyclic distribution: element i lies on rank i mod P, at offset i div P.
 #pragma once
 
-#include <longshore/array/invariant_divisor.hpp>
 #include <longshore/array/location.hpp>
+#include <longshore/core/invariant_divisor.hpp>
 
 namespace longshore {
 
@@ -11,15 +11,21 @@ struct cyclic {
 
   class map {
    public:
-    constexpr map(cyclic, std::uint64_t size, int ranks) noexcept : size_(size), ranks_(static_cast<std::uint64_t>(ranks)) {}
+    constexpr map(cyclic, std::uint64_t size, int ranks) noexcept
+        : size_(size), ranks_(static_cast<std::uint64_t>(ranks)) {}
 
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
-    [[nodiscard]] constexpr int ranks() const noexcept { return static_cast<int>(ranks_.divisor()); }
+    [[nodiscard]] constexpr int ranks() const noexcept {
+      return static_cast<int>(ranks_.divisor());
+    }
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
       const std::uint64_t rounds = ranks_.quotient(size_);
-      return rounds + (static_cast<std::uint64_t>(rank) < size_ - rounds * ranks_.divisor() ? 1 : 0);
+      return rounds +
+             (static_cast<std::uint64_t>(rank) < size_ - rounds * ranks_.divisor() ? 1 : 0);
     }
-    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept { return local_size(0); }
+    [[nodiscard]] constexpr std::uint64_t largest_local_size() const noexcept {
+      return local_size(0);
+    }
 
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
       const std::uint64_t offset = ranks_.quotient(index);
@@ -49,11 +55,14 @@ struct cyclic {
     /// Calls body(locate) with the cheapest locator, once. Both give what owner_offset gives.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
-      if (ranks_.is_power_of_two()) return body(shift_locator{ranks_.shift(), ranks_.divisor() - 1});
+      if (ranks_.is_power_of_two())
+        return body(shift_locator{ranks_.shift(), ranks_.divisor() - 1});
       return body(divide_locator{ranks_});
     }
 
-    friend constexpr bool operator==(const map& a, const map& b) noexcept { return a.size_ == b.size_ && a.ranks() == b.ranks(); }
+    friend constexpr bool operator==(const map& a, const map& b) noexcept {
+      return a.size_ == b.size_ && a.ranks() == b.ranks();
+    }
 
    private:
     std::uint64_t size_;

@@ -17,15 +17,17 @@ namespace longshore {
 namespace detail {
 
 /// Collective. Throws errc::usage, on all ranks, unless all gave the same size and the same size of blocks (0 where there are none).
-void check_same_array(team& team, std::string_view distribution, std::uint64_t size, std::uint64_t block_items);
+void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
+                      std::uint64_t block_items);
 /// Throws errc::usage for a block size of 0.
 inline void check_distribution(const block_cyclic& d) {
-  if (d.block_items == 0) fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
+  if (d.block_items == 0)
+    fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
 }
 inline void check_distribution(const auto&) {}
 /// Throws errc::out_of_memory unless the bytes can be counted; whether the memory is there is found when it is allocated.
-void check_array_size(const team& team, std::string_view distribution, std::uint64_t size, std::uint64_t largest_local_size,
-                      std::size_t element_bytes);
+void check_array_size(const team& team, std::string_view distribution, std::uint64_t size,
+                      std::uint64_t largest_local_size, std::size_t element_bytes);
 
 }  // namespace detail
 
@@ -54,11 +56,15 @@ class dist_array {
 
   /// This rank's elements, aligned to a page.
   [[nodiscard]] std::span<T> local() noexcept { return {part(segment_->local()), local_size_}; }
-  [[nodiscard]] std::span<const T> local() const noexcept { return {part(segment_->local()), local_size_}; }
+  [[nodiscard]] std::span<const T> local() const noexcept {
+    return {part(segment_->local()), local_size_};
+  }
 
   /// Element 0 of each rank's part, by rank; null where it cannot be loaded and stored from here. Fetch once, then use in loops.
   [[nodiscard]] std::span<T* const> direct_parts() noexcept { return parts_; }
-  [[nodiscard]] std::span<const T* const> direct_parts() const noexcept { return {parts_.data(), parts_.size()}; }
+  [[nodiscard]] std::span<const T* const> direct_parts() const noexcept {
+    return {parts_.data(), parts_.size()};
+  }
   /// Whether the parts of all ranks can be loaded and stored from here.
   [[nodiscard]] bool is_all_direct() const noexcept { return all_direct_; }
 
@@ -67,7 +73,8 @@ class dist_array {
 
  private:
   // Everything that can be wrong is found, on all ranks, before anything is allocated.
-  static map_type checked_map(longshore::team& team, std::uint64_t size, const Distribution& distribution) {
+  static map_type checked_map(longshore::team& team, std::uint64_t size,
+                              const Distribution& distribution) {
     detail::check_same_array(team, Distribution::name, size, block_items_of(distribution));
     detail::check_distribution(distribution);
     const map_type map(distribution, size <= most_elements ? size : 0, team.size());

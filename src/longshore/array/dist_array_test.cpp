@@ -24,7 +24,8 @@ void every_rank_sees_every_element(D distribution) {
       ASSERT_EQ(team.allreduce_value(array.local().size(), reduction::sum), n);
       for (const auto value : array.local()) ASSERT_EQ(value, 0);
       for (std::size_t offset = 0; offset < array.local().size(); ++offset)
-        array.local()[offset] = static_cast<std::int64_t>(array.map().index_of(team.rank(), offset)) + 1000;
+        array.local()[offset] =
+            static_cast<std::int64_t>(array.map().index_of(team.rank(), offset)) + 1000;
       team.barrier();
       for (std::uint64_t i = 0; i < n; ++i) {
         const auto [rank, offset] = array.map().owner_offset(i);
@@ -44,8 +45,12 @@ void every_rank_sees_every_element(D distribution) {
 }
 
 TEST(DistArray, every_rank_sees_every_element_of_block) { every_rank_sees_every_element(block{}); }
-TEST(DistArray, every_rank_sees_every_element_of_cyclic) { every_rank_sees_every_element(cyclic{}); }
-TEST(DistArray, every_rank_sees_every_element_of_block_cyclic) { every_rank_sees_every_element(block_cyclic{3}); }
+TEST(DistArray, every_rank_sees_every_element_of_cyclic) {
+  every_rank_sees_every_element(cyclic{});
+}
+TEST(DistArray, every_rank_sees_every_element_of_block_cyclic) {
+  every_rank_sees_every_element(block_cyclic{3});
+}
 
 TEST(DistArray, can_be_moved) {
   spmd([](team& team) {
@@ -72,12 +77,16 @@ void refused(errc code, const std::string& part_of_message, const Make& make) {
 }
 
 TEST(DistArray, what_no_machine_holds_is_refused_on_all_ranks) {
+  refused(errc::out_of_memory, "any memory", [](team& team) {
+    dist_array<double> a(team, std::numeric_limits<std::uint64_t>::max());
+  });
   refused(errc::out_of_memory, "any memory",
-          [](team& team) { dist_array<double> a(team, std::numeric_limits<std::uint64_t>::max()); });
-  refused(errc::out_of_memory, "any memory", [](team& team) { dist_array<double, cyclic> a(team, most_elements); });
-  refused(errc::out_of_memory, "any memory",
-          [](team& team) { dist_array<double, block_cyclic> a(team, most_elements, {most_elements}); });
-  refused(errc::out_of_memory, "bytes", [](team& team) { dist_array<double> a(team, std::uint64_t{1} << 50); });
+          [](team& team) { dist_array<double, cyclic> a(team, most_elements); });
+  refused(errc::out_of_memory, "any memory", [](team& team) {
+    dist_array<double, block_cyclic> a(team, most_elements, {most_elements});
+  });
+  refused(errc::out_of_memory, "bytes",
+          [](team& team) { dist_array<double> a(team, std::uint64_t{1} << 50); });
 }
 
 TEST(DistArray, sizes_that_differ_between_ranks_are_refused_on_all) {
@@ -116,7 +125,8 @@ TEST(DistArray, blocks_that_differ_between_ranks_are_refused_on_all) {
 }
 
 TEST(DistArray, blocks_of_nothing_are_refused) {
-  refused(errc::usage, "at least 1", [](team& team) { dist_array<int, block_cyclic> a(team, 10, {0}); });
+  refused(errc::usage, "at least 1",
+          [](team& team) { dist_array<int, block_cyclic> a(team, 10, {0}); });
 }
 
 }  // namespace

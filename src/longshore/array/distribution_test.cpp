@@ -18,7 +18,8 @@ constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 std::vector<std::uint64_t> hard_numbers() {
   std::vector<std::uint64_t> numbers;
   for (int k = 0; k < 64; ++k)
-    for (int d = -2; d <= 2; ++d) numbers.push_back((std::uint64_t{1} << k) + static_cast<std::uint64_t>(d));
+    for (int d = -2; d <= 2; ++d)
+      numbers.push_back((std::uint64_t{1} << k) + static_cast<std::uint64_t>(d));
   for (std::uint64_t i = 1; i < 60; ++i) numbers.push_back(i);
   for (std::uint64_t i = 0; i < 60; ++i) numbers.push_back(most - i);
   random_stream random(7);
@@ -70,36 +71,43 @@ std::vector<location> deal(block_cyclic d, std::uint64_t n, int ranks) {
   std::vector<location> at;
   std::vector<std::uint64_t> held(static_cast<std::size_t>(ranks), 0);
   for (int rank = 0; at.size() < n; rank = (rank + 1) % ranks)
-    for (std::uint64_t i = 0; i < d.block_items && at.size() < n; ++i) at.push_back({rank, held[rank]++});
+    for (std::uint64_t i = 0; i < d.block_items && at.size() < n; ++i)
+      at.push_back({rank, held[rank]++});
   return at;
 }
-std::vector<location> deal(cyclic, std::uint64_t n, int ranks) { return deal(block_cyclic{1}, n, ranks); }
+std::vector<location> deal(cyclic, std::uint64_t n, int ranks) {
+  return deal(block_cyclic{1}, n, ranks);
+}
 
 template <class D>
 void compare_with_dealing(D distribution) {
   std::size_t elements = 0;
   for (int ranks = 1; ranks <= 17; ++ranks)
-    for (const std::uint64_t n : {0, 1, 2, 3, 5, 7, 8, 16, 17, 31, 64, 100, 128, 255, 256, 1000, 1024, 4099}) {
+    for (const std::uint64_t n :
+         {0, 1, 2, 3, 5, 7, 8, 16, 17, 31, 64, 100, 128, 255, 256, 1000, 1024, 4099}) {
       const typename D::map map(distribution, n, ranks);
       const auto expected = deal(distribution, n, ranks);
       ASSERT_EQ(expected.size(), n);
       std::vector<std::uint64_t> held(static_cast<std::size_t>(ranks), 0);
       for (std::uint64_t i = 0; i < n; ++i) {
-        ASSERT_EQ(map.owner_offset(i), expected[i]) << "index " << i << " of " << n << " over " << ranks << " ranks";
+        ASSERT_EQ(map.owner_offset(i), expected[i])
+            << "index " << i << " of " << n << " over " << ranks << " ranks";
         ASSERT_EQ(map.index_of(expected[i].rank, expected[i].offset), i);
         ++held[expected[i].rank];
         ++elements;
       }
       std::uint64_t largest = 0;
       for (int rank = 0; rank < ranks; ++rank) {
-        ASSERT_EQ(map.local_size(rank), held[rank]) << "rank " << rank << " of " << ranks << ", " << n << " elements";
+        ASSERT_EQ(map.local_size(rank), held[rank])
+            << "rank " << rank << " of " << ranks << ", " << n << " elements";
         largest = std::max(largest, held[rank]);
       }
       ASSERT_EQ(map.largest_local_size(), largest);
       ASSERT_EQ(map.size(), n);
       ASSERT_EQ(map.ranks(), ranks);
       map.with_locator([&](auto locate) {
-        for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(locate(i), expected[i]) << i << " of " << n << " over " << ranks;
+        for (std::uint64_t i = 0; i < n; ++i)
+          ASSERT_EQ(locate(i), expected[i]) << i << " of " << n << " over " << ranks;
       });
       if (::testing::Test::HasFatalFailure()) return;
     }
@@ -109,7 +117,8 @@ void compare_with_dealing(D distribution) {
 TEST(Distribution, block_is_what_dealing_out_gives) { compare_with_dealing(block{}); }
 TEST(Distribution, cyclic_is_what_dealing_out_gives) { compare_with_dealing(cyclic{}); }
 TEST(Distribution, block_cyclic_is_what_dealing_out_gives) {
-  for (const std::uint64_t items : {1, 2, 3, 8, 13, 64, 5000}) compare_with_dealing(block_cyclic{items});
+  for (const std::uint64_t items : {1, 2, 3, 8, 13, 64, 5000})
+    compare_with_dealing(block_cyclic{items});
 }
 
 // Too large to deal out: there and back again, and the two ends.
@@ -117,7 +126,8 @@ template <class D>
 void round_trip_of_huge_sizes(D distribution) {
   random_stream random(11);
   for (const int ranks : {1, 2, 3, 64, 1000, 46341, 1 << 20})
-    for (const std::uint64_t n : {std::uint64_t{1} << 40, (std::uint64_t{1} << 61) + 12345, most_elements}) {
+    for (const std::uint64_t n :
+         {std::uint64_t{1} << 40, (std::uint64_t{1} << 61) + 12345, most_elements}) {
       const typename D::map map(distribution, n, ranks);
       map.with_locator([&](auto locate) {
         for (int k = 0; k < 200; ++k) {

@@ -33,8 +33,9 @@ template <class... Arrays>
 namespace detail {
 
 /// Throws errc::usage: array `position` (from 1) of a zip does not match the first.
-[[noreturn]] void refuse_unequal(std::size_t position, std::string_view distribution, std::uint64_t size, int ranks,
-                                 std::uint64_t first_size, int first_ranks);
+[[noreturn]] void refuse_unequal(std::size_t position, std::string_view distribution,
+                                 std::uint64_t size, int ranks, std::uint64_t first_size,
+                                 int first_ranks);
 
 template <class First, class... Others>
 void check_equal(const First& first, const Others&... others) {
@@ -44,8 +45,8 @@ void check_equal(const First& first, const Others&... others) {
   [[maybe_unused]] const auto check = [&](const auto& other) {
     ++position;
     if (!(other.map() == first.map()))
-      refuse_unequal(position, First::distribution_type::name, other.size(), other.map().ranks(), first.size(),
-                     first.map().ranks());
+      refuse_unequal(position, First::distribution_type::name, other.size(), other.map().ranks(),
+                     first.size(), first.map().ranks());
   };
   (check(others), ...);
 }
@@ -54,7 +55,9 @@ void check_equal(const First& first, const Others&... others) {
 template <class... Arrays>
 constexpr std::size_t line_items() {
   std::size_t items = 1;
-  ((items = std::lcm(items, cache_line_bytes / std::gcd(cache_line_bytes, sizeof(typename Arrays::value_type)))), ...);
+  ((items = std::lcm(
+        items, cache_line_bytes / std::gcd(cache_line_bytes, sizeof(typename Arrays::value_type)))),
+   ...);
   return items;
 }
 
@@ -70,7 +73,10 @@ void for_each_span(tasks& workers, const zipped<Arrays...>& all, Body&& body) {
         detail::check_equal(*array...);
         const std::size_t items = std::get<0>(all.arrays)->local().size();
         workers.for_each_range(
-            items, [&](std::size_t begin, std::size_t end) { body(array->local().subspan(begin, end - begin)...); },
+            items,
+            [&](std::size_t begin, std::size_t end) {
+              body(array->local().subspan(begin, end - begin)...);
+            },
             detail::line_items<std::remove_const_t<Arrays>...>());
       },
       all.arrays);

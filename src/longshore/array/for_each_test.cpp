@@ -43,7 +43,9 @@ void visits_every_element_once(D distribution) {
 
 TEST(ForEach, visits_every_element_once_in_block) { visits_every_element_once(block{}); }
 TEST(ForEach, visits_every_element_once_in_cyclic) { visits_every_element_once(cyclic{}); }
-TEST(ForEach, visits_every_element_once_in_block_cyclic) { visits_every_element_once(block_cyclic{5}); }
+TEST(ForEach, visits_every_element_once_in_block_cyclic) {
+  visits_every_element_once(block_cyclic{5});
+}
 
 TEST(ForEachSpan, pieces_are_contiguous_lie_at_cache_lines_and_cover_the_part) {
   spmd([](team& team) {

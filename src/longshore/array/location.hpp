@@ -31,19 +31,21 @@ inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 62;
 template <class Map>
 concept distribution_map = std::copyable<Map> && std::equality_comparable<Map> &&
     requires(const Map map, int rank, std::uint64_t index) {
-  { map.size() } -> std::same_as<std::uint64_t>;                 // elements in all
-  { map.ranks() } -> std::same_as<int>;                          //
-  { map.local_size(rank) } -> std::same_as<std::uint64_t>;       // elements of one rank
-  { map.largest_local_size() } -> std::same_as<std::uint64_t>;   // of the rank that has most
-  { map.owner_offset(index) } -> std::same_as<location>;         // REQUIRES: index < size()
-  { map.index_of(rank, index) } -> std::same_as<std::uint64_t>;  // REQUIRES: offset < local_size(rank)
+  { map.size() } -> std::same_as<std::uint64_t>;                // elements in all
+  { map.ranks() } -> std::same_as<int>;                         //
+  { map.local_size(rank) } -> std::same_as<std::uint64_t>;      // elements of one rank
+  { map.largest_local_size() } -> std::same_as<std::uint64_t>;  // of the rank that has most
+  { map.owner_offset(index) } -> std::same_as<location>;        // REQUIRES: index < size()
+  {
+    map.index_of(rank, index)
+    } -> std::same_as<std::uint64_t>;  // REQUIRES: offset < local_size(rank)
 };
 
 template <class D>
 concept distribution = std::copyable<D> && distribution_map<typename D::map> &&
     requires(const D d, std::uint64_t size, int ranks) {
   typename D::map;
-  {typename D::map(d, size, ranks)};                     // REQUIRES: size <= most_elements, ranks >= 1
+  {typename D::map(d, size, ranks)};  // REQUIRES: size <= most_elements, ranks >= 1
   { D::name } -> std::convertible_to<std::string_view>;  // as typed: "block", "cyclic", ...
 };
 

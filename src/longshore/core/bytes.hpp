@@ -14,7 +14,9 @@ inline constexpr std::size_t interference_bytes = 128;
 inline constexpr std::size_t cache_line_bytes = 64;
 
 /// The smallest multiple of `unit` (any positive number) that is not below `n`.
-[[nodiscard]] constexpr std::size_t round_up(std::size_t n, std::size_t unit) noexcept { return (n + unit - 1) / unit * unit; }
+[[nodiscard]] constexpr std::size_t round_up(std::size_t n, std::size_t unit) noexcept {
+  return (n + unit - 1) / unit * unit;
+}
 
 /// Types whose bytes may be copied from rank to rank.
 template <class T>

@@ -30,7 +30,8 @@ TEST(Names, have_a_place_in_their_list_or_are_refused_with_all_of_it) {
   };
   const std::array<std::string_view, 3> texts = {"faces", "edges", "corners"};
   const std::array<entry, 2> entries = {{{7, "put"}, {8, "get"}}};
-  for (std::size_t k = 0; k < texts.size(); ++k) EXPECT_EQ(place_of_name(texts, texts[k], "no stencil reaches"), k);
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    EXPECT_EQ(place_of_name(texts, texts[k], "no stencil reaches"), k);
   EXPECT_EQ(entries[place_of_name(entries, "get", "there is no")].value, 8);
   for (const char* wrong : {"", "face", "facess", "Faces"}) {
     try {
@@ -38,7 +39,8 @@ TEST(Names, have_a_place_in_their_list_or_are_refused_with_all_of_it) {
       FAIL() << wrong << " was taken";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::usage);
-      EXPECT_EQ(std::string(e.what()), fmt::format("no stencil reaches '{}': it is one of faces, edges, corners", wrong));
+      EXPECT_EQ(std::string(e.what()),
+                fmt::format("no stencil reaches '{}': it is one of faces, edges, corners", wrong));
     }
   }
 }
@@ -50,7 +52,8 @@ std::string text_of(const Thrown& thrown) {
 
 TEST(Error, a_failure_of_the_program_is_told_by_its_type_and_one_of_the_library_by_its_code) {
   EXPECT_EQ(text_of(error(errc::timeout, "too late")), "timeout: too late");
-  EXPECT_EQ(text_of(std::out_of_range("no such rank")), "the program threw std::out_of_range: no such rank");
+  EXPECT_EQ(text_of(std::out_of_range("no such rank")),
+            "the program threw std::out_of_range: no such rank");
   EXPECT_EQ(text_of(std::bad_alloc()), "out of memory: an allocation failed");
   EXPECT_EQ(text_of(program_failure("it returned 2")), "it returned 2");
   EXPECT_EQ(text_of("why"), "the program threw the text 'why'");
@@ -90,7 +93,9 @@ TEST(Environment, a_value_that_does_not_parse_names_variable_value_and_range) {
       FAIL() << bad << " was taken";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::usage);
-      EXPECT_NE(std::string(e.what()).find("LONGSHORE_TEST_VALUE='" + std::string(bad) + "'"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("LONGSHORE_TEST_VALUE='" + std::string(bad) + "'"),
+                std::string::npos)
+          << e.what();
     }
   }
   ::setenv("LONGSHORE_TEST_VALUE", "2.5", 1);

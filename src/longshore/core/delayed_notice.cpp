@@ -12,7 +12,9 @@ delayed_notice::delayed_notice(double seconds, std::function<std::string()> text
     : thread_([this, seconds, text = std::move(text)] {
         {
           std::unique_lock lock(mutex_);
-          if (ended_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return is_over_; })) return;
+          if (ended_.wait_for(lock, std::chrono::duration<double>(seconds),
+                              [this] { return is_over_; }))
+            return;
         }
         if (const std::string line = text(); !line.empty()) {
           fmt::print(stderr, "{}\n", line);

@@ -13,7 +13,8 @@ std::optional<Number> parse(const char* name, Number low, Number high) {
   if (!text) return std::nullopt;
   Number value{};
   const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (status != std::errc{} || end != text->data() + text->size() || !(value >= low && value <= high))
+  if (status != std::errc{} || end != text->data() + text->size() ||
+      !(value >= low && value <= high))
     fail(errc::usage, "{}='{}' is not a number from {} to {}", name, *text, low, high);
   return value;
 }
@@ -26,8 +27,12 @@ std::optional<std::string> environment_text(const char* name) {
   return std::string(value);
 }
 
-std::optional<long> environment_integer(const char* name, long low, long high) { return parse<long>(name, low, high); }
+std::optional<long> environment_integer(const char* name, long low, long high) {
+  return parse<long>(name, low, high);
+}
 
-std::optional<double> environment_number(const char* name, double low, double high) { return parse<double>(name, low, high); }
+std::optional<double> environment_number(const char* name, double low, double high) {
+  return parse<double>(name, low, high);
+}
 
 }  // namespace longshore

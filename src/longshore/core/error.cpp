@@ -15,7 +15,8 @@ namespace {
 // As it is written in a program, where the compiler can tell.
 std::string type_name(const std::type_info* type) {
   if (type == nullptr) return "an exception of another language";
-  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), std::free);
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), std::free);
   return name ? name.get() : type->name();
 }
 
@@ -49,13 +50,16 @@ std::string failure_text(const std::exception_ptr& thrown) {
   } catch (const char* text) {
     return fmt::format("the program threw the text '{}'", text);
   } catch (...) {
-    return fmt::format("the program threw {}, which is no std::exception", type_name(abi::__cxa_current_exception_type()));
+    return fmt::format("the program threw {}, which is no std::exception",
+                       type_name(abi::__cxa_current_exception_type()));
   }
 }
 
-void detail::fail(errc code, std::string_view format, std::span<const message_value> values) {
+void detail::fail(errc code, std::string_view format,
+                  std::span<const detail::message_value> values) {
   fmt::dynamic_format_arg_store<fmt::format_context> stored;
-  for (const message_value& value : values) value.with([&stored](auto plain) { stored.push_back(plain); });
+  for (const detail::message_value& value : values)
+    value.with([&stored](auto plain) { stored.push_back(plain); });
   throw error(code, fmt::vformat(fmt::string_view(format.data(), format.size()), stored));
 }
 

@@ -94,7 +94,8 @@ class message_format {
     std::size_t places = 0;
     for (std::size_t i = 0; i + 1 < Size; ++i)
       if (text[i] == '{' && text[++i] != '{') ++places;
-    if (places != sizeof...(Values)) throw "a message has a {} for each value";  // an error of compiling
+    if (places != sizeof...(Values))
+      throw "a message has a {} for each value";  // an error of compiling
   }
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
@@ -108,7 +109,8 @@ class message_format {
 
 /// Throws an error whose message is formatted as by fmt.
 template <class... Values>
-[[noreturn]] void fail(errc code, detail::message_format<std::type_identity_t<Values>...> format, const Values&... values) {
+[[noreturn]] void fail(errc code, detail::message_format<std::type_identity_t<Values>...> format,
+                       const Values&... values) {
   const detail::message_value all[] = {values..., 0};
   detail::fail(code, format.text(), std::span(all, sizeof...(values)));
 }

@@ -47,14 +47,17 @@ class random_stream {
   constexpr double uniform() noexcept { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
 
  private:
-  static constexpr std::uint64_t rotate(std::uint64_t x, int k) noexcept { return (x << k) | (x >> (64 - k)); }
+  static constexpr std::uint64_t rotate(std::uint64_t x, int k) noexcept {
+    return (x << k) | (x >> (64 - k));
+  }
   std::uint64_t state_[4] = {};
 };
 
 /// Fisher-Yates shuffle in place; the same for the same stream everywhere.
 template <class T>
 constexpr void shuffle(std::span<T> items, random_stream& random) noexcept {
-  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[static_cast<std::size_t>(random.below(i))]);
+  for (std::size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[static_cast<std::size_t>(random.below(i))]);
 }
 
 }  // namespace longshore

@@ -44,7 +44,8 @@ class Auto : public ::testing::Test {
   std::optional<std::string> profile_before_ = environment_text("LONGSHORE_PROFILE");
 };
 
-std::vector<std::int64_t> random_indices(const team& team, std::uint64_t n, std::size_t count, std::uint64_t seed = 7) {
+std::vector<std::int64_t> random_indices(const team& team, std::uint64_t n, std::size_t count,
+                                         std::uint64_t seed = 7) {
   random_stream random(seed, static_cast<std::uint64_t>(team.rank()));
   std::vector<std::int64_t> indices(count);
   for (auto& index : indices) index = static_cast<std::int64_t>(random.below(n));
@@ -53,8 +54,9 @@ std::vector<std::int64_t> random_indices(const team& team, std::uint64_t n, std:
 
 void expect_same_on_all_ranks(team& team, const gather_decision& decision) {
   for (const auto& choice : decision.by_size) {
-    const auto all = team.allgather_value(std::array<std::int64_t, 3>{
-        static_cast<std::int64_t>(choice.strategy), static_cast<std::int64_t>(choice.buffer_items), choice.hops});
+    const auto all = team.allgather_value(
+        std::array<std::int64_t, 3>{static_cast<std::int64_t>(choice.strategy),
+                                    static_cast<std::int64_t>(choice.buffer_items), choice.hops});
     for (const auto& theirs : all) EXPECT_EQ(theirs, all.front());
     EXPECT_NE(choice.strategy, gather_strategy::automatic);
   }
@@ -64,7 +66,8 @@ template <class Plan>
 void expect_values(Plan& plan, team& team, std::uint64_t n) {
   for (const std::size_t count : {0, 3, 700, 9000})
     for (int again = 0; again < 2; ++again) {
-      const auto indices = random_indices(team, n, count + static_cast<std::size_t>(team.rank()), count);
+      const auto indices =
+          random_indices(team, n, count + static_cast<std::size_t>(team.rank()), count);
       std::vector<std::int64_t> out(indices.size());
       plan(indices, out);
       for (std::size_t i = 0; i < out.size(); ++i)
@@ -94,7 +97,8 @@ TEST_F(Auto, gathers_by_what_was_measured_and_leaves_the_table_alone) {
     EXPECT_EQ(second.decision().by_size, plan.decision().by_size);
     team.barrier();
     for (std::size_t k = 0; k < table.local().size(); ++k)
-      ASSERT_EQ(table.local()[k], -static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) - 1);
+      ASSERT_EQ(table.local()[k],
+                -static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) - 1);
   });
 }
 
@@ -114,7 +118,8 @@ TEST_F(Auto, scatters_and_counts_by_what_was_measured) {
     write(indices, values);
     team.barrier();
     for (std::size_t k = 0; k < table.local().size(); ++k)
-      ASSERT_EQ(table.local()[k], 3 * static_cast<std::int64_t>(table.map().index_of(team.rank(), k)));
+      ASSERT_EQ(table.local()[k],
+                3 * static_cast<std::int64_t>(table.map().index_of(team.rank(), k)));
 
     update_plan add(table);
     expect_same_on_all_ranks(team, add.decision());
@@ -125,7 +130,9 @@ TEST_F(Auto, scatters_and_counts_by_what_was_measured) {
     add(everything, ones);
     team.barrier();
     for (std::size_t k = 0; k < table.local().size(); ++k)
-      ASSERT_EQ(table.local()[k], 3 * static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) + 2 * team.size());
+      ASSERT_EQ(
+          table.local()[k],
+          3 * static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) + 2 * team.size());
     team.barrier();
   });
 }
@@ -154,7 +161,8 @@ TEST_F(Auto, off_means_loads_where_they_reach_everybody_else_rounds) {
     fill(table);
     gather_plan plan(table, {.buffer_items = 33});
     EXPECT_EQ(plan.decision().from, origin::rule);
-    EXPECT_EQ(plan.strategy(), team.nodes().node_count() == 1 ? gather_strategy::direct : gather_strategy::exstack);
+    EXPECT_EQ(plan.strategy(),
+              team.nodes().node_count() == 1 ? gather_strategy::direct : gather_strategy::exstack);
     EXPECT_EQ(plan.choice().buffer_items, 33u);
     expect_values(plan, team, 100);
   });
@@ -167,7 +175,7 @@ TEST_F(Auto, memory_that_one_rank_does_not_have_is_missed_by_all) {
     const dist_array<std::int64_t, cyclic> table(team, 100);
     const std::size_t requests = team.rank() == team.size() - 1 ? std::size_t{1} << 50 : 10;
     try {
-      const gathering::tuning_table<std::int64_t, cyclic> tuned(table, {100, requests});
+      const detail::tuning_table<std::int64_t, cyclic> tuned(table, {100, requests});
       ADD_FAILURE() << "no error";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
@@ -206,7 +214,8 @@ TEST_F(Auto, a_budget_that_is_no_number_fails_on_all_ranks) {
       ADD_FAILURE();
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::usage);
-      EXPECT_NE(std::string(e.what()).find("LONGSHORE_TUNING_SECONDS"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("LONGSHORE_TUNING_SECONDS"), std::string::npos)
+          << e.what();
     }
     team.barrier();
   });
@@ -226,9 +235,9 @@ void make_choices_differ(const std::string& file) {
   in.close();
   std::ofstream out(file);
   out << title << '\n' << columns << '\n';
-  for (const std::size_t requests : gathering::measured_requests) {
-    const bool small = requests == gathering::measured_requests.front();
-    const std::size_t lines = 2 * gathering::request_classes;
+  for (const std::size_t requests : detail::measured_requests) {
+    const bool small = requests == detail::measured_requests.front();
+    const std::size_t lines = 2 * detail::request_classes;
     out << key << lines << " agp 1024 0 " << requests << (small ? " 1e-6 3\n" : " 1e-3 3\n");
     out << key << lines << " exstack 256 0 " << requests << (small ? " 1e-3 3\n" : " 1e-6 3\n");
   }
@@ -254,7 +263,8 @@ TEST_F(Auto, calls_of_different_sizes_take_different_ways_that_all_ranks_agree_o
       const auto indices = random_indices(team, n, many ? 20'000 : 5);
       std::vector<std::int64_t> out(indices.size());
       plan(indices, out);
-      for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], -indices[i] - 1) << "call " << call;
+      for (std::size_t i = 0; i < out.size(); ++i)
+        ASSERT_EQ(out[i], -indices[i] - 1) << "call " << call;
       const auto strategies = team.allgather_value(plan.strategy());
       for (const auto theirs : strategies) EXPECT_EQ(theirs, strategies.front());
       if (call < 2) {  // rank 0 has many at call 0, nobody at call 1, where they agree again

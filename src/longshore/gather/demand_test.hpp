@@ -4,7 +4,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/detail/engine_choice.hpp>
 #include <longshore/gather/strategy.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -26,7 +26,8 @@ struct asker {
   std::uint64_t n;
 };
 
-inline std::vector<std::int64_t> random_indices(const asker& who, std::size_t count, double skew = 1) {
+inline std::vector<std::int64_t> random_indices(const asker& who, std::size_t count,
+                                                double skew = 1) {
   random_stream random(7, static_cast<std::uint64_t>(who.rank));
   std::vector<std::int64_t> indices(count);
   for (auto& index : indices) {
@@ -45,10 +46,16 @@ struct demand {
 inline const std::vector<demand>& demands() {
   static const std::vector<demand> all = {
       {"nothing", [](const asker&) { return std::vector<std::int64_t>{}; }},
-      {"one rank only", [](const asker& a) { return random_indices(a, a.rank == a.ranks - 1 ? 301 : 0); }},
+      {"one rank only",
+       [](const asker& a) { return random_indices(a, a.rank == a.ranks - 1 ? 301 : 0); }},
       {"all want the last element",
-       [](const asker& a) { return std::vector<std::int64_t>(99, static_cast<std::int64_t>(a.n - 1)); }},
-      {"random", [](const asker& a) { return random_indices(a, 300 + 13 * static_cast<std::size_t>(a.rank)); }},
+       [](const asker& a) {
+         return std::vector<std::int64_t>(99, static_cast<std::int64_t>(a.n - 1));
+       }},
+      {"random",
+       [](const asker& a) {
+         return random_indices(a, 300 + 13 * static_cast<std::size_t>(a.rank));
+       }},
       {"skewed", [](const asker& a) { return random_indices(a, 200, 4); }},
       {"in order", [](const asker& a) {
          std::vector<std::int64_t> all_of_them(a.n);
@@ -86,32 +93,39 @@ std::vector<gather_strategy> usable_strategies(team& team, bool all_direct, cons
 template <class Table, class Value>
 void fill_table(Table& table, const Value& value_of) {
   const auto part = table.local();
-  for (std::size_t k = 0; k < part.size(); ++k) part[k] = value_of(table.map().index_of(table.team().rank(), k));
+  for (std::size_t k = 0; k < part.size(); ++k)
+    part[k] = value_of(table.map().index_of(table.team().rank(), k));
   table.team().barrier();
 }
 
 /// Calls body(options) with every strategy that is usable, and for those that have buffers with small and large ones, with and without
 /// combining. Options: that of scatter or of update. Collective.
 template <class Options, class WhyNot, class Body>
-void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot& why_not, const Body& body) {
+void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot& why_not,
+                     const Body& body) {
   for (const auto strategy : usable_strategies(team, all_direct, why_not))
     for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024})
       for (const bool combine : {false, true}) {
-        const bool asynchronous = gathering::is_asynchronous(strategy);
-        if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack && !asynchronous) continue;
-        if (combine && asynchronous && buffer_items == 1024) continue;  // small buffers end more often
+        const bool asynchronous = detail::is_asynchronous(strategy);
+        if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack &&
+            !asynchronous)
+          continue;
+        if (combine && asynchronous && buffer_items == 1024)
+          continue;  // small buffers end more often
         Options options;
         options.strategy = strategy;
         options.buffer_items = buffer_items;
         options.combine = combine;
-        body(options, fmt::format("{}, buffers of {}{}", name_of(strategy), buffer_items, combine ? ", combined" : ""));
+        body(options, fmt::format("{}, buffers of {}{}", name_of(strategy), buffer_items,
+                                  combine ? ", combined" : ""));
       }
 }
 
 /// Which error each rank gets from call(mine), where the last rank, whose `mine` is true, makes a mistake; and that its message has the words.
 /// `told`: the others know of it.
 template <class Call>
-void expect_failure(team& team, bool told, const std::vector<std::string>& words, const Call& call) {
+void expect_failure(team& team, bool told, const std::vector<std::string>& words,
+                    const Call& call) {
   const bool mine = team.rank() == team.size() - 1;
   try {
     call(mine);
@@ -119,7 +133,8 @@ void expect_failure(team& team, bool told, const std::vector<std::string>& words
   } catch (const error& e) {
     EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed) << e.what();
     for (const auto& word : words)
-      EXPECT_TRUE(!mine || std::string(e.what()).find(word) != std::string::npos) << e.what() << "; lacks " << word;
+      EXPECT_TRUE(!mine || std::string(e.what()).find(word) != std::string::npos)
+          << e.what() << "; lacks " << word;
   }
   team.barrier();
 }

@@ -1,16 +1,16 @@
 // gather: out[i] = table[indices[i]], where the table is spread over all ranks and the indices are any.
 #pragma once
 
+#include <longshore/gather/detail/planned.hpp>
+#include <longshore/gather/detail/table_parts.hpp>
 #include <longshore/gather/options.hpp>
-#include <longshore/gather/planned.hpp>
-#include <longshore/gather/table_parts.hpp>
 
 #include <memory>
 #include <span>
 #include <type_traits>
 
 namespace longshore {
-namespace gathering {
+namespace detail {
 
 template <trivially_copyable T>
 class planned_gather : public planned {
@@ -23,16 +23,16 @@ class planned_gather : public planned {
 
 /// Collective. Strategies are those of gather_by_strategy.
 template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] std::unique_ptr<planned_gather<T>> plan_gather(const table_parts<T, Distribution>& table,
-                                                             const gather_options& options);
+[[nodiscard]] std::unique_ptr<planned_gather<T>> plan_gather(
+    const table_parts<T, Distribution>& table, const gather_options& options);
 
 // Compiled in the library.
-extern template std::unique_ptr<planned_gather<word32>> plan_gather(const table_parts<word32, any_distribution>&,
-                                                                    const gather_options&);
-extern template std::unique_ptr<planned_gather<word64>> plan_gather(const table_parts<word64, any_distribution>&,
-                                                                    const gather_options&);
+extern template std::unique_ptr<planned_gather<word32>> plan_gather(
+    const table_parts<word32, any_distribution>&, const gather_options&);
+extern template std::unique_ptr<planned_gather<word64>> plan_gather(
+    const table_parts<word64, any_distribution>&, const gather_options&);
 
-}  // namespace gathering
+}  // namespace detail
 
 /// What gathers from one table need, made once and used often: nothing is allocated while it is used (by strategy auto, where it depends
 /// on the number of requests, when a size is first met).
@@ -48,7 +48,7 @@ class gather_plan {
   /// not possible here, errc::usage for buffers of no items, errc::out_of_memory. Strategy auto measures for a part of a second in
   /// a layout that the profile of this machine does not have yet.
   explicit gather_plan(const dist_array<T, Distribution>& table, gather_options options = {})
-      : plan_(gathering::plan_gather(parts(table), options)) {}
+      : plan_(detail::plan_gather(parts(table), options)) {}
 
   /// out[i] = table[indices[i]] for all i; indices are global, any number of them, different on each rank.
   /// Collective with auto and with strategies that aggregate; with agp and direct a call of this rank alone. What other ranks wrote into the table must be
@@ -71,9 +71,9 @@ class gather_plan {
   [[nodiscard]] exchange_report what_happened() const { return plan_->what_happened(); }
 
  private:
-  using element = gathering::moved_element<T, Distribution>;
-  using parts = gathering::table_parts<element, gathering::moved_distribution<T, Distribution>>;
-  std::unique_ptr<gathering::planned_gather<element>> plan_;
+  using element = detail::moved_element<T, Distribution>;
+  using parts = detail::table_parts<element, detail::moved_distribution<T, Distribution>>;
+  std::unique_ptr<detail::planned_gather<element>> plan_;
 };
 
 /// Collective. One gather with a plan of its own; see gather_plan, which is better where more than one follows.
@@ -87,4 +87,4 @@ void gather(const dist_array<T, Distribution>& table, std::span<const std::int64
 
 }  // namespace longshore
 
-#include <longshore/gather/gather_by_strategy.hpp>
+#include <longshore/gather/detail/gather_by_strategy.hpp>

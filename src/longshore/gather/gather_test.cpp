@@ -19,7 +19,8 @@ using testing::spmd;
 template <class T>
 T element(std::uint64_t index) {
   if constexpr (std::is_same_v<T, std::array<char, 3>>)
-    return {static_cast<char>(index), static_cast<char>(index >> 8), static_cast<char>(index >> 16)};
+    return {static_cast<char>(index), static_cast<char>(index >> 8),
+            static_cast<char>(index >> 16)};
   else if constexpr (std::is_same_v<T, std::array<double, 5>>)
     return {static_cast<double>(index), 1, 2, -static_cast<double>(index), 5};
   else
@@ -56,7 +57,9 @@ void check_gather(team& team, std::uint64_t n, Distribution distribution) {
   std::size_t gathered = 0;
   for (const auto strategy : usable(table))
     for (const std::size_t buffer_items : {n == 5 ? 1 : 20, 1024}) {
-      if (buffer_items != 1024 && (strategy == gather_strategy::agp || strategy == gather_strategy::direct)) continue;
+      if (buffer_items != 1024 &&
+          (strategy == gather_strategy::agp || strategy == gather_strategy::direct))
+        continue;
       const int hops = strategy == gather_strategy::conveyor ? (buffer_items == 1024 ? 2 : 3) : 0;
       gather_plan plan(table, {.strategy = strategy, .buffer_items = buffer_items, .hops = hops});
       for (const auto& wanted : testing::demands()) {
@@ -64,7 +67,8 @@ void check_gather(team& team, std::uint64_t n, Distribution distribution) {
         std::vector<T> out(indices.size());
         plan(indices, out);
         ASSERT_EQ(first_difference(out, elements<T>(indices)), std::ssize(out))
-            << name_of(strategy) << ", " << Distribution::name << " of " << n << ", " << wanted.name;
+            << name_of(strategy) << ", " << Distribution::name << " of " << n << ", "
+            << wanted.name;
         EXPECT_EQ(plan.moved().payload_bytes, out.size() * sizeof(T));
         gathered += out.size();
       }
@@ -100,8 +104,8 @@ TEST(Gather, stores_past_the_caches_hold_the_same_values) {
       if (table.is_all_direct()) {
         const auto indices = testing::random_indices({team.rank(), team.size(), n}, 1003);
         std::vector<T> out(indices.size());
-        const gathering::table_parts<T, cyclic> parts(table);
-        gathering::direct_gather<T, cyclic> load(parts);
+        const detail::table_parts<T, cyclic> parts(table);
+        detail::direct_gather<T, cyclic> load(parts);
         load(indices, out, true);
         ASSERT_EQ(first_difference(out, elements<T>(indices)), std::ssize(out));
       }
@@ -121,10 +125,12 @@ TEST(Gather, draws_from_a_table_larger_than_the_cache) {
       dist_array<std::int64_t, Distribution> table(team, 300'001, distribution);
       fill(table);
       for (const auto strategy : usable(table)) {
-        const auto indices = testing::random_indices({team.rank(), team.size(), table.size()}, 5001);
+        const auto indices =
+            testing::random_indices({team.rank(), team.size(), table.size()}, 5001);
         std::vector<std::int64_t> out(indices.size());
         gather(table, indices, out, {.strategy = strategy});
-        ASSERT_EQ(first_difference(out, elements<std::int64_t>(indices)), std::ssize(out)) << name_of(strategy);
+        ASSERT_EQ(first_difference(out, elements<std::int64_t>(indices)), std::ssize(out))
+            << name_of(strategy);
       }
       team.barrier();
     };
@@ -141,22 +147,24 @@ TEST(Gather, an_index_out_of_range_is_named_and_the_plan_survives) {
     for (const auto strategy : usable(table)) {
       gather_plan plan(table, {.strategy = strategy, .buffer_items = 32});
       const bool collective = plan.strategy() == gather_strategy::exstack;
-      for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()})
+      for (const std::int64_t bad :
+           {std::int64_t{1000}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()})
         for (const std::size_t position : {0, 3, 777, 1234}) {
           auto indices = testing::random_indices({team.rank(), team.size(), 1000}, 1235);
           std::vector<std::int64_t> out(indices.size());
-          testing::expect_failure(
-              team, collective,
-              {std::to_string(bad), "position " + std::to_string(position), "rank " + std::to_string(team.rank()), "1000"},
-              [&](bool mine) {
-                if (mine) indices[position] = bad;
-                plan(indices, out);
-              });
+          testing::expect_failure(team, collective,
+                                  {std::to_string(bad), "position " + std::to_string(position),
+                                   "rank " + std::to_string(team.rank()), "1000"},
+                                  [&](bool mine) {
+                                    if (mine) indices[position] = bad;
+                                    plan(indices, out);
+                                  });
         }
       const std::vector<std::int64_t> indices = {999, 0, 17};
       std::vector<std::int64_t> out(3);
-      testing::expect_failure(team, collective, {"3 indices", "2 values"},
-                              [&](bool mine) { plan(indices, std::span(out).first(mine ? 2 : 3)); });
+      testing::expect_failure(team, collective, {"3 indices", "2 values"}, [&](bool mine) {
+        plan(indices, std::span(out).first(mine ? 2 : 3));
+      });
       plan(indices, out);
       EXPECT_EQ(out, (std::vector<std::int64_t>{-1000, -1, -18})) << name_of(strategy);
       team.barrier();
@@ -172,12 +180,13 @@ TEST(Gather, an_empty_table_has_no_element_to_ask_for) {
       plan({}, {});
       const std::vector<std::int64_t> indices = {0};
       std::vector<std::int64_t> out(1);
-      testing::expect_failure(team, plan.strategy() == gather_strategy::exstack, {"empty table"}, [&](bool mine) {
-        if (mine)
-          plan(indices, out);
-        else
-          plan({}, {});
-      });
+      testing::expect_failure(team, plan.strategy() == gather_strategy::exstack, {"empty table"},
+                              [&](bool mine) {
+                                if (mine)
+                                  plan(indices, out);
+                                else
+                                  plan({}, {});
+                              });
     }
   });
 }
@@ -196,7 +205,8 @@ TEST(Gather, what_is_not_possible_is_refused_on_all_ranks) {
     expect({.strategy = gather_strategy::conveyor, .hops = 4}, errc::usage);
     expect({.strategy = gather_strategy::exstack2, .buffer_items = 0}, errc::usage);
     expect({.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
-    if (team.nodes().node_count() > 1) expect({.strategy = gather_strategy::direct}, errc::unsupported);
+    if (team.nodes().node_count() > 1)
+      expect({.strategy = gather_strategy::direct}, errc::unsupported);
   });
 }
 
@@ -206,7 +216,8 @@ TEST(Gather, counts_what_crosses_between_nodes_and_nothing_of_direct_loads) {
     fill(table);
     // Everybody asks the rank after it, 50 times.
     const int peer = (team.rank() + 1) % team.size();
-    const std::vector<std::int64_t> indices(50, static_cast<std::int64_t>(table.map().first_index(peer)));
+    const std::vector<std::int64_t> indices(
+        50, static_cast<std::int64_t>(table.map().first_index(peer)));
     std::vector<std::int64_t> out(50);
     const bool remote = !team.nodes().is_local(peer);
 
@@ -234,7 +245,9 @@ TEST(Gather, every_aggregating_strategy_tells_what_happened_as_all_others_count_
     for (const auto index : indices)
       for_others += table.map().owner_offset(static_cast<std::uint64_t>(index)).rank != team.rank();
     EXPECT_TRUE(for_others > 100 || team.size() == 1);
-    const auto sum = [&](std::uint64_t mine) { return team.allreduce_value(static_cast<std::int64_t>(mine), reduction::sum); };
+    const auto sum = [&](std::uint64_t mine) {
+      return team.allreduce_value(static_cast<std::int64_t>(mine), reduction::sum);
+    };
     using enum gather_strategy;
     for (const auto strategy : {exstack, exstack2, conveyor, aggregator, agp}) {
       SCOPED_TRACE(name_of(strategy));
@@ -249,7 +262,8 @@ TEST(Gather, every_aggregating_strategy_tells_what_happened_as_all_others_count_
       EXPECT_EQ(requests.messages + replies.messages, plan.moved().messages);
       EXPECT_EQ(requests.wire_bytes + replies.wire_bytes, plan.moved().wire_bytes);
       EXPECT_EQ(requests.offnode_bytes + replies.offnode_bytes, plan.moved().offnode_bytes);
-      EXPECT_EQ(plan.moved().messages == 0, team.size() == 1) << "what a rank sends itself is no message";
+      EXPECT_EQ(plan.moved().messages == 0, team.size() == 1)
+          << "what a rank sends itself is no message";
       if (first.requests.hops.size() == 1) {
         EXPECT_EQ(first.requests.hops[0].payload_bytes, 4 * for_others);
         EXPECT_EQ(sum(first.replies.hops[0].payload_bytes), 8 * sum(for_others));
@@ -262,9 +276,11 @@ TEST(Gather, every_aggregating_strategy_tells_what_happened_as_all_others_count_
       // Counts go on: the next call is the difference.
       plan(indices, out);
       const exchange_report second = plan.what_happened() - first;
-      EXPECT_EQ(second.requests.sent().wire_bytes + second.replies.sent().wire_bytes, plan.moved().wire_bytes);
+      EXPECT_EQ(second.requests.sent().wire_bytes + second.replies.sent().wire_bytes,
+                plan.moved().wire_bytes);
       EXPECT_GE(second.requests.seconds_without_slot + second.replies.seconds_without_slot, 0);
-      EXPECT_LT(second.requests.seconds_nothing_arrived + second.replies.seconds_nothing_arrived, 60);
+      EXPECT_LT(second.requests.seconds_nothing_arrived + second.replies.seconds_nothing_arrived,
+                60);
     }
     team.barrier();
   });

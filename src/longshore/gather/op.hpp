@@ -15,7 +15,8 @@ struct add {
   template <class T>
   [[nodiscard]] constexpr T operator()(const T& a, const T& b) const {
     if constexpr (std::integral<T> && !std::same_as<T, bool>)
-      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                            static_cast<std::make_unsigned_t<T>>(b));
     else
       return static_cast<T>(a + b);
   }
@@ -32,7 +33,8 @@ struct min {
   template <class T>
   requires std::is_arithmetic_v<T>
   [[nodiscard]] static constexpr T identity() noexcept {
-    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::max();
   }
 };
 
@@ -44,7 +46,8 @@ struct max {
   template <class T>
   requires std::is_arithmetic_v<T>
   [[nodiscard]] static constexpr T identity() noexcept {
-    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::lowest();
   }
 };
 
@@ -88,7 +91,8 @@ namespace longshore {
 /// What an update may do: any function of an element and a value that gives the new element, and is associative and
 /// commutative. The same on all ranks; copied, and called on whichever rank does the work.
 template <class Op, class T>
-concept update_operation = trivially_copyable<T> && std::copyable<Op> && requires(const Op op, const T& element, const T& value) {
+concept update_operation = trivially_copyable<T> && std::copyable<Op> &&
+    requires(const Op op, const T& element, const T& value) {
   { op(element, value) } -> std::convertible_to<T>;
 };
 

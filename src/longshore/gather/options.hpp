@@ -1,7 +1,7 @@
 // What is chosen when a plan for gather, scatter or an update is made, and what became of it.
 #pragma once
 
-#include <longshore/gather/choice.hpp>
+#include <longshore/gather/detail/choice.hpp>
 #include <longshore/gather/strategy.hpp>
 
 #include <cstddef>
@@ -10,10 +10,12 @@
 namespace longshore {
 
 struct gather_options {
-  gather_strategy strategy =
-      gather_strategy::automatic;   ///< automatic: strategy, buffer_items and hops by what was measured here
-  std::size_t buffer_items = 1024;  ///< of an aggregating strategy: items per destination in one exchange
-  int hops = 0;                     ///< of strategy conveyor: 1, 2 or 3; 0: 2 for more than 128 ranks on nodes of several, else 1
+  gather_strategy strategy = gather_strategy::
+      automatic;  ///< automatic: strategy, buffer_items and hops by what was measured here
+  std::size_t buffer_items =
+      1024;  ///< of an aggregating strategy: items per destination in one exchange
+  int hops =
+      0;  ///< of strategy conveyor: 1, 2 or 3; 0: 2 for more than 128 ranks on nodes of several, else 1
   /// Aggregating strategies: what a buffer holds twice for one element is combined before it leaves: asked for once, or added up,
   /// or (scatter) the later value alone sent. Costs some nanoseconds per index; pays where few elements are met often.
   bool combine = false;
@@ -24,6 +26,11 @@ struct gather_options {
 using scatter_options = gather_options;
 using update_options = gather_options;
 
+/// Buffers per destination for requests without a reply, of the asynchronous strategies. Nothing else
+/// paces their senders: with 2, ranks on MPI wait a quarter of the time for a message to be taken.
+/// For requests with a reply 2 are enough.
+inline constexpr int request_slots = 4;
+
 /// What a plan does, and why.
 struct gather_decision {
   enum class origin {
@@ -33,22 +40,25 @@ struct gather_decision {
     measured,  ///< by measurements of this run
   };
   origin from = origin::asked;
-  gathering::choices_by_size by_size = {};  ///< by class of requests
-  bool all_reachable = false;               ///< whether every rank can load from and store to the memory of every other
+  detail::choices_by_size by_size = {};  ///< by class of requests
+  bool all_reachable =
+      false;  ///< whether every rank can load from and store to the memory of every other
 
-  [[nodiscard]] static gathering::choices_by_size uniform(const gather_choice& choice) {
-    gathering::choices_by_size all;
+  [[nodiscard]] static detail::choices_by_size uniform(const gather_choice& choice) {
+    detail::choices_by_size all;
     all.fill(choice);
     return all;
   }
-  [[nodiscard]] bool depends_on_requests() const noexcept { return by_size != uniform(by_size.front()); }
+  [[nodiscard]] bool depends_on_requests() const noexcept {
+    return by_size != uniform(by_size.front());
+  }
 };
 [[nodiscard]] std::string_view name_of(gather_decision::origin from) noexcept;
 
-namespace gathering {
+namespace detail {
 
 /// The options of a plan that does as chosen.
 [[nodiscard]] gather_options with_choice(gather_options options, const gather_choice& choice);
 
-}  // namespace gathering
+}  // namespace detail
 }  // namespace longshore

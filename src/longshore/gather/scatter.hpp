@@ -1,9 +1,9 @@
 // scatter: table[indices[i]] = values[i], where the table is spread over all ranks and the indices are any.
 #pragma once
 
+#include <longshore/gather/detail/planned.hpp>
+#include <longshore/gather/detail/table_parts.hpp>
 #include <longshore/gather/options.hpp>
-#include <longshore/gather/planned.hpp>
-#include <longshore/gather/table_parts.hpp>
 
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 #include <type_traits>
 
 namespace longshore {
-namespace gathering {
+namespace detail {
 
 template <trivially_copyable T>
 class planned_scatter : public planned {
@@ -25,16 +25,16 @@ class planned_scatter : public planned {
 
 /// Collective. Strategies are those of scatter_by_strategy.
 template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] std::unique_ptr<planned_scatter<T>> plan_scatter(const table_parts<T, Distribution>& table,
-                                                               const scatter_options& options);
+[[nodiscard]] std::unique_ptr<planned_scatter<T>> plan_scatter(
+    const table_parts<T, Distribution>& table, const scatter_options& options);
 
 // Compiled in the library.
-extern template std::unique_ptr<planned_scatter<word32>> plan_scatter(const table_parts<word32, any_distribution>&,
-                                                                      const scatter_options&);
-extern template std::unique_ptr<planned_scatter<word64>> plan_scatter(const table_parts<word64, any_distribution>&,
-                                                                      const scatter_options&);
+extern template std::unique_ptr<planned_scatter<word32>> plan_scatter(
+    const table_parts<word32, any_distribution>&, const scatter_options&);
+extern template std::unique_ptr<planned_scatter<word64>> plan_scatter(
+    const table_parts<word64, any_distribution>&, const scatter_options&);
 
-}  // namespace gathering
+}  // namespace detail
 
 /// What scatters into one table need, made once and used often: nothing is allocated while it is used (by strategy auto, where it depends
 /// on the number of requests, when a size is first met).
@@ -49,15 +49,16 @@ class scatter_plan {
  public:
   /// Why `strategy` cannot be used with such elements, or nothing. `all_reachable`: whether every rank can store to the memory of
   /// every other.
-  [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
-    return gathering::why_not_scatter(strategy, all_reachable, sizeof(T));
+  [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy,
+                                                          bool all_reachable) {
+    return detail::why_not_scatter(strategy, all_reachable, sizeof(T));
   }
 
   /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
   /// not possible here, errc::usage for buffers of no items, errc::out_of_memory. Strategy auto measures for a part of a second in
   /// a layout that the profile of this machine does not have yet.
   explicit scatter_plan(dist_array<T, Distribution>& table, scatter_options options = {})
-      : plan_(gathering::plan_scatter(parts(table), options)) {}
+      : plan_(detail::plan_scatter(parts(table), options)) {}
 
   /// table[indices[i]] = values[i] for all i; indices are global, any number of them, different on each rank. Of two values for
   /// one element one wins, whole; not always the later one.
@@ -81,9 +82,9 @@ class scatter_plan {
   [[nodiscard]] exchange_report what_happened() const { return plan_->what_happened(); }
 
  private:
-  using element = gathering::moved_element<T, Distribution>;
-  using parts = gathering::table_parts<element, gathering::moved_distribution<T, Distribution>>;
-  std::unique_ptr<gathering::planned_scatter<element>> plan_;
+  using element = detail::moved_element<T, Distribution>;
+  using parts = detail::table_parts<element, detail::moved_distribution<T, Distribution>>;
+  std::unique_ptr<detail::planned_scatter<element>> plan_;
 };
 
 /// Collective. One scatter with a plan of its own; see scatter_plan, which is better where more than one follows.
@@ -97,4 +98,4 @@ void scatter(dist_array<T, Distribution>& table, std::span<const std::int64_t> i
 
 }  // namespace longshore
 
-#include <longshore/gather/scatter_by_strategy.hpp>
+#include <longshore/gather/detail/scatter_by_strategy.hpp>

@@ -51,10 +51,12 @@ writes<T> writes_of(const dist_array<T, Distribution>& table, const demand& want
     const auto indices = wanted.indices({writer, ranks, table.size()});
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const location at = table.map().owner_offset(static_cast<std::uint64_t>(indices[i]));
-      if (at.rank == table.team().rank()) written.emplace_back(at.offset, written_value<T>(writer, i));
+      if (at.rank == table.team().rank())
+        written.emplace_back(at.offset, written_value<T>(writer, i));
     }
   }
-  std::sort(written.begin(), written.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::sort(written.begin(), written.end(),
+            [](const auto& x, const auto& y) { return x.first < y.first; });
   return written;
 }
 
@@ -67,7 +69,8 @@ std::size_t wrong_elements(const dist_array<T, Distribution>& table, const write
     const T& found = table.local()[k];
     bool is_allowed = (next == written.end() || next->first != k) &&
                       same_bytes(untouched<T>(table.map().index_of(table.team().rank(), k)), found);
-    for (; next != written.end() && next->first == k; ++next) is_allowed = is_allowed || same_bytes(next->second, found);
+    for (; next != written.end() && next->first == k; ++next)
+      is_allowed = is_allowed || same_bytes(next->second, found);
     wrong += !is_allowed;
   }
   return wrong;
@@ -86,7 +89,8 @@ void check_scatter(team& team, std::uint64_t n, Distribution distribution) {
   for (const auto& wanted : testing::demands()) expected.push_back(writes_of(table, wanted));
   std::size_t scattered = 0;
   testing::with_every_plan<scatter_options>(
-      team, table.is_all_direct(), n, scatter_plan<T, Distribution>::why_not, [&](auto options, const std::string& name) {
+      team, table.is_all_direct(), n, scatter_plan<T, Distribution>::why_not,
+      [&](auto options, const std::string& name) {
         scatter_plan plan(table, options);
         for (std::size_t d = 0; d < expected.size(); ++d) {
           const demand& wanted = testing::demands()[d];
@@ -95,7 +99,8 @@ void check_scatter(team& team, std::uint64_t n, Distribution distribution) {
           plan(indices, values_of<T>(me, indices.size()));
           team.barrier();
           ASSERT_EQ(wrong_elements(table, expected[d]), 0u)
-              << Distribution::name << " of " << n << ", " << wanted.name << ", " << sizeof(T) << " bytes, " << name;
+              << Distribution::name << " of " << n << ", " << wanted.name << ", " << sizeof(T)
+              << " bytes, " << name;
           EXPECT_EQ(plan.moved().payload_bytes, indices.size() * sizeof(T));
           scattered += indices.size();
           team.barrier();
@@ -128,8 +133,8 @@ TEST(Scatter, reaches_tables_larger_than_the_cache) {
     const demand many{"many", [](const asker& a) { return testing::random_indices(a, 5001); }};
     const asker me{team.rank(), team.size(), table.size()};
     const auto written = writes_of(table, many);
-    for (const auto strategy :
-         testing::usable_strategies(team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
+    for (const auto strategy : testing::usable_strategies(
+             team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
       refill_untouched(table);
       scatter(table, many.indices(me), values_of<std::int64_t>(me, 5001), {.strategy = strategy});
       team.barrier();
@@ -158,8 +163,8 @@ TEST(Scatter, an_index_out_of_range_is_named_and_the_plan_survives) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1000);
     const asker me{team.rank(), team.size(), 1000};
-    for (const auto strategy :
-         testing::usable_strategies(team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
+    for (const auto strategy : testing::usable_strategies(
+             team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
       scatter_plan plan(table, {.strategy = strategy, .buffer_items = 32});
       const bool told = plan.strategy() == gather_strategy::exstack;
       for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}})
@@ -168,15 +173,17 @@ TEST(Scatter, an_index_out_of_range_is_named_and_the_plan_survives) {
           const auto values = values_of<std::int64_t>(me, indices.size());
           testing::expect_failure(
               team, told,
-              {"scatter", std::to_string(bad), "position " + std::to_string(position), "rank " + std::to_string(team.rank())},
+              {"scatter", std::to_string(bad), "position " + std::to_string(position),
+               "rank " + std::to_string(team.rank())},
               [&](bool mine) {
                 if (mine) indices[position] = bad;
                 plan(indices, values);
               });
         }
       const std::vector<std::int64_t> indices = {999, 0, 17}, values = {1, 2, 3};
-      testing::expect_failure(team, told, {"scatter", "3 indices", "2 values"},
-                              [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
+      testing::expect_failure(team, told, {"scatter", "3 indices", "2 values"}, [&](bool mine) {
+        plan(indices, std::span(values).first(mine ? 2 : 3));
+      });
       const demand& wanted = testing::demands()[3];
       refill_untouched(table);
       plan(wanted.indices(me), values_of<std::int64_t>(me, wanted.indices(me).size()));
@@ -201,7 +208,8 @@ TEST(Scatter, what_is_not_possible_is_refused_on_all_ranks) {
     };
     expect(table, {.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
     expect(wide, {.strategy = gather_strategy::agp}, errc::unsupported);
-    if (team.nodes().node_count() > 1) expect(table, {.strategy = gather_strategy::direct}, errc::unsupported);
+    if (team.nodes().node_count() > 1)
+      expect(table, {.strategy = gather_strategy::direct}, errc::unsupported);
   });
 }
 
@@ -209,7 +217,9 @@ TEST(Scatter, counts_what_crosses_between_nodes) {
   spmd([](team& team) {
     dist_array<std::int64_t, block> table(team, 100 * static_cast<std::uint64_t>(team.size()));
     const int peer = (team.rank() + 1) % team.size();
-    const std::vector<std::int64_t> indices(50, static_cast<std::int64_t>(table.map().first_index(peer))), values(50, 7);
+    const std::vector<std::int64_t> indices(
+        50, static_cast<std::int64_t>(table.map().first_index(peer))),
+        values(50, 7);
     const bool remote = !team.nodes().is_local(peer);
     const auto others = static_cast<std::uint64_t>(team.size() - 1);
 
@@ -222,7 +232,8 @@ TEST(Scatter, counts_what_crosses_between_nodes) {
     EXPECT_EQ(aggregated.moved().messages, others);  // one round
     EXPECT_EQ(aggregated.moved().wire_bytes, others == 0 ? 0 : others + 50 * (4 + 8));
 
-    scatter_plan combined(table, {.strategy = gather_strategy::exstack, .buffer_items = 50, .combine = true});
+    scatter_plan combined(
+        table, {.strategy = gather_strategy::exstack, .buffer_items = 50, .combine = true});
     combined(indices, values);
     EXPECT_EQ(combined.moved().wire_bytes, others == 0 ? 0 : others + 1 * (4 + 8));
     team.barrier();

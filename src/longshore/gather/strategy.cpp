@@ -15,7 +15,8 @@ std::string_view name_of(gather_strategy strategy) noexcept {
 }
 
 gather_strategy gather_strategy_of(std::string_view name) {
-  return gather_strategies[place_of_name(gather_strategies, name, "gather has no strategy")].strategy;
+  return gather_strategies[place_of_name(gather_strategies, name, "gather has no strategy")]
+      .strategy;
 }
 
 std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
@@ -28,38 +29,46 @@ std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable)
     case gather_strategy::automatic: return std::nullopt;
     case gather_strategy::direct:
       if (all_reachable) return std::nullopt;
-      return "strategy direct loads from the memory of every rank, and some ranks are on other nodes: use exstack or agp";
+      return "strategy direct loads from the memory of every rank, and some ranks are on other "
+             "nodes: use exstack or agp";
   }
   return std::nullopt;
 }
 
-namespace gathering {
+namespace detail {
 namespace {
 
 // What one instruction stores or updates.
-bool is_word(std::size_t element_bytes) { return element_bytes <= 8 && std::has_single_bit(element_bytes); }
+bool is_word(std::size_t element_bytes) {
+  return element_bytes <= 8 && std::has_single_bit(element_bytes);
+}
 
 }  // namespace
 
-std::optional<std::string> why_not_scatter(gather_strategy strategy, bool all_reachable, std::size_t element_bytes) {
+std::optional<std::string> why_not_scatter(gather_strategy strategy, bool all_reachable,
+                                           std::size_t element_bytes) {
   if (strategy == gather_strategy::agp && !is_word(element_bytes))
     return fmt::format(
-        "strategy agp stores elements of 1, 2, 4 or 8 bytes: one of {} bytes would be mixed of the values of two ranks: use "
+        "strategy agp stores elements of 1, 2, 4 or 8 bytes: one of {} bytes would be mixed of the "
+        "values of two ranks: use "
         "exstack",
         element_bytes);
   return why_not(strategy, all_reachable);
 }
 
-std::optional<std::string> why_not_update(gather_strategy strategy, bool all_reachable, std::size_t element_bytes,
-                                          bool has_fetch_add) {
+std::optional<std::string> why_not_update(gather_strategy strategy, bool all_reachable,
+                                          std::size_t element_bytes, bool has_fetch_add) {
   if (strategy == gather_strategy::agp && !is_word(element_bytes))
-    return fmt::format("strategy agp needs atomics, which there are for elements of 1, 2, 4 and 8 bytes, not of {}: use exstack",
-                       element_bytes);
+    return fmt::format(
+        "strategy agp needs atomics, which there are for elements of 1, 2, 4 and 8 bytes, not of "
+        "{}: use exstack",
+        element_bytes);
   if (strategy == gather_strategy::agp && !all_reachable && !has_fetch_add)
-    return "strategy agp needs an atomic of the transport where some ranks are on other nodes, and there is one only for "
+    return "strategy agp needs an atomic of the transport where some ranks are on other nodes, and "
+           "there is one only for "
            "adding 64-bit integers: use exstack";
   return why_not(strategy, all_reachable);
 }
 
-}  // namespace gathering
+}  // namespace detail
 }  // namespace longshore

@@ -40,13 +40,17 @@ inline constexpr std::array<named_gather_strategy, 7> gather_strategies = {{
 /// Why `strategy` cannot be used, or nothing. `all_reachable`: whether every rank can load from the memory of every other.
 [[nodiscard]] std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable);
 
-namespace gathering {
+namespace detail {
 
 /// The same for scatter and updates of such elements. `has_fetch_add`: whether transports have the atomic for the update.
-[[nodiscard]] std::optional<std::string> why_not_scatter(gather_strategy strategy, bool all_reachable, std::size_t element_bytes);
-[[nodiscard]] std::optional<std::string> why_not_update(gather_strategy strategy, bool all_reachable, std::size_t element_bytes,
+[[nodiscard]] std::optional<std::string> why_not_scatter(gather_strategy strategy,
+                                                         bool all_reachable,
+                                                         std::size_t element_bytes);
+[[nodiscard]] std::optional<std::string> why_not_update(gather_strategy strategy,
+                                                        bool all_reachable,
+                                                        std::size_t element_bytes,
                                                         bool has_fetch_add);
 
-}  // namespace gathering
+}  // namespace detail
 
 }  // namespace longshore

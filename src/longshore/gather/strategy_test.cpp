@@ -1,5 +1,5 @@
 #include <longshore/core/error.hpp>
-#include <longshore/gather/index_range.hpp>
+#include <longshore/gather/detail/index_range.hpp>
 #include <longshore/gather/strategy.hpp>
 
 #include <gtest/gtest.h>
@@ -35,15 +35,17 @@ TEST(GatherStrategy, what_cannot_be_used_says_why) {
   EXPECT_FALSE(why_not(gather_strategy::agp, false));
   EXPECT_FALSE(why_not(gather_strategy::exstack, false));
   EXPECT_FALSE(why_not(gather_strategy::automatic, false));
-  for (const auto engine : {gather_strategy::exstack2, gather_strategy::conveyor, gather_strategy::aggregator})
+  for (const auto engine :
+       {gather_strategy::exstack2, gather_strategy::conveyor, gather_strategy::aggregator})
     EXPECT_FALSE(why_not(engine, false)) << name_of(engine);
 }
 
 // The same with a look ahead: each index is looked at 10 elements before it is used.
 std::size_t used_ahead(const std::vector<std::int64_t>& indices, std::uint64_t size) {
   std::size_t looked = 0, expected = 0;
-  return gathering::for_each_in_range_ahead<10>(
-      indices, size, [&](std::uint64_t index) { EXPECT_EQ(index, static_cast<std::uint64_t>(indices[looked++])); },
+  return detail::for_each_in_range_ahead<10>(
+      indices, size,
+      [&](std::uint64_t index) { EXPECT_EQ(index, static_cast<std::uint64_t>(indices[looked++])); },
       [&](std::size_t i, std::uint64_t index) {
         EXPECT_EQ(i, expected++);
         EXPECT_LT(i, looked);
@@ -54,14 +56,15 @@ std::size_t used_ahead(const std::vector<std::int64_t>& indices, std::uint64_t s
 // How many of the indices were used, and that these were the first ones in their order.
 std::size_t used(const std::vector<std::int64_t>& indices, std::uint64_t size) {
   std::size_t expected = 0;
-  return gathering::for_each_in_range(indices, size, [&](std::size_t i, std::uint64_t index) {
+  return detail::for_each_in_range(indices, size, [&](std::size_t i, std::uint64_t index) {
     EXPECT_EQ(i, expected++);
     EXPECT_EQ(index, static_cast<std::uint64_t>(indices[i]));
   });
 }
 
 TEST(IndexRange, one_bad_index_at_any_position_stops_the_loop_before_it_is_used) {
-  constexpr auto lowest = std::numeric_limits<std::int64_t>::min(), highest = std::numeric_limits<std::int64_t>::max();
+  constexpr auto lowest = std::numeric_limits<std::int64_t>::min(),
+                 highest = std::numeric_limits<std::int64_t>::max();
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
   for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{100}, most}) {
     const auto last = static_cast<std::int64_t>(size - 1);

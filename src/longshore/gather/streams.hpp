@@ -13,12 +13,12 @@
 
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
-#include <longshore/gather/engine_choice.hpp>
+#include <longshore/gather/detail/engine_choice.hpp>
+#include <longshore/gather/detail/index_range.hpp>
+#include <longshore/gather/detail/request.hpp>
+#include <longshore/gather/detail/shared_element.hpp>
 #include <longshore/gather/exchange_report.hpp>
-#include <longshore/gather/index_range.hpp>
 #include <longshore/gather/op.hpp>
-#include <longshore/gather/request.hpp>
-#include <longshore/gather/shared_element.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -29,16 +29,19 @@
 namespace longshore {
 
 struct element_stream_options {
-  std::size_t buffer_items = 1024;                       ///< per destination
-  gather_strategy strategy = gather_strategy::conveyor;  ///< the engine: exstack2, conveyor or aggregator
-  int hops = 0;                                          ///< of strategy conveyor, as in gather_options
+  std::size_t buffer_items = 1024;  ///< per destination
+  gather_strategy strategy =
+      gather_strategy::conveyor;  ///< the engine: exstack2, conveyor or aggregator
+  int hops = 0;                   ///< of strategy conveyor, as in gather_options
 };
 
-namespace gathering {
+namespace detail {
 
 /// The element of a distributed table that a stream is asked for; throws errc::usage where there is none.
 template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] inline location locate_for(const char* operation, const dist_array<T, Distribution>& table, std::int64_t index) {
+[[nodiscard]] inline location locate_for(const char* operation,
+                                         const dist_array<T, Distribution>& table,
+                                         std::int64_t index) {
   if (static_cast<std::uint64_t>(index) >= table.size())
     refuse_indices(operation, {&index, 1}, table.size(), table.team().rank());
   return table.map().owner_offset(static_cast<std::uint64_t>(index));
@@ -46,7 +49,8 @@ template <trivially_copyable T, distribution Distribution>
 
 /// The engine of a stream. Throws errc::usage for buffers of no items, errc::unsupported for a strategy that has no engine that waits for
 /// nobody.
-[[nodiscard]] engine_options stream_engine(const char* operation, const team& team, const element_stream_options& asked,
+[[nodiscard]] engine_options stream_engine(const char* operation, const team& team,
+                                           const element_stream_options& asked,
                                            std::size_t item_bytes);
 
 /// Items (offset, value) to the owners, this rank among them, who call apply(element, value).
@@ -54,7 +58,8 @@ template <trivially_copyable T, distribution Distribution>
 template <trivially_copyable T, distribution Distribution, class Apply>
 class owner_stream {
  public:
-  owner_stream(const char* operation, dist_array<T, Distribution>& table, Apply apply, const element_stream_options& options)
+  owner_stream(const char* operation, dist_array<T, Distribution>& table, Apply apply,
+               const element_stream_options& options)
       : operation_(operation),
         table_(table),
         apply_(apply),
@@ -71,7 +76,7 @@ class owner_stream {
 
   /// Collective.
   void flush() {
-    for (aggregating::idle_time idle(engine_); !engine_.ended();) idle.turn(serve(true), false);
+    for (idle_time idle(engine_); !engine_.ended();) idle.turn(serve(true), false);
     engine_.restart();
   }
 
@@ -81,13 +86,15 @@ class owner_stream {
   using item = offset_and_value<std::uint64_t, T>;
 
   void push_later(int rank, const item& request) {
-    for (aggregating::idle_time idle(engine_); !engine_.push(rank, request);) idle.turn(serve(false), true);
+    for (idle_time idle(engine_); !engine_.push(rank, request);) idle.turn(serve(false), true);
   }
 
   bool serve(bool done) {
     (void)engine_.advance(done);
     T* const mine = table_.local().data();
-    return engine_.template drain<item>([&](int, const item& request) { apply_(mine[request.offset()], request.value()); }) > 0;
+    return engine_.template drain<item>([&](int, const item& request) {
+      apply_(mine[request.offset()], request.value());
+    }) > 0;
   }
 
   const char* operation_;
@@ -112,7 +119,7 @@ struct update_with {
   }
 };
 
-}  // namespace gathering
+}  // namespace detail
 
 /// table[index] = value, one by one; of two values for one element one wins, whole. After flush() a barrier makes the elements
 /// readable by all ranks. The table must outlive it.
@@ -130,7 +137,7 @@ class scatterer {
   [[nodiscard]] exchange_report what_happened() const { return stream_.what_happened(); }
 
  private:
-  gathering::owner_stream<T, Distribution, gathering::overwrite> stream_;
+  detail::owner_stream<T, Distribution, detail::overwrite> stream_;
 };
 
 /// table[index] = op(table[index], value), one by one, in any order. After flush() a barrier makes the elements readable by all
@@ -139,7 +146,8 @@ template <trivially_copyable T, distribution Distribution, update_operation<T> O
 class updater {
  public:
   /// Collective.
-  explicit updater(dist_array<T, Distribution>& table, Op op = {}, element_stream_options options = {})
+  explicit updater(dist_array<T, Distribution>& table, Op op = {},
+                   element_stream_options options = {})
       : stream_("updater", table, {op}, options) {}
   /// Asks for the update; done by the end of the next flush().
   void update(std::int64_t index, const T& value) { stream_.put(index, value); }
@@ -149,7 +157,7 @@ class updater {
   [[nodiscard]] exchange_report what_happened() const { return stream_.what_happened(); }
 
  private:
-  gathering::owner_stream<T, Distribution, gathering::update_with<Op>> stream_;
+  detail::owner_stream<T, Distribution, detail::update_with<Op>> stream_;
 };
 
 /// *out = table[index], one by one. Nobody may write the elements before all ranks have flushed. The table must outlive it.
@@ -161,35 +169,40 @@ template <trivially_copyable T, distribution Distribution>
 class gatherer {
  public:
   /// Collective.
-  explicit gatherer(const dist_array<T, Distribution>& table, const element_stream_options& options = {})
+  explicit gatherer(const dist_array<T, Distribution>& table,
+                    const element_stream_options& options = {})
       : table_(table),
         questions_(table.team(), engine_of(table.team(), options, sizeof(std::uint64_t))),
         answers_(table.team(), engine_of(table.team(), options, sizeof(T))),
         waiting_(static_cast<std::size_t>(table.team().size())),
-        window_(std::bit_floor(std::clamp(most_places / waiting_.size(), least_window, 4 * options.buffer_items + least_window))),
+        window_(std::bit_floor(std::clamp(most_places / waiting_.size(), least_window,
+                                          4 * options.buffer_items + least_window))),
         places_(waiting_.size() * window_) {}
 
   /// Asks for *out = table[index]; there by the end of the next flush(), until which `out` must stay.
   void copy(T* out, std::int64_t index) {
-    const location at = gathering::locate_for("gatherer", table_, index);
+    const location at = detail::locate_for("gatherer", table_, index);
     if (const T* part = table_.direct_parts()[at.rank]) {
       *out = part[at.offset];
       return;
     }
     queue& ahead = waiting_[at.rank];
-    if (ahead.asked - ahead.answered == window_ || !questions_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
+    if (ahead.asked - ahead.answered == window_ ||
+        !questions_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
       ask_later(at);
     place_of(at.rank, ahead.asked++) = out;
   }
 
   /// Collective. See above.
   void flush() {
-    for (aggregating::idle_time idle(answers_); !answers_.ended();) idle.turn(serve(true), false);
+    for (idle_time idle(answers_); !answers_.ended();) idle.turn(serve(true), false);
     questions_.restart();
     answers_.restart();
   }
   /// On this rank, since it was made.
-  [[nodiscard]] exchange_report what_happened() const { return {questions_.report(), answers_.report()}; }
+  [[nodiscard]] exchange_report what_happened() const {
+    return {questions_.report(), answers_.report()};
+  }
 
  private:
   static constexpr std::size_t least_window = 16, most_places = std::size_t{1} << 18;
@@ -197,11 +210,14 @@ class gatherer {
     std::size_t asked = 0, answered = 0;
   };
 
-  static engine_options engine_of(const team& team, const element_stream_options& asked, std::size_t item_bytes) {
-    engine_options options = gathering::stream_engine("gatherer", team, asked, item_bytes);
+  static engine_options engine_of(const team& team, const element_stream_options& asked,
+                                  std::size_t item_bytes) {
+    engine_options options = detail::stream_engine("gatherer", team, asked, item_bytes);
     options.with_source = true;
-    options.slots = 4;  // with fewer, two ranks that ask each other go on in turns: each stops until the other has answered
-    options.ship_when_idle = true;  // who waits because all places are taken asks no more, and fills no buffer
+    options.slots =
+        4;  // with fewer, two ranks that ask each other go on in turns: each stops until the other has answered
+    options.ship_when_idle =
+        true;  // who waits because all places are taken asks no more, and fills no buffer
     return options;
   }
 
@@ -213,7 +229,8 @@ class gatherer {
   void ask_later(const location& at) {
     const queue& ahead = waiting_[at.rank];
     const auto is_full = [&] { return ahead.asked - ahead.answered == window_; };
-    for (aggregating::idle_time idle(answers_); is_full() || !questions_.push(at.rank, std::uint64_t{at.offset});)
+    for (idle_time idle(answers_);
+         is_full() || !questions_.push(at.rank, std::uint64_t{at.offset});)
       idle.turn(serve(false), !is_full());
   }
 
@@ -228,8 +245,9 @@ class gatherer {
           [&](int source, std::uint64_t offset) { return answers_.push(source, mine[offset]); });
     }
     (void)answers_.advance(done && questions_.ended());
-    moved +=
-        answers_.template drain<T>([&](int source, const T& value) { *place_of(source, waiting_[source].answered++) = value; });
+    moved += answers_.template drain<T>([&](int source, const T& value) {
+      *place_of(source, waiting_[source].answered++) = value;
+    });
     return moved > 0 || questions_.activity() != before;
   }
 

@@ -35,8 +35,9 @@ using testing::spmd;
 template <class Body>
 void for_each_table(team& team, const Body& body) {
   const auto with = [&](std::uint64_t n, auto distribution, const element_stream_options& options) {
-    SCOPED_TRACE(fmt::format("{} of {}, {} with {} hops and buffers of {}", decltype(distribution)::name, n,
-                             name_of(options.strategy), options.hops, options.buffer_items));
+    SCOPED_TRACE(fmt::format("{} of {}, {} with {} hops and buffers of {}",
+                             decltype(distribution)::name, n, name_of(options.strategy),
+                             options.hops, options.buffer_items));
     dist_array<std::int64_t, decltype(distribution)> table(team, n, distribution);
     body(table, options);
     team.barrier();
@@ -49,10 +50,12 @@ void for_each_table(team& team, const Body& body) {
 }
 
 // How often every rank together asks for element `index`.
-std::int64_t asked_for(const testing::demand& wanted, int ranks, std::uint64_t n, std::uint64_t index) {
+std::int64_t asked_for(const testing::demand& wanted, int ranks, std::uint64_t n,
+                       std::uint64_t index) {
   std::int64_t count = 0;
   for (int rank = 0; rank < ranks; ++rank)
-    for (const auto one : wanted.indices({rank, ranks, n})) count += static_cast<std::uint64_t>(one) == index;
+    for (const auto one : wanted.indices({rank, ranks, n}))
+      count += static_cast<std::uint64_t>(one) == index;
   return count;
 }
 
@@ -65,14 +68,17 @@ TEST(Updater, counts_every_item_once_over_several_uses) {
         std::fill(table.local().begin(), table.local().end(), 0);
         team.barrier();
         const auto indices = wanted.indices({team.rank(), team.size(), table.size()});
-        for (int use = 0; use < 3; ++use) {  // no barrier between uses: a fast rank's next use meets a slow rank's last
+        for (int use = 0; use < 3;
+             ++use) {  // no barrier between uses: a fast rank's next use meets a slow rank's last
           for (const auto index : indices) add.update(index, use + 1);
           add.flush();
         }
         team.barrier();
         for (std::size_t k = 0; k < table.local().size(); ++k) {
           const std::uint64_t index = table.map().index_of(team.rank(), k);
-          ASSERT_EQ(table.local()[k], (1 + 2 + 3) * asked_for(wanted, team.size(), table.size(), index)) << index;
+          ASSERT_EQ(table.local()[k],
+                    (1 + 2 + 3) * asked_for(wanted, team.size(), table.size(), index))
+              << index;
         }
       }
     });
@@ -94,13 +100,16 @@ TEST(Scatterer, every_element_holds_what_somebody_wrote_for_it) {
         for (std::size_t k = 0; k < table.local().size(); ++k) {
           const auto index = static_cast<std::int64_t>(table.map().index_of(team.rank(), k));
           const std::int64_t found = table.local()[k];
-          if (asked_for(wanted, team.size(), table.size(), static_cast<std::uint64_t>(index)) == 0) {
+          if (asked_for(wanted, team.size(), table.size(), static_cast<std::uint64_t>(index)) ==
+              0) {
             ASSERT_EQ(found, -1) << index;
             continue;
           }
           ASSERT_EQ(found / team.size(), index) << found;
-          const auto theirs = wanted.indices({static_cast<int>(found % team.size()), team.size(), table.size()});
-          ASSERT_NE(std::find(theirs.begin(), theirs.end(), index), theirs.end()) << found << " for " << index;
+          const auto theirs =
+              wanted.indices({static_cast<int>(found % team.size()), team.size(), table.size()});
+          ASSERT_NE(std::find(theirs.begin(), theirs.end(), index), theirs.end())
+              << found << " for " << index;
         }
       }
     });
@@ -131,14 +140,18 @@ TEST(Streams, carry_elements_of_any_size) {
   spmd([](team& team) {
     const auto check = [&]<class T>(T) {
       dist_array<T, cyclic> table(team, 500);
-      const auto value = [](std::int64_t index) { return mixed_value<T>(static_cast<std::uint64_t>(index), 1, 2); };
+      const auto value = [](std::int64_t index) {
+        return mixed_value<T>(static_cast<std::uint64_t>(index), 1, 2);
+      };
       scatterer into(table, {.buffer_items = 16});
-      for (std::int64_t i = team.rank(); i < 500; i += team.size()) into.copy(499 - i, value(499 - i));
+      for (std::int64_t i = team.rank(); i < 500; i += team.size())
+        into.copy(499 - i, value(499 - i));
       into.flush();
       team.barrier();
       gatherer from(table, {.buffer_items = 16});
       std::vector<T> out(1000);
-      for (std::int64_t i = 0; i < 1000; ++i) from.copy(&out[static_cast<std::size_t>(i)], i * 7 % 500);
+      for (std::int64_t i = 0; i < 1000; ++i)
+        from.copy(&out[static_cast<std::size_t>(i)], i * 7 % 500);
       from.flush();
       for (std::int64_t i = 0; i < 1000; ++i) {
         const T right = value(i * 7 % 500);
@@ -210,7 +223,8 @@ TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
       const std::size_t before = allocations;
       for (std::size_t i = 0; i < out.size(); ++i) add.update(index(i), 1);
       add.flush();
-      allocated = allocations - before;  // of the last use: a first one may grow lists of the transport
+      allocated =
+          allocations - before;  // of the last use: a first one may grow lists of the transport
       team.barrier();
       const std::size_t between = allocations;
       for (std::size_t i = 0; i < out.size(); ++i) from.copy(&out[i], index(i));
@@ -236,8 +250,8 @@ TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
     EXPECT_GE(sum(added.requests), pushed);
     EXPECT_LE(sum(added.requests), 2 * pushed);
     // What could be loaded was not asked for.
-    const std::int64_t asked =
-        team.allreduce_value<std::int64_t>(team.nodes().is_local((team.rank() + 1) % team.size()) ? 0 : 3 * 500, reduction::sum);
+    const std::int64_t asked = team.allreduce_value<std::int64_t>(
+        team.nodes().is_local((team.rank() + 1) % team.size()) ? 0 : 3 * 500, reduction::sum);
     EXPECT_GE(sum(gathered.requests), asked);
     EXPECT_EQ(sum(gathered.replies) >= asked, true);
     EXPECT_EQ(sum(gathered.replies) == 0, asked == 0);

@@ -2,10 +2,10 @@
 // are any; nothing is lost however many ranks meet at one element.
 #pragma once
 
+#include <longshore/gather/detail/planned.hpp>
+#include <longshore/gather/detail/table_parts.hpp>
 #include <longshore/gather/op.hpp>
 #include <longshore/gather/options.hpp>
-#include <longshore/gather/planned.hpp>
-#include <longshore/gather/table_parts.hpp>
 
 #include <concepts>
 #include <memory>
@@ -15,7 +15,7 @@
 #include <type_traits>
 
 namespace longshore {
-namespace gathering {
+namespace detail {
 
 template <trivially_copyable T>
 class planned_update : public planned {
@@ -32,8 +32,8 @@ class planned_update : public planned {
 
 /// Collective. Strategies are those of update_by_strategy.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
-[[nodiscard]] std::unique_ptr<planned_update<T>> plan_update(const table_parts<T, Distribution>& table, const Op& op,
-                                                             const update_options& options);
+[[nodiscard]] std::unique_ptr<planned_update<T>> plan_update(
+    const table_parts<T, Distribution>& table, const Op& op, const update_options& options);
 
 /// Sums of integers have no sign: the bits are those of unsigned ones.
 template <class T>
@@ -47,26 +47,29 @@ requires(!std::same_as<T, bool>) struct same_sums<T> {
 
 /// Whether the library has loops that add up such elements, and what they take them for.
 template <class T, class Distribution, class Op>
-inline constexpr bool is_added_in_library = is_common_distribution<Distribution>&& std::same_as<Op, op::add> &&
-                                            (std::same_as<T, float> || std::same_as<T, double> ||
-                                             std::same_as<typename same_sums<T>::type, std::uint32_t> ||
-                                             std::same_as<typename same_sums<T>::type, std::uint64_t>);
+inline constexpr bool is_added_in_library =
+    is_common_distribution<Distribution>&& std::same_as<Op, op::add> &&
+    (std::same_as<T, float> || std::same_as<T, double> ||
+     std::same_as<typename same_sums<T>::type, std::uint32_t> ||
+     std::same_as<typename same_sums<T>::type, std::uint64_t>);
 template <class T, class Distribution, class Op>
-using updated_element = std::conditional_t<is_added_in_library<T, Distribution, Op>, typename same_sums<T>::type, T>;
+using updated_element =
+    std::conditional_t<is_added_in_library<T, Distribution, Op>, typename same_sums<T>::type, T>;
 template <class T, class Distribution, class Op>
-using updated_distribution = std::conditional_t<is_added_in_library<T, Distribution, Op>, any_distribution, Distribution>;
+using updated_distribution =
+    std::conditional_t<is_added_in_library<T, Distribution, Op>, any_distribution, Distribution>;
 
 // Compiled in the library.
-extern template std::unique_ptr<planned_update<float>> plan_update(const table_parts<float, any_distribution>&, const op::add&,
-                                                                   const update_options&);
-extern template std::unique_ptr<planned_update<double>> plan_update(const table_parts<double, any_distribution>&, const op::add&,
-                                                                    const update_options&);
-extern template std::unique_ptr<planned_update<std::uint32_t>> plan_update(const table_parts<std::uint32_t, any_distribution>&,
-                                                                           const op::add&, const update_options&);
-extern template std::unique_ptr<planned_update<std::uint64_t>> plan_update(const table_parts<std::uint64_t, any_distribution>&,
-                                                                           const op::add&, const update_options&);
+extern template std::unique_ptr<planned_update<float>> plan_update(
+    const table_parts<float, any_distribution>&, const op::add&, const update_options&);
+extern template std::unique_ptr<planned_update<double>> plan_update(
+    const table_parts<double, any_distribution>&, const op::add&, const update_options&);
+extern template std::unique_ptr<planned_update<std::uint32_t>> plan_update(
+    const table_parts<std::uint32_t, any_distribution>&, const op::add&, const update_options&);
+extern template std::unique_ptr<planned_update<std::uint64_t>> plan_update(
+    const table_parts<std::uint64_t, any_distribution>&, const op::add&, const update_options&);
 
-}  // namespace gathering
+}  // namespace detail
 
 /// What updates of one table need, made once and used often: nothing is allocated while it is used (by strategy auto, where it depends
 /// on the number of requests, when a size is first met).
@@ -83,17 +86,20 @@ class update_plan {
  public:
   /// Why `strategy` cannot be used with such elements and this operation, or nothing. `all_reachable`: whether every rank can load
   /// from and store to the memory of every other.
-  [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable) {
-    return gathering::why_not_update(strategy, all_reachable, sizeof(T),
-                                     std::integral<T> && sizeof(T) == sizeof(std::int64_t) && std::same_as<Op, op::add>);
+  [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy,
+                                                          bool all_reachable) {
+    return detail::why_not_update(
+        strategy, all_reachable, sizeof(T),
+        std::integral<T> && sizeof(T) == sizeof(std::int64_t) && std::same_as<Op, op::add>);
   }
 
   /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
   /// not possible here, errc::usage for buffers of no items, errc::out_of_memory. Strategy auto measures for a part of a second in
   /// a layout that the profile of this machine does not have yet: updates by one value for all, since these are histograms.
   explicit update_plan(dist_array<T, Distribution>& table, Op op, update_options options = {})
-      : plan_(gathering::plan_update(parts(table), op, options)) {}
-  explicit update_plan(dist_array<T, Distribution>& table, update_options options = {}) requires std::default_initializable<Op>
+      : plan_(detail::plan_update(parts(table), op, options)) {}
+  explicit update_plan(dist_array<T, Distribution>& table,
+                       update_options options = {}) requires std::default_initializable<Op>
       : update_plan(table, Op{}, options) {}
 
   /// table[indices[i]] = op(table[indices[i]], values[i]) for all i, in any order; indices are global, any number of them,
@@ -127,9 +133,9 @@ class update_plan {
   [[nodiscard]] exchange_report what_happened() const { return plan_->what_happened(); }
 
  private:
-  using element = gathering::updated_element<T, Distribution, Op>;
-  using parts = gathering::table_parts<element, gathering::updated_distribution<T, Distribution, Op>>;
-  std::unique_ptr<gathering::planned_update<element>> plan_;
+  using element = detail::updated_element<T, Distribution, Op>;
+  using parts = detail::table_parts<element, detail::updated_distribution<T, Distribution, Op>>;
+  std::unique_ptr<detail::planned_update<element>> plan_;
 };
 
 template <trivially_copyable T, distribution Distribution>
@@ -149,8 +155,8 @@ void update(dist_array<T, Distribution>& table, std::span<const std::int64_t> in
 /// Collective. Counts: table[indices[i]] += amount; see update_plan, which is better where more than one follows.
 template <trivially_copyable T, distribution Distribution>
 requires update_operation<op::add, T>
-void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices, std::type_identity_t<T> amount = T{1},
-               update_options options = {}) {
+void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
+               std::type_identity_t<T> amount = T{1}, update_options options = {}) {
   options.expected_requests = indices.size();
   update_plan<T, Distribution> plan(table, options);
   plan.set_name("histogram");
@@ -159,4 +165,4 @@ void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t>
 
 }  // namespace longshore
 
-#include <longshore/gather/update_by_strategy.hpp>
+#include <longshore/gather/detail/update_by_strategy.hpp>

@@ -25,7 +25,8 @@ T small_value(std::uint64_t a, std::uint64_t b) {
     return static_cast<T>(bits & 0x3f);
   } else {
     T several{};
-    for (std::size_t k = 0; k < several.size(); ++k) several[k] = static_cast<typename T::value_type>((bits >> (8 * k)) & 0x3f);
+    for (std::size_t k = 0; k < several.size(); ++k)
+      several[k] = static_cast<typename T::value_type>((bits >> (8 * k)) & 0x3f);
     return several;
   }
 }
@@ -35,7 +36,8 @@ struct add_components {
   template <class T>
   T operator()(const T& a, const T& b) const {
     T sum = a;
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] = static_cast<typename T::value_type>(sum[k] + b[k]);
+    for (std::size_t k = 0; k < sum.size(); ++k)
+      sum[k] = static_cast<typename T::value_type>(sum[k] + b[k]);
     return sum;
   }
 };
@@ -58,15 +60,18 @@ T first_value(std::uint64_t index) {
 
 // What the elements of this rank hold after all requests of all ranks, replayed. `constant`: of each rank instead of values. Local.
 template <class T, class Distribution, class Op>
-std::vector<T> replayed(const dist_array<T, Distribution>& table, const demand& wanted, Op op, bool constant) {
+std::vector<T> replayed(const dist_array<T, Distribution>& table, const demand& wanted, Op op,
+                        bool constant) {
   const int ranks = table.team().size(), me = table.team().rank();
   std::vector<T> right(table.local().size());
-  for (std::size_t k = 0; k < right.size(); ++k) right[k] = first_value<T>(table.map().index_of(me, k));
+  for (std::size_t k = 0; k < right.size(); ++k)
+    right[k] = first_value<T>(table.map().index_of(me, k));
   for (int writer = 0; writer < ranks; ++writer) {
     const auto indices = wanted.indices({writer, ranks, table.size()});
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const location at = table.map().owner_offset(static_cast<std::uint64_t>(indices[i]));
-      if (at.rank == me) right[at.offset] = op(right[at.offset], value_of<T>(writer, constant ? 0 : i));
+      if (at.rank == me)
+        right[at.offset] = op(right[at.offset], value_of<T>(writer, constant ? 0 : i));
     }
   }
   return right;
@@ -97,8 +102,8 @@ void refill(dist_array<T, Distribution>& table) {
 }
 
 template <class T, class Distribution, class Op>
-void check_plan(update_plan<T, Distribution, Op>& plan, dist_array<T, Distribution>& table, const replays<T>& right,
-                const std::string& what) {
+void check_plan(update_plan<T, Distribution, Op>& plan, dist_array<T, Distribution>& table,
+                const replays<T>& right, const std::string& what) {
   team& team = table.team();
   const asker me{team.rank(), team.size(), table.size()};
   std::size_t updated = 0;
@@ -114,7 +119,8 @@ void check_plan(update_plan<T, Distribution, Op>& plan, dist_array<T, Distributi
       else
         plan(indices, values);
       team.barrier();
-      ASSERT_EQ(wrong_elements(table, right[d][constant]), 0u) << what << ", " << wanted.name << (constant ? ", constant" : "");
+      ASSERT_EQ(wrong_elements(table, right[d][constant]), 0u)
+          << what << ", " << wanted.name << (constant ? ", constant" : "");
       updated += indices.size();
       team.barrier();
     }
@@ -127,9 +133,11 @@ void check_all(team& team, Op op, std::uint64_t n, Distribution distribution) {
   dist_array<T, Distribution> table(team, n, distribution);
   const auto right = replay_demands(table, op);
   testing::with_every_plan<update_options>(
-      team, table.is_all_direct(), n, plan_type::why_not, [&](auto options, const std::string& name) {
+      team, table.is_all_direct(), n, plan_type::why_not,
+      [&](auto options, const std::string& name) {
         plan_type plan(table, op, options);
-        check_plan(plan, table, right, fmt::format("{} of {}, {} bytes, {}", Distribution::name, n, sizeof(T), name));
+        check_plan(plan, table, right,
+                   fmt::format("{} of {}, {} bytes, {}", Distribution::name, n, sizeof(T), name));
       });
 }
 
@@ -174,10 +182,11 @@ TEST(Update, reaches_tables_larger_than_the_cache) {
     const demand many{"many", [](const asker& a) { return testing::random_indices(a, 5001); }};
     const asker me{team.rank(), team.size(), table.size()};
     const auto right = replayed(table, many, op::add{}, true);
-    for (const auto strategy :
-         testing::usable_strategies(team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
+    for (const auto strategy : testing::usable_strategies(
+             team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
       refill(table);
-      histogram(table, many.indices(me), value_of<std::int64_t>(team.rank(), 0), {.strategy = strategy});
+      histogram(table, many.indices(me), value_of<std::int64_t>(team.rank(), 0),
+                {.strategy = strategy});
       team.barrier();
       EXPECT_EQ(wrong_elements(table, right), 0u) << name_of(strategy);
       team.barrier();
@@ -208,8 +217,8 @@ TEST(Update, an_index_out_of_range_is_named_and_the_plan_survives) {
     dist_array<std::int64_t, cyclic> table(team, 1000);
     const asker me{team.rank(), team.size(), 1000};
     const auto right = replay_demands(table, op::add{});
-    for (const auto strategy :
-         testing::usable_strategies(team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
+    for (const auto strategy : testing::usable_strategies(
+             team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
       update_plan plan(table, update_options{.strategy = strategy, .buffer_items = 32});
       const bool told = plan.strategy() != gather_strategy::agp;
       for (const std::int64_t bad : {std::int64_t{1000}, std::int64_t{-1}})
@@ -217,15 +226,17 @@ TEST(Update, an_index_out_of_range_is_named_and_the_plan_survives) {
           auto indices = testing::random_indices(me, 1235);
           testing::expect_failure(
               team, told,
-              {"update", std::to_string(bad), "position " + std::to_string(position), "rank " + std::to_string(team.rank())},
+              {"update", std::to_string(bad), "position " + std::to_string(position),
+               "rank " + std::to_string(team.rank())},
               [&](bool mine) {
                 if (mine) indices[position] = bad;
                 plan(indices, std::int64_t{1});
               });
         }
       const std::vector<std::int64_t> indices = {999, 0, 17}, values = {1, 2, 3};
-      testing::expect_failure(team, told, {"update", "3 indices", "2 values"},
-                              [&](bool mine) { plan(indices, std::span(values).first(mine ? 2 : 3)); });
+      testing::expect_failure(team, told, {"update", "3 indices", "2 values"}, [&](bool mine) {
+        plan(indices, std::span(values).first(mine ? 2 : 3));
+      });
       check_plan(plan, table, right, std::string(name_of(strategy)) + " after errors");
     }
   });
@@ -235,11 +246,13 @@ TEST(Update, a_bad_index_of_a_histogram_is_told_as_one) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
     const std::vector<std::int64_t> bad = {3, 10};
-    for (const auto strategy :
-         testing::usable_strategies(team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not))
-      testing::expect_failure(team, strategy != gather_strategy::agp, {"histogram on rank", "index 10"}, [&](bool mine) {
-        histogram(table, std::span(bad).first(mine ? 2 : 1), 1, {.strategy = strategy, .buffer_items = 32});
-      });
+    for (const auto strategy : testing::usable_strategies(
+             team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not))
+      testing::expect_failure(team, strategy != gather_strategy::agp,
+                              {"histogram on rank", "index 10"}, [&](bool mine) {
+                                histogram(table, std::span(bad).first(mine ? 2 : 1), 1,
+                                          {.strategy = strategy, .buffer_items = 32});
+                              });
   });
 }
 
@@ -255,7 +268,8 @@ TEST(Update, what_is_not_possible_is_refused_on_all_ranks) {
         EXPECT_EQ(e.code(), code) << e.what();
       }
     };
-    expect(table, op::add{}, {.strategy = gather_strategy::exstack, .buffer_items = 0}, errc::usage);
+    expect(table, op::add{}, {.strategy = gather_strategy::exstack, .buffer_items = 0},
+           errc::usage);
     expect(wide, add_components{}, {.strategy = gather_strategy::agp}, errc::unsupported);
     if (team.nodes().node_count() > 1) {
       expect(table, op::add{}, {.strategy = gather_strategy::direct}, errc::unsupported);
@@ -268,9 +282,12 @@ TEST(Update, a_count_sends_offsets_alone_and_combining_one_item_per_element) {
   spmd([](team& team) {
     dist_array<std::int64_t, block> table(team, 100 * static_cast<std::uint64_t>(team.size()));
     const int peer = (team.rank() + 1) % team.size();
-    const std::vector<std::int64_t> indices(50, static_cast<std::int64_t>(table.map().first_index(peer))), values(50, 7);
+    const std::vector<std::int64_t> indices(
+        50, static_cast<std::int64_t>(table.map().first_index(peer))),
+        values(50, 7);
     const auto others = static_cast<std::uint64_t>(team.size() - 1);
-    const auto expect_wire = [&](update_options options, std::uint64_t values_bytes, std::uint64_t count_bytes) {
+    const auto expect_wire = [&](update_options options, std::uint64_t values_bytes,
+                                 std::uint64_t count_bytes) {
       update_plan plan(table, options);
       plan(indices, values);
       EXPECT_EQ(plan.moved().messages, others);  // one round
@@ -278,8 +295,10 @@ TEST(Update, a_count_sends_offsets_alone_and_combining_one_item_per_element) {
       plan(indices, std::int64_t{3});
       EXPECT_EQ(plan.moved().wire_bytes, others == 0 ? 0 : others + count_bytes);
     };
-    expect_wire({.strategy = gather_strategy::exstack, .buffer_items = 50}, 50 * (4 + 8), others * 8 + 50 * 4);
-    expect_wire({.strategy = gather_strategy::exstack, .buffer_items = 50, .combine = true}, 4 + 8, 4 + 8);
+    expect_wire({.strategy = gather_strategy::exstack, .buffer_items = 50}, 50 * (4 + 8),
+                others * 8 + 50 * 4);
+    expect_wire({.strategy = gather_strategy::exstack, .buffer_items = 50, .combine = true}, 4 + 8,
+                4 + 8);
     for (const auto strategy : {gather_strategy::exstack2, gather_strategy::aggregator}) {
       update_plan plan(table, {.strategy = strategy, .buffer_items = 50, .combine = true});
       plan(indices, values);
@@ -291,7 +310,8 @@ TEST(Update, a_count_sends_offsets_alone_and_combining_one_item_per_element) {
       }
       std::uint64_t items = 0;
       for (const auto& hop : sent.hops) items += hop.items;
-      EXPECT_EQ(team.allreduce_value(static_cast<std::int64_t>(items), reduction::sum) > 0, team.size() > 1);
+      EXPECT_EQ(team.allreduce_value(static_cast<std::int64_t>(items), reduction::sum) > 0,
+                team.size() > 1);
       EXPECT_LE(items, 3 * 2 * static_cast<std::uint64_t>(team.size()));
     }
     team.barrier();

@@ -2,24 +2,25 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/names.hpp>
-#include <longshore/halo/hybrid.hpp>
-#include <longshore/halo/sequenced.hpp>
-#include <longshore/halo/staged.hpp>
-#include <longshore/halo/standard.hpp>
+#include <longshore/halo/detail/hybrid.hpp>
+#include <longshore/halo/detail/sequenced.hpp>
+#include <longshore/halo/detail/staged.hpp>
+#include <longshore/halo/detail/standard.hpp>
 
 #include <cassert>
 
 namespace longshore {
 namespace {
 
-constexpr std::array<std::string_view, 7> names = {"standard", "staged", "sequenced", "staged-sequenced",
-                                                   "faces",    "hybrid", "auto"};
+constexpr std::array<std::string_view, 7> names = {
+    "standard", "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto"};
 
 constexpr std::array<std::string_view, 3> reach_names = {"faces", "edges", "corners"};
 
-halo_message message(const rank_grid& grid, std::span<const halo_part> fields, const halo_direction& direction, bool leaves,
-                     std::array<bool, 3> filled) {
-  halo_message message;
+detail::halo_message message(const rank_grid& grid, std::span<const halo_part> fields,
+                             const halo_direction& direction, bool leaves,
+                             std::array<bool, 3> filled) {
+  detail::halo_message message;
   message.peer = grid.neighbour(leaves ? direction : direction.opposite());
   if (!message.exists()) return message;
   message.parts.reserve(fields.size());
@@ -35,8 +36,9 @@ halo_message message(const rank_grid& grid, std::span<const halo_part> fields, c
 
 // What leaves fills the receiver's halo on the side that the message comes from: moving up it is the low halo, so the width there
 // says how much leaves from this rank's high end.
-strided_block region(const rank_grid& grid, const halo_part& part, const halo_direction& direction, bool leaves,
-                     std::array<bool, 3> filled) {
+detail::strided_block region(const rank_grid& grid, const halo_part& part,
+                             const halo_direction& direction, bool leaves,
+                             std::array<bool, 3> filled) {
   std::array<std::ptrdiff_t, 3> begin{};
   std::array<std::size_t, 3> size = part.memory.extents;
   for (int d = 0; d < 3; ++d) {
@@ -64,7 +66,9 @@ strided_block region(const rank_grid& grid, const halo_part& part, const halo_di
 
 std::span<const std::string_view> halo_algorithm_names() noexcept { return names; }
 
-std::string_view name_of(halo_algorithm algorithm) noexcept { return names[static_cast<std::size_t>(algorithm)]; }
+std::string_view name_of(halo_algorithm algorithm) noexcept {
+  return names[static_cast<std::size_t>(algorithm)];
+}
 
 halo_algorithm halo_algorithm_from(std::string_view name) {
   return static_cast<halo_algorithm>(place_of_name(names, name, "no halo algorithm is named"));
@@ -78,42 +82,50 @@ halo_reach halo_reach_from(std::string_view name) {
 
 halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) {
   if (algorithm == halo_algorithm::automatic)
-    fail(errc::usage, "halo algorithm 'auto' fills what the one that it became fills: ask the plan");
+    fail(errc::usage,
+         "halo algorithm 'auto' fills what the one that it became fills: ask the plan");
   if (algorithm == halo_algorithm::faces || needed == halo_reach::faces) return halo_reach::faces;
-  if (algorithm == halo_algorithm::standard || algorithm == halo_algorithm::sequenced) return needed;
+  if (algorithm == halo_algorithm::standard || algorithm == halo_algorithm::sequenced)
+    return needed;
   return halo_reach::corners;
 }
 
-std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid, std::span<const halo_part> fields,
-                                    halo_reach reach, bool own_copied) {
-  const auto standard = own_copied ? &standard_rounds_copied_last : &standard_rounds;
+std::vector<detail::halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid,
+                                            std::span<const halo_part> fields, halo_reach reach,
+                                            bool own_copied) {
+  const auto standard =
+      own_copied ? &detail::standard_rounds_copied_last : &detail::standard_rounds;
   switch (algorithm) {
-    case halo_algorithm::faces: return standard_rounds(grid, fields, halo_reach::faces);
+    case halo_algorithm::faces: return detail::standard_rounds(grid, fields, halo_reach::faces);
     case halo_algorithm::standard: return standard(grid, fields, reach);
-    case halo_algorithm::staged: return staged_rounds(grid, fields, reach);
-    case halo_algorithm::hybrid: return hybrid_rounds(grid, fields, reach);
-    case halo_algorithm::sequenced: return sequenced_rounds(grid, fields, reach, standard);
-    case halo_algorithm::staged_sequenced: return sequenced_rounds(grid, fields, reach, &staged_rounds);
+    case halo_algorithm::staged: return detail::staged_rounds(grid, fields, reach);
+    case halo_algorithm::hybrid: return detail::hybrid_rounds(grid, fields, reach);
+    case halo_algorithm::sequenced: return detail::sequenced_rounds(grid, fields, reach, standard);
+    case halo_algorithm::staged_sequenced:
+      return detail::sequenced_rounds(grid, fields, reach, &detail::staged_rounds);
     case halo_algorithm::automatic: break;
   }
   assert(false);
   fail(errc::unsupported, "halo algorithm 'auto' has no rounds of its own");
 }
 
-bool is_within_ranks(const rank_grid& grid, const halo_round& round) {
-  return std::all_of(round.begin(), round.end(), [&](const halo_leg& leg) {
+bool is_within_ranks(const rank_grid& grid, const detail::halo_round& round) {
+  return std::all_of(round.begin(), round.end(), [&](const detail::halo_leg& leg) {
     bool leaves = false;
-    for (int d = 0; d < 3; ++d) leaves = leaves || (leg.direction.step[d] != 0 && grid.shape()[d] > 1);
+    for (int d = 0; d < 3; ++d)
+      leaves = leaves || (leg.direction.step[d] != 0 && grid.shape()[d] > 1);
     return !leaves;
   });
 }
 
-halo_round plan_round(const rank_grid& grid, std::span<const halo_part> fields, std::span<const halo_direction> directions,
-                      std::array<bool, 3> filled) {
-  halo_round round;
+detail::halo_round plan_round(const rank_grid& grid, std::span<const halo_part> fields,
+                              std::span<const halo_direction> directions,
+                              std::array<bool, 3> filled) {
+  detail::halo_round round;
   round.reserve(directions.size());
   for (const auto& direction : directions)
-    round.push_back({direction, message(grid, fields, direction, true, filled), message(grid, fields, direction, false, filled)});
+    round.push_back({direction, message(grid, fields, direction, true, filled),
+                     message(grid, fields, direction, false, filled)});
   return round;
 }
 

@@ -3,8 +3,8 @@
 // To add one: its name here, a pair of files like staged.{hpp,cpp} that makes its rounds, a line in plan_rounds.
 #pragma once
 
+#include <longshore/halo/detail/message.hpp>
 #include <longshore/halo/field.hpp>
-#include <longshore/halo/message.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
 #include <array>
@@ -16,7 +16,15 @@
 
 namespace longshore {
 
-enum class halo_algorithm { standard, staged, sequenced, staged_sequenced, faces, hybrid, automatic };
+enum class halo_algorithm {
+  standard,
+  staged,
+  sequenced,
+  staged_sequenced,
+  faces,
+  hybrid,
+  automatic
+};
 
 /// How far a stencil reaches: cells beyond faces, edges and corners are in ranks 1, 2 and 3 steps away.
 enum class halo_reach { faces = 1, edges = 2, corners = 3 };
@@ -45,21 +53,26 @@ struct halo_part {
 /// The rounds of an exchange: each may begin when the one before is complete. REQUIRES: not `automatic`, which is a choice among
 /// the others (choose_algorithm.hpp).
 /// `own_copied`: the mode copies what a rank sends to itself, so that this may come last (standard.hpp).
-[[nodiscard]] std::vector<halo_round> plan_rounds(halo_algorithm algorithm, const rank_grid& grid,
-                                                  std::span<const halo_part> fields, halo_reach reach = halo_reach::corners,
-                                                  bool own_copied = false);
+[[nodiscard]] std::vector<detail::halo_round> plan_rounds(halo_algorithm algorithm,
+                                                          const rank_grid& grid,
+                                                          std::span<const halo_part> fields,
+                                                          halo_reach reach = halo_reach::corners,
+                                                          bool own_copied = false);
 
 /// Whether a round, by its directions, moves nothing between ranks: on this rank and on every other.
-[[nodiscard]] bool is_within_ranks(const rank_grid& grid, const halo_round& round);
+[[nodiscard]] bool is_within_ranks(const rank_grid& grid, const detail::halo_round& round);
 
 /// One round: in each direction one message with the cells of all fields. Directions in which a message would be empty, on this
 /// rank or another, have no message. In the dimensions that are `filled` already the message is wider by the halo that has come
 /// there, so that it carries edges and corners on.
-[[nodiscard]] halo_round plan_round(const rank_grid& grid, std::span<const halo_part> fields,
-                                    std::span<const halo_direction> directions, std::array<bool, 3> filled = {});
+[[nodiscard]] detail::halo_round plan_round(const rank_grid& grid,
+                                            std::span<const halo_part> fields,
+                                            std::span<const halo_direction> directions,
+                                            std::array<bool, 3> filled = {});
 
 /// The cells of a field that leave (or arrive) with a message in `direction`: one box.
-[[nodiscard]] strided_block region(const rank_grid& grid, const halo_part& part, const halo_direction& direction, bool leaves,
-                                   std::array<bool, 3> filled = {});
+[[nodiscard]] detail::strided_block region(const rank_grid& grid, const halo_part& part,
+                                           const halo_direction& direction, bool leaves,
+                                           std::array<bool, 3> filled = {});
 
 }  // namespace longshore

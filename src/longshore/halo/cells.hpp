@@ -25,7 +25,8 @@ struct domain_block {
 };
 
 /// The block of this rank when all ranks have blocks of the same extents.
-[[nodiscard]] inline domain_block equal_block(const rank_grid& grid, const std::array<std::size_t, 3>& extents) noexcept {
+[[nodiscard]] inline domain_block equal_block(const rank_grid& grid,
+                                              const std::array<std::size_t, 3>& extents) noexcept {
   domain_block block;
   for (int d = 0; d < 3; ++d) {
     block.first[d] = grid.coordinates()[d] * static_cast<std::ptrdiff_t>(extents[d]);
@@ -36,19 +37,24 @@ struct domain_block {
 
 /// What a halo holds where nothing may come: no cell has this value.
 template <class T>
-inline constexpr T untouched_cell = std::is_signed_v<T> ? static_cast<T>(-1) : std::numeric_limits<T>::max();
+inline constexpr T untouched_cell = std::is_signed_v<T> ? static_cast<T>(-1)
+                                                        : std::numeric_limits<T>::max();
 
 /// What the cells of one row of the domain have in common. `tag` separates fields, and one exchange from the next.
-[[nodiscard]] constexpr std::uint64_t row_of_cells(std::uint64_t tag, std::ptrdiff_t y, std::ptrdiff_t z) noexcept {
-  return mix_bits(mix_bits(mix_bits(tag) ^ static_cast<std::uint64_t>(z)) ^ static_cast<std::uint64_t>(y));
+[[nodiscard]] constexpr std::uint64_t row_of_cells(std::uint64_t tag, std::ptrdiff_t y,
+                                                   std::ptrdiff_t z) noexcept {
+  return mix_bits(mix_bits(mix_bits(tag) ^ static_cast<std::uint64_t>(z)) ^
+                  static_cast<std::uint64_t>(y));
 }
 
 /// Value of a cell of that row, exact in T, well mixed: cells that are neighbours, or next to each other in memory, differ.
 template <class T>
 [[nodiscard]] constexpr T cell_value(std::uint64_t row, std::ptrdiff_t x) noexcept {
   constexpr int digits = std::numeric_limits<T>::digits;
-  constexpr int bits = std::is_signed_v<T> ? digits : digits - 1;  // unsigned: all ones is untouched_cell
-  return static_cast<T>(mix_bits(row ^ static_cast<std::uint64_t>(x)) >> (64 - (bits < 63 ? bits : 63)));
+  constexpr int bits =
+      std::is_signed_v<T> ? digits : digits - 1;  // unsigned: all ones is untouched_cell
+  return static_cast<T>(mix_bits(row ^ static_cast<std::uint64_t>(x)) >>
+                        (64 - (bits < 63 ? bits : 63)));
 }
 
 /// Gives the interior its values, and the halo untouched_cell.
@@ -58,12 +64,16 @@ void fill_cells(const field_view<T>& field, const domain_block& block, std::uint
 /// What the first wrong cell is, in words; nothing when all cells are right, interior and halo: exchanged with `widths`, `filled` as far as
 /// the plan says (halo_exchange::filled), wrapped around where the grid is periodic, untouched elsewhere.
 template <class T>
-[[nodiscard]] std::optional<std::string> wrong_cell(const field_view<T>& field, const domain_block& block, std::uint64_t tag,
-                                                    const rank_grid& grid, halo_reach filled, const halo_widths& widths);
+[[nodiscard]] std::optional<std::string> wrong_cell(const field_view<T>& field,
+                                                    const domain_block& block, std::uint64_t tag,
+                                                    const rank_grid& grid, halo_reach filled,
+                                                    const halo_widths& widths);
 /// The same for an algorithm by itself, which is not `automatic`, and what the stencil needs.
 template <class T>
-[[nodiscard]] std::optional<std::string> wrong_cell(const field_view<T>& field, const domain_block& block, std::uint64_t tag,
-                                                    const rank_grid& grid, halo_algorithm algorithm, const halo_widths& widths,
+[[nodiscard]] std::optional<std::string> wrong_cell(const field_view<T>& field,
+                                                    const domain_block& block, std::uint64_t tag,
+                                                    const rank_grid& grid, halo_algorithm algorithm,
+                                                    const halo_widths& widths,
                                                     halo_reach needed = halo_reach::corners) {
   return wrong_cell(field, block, tag, grid, filled_by(algorithm, needed), widths);
 }
@@ -77,8 +87,9 @@ struct cell_index {
   std::optional<std::ptrdiff_t> in_domain;
 };
 
-[[nodiscard]] inline cell_index locate(std::ptrdiff_t index, int d, std::size_t extent, const domain_block& block,
-                                       const rank_grid& grid, const halo_widths& widths) noexcept {
+[[nodiscard]] inline cell_index locate(std::ptrdiff_t index, int d, std::size_t extent,
+                                       const domain_block& block, const rank_grid& grid,
+                                       const halo_widths& widths) noexcept {
   const auto cells = static_cast<std::ptrdiff_t>(extent);
   const int side = index < 0 ? -1 : index >= cells ? 1 : 0;
   if (index < -widths.low[d] || index >= cells + widths.high[d]) return {side, std::nullopt};
@@ -95,19 +106,23 @@ template <class T>
 void fill_cells(const field_view<T>& field, const domain_block& block, std::uint64_t tag) {
   const auto& [nx, ny, nz] = field.extents();
   const auto& [low, high] = field.widths();
-  const auto inside = [](std::ptrdiff_t i, std::size_t n) { return i >= 0 && i < static_cast<std::ptrdiff_t>(n); };
+  const auto inside = [](std::ptrdiff_t i, std::size_t n) {
+    return i >= 0 && i < static_cast<std::ptrdiff_t>(n);
+  };
   for (std::ptrdiff_t z = -low[2]; z < static_cast<std::ptrdiff_t>(nz) + high[2]; ++z)
     for (std::ptrdiff_t y = -low[1]; y < static_cast<std::ptrdiff_t>(ny) + high[1]; ++y) {
       const std::uint64_t row = row_of_cells(tag, block.first[1] + y, block.first[2] + z);
       const bool has_interior = inside(y, ny) && inside(z, nz);
       for (std::ptrdiff_t x = -low[0]; x < static_cast<std::ptrdiff_t>(nx) + high[0]; ++x)
-        field(z, y, x) = has_interior && inside(x, nx) ? cell_value<T>(row, block.first[0] + x) : untouched_cell<T>;
+        field(z, y, x) = has_interior && inside(x, nx) ? cell_value<T>(row, block.first[0] + x)
+                                                       : untouched_cell<T>;
     }
 }
 
 template <class T>
-std::optional<std::string> wrong_cell(const field_view<T>& field, const domain_block& block, std::uint64_t tag,
-                                      const rank_grid& grid, halo_reach filled, const halo_widths& widths) {
+std::optional<std::string> wrong_cell(const field_view<T>& field, const domain_block& block,
+                                      std::uint64_t tag, const rank_grid& grid, halo_reach filled,
+                                      const halo_widths& widths) {
   const auto& extents = field.extents();
   const auto& there = field.widths();
   const auto begin = [&](int d) { return static_cast<std::ptrdiff_t>(-there.low[d]); };
@@ -117,16 +132,19 @@ std::optional<std::string> wrong_cell(const field_view<T>& field, const domain_b
     const auto at_z = detail::locate(z, 2, extents[2], block, grid, widths);
     for (std::ptrdiff_t y = begin(1); y < end(1); ++y) {
       const auto at_y = detail::locate(y, 1, extents[1], block, grid, widths);
-      const std::uint64_t row = row_of_cells(tag, at_y.in_domain.value_or(0), at_z.in_domain.value_or(0));
+      const std::uint64_t row =
+          row_of_cells(tag, at_y.in_domain.value_or(0), at_z.in_domain.value_or(0));
       for (std::ptrdiff_t x = begin(0); x < end(0); ++x) {
         const auto at_x = detail::locate(x, 0, extents[0], block, grid, widths);
         const halo_direction side{{at_x.side, at_y.side, at_z.side}};
-        const bool reached = at_x.in_domain && at_y.in_domain && at_z.in_domain && side.moves() <= most_moves;
+        const bool reached =
+            at_x.in_domain && at_y.in_domain && at_z.in_domain && side.moves() <= most_moves;
         const T expected = reached ? cell_value<T>(row, *at_x.in_domain) : untouched_cell<T>;
         const T found = field(z, y, x);
         if (found == expected) continue;
-        return fmt::format("rank {}: cell (z {}, y {}, x {}) on side ({}, {}, {}) is {}, not {}{}", grid.ranks().rank(), z, y, x,
-                           at_z.side, at_y.side, at_x.side, found, expected, reached ? "" : ", which nothing may overwrite");
+        return fmt::format("rank {}: cell (z {}, y {}, x {}) on side ({}, {}, {}) is {}, not {}{}",
+                           grid.ranks().rank(), z, y, x, at_z.side, at_y.side, at_x.side, found,
+                           expected, reached ? "" : ", which nothing may overwrite");
       }
     }
   }

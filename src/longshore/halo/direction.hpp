@@ -13,11 +13,15 @@ struct halo_direction {
   std::array<int, 3> step{};
 
   /// 0 to 26, unique: the tag of a message. 13 is no direction at all.
-  [[nodiscard]] constexpr int index() const noexcept { return 13 + step[0] + 3 * step[1] + 9 * step[2]; }
+  [[nodiscard]] constexpr int index() const noexcept {
+    return 13 + step[0] + 3 * step[1] + 9 * step[2];
+  }
   [[nodiscard]] static constexpr halo_direction from_index(int index) noexcept {
     return {{index % 3 - 1, index / 3 % 3 - 1, index / 9 - 1}};
   }
-  [[nodiscard]] constexpr halo_direction opposite() const noexcept { return {{-step[0], -step[1], -step[2]}}; }
+  [[nodiscard]] constexpr halo_direction opposite() const noexcept {
+    return {{-step[0], -step[1], -step[2]}};
+  }
   /// Dimensions along which it moves: 1 through a face, 2 through an edge, 3 through a corner.
   [[nodiscard]] constexpr int moves() const noexcept {
     int moves = 0;

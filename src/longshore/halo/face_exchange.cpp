@@ -13,17 +13,19 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
   receive_ = pages(sides_.size() * bytes_);
   // Sides come in pairs, down and up. What travels towards side i arrives on the other one of the pair.
   const auto buffer = [&](std::byte* memory, std::size_t i) {
-    return strided_block{memory + i * bytes_, 1, {bytes_, 1, 1}, {1, 0, 0}};
+    return detail::strided_block{memory + i * bytes_, 1, {bytes_, 1, 1}, {1, 0, 0}};
   };
-  halo_round round;
+  detail::halo_round round;
   for (std::size_t i = 0; i < sides_.size(); ++i) {
-    halo_leg leg{sides_[i], {grid.neighbour(sides_[i]), {}}, {grid.neighbour(sides_[i].opposite()), {}}};
+    detail::halo_leg leg{
+        sides_[i], {grid.neighbour(sides_[i]), {}}, {grid.neighbour(sides_[i].opposite()), {}}};
     if (leg.outgoing.exists()) leg.outgoing.parts.push_back(buffer(send_.data(), i));
     if (leg.incoming.exists()) leg.incoming.parts.push_back(buffer(receive_.data(), i ^ 1));
     has_neighbour_.push_back(leg.outgoing.exists());
     round.push_back(std::move(leg));
   }
-  carrier_ = make_carrier(options.mode, grid, std::move(round), {.delivery = options.delivery, .readable = {send_.ticket()}});
+  carrier_ = make_carrier(options.mode, grid, std::move(round),
+                          {.delivery = options.delivery, .readable = {send_.ticket()}});
 }
 
 void face_exchange::start() {

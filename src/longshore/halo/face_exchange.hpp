@@ -31,11 +31,15 @@ class face_exchange {
   /// The 2, 4 or 6 sides, in the order of the buffers in memory.
   [[nodiscard]] std::span<const halo_direction> sides() const noexcept { return sides_; }
   /// What is sent to the neighbour on side i. Keeps its content; must not be written from start() to the end of wait().
-  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept { return {send_.data() + i * bytes_, bytes_}; }
+  [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept {
+    return {send_.data() + i * bytes_, bytes_};
+  }
   /// What the neighbour on side i sent, from the end of wait() until the next start(). Empty where there is no neighbour.
   [[nodiscard]] std::span<const std::byte> received(std::size_t i) const;
   /// The buffers of what is received, for those who want to write there in between. Delivery unpacked only.
-  [[nodiscard]] std::span<std::byte> incoming(std::size_t i) noexcept { return {receive_.data() + i * bytes_, bytes_}; }
+  [[nodiscard]] std::span<std::byte> incoming(std::size_t i) noexcept {
+    return {receive_.data() + i * bytes_, bytes_};
+  }
 
   /// Begins an exchange. Blocks in the modes whose MPI calls block. Throws errc::usage when one is in flight.
   void start();

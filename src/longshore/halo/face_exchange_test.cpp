@@ -15,8 +15,9 @@ namespace {
 using testing::spmd;
 
 std::uint32_t element(int rank, std::size_t side, std::size_t index, int exchange) {
-  return static_cast<std::uint32_t>(
-      mix_bits((static_cast<std::uint64_t>(rank) << 40) + (static_cast<std::uint64_t>(exchange) << 32) + (side << 28) + index));
+  return static_cast<std::uint32_t>(mix_bits((static_cast<std::uint64_t>(rank) << 40) +
+                                             (static_cast<std::uint64_t>(exchange) << 32) +
+                                             (side << 28) + index));
 }
 
 void write(face_exchange& faces, int rank, int exchange) {
@@ -52,7 +53,8 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
     int exchanges = 0;
     for (const bool periodic : {true, false})
       for (const int dimensions : {3, 2, 1}) {
-        const rank_grid grid(team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
+        const rank_grid grid(
+            team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
         auto wraps = grid.periodic();
         for (int d = dimensions; d < 3; ++d) wraps[d] = false;
         for (std::size_t m = 0; m < halo_mode_names().size(); ++m)
@@ -60,7 +62,8 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
             for (const std::size_t bytes : {std::size_t{1000}, std::size_t{80000}}) {
               const auto mode = static_cast<halo_mode>(m);
               if (delivery == halo_delivery::in_place && mode != halo_mode::channel) continue;
-              if (mode >= halo_mode::rma_fence && team.size() > 2 && dimensions < 3) continue;  // windows take long to make
+              if (mode >= halo_mode::rma_fence && team.size() > 2 && dimensions < 3)
+                continue;  // windows take long to make
               if (why_not(mode, team.transport_name(), grid.shape(), wraps)) continue;
               face_exchange faces(grid, {bytes, mode, delivery});
               for (int exchange = 0; exchange < (bytes > 1000 ? 2 : 4); ++exchange) {
@@ -71,7 +74,8 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
                   }
                 else
                   faces.wait();
-                EXPECT_EQ(wrong_elements(grid, faces, exchange), 0u) << name_of(mode) << " " << bytes << " exchange " << exchange;
+                EXPECT_EQ(wrong_elements(grid, faces, exchange), 0u)
+                    << name_of(mode) << " " << bytes << " exchange " << exchange;
                 ++exchanges;
               }
             }
@@ -92,7 +96,8 @@ TEST(FaceExchange, every_element_arrives_under_every_placement) {
           write(faces, team.rank(), exchange);
           faces.start();
           faces.wait();
-          EXPECT_EQ(wrong_elements(grid, faces, exchange), 0u) << name_of(placement) << " " << name_of(mode);
+          EXPECT_EQ(wrong_elements(grid, faces, exchange), 0u)
+              << name_of(placement) << " " << name_of(mode);
         }
       }
   });
@@ -106,7 +111,8 @@ TEST(FaceExchange, unpacked_arrives_at_addresses_that_stay) {
       write(faces, team.rank(), exchange);
       faces.start();
       faces.wait();
-      for (std::size_t side = 0; side < 6; ++side) EXPECT_EQ(faces.received(side).data(), faces.incoming(side).data());
+      for (std::size_t side = 0; side < 6; ++side)
+        EXPECT_EQ(faces.received(side).data(), faces.incoming(side).data());
     }
   });
 }

@@ -1,29 +1,33 @@
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/choose_algorithm.hpp>
+#include <longshore/halo/detail/choose_algorithm.hpp>
 #include <longshore/transport/fail_together.hpp>
 
 namespace longshore {
 namespace {
 
-halo_part part_of(const rank_grid& grid, const std::optional<halo_widths>& asked, const field_memory& field, std::size_t index) {
+halo_part part_of(const rank_grid& grid, const std::optional<halo_widths>& asked,
+                  const field_memory& field, std::size_t index) {
   halo_part part{field, asked.value_or(field.widths)};
   for (int d = 0; d < 3; ++d) {
     if (d >= grid.dimensions()) {
       part.widths.low[d] = part.widths.high[d] = 0;
       if (field.extents[d] != 1)
-        fail(errc::usage, "field {} has {} cells along dimension {} of a grid of {} dimensions: 1 is allowed", index,
-             field.extents[d], d, grid.dimensions());
+        fail(errc::usage,
+             "field {} has {} cells along dimension {} of a grid of {} dimensions: 1 is allowed",
+             index, field.extents[d], d, grid.dimensions());
       continue;
     }
     const auto check_side = [&](int width, int there, const char* side) {
       if (width < 0 || width > there)
-        fail(errc::usage, "a halo of {} cells on the {} side of dimension {}: field {} has room for 0 to {}", width, side, d,
-             index, there);
+        fail(errc::usage,
+             "a halo of {} cells on the {} side of dimension {}: field {} has room for 0 to {}",
+             width, side, d, index, there);
       if (static_cast<std::size_t>(width) > field.extents[d])
-        fail(errc::usage, "a halo of {} cells along dimension {} is wider than the {} cells of field {}", width, d,
-             field.extents[d], index);
+        fail(errc::usage,
+             "a halo of {} cells along dimension {} is wider than the {} cells of field {}", width,
+             d, field.extents[d], index);
     };
     check_side(part.widths.low[d], field.widths.low[d], "low");
     check_side(part.widths.high[d], field.widths.high[d], "high");
@@ -33,15 +37,19 @@ halo_part part_of(const rank_grid& grid, const std::optional<halo_widths>& asked
 
 }  // namespace
 
-halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options, const std::vector<field_memory>& fields)
+halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
+                             const std::vector<field_memory>& fields)
     : reach_(options.reach) {
   std::vector<halo_part> parts;
   // Blocks may differ: a width that is too large for one of them is refused by all.
   fail_together(grid.ranks(), "a halo plan", [&] {
     if (fields.empty()) fail(errc::usage, "a halo exchange of no fields: at least 1");
-    for (const auto& field : fields) parts.push_back(part_of(grid, options.width, field, parts.size()));
+    for (const auto& field : fields)
+      parts.push_back(part_of(grid, options.width, field, parts.size()));
   });
-  algorithm_ = options.algorithm == halo_algorithm::automatic ? choose_algorithm(grid, options, fields) : options.algorithm;
+  algorithm_ = options.algorithm == halo_algorithm::automatic
+                   ? detail::choose_algorithm(grid, options, fields)
+                   : options.algorithm;
   carrier_options how{.workers = options.workers};
   for (const auto& field : fields)
     if (field.memory.bytes > 0) how.readable.push_back(field.memory);

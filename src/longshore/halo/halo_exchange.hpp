@@ -43,7 +43,8 @@ class halo_exchange {
   halo_exchange(const rank_grid& grid, const halo_options& options, const field_view<T>&... fields)
       : halo_exchange(grid, options, std::vector<field_memory>{fields.memory()...}) {}
   /// The same for fields of other owners.
-  halo_exchange(const rank_grid& grid, const halo_options& options, const std::vector<field_memory>& fields);
+  halo_exchange(const rank_grid& grid, const halo_options& options,
+                const std::vector<field_memory>& fields);
 
   /// Begins an exchange. Until wait() has returned, or test() given true, neither the cells that leave (those within a width of a face)
   /// may be written, nor the halo read or written. Blocks in the modes whose MPI calls block. Throws errc::usage when one is in flight.

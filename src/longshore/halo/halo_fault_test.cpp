@@ -24,22 +24,28 @@ constexpr bool may_race = true;
 
 // Exchanges one field by a plan of which one round was tampered with, in the modes of this library and, where there is MPI, in two of
 // its own: packed, and by datatypes. Says whether in each mode some rank found a wrong cell.
-bool is_found(team& team, halo_algorithm algorithm, const std::function<void(halo_round&)>& tamper, std::size_t tampered = 0) {
+bool is_found(team& team, halo_algorithm algorithm,
+              const std::function<void(detail::halo_round&)>& tamper, std::size_t tampered = 0) {
   const rank_grid grid(team);
   bool found = true;
-  for (const auto mode : {halo_mode::channel, halo_mode::direct, halo_mode::waitall, halo_mode::subarray}) {
-    if ((is_mpi_mode(mode) && team.transport_name() != "mpi") || (mode == halo_mode::direct && !may_race)) continue;
+  for (const auto mode :
+       {halo_mode::channel, halo_mode::direct, halo_mode::waitall, halo_mode::subarray}) {
+    if ((is_mpi_mode(mode) && team.transport_name() != "mpi") ||
+        (mode == halo_mode::direct && !may_race))
+      continue;
     field<double> u(grid, {5, 4, 6}, halo);
     const halo_part part{u.memory(), halo};
     auto rounds = plan_rounds(algorithm, grid, std::span(&part, 1));
     tamper(rounds[tampered]);
-    const auto carriers = make_carriers(mode, grid, std::move(rounds), {.readable = {u.memory().memory}});
+    const auto carriers =
+        make_carriers(mode, grid, std::move(rounds), {.readable = {u.memory().memory}});
     fill_cells(u, equal_block(grid, u.extents()), 3);
     for (const auto& carrier : carriers) {
       carrier->start();
       carrier->wait();
     }
-    const bool here = wrong_cell(u, equal_block(grid, u.extents()), 3, grid, algorithm, halo).has_value();
+    const bool here =
+        wrong_cell(u, equal_block(grid, u.extents()), 3, grid, algorithm, halo).has_value();
     found = found && team.allreduce_value<int>(here, reduction::max) == 1;
   }
   return found;
@@ -47,10 +53,10 @@ bool is_found(team& team, halo_algorithm algorithm, const std::function<void(hal
 
 TEST(HaloFault, an_honest_plan_has_none) {
   spmd([](team& team) {
-    EXPECT_FALSE(is_found(team, halo_algorithm::standard, [](halo_round&) {}));
-    EXPECT_FALSE(is_found(team, halo_algorithm::faces, [](halo_round&) {}));
-    EXPECT_FALSE(is_found(team, halo_algorithm::staged, [](halo_round&) {}));
-    EXPECT_FALSE(is_found(team, halo_algorithm::hybrid, [](halo_round&) {}));
+    EXPECT_FALSE(is_found(team, halo_algorithm::standard, [](detail::halo_round&) {}));
+    EXPECT_FALSE(is_found(team, halo_algorithm::faces, [](detail::halo_round&) {}));
+    EXPECT_FALSE(is_found(team, halo_algorithm::staged, [](detail::halo_round&) {}));
+    EXPECT_FALSE(is_found(team, halo_algorithm::hybrid, [](detail::halo_round&) {}));
   });
 }
 
@@ -58,16 +64,18 @@ TEST(HaloFault, wrong_packing_is_found_in_every_direction) {
   spmd([](team& team) {
     for (std::size_t leg = 0; leg < 26; ++leg) {
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
-                           [&](halo_round& round) {
-                             round[leg].outgoing.parts[0].first += sizeof(double);  // packs from one cell further
+                           [&](detail::halo_round& round) {
+                             round[leg].outgoing.parts[0].first +=
+                                 sizeof(double);  // packs from one cell further
                            }))
           << "leg " << leg;
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
-                           [&](halo_round& round) {
+                           [&](detail::halo_round& round) {
                              auto& part = round[leg].outgoing.parts[0];
                              for (int d = 0; d < 3; ++d)
                                if (part.extents[d] > 1) {
-                                 part.strides_bytes[d] += sizeof(double);  // and with a wrong stride
+                                 part.strides_bytes[d] +=
+                                     sizeof(double);  // and with a wrong stride
                                  return;
                                }
                            }))
@@ -81,7 +89,10 @@ TEST(HaloFault, wrong_packing_is_found_in_every_stage) {
     for (std::size_t stage = 0; stage < 3; ++stage)
       for (std::size_t leg = 0; leg < 2; ++leg)
         EXPECT_TRUE(is_found(
-            team, halo_algorithm::staged, [&](halo_round& round) { round[leg].outgoing.parts[0].first -= sizeof(double); },
+            team, halo_algorithm::staged,
+            [&](detail::halo_round& round) {
+              round[leg].outgoing.parts[0].first -= sizeof(double);
+            },
             stage))
             << "stage " << stage << " leg " << leg;
   });
@@ -100,7 +111,8 @@ TEST(HaloFault, stages_in_another_order_are_found) {
       carrier->start();
       carrier->wait();
     }
-    EXPECT_TRUE(wrong_cell(u, equal_block(grid, u.extents()), 3, grid, halo_algorithm::staged, halo).has_value());
+    EXPECT_TRUE(wrong_cell(u, equal_block(grid, u.extents()), 3, grid, halo_algorithm::staged, halo)
+                    .has_value());
   });
 }
 
@@ -108,11 +120,13 @@ TEST(HaloFault, wrong_addresses_are_found_in_every_direction) {
   spmd([](team& team) {
     for (std::size_t leg = 0; leg < 26; ++leg)
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
-                           [&](halo_round& round) {
+                           [&](detail::halo_round& round) {
                              // Unpacks to where another direction's message belongs that is as large.
                              for (std::size_t other = 0; other < round.size(); ++other)
-                               if (other != leg && round[other].incoming.parts[0].extents == round[leg].incoming.parts[0].extents)
-                                 return void(round[leg].incoming.parts[0].first = round[other].incoming.parts[0].first);
+                               if (other != leg && round[other].incoming.parts[0].extents ==
+                                                       round[leg].incoming.parts[0].extents)
+                                 return void(round[leg].incoming.parts[0].first =
+                                                 round[other].incoming.parts[0].first);
                              ADD_FAILURE() << "no other leg of this size";
                            }))
           << "leg " << leg;
@@ -121,10 +135,11 @@ TEST(HaloFault, wrong_addresses_are_found_in_every_direction) {
 
 TEST(HaloFault, wrong_order_is_found) {
   spmd([](team& team) {
-    EXPECT_TRUE(is_found(team, halo_algorithm::faces,
-                         [](halo_round& round) { std::swap(round[0].outgoing.parts, round[1].outgoing.parts); }));
+    EXPECT_TRUE(is_found(team, halo_algorithm::faces, [](detail::halo_round& round) {
+      std::swap(round[0].outgoing.parts, round[1].outgoing.parts);
+    }));
     // The cells of one message in another order: along y first.
-    EXPECT_TRUE(is_found(team, halo_algorithm::faces, [](halo_round& round) {
+    EXPECT_TRUE(is_found(team, halo_algorithm::faces, [](detail::halo_round& round) {
       auto& part = round[0].outgoing.parts[0];
       auto& target = round[0].incoming.parts[0];
       std::swap(part.strides_bytes[0], part.strides_bytes[1]);
@@ -138,7 +153,7 @@ TEST(HaloFault, a_message_that_never_comes_is_found) {
   spmd([](team& team) {
     for (std::size_t leg = 0; leg < 26; ++leg)
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
-                           [&](halo_round& round) {
+                           [&](detail::halo_round& round) {
                              round[leg].outgoing = {};
                              round[leg].incoming = {};
                            }))
@@ -169,7 +184,8 @@ TEST(HaloFault, one_wrong_cell_anywhere_is_found) {
     const auto block = equal_block(grid, extents);
     for (const auto algorithm : {halo_algorithm::standard, halo_algorithm::faces}) {
       field<float> u(grid, extents, halo);
-      halo_exchange halos(grid, {.width = 1, .algorithm = algorithm}, u);  // narrower than the memory: the rest is untouched
+      halo_exchange halos(grid, {.width = 1, .algorithm = algorithm},
+                          u);  // narrower than the memory: the rest is untouched
       fill_cells(u, block, 9);
       halos.exchange();
       ASSERT_FALSE(wrong_cell(u, block, 9, grid, algorithm, 1).has_value());
@@ -181,7 +197,8 @@ TEST(HaloFault, one_wrong_cell_anywhere_is_found) {
             u(z, y, x) = right + 1;
             const auto wrong = wrong_cell(u, block, 9, grid, algorithm, 1);
             ASSERT_TRUE(wrong.has_value());
-            ASSERT_NE(wrong->find(fmt::format("(z {}, y {}, x {})", z, y, x)), std::string::npos) << *wrong;
+            ASSERT_NE(wrong->find(fmt::format("(z {}, y {}, x {})", z, y, x)), std::string::npos)
+                << *wrong;
             u(z, y, x) = right;
           }
       EXPECT_EQ(cells, 343);

@@ -57,8 +57,10 @@ TEST(HaloPlan, many_plans_are_in_flight_together) {
         for (std::size_t i = 0; i < fields.size(); ++i)
           fill_cells(fields[i], equal_block(grid, fields[i].extents()), 10 * tag + i);
         for (auto& plan : plans) plan->start();
-        for (std::size_t i = plans.size(); i-- > 0;) plans[i]->wait();  // in another order than they were started
-        for (std::size_t i = 0; i < fields.size(); ++i) expect_right(fields[i], 10 * tag + i, grid, options);
+        for (std::size_t i = plans.size(); i-- > 0;)
+          plans[i]->wait();  // in another order than they were started
+        for (std::size_t i = 0; i < fields.size(); ++i)
+          expect_right(fields[i], 10 * tag + i, grid, options);
       }
     }
   });
@@ -72,23 +74,32 @@ TEST(HaloPlan, traffic_is_what_the_formula_says) {
     for (const auto& [mode, algorithm] : possible_pairs(grid)) {
       const halo_exchange halos(grid, {.algorithm = algorithm, .mode = mode}, u, v);
       const auto moved = halos.moved();
-      const std::uint64_t faces = 2 * h * (a * b + b * c + c * a), all = (a + 2 * h) * (b + 2 * h) * (c + 2 * h) - a * b * c;
-      EXPECT_EQ(moved.payload_bytes, fields * sizeof(double) * (algorithm == halo_algorithm::faces ? faces : all))
+      const std::uint64_t faces = 2 * h * (a * b + b * c + c * a),
+                          all = (a + 2 * h) * (b + 2 * h) * (c + 2 * h) - a * b * c;
+      EXPECT_EQ(moved.payload_bytes,
+                fields * sizeof(double) * (algorithm == halo_algorithm::faces ? faces : all))
           << text_of(algorithm, mode);
-      const bool is_staged = algorithm == halo_algorithm::staged || algorithm == halo_algorithm::staged_sequenced;
-      const bool is_sequenced = algorithm == halo_algorithm::sequenced || algorithm == halo_algorithm::staged_sequenced;
+      const bool is_staged =
+          algorithm == halo_algorithm::staged || algorithm == halo_algorithm::staged_sequenced;
+      const bool is_sequenced =
+          algorithm == halo_algorithm::sequenced || algorithm == halo_algorithm::staged_sequenced;
       std::size_t cut = 0;  // dimensions with several ranks
       for (const int ranks_there : grid.shape()) cut += ranks_there > 1;
-      const std::size_t rounds = (is_staged ? cut : std::min<std::size_t>(cut, 1)) * (is_sequenced ? fields : 1);
-      EXPECT_TRUE(algorithm == halo_algorithm::hybrid || halos.rounds() == rounds) << halos.rounds() << " not " << rounds;
+      const std::size_t rounds =
+          (is_staged ? cut : std::min<std::size_t>(cut, 1)) * (is_sequenced ? fields : 1);
+      EXPECT_TRUE(algorithm == halo_algorithm::hybrid || halos.rounds() == rounds)
+          << halos.rounds() << " not " << rounds;
       EXPECT_LE(moved.wire_bytes, moved.payload_bytes);
       EXPECT_LE(moved.offnode_bytes, moved.wire_bytes);
       if (algorithm == halo_algorithm::hybrid) continue;  // its messages are counted below
       std::uint64_t legs = 0, remote = 0, distant = 0;
-      for (const auto& direction : is_staged || algorithm == halo_algorithm::faces ? face_directions(3) : all_directions(3)) {
+      for (const auto& direction : is_staged || algorithm == halo_algorithm::faces
+                                       ? face_directions(3)
+                                       : all_directions(3)) {
         const int peer = grid.neighbour(direction);
         bool is_own_halo = false;  // along a dimension with one rank: copied last, not sent
-        for (int d = 0; d < 3; ++d) is_own_halo = is_own_halo || (direction.step[d] != 0 && grid.shape()[d] == 1);
+        for (int d = 0; d < 3; ++d)
+          is_own_halo = is_own_halo || (direction.step[d] != 0 && grid.shape()[d] == 1);
         ++legs;
         remote += !is_own_halo;
         distant += !team.nodes().is_local(peer);
@@ -131,7 +142,8 @@ TEST(HaloPlan, stencils_without_corners_or_edges_save_their_messages) {
         halo_exchange halos(grid, options, u);
         fill_cells(u, equal_block(grid, u.extents()), 4);
         halos.exchange();
-        const auto wrong = wrong_cell(u, equal_block(grid, u.extents()), 4, grid, algorithm, 2, reach);
+        const auto wrong =
+            wrong_cell(u, equal_block(grid, u.extents()), 4, grid, algorithm, 2, reach);
         EXPECT_FALSE(wrong.has_value()) << text_of(algorithm, mode) << ": " << *wrong;
         EXPECT_TRUE(reach != halo_reach::faces || halos.rounds() <= 1u) << halos.rounds();
         if (!is_mpi_mode(mode) || algorithm != halo_algorithm::standard) continue;
@@ -149,13 +161,14 @@ TEST(HaloPlan, what_lies_beyond_a_border_is_left_alone) {
       halo_exchange halos(grid, {.algorithm = algorithm, .mode = mode}, u);
       for (int z = -2; z < 7; ++z)
         for (int y = -2; y < 5; ++y)
-          for (int x = -2; x < 6; ++x) u(z, y, x) = 1000 + team.rank();  // another border on every rank
+          for (int x = -2; x < 6; ++x)
+            u(z, y, x) = 1000 + team.rank();  // another border on every rank
       halos.exchange();
       for (int z = -2; z < 7; ++z)
         for (int y = -2; y < 5; ++y)
           for (int x = -2; x < 6; ++x) {
-            const bool beyond = block.first[0] + x < 0 || block.first[0] + x >= block.cells[0] || block.first[2] + z < 0 ||
-                                block.first[2] + z >= block.cells[2];
+            const bool beyond = block.first[0] + x < 0 || block.first[0] + x >= block.cells[0] ||
+                                block.first[2] + z < 0 || block.first[2] + z >= block.cells[2];
             ASSERT_TRUE(!beyond || u(z, y, x) == 1000 + team.rank()) << text_of(algorithm, mode);
           }
     }
@@ -177,8 +190,10 @@ TEST(HaloPlan, auto_is_one_of_the_others_and_the_same_on_all_ranks) {
         options.algorithm = halos.algorithm();
         EXPECT_NE(halos.algorithm(), halo_algorithm::automatic);
         const int mine = static_cast<int>(halos.algorithm());
-        EXPECT_EQ(team.allreduce_value(mine, reduction::min), team.allreduce_value(mine, reduction::max));
-        EXPECT_TRUE((team.size() > 1 && dimensions > 1) || halos.algorithm() == halo_algorithm::standard);
+        EXPECT_EQ(team.allreduce_value(mine, reduction::min),
+                  team.allreduce_value(mine, reduction::max));
+        EXPECT_TRUE((team.size() > 1 && dimensions > 1) ||
+                    halos.algorithm() == halo_algorithm::standard);
         for (const float cell : memory) EXPECT_EQ(cell, 5);  // trials do not touch the fields
         fill_cells(u, equal_block(grid, u.extents()), 3);
         fill_cells(v, equal_block(grid, v.extents()), 4);
@@ -199,7 +214,8 @@ TEST(HaloPlan, auto_fills_what_its_choice_fills_with_every_reach_and_mode) {
       for (const auto reach : {halo_reach::faces, halo_reach::edges, halo_reach::corners})
         for (const int fields : {1, 2}) {
           field<double> u(grid, {5, 6, 7}, 2), v(grid, {5, 6, 7}, 2);
-          halo_options options{.algorithm = halo_algorithm::automatic, .mode = mode, .reach = reach};
+          halo_options options{
+              .algorithm = halo_algorithm::automatic, .mode = mode, .reach = reach};
           std::vector<field_memory> memories{u.memory()};
           if (fields == 2) memories.push_back(v.memory());
           halo_exchange halos(grid, options, memories);
@@ -287,7 +303,8 @@ TEST(HaloPlan, what_makes_no_sense_is_refused_with_the_reason) {
     };
     expect({.width = 2}, errc::usage, "room for 0 to 1");
     expect({.width = halo_widths({-1, 0, 0}, {0, 0, 0})}, errc::usage, "-1");
-    if (team.transport_name() != "mpi") expect({.mode = halo_mode::waitall}, errc::unsupported, "MPI calls");
+    if (team.transport_name() != "mpi")
+      expect({.mode = halo_mode::waitall}, errc::unsupported, "MPI calls");
     if (grid.shape()[0] % 2 != 0 && grid.shape()[0] > 1 && team.transport_name() == "mpi")
       expect({.mode = halo_mode::redblack}, errc::unsupported, "even");
     EXPECT_THROW(static_cast<void>(halo_mode_from("waital")), error);

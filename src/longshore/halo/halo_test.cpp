@@ -18,7 +18,8 @@ TEST(Halo, every_cell_is_right_in_every_algorithm_and_mode) {
   spmd([](team& team) {
     int exchanges = 0;
     for (const int dimensions : {3, 2, 1})
-      for (const std::array<bool, 3> periodic : {std::array{true, true, true}, {false, false, false}, {true, false, true}}) {
+      for (const std::array<bool, 3> periodic :
+           {std::array{true, true, true}, {false, false, false}, {true, false, true}}) {
         if (team.size() > 4 && dimensions < 3) continue;
         const rank_grid grid(team, {.dimensions = dimensions, .periodic = periodic});
         for (const auto& [mode, algorithm] : possible_pairs(grid)) {
@@ -41,12 +42,16 @@ TEST(Halo, every_cell_is_right_under_every_placement) {
   spmd([](team& team) {
     int exchanges = 0;
     const int nodes = team.nodes().node_count();
-    for (const auto placement : {grid_placement::cart, grid_placement::automatic, grid_placement::levels})
-      for (const std::array<bool, 3> periodic : {std::array{true, true, true}, {false, true, false}}) {
+    for (const auto placement :
+         {grid_placement::cart, grid_placement::automatic, grid_placement::levels})
+      for (const std::array<bool, 3> periodic :
+           {std::array{true, true, true}, {false, true, false}}) {
         grid_options where{.periodic = periodic, .placement = placement};
         if (placement == grid_placement::levels) {
-          if (team.size() % nodes != 0 || team.nodes().largest_node() != team.size() / nodes) continue;
-          where.levels = {{"node", {1, nodes, 1}, x_fastest}, {"core", {1, 1, team.size() / nodes}, z_fastest}};
+          if (team.size() % nodes != 0 || team.nodes().largest_node() != team.size() / nodes)
+            continue;
+          where.levels = {{"node", {1, nodes, 1}, x_fastest},
+                          {"core", {1, 1, team.size() / nodes}, z_fastest}};
         }
         const rank_grid grid(team, where);
         for (const auto& [mode, algorithm] : possible_pairs(grid)) {
@@ -85,7 +90,8 @@ TEST(Halo, one_sided_modes_are_right_on_any_number_of_ranks) {
 TEST(Halo, widths_may_differ_by_side_and_be_zero) {
   spmd([](team& team) {
     const rank_grid grid(team);
-    const std::array<halo_widths, 4> cases = {halo_widths({1, 2, 0}, {2, 0, 3}), halo_widths({0, 0, 0}, {1, 1, 1}),
+    const std::array<halo_widths, 4> cases = {halo_widths({1, 2, 0}, {2, 0, 3}),
+                                              halo_widths({0, 0, 0}, {1, 1, 1}),
                                               halo_widths({3, 3, 3}, {0, 0, 0}), halo_widths(0)};
     for (const auto& [mode, algorithm] : possible_pairs(grid))
       for (const auto& widths : cases) {
@@ -112,7 +118,9 @@ TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
       field<std::int64_t> d(grid, {1, 2, 3}, 1);
       halo_exchange halos(grid, options, a, b, c, d);
       for (std::uint64_t tag = 1; tag <= 3; ++tag) {
-        const auto fill = [&](const auto& field, std::uint64_t of) { fill_cells(field, equal_block(grid, field.extents()), of); };
+        const auto fill = [&](const auto& field, std::uint64_t of) {
+          fill_cells(field, equal_block(grid, field.extents()), of);
+        };
         fill(a, 10 * tag), fill(b, 10 * tag + 1), fill(c, 10 * tag + 2), fill(d, 10 * tag + 3);
         halos.exchange();
         expect_right(a, 10 * tag, grid, options);
@@ -120,7 +128,8 @@ TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
         expect_right(c, 10 * tag + 2, grid, options);
         expect_right(d, 10 * tag + 3, grid, options);
       }
-      EXPECT_TRUE(mode == halo_mode::direct || (halos.moved().messages > 0) == (team.size() > 1 || is_mpi_mode(mode)));
+      EXPECT_TRUE(mode == halo_mode::direct ||
+                  (halos.moved().messages > 0) == (team.size() > 1 || is_mpi_mode(mode)));
     }
   });
 }
@@ -131,7 +140,8 @@ TEST(Halo, the_users_memory_may_have_any_strides) {
     // z contiguous, gaps after each row, x backwards; different on every rank, as a message does not show how its ends store cells.
     const std::array<std::size_t, 3> extents{4, 5, 3};
     std::vector<double> memory(6000, 77);
-    const std::array<std::array<std::ptrdiff_t, 3>, 3> layouts = {{{1, 9, 110}, {130, 11, 1}, {-200, 20, 2}}};
+    const std::array<std::array<std::ptrdiff_t, 3>, 3> layouts = {
+        {{1, 9, 110}, {130, 11, 1}, {-200, 20, 2}}};
     const auto& strides = layouts[team.rank() % 3];
     field_view<double> u(memory.data() + 2500, extents, strides, 2);
     for (const auto& [mode, algorithm] : possible_pairs(grid)) {

@@ -13,8 +13,10 @@ struct halo_widths {
   constexpr halo_widths() = default;
   /// The same on every side.
   constexpr halo_widths(int width)
-      : low{width, width, width}, high{width, width, width} {}  // NOLINT: {.width = 2} is what users write
-  constexpr halo_widths(std::array<int, 3> low_sides, std::array<int, 3> high_sides) : low(low_sides), high(high_sides) {}
+      : low{width, width, width},
+        high{width, width, width} {}  // NOLINT: {.width = 2} is what users write
+  constexpr halo_widths(std::array<int, 3> low_sides, std::array<int, 3> high_sides)
+      : low(low_sides), high(high_sides) {}
 
   friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
 };

@@ -30,10 +30,12 @@ place place_on(const topology& host, std::span<const int> cpus) {
   mine.object.fill(0);  // a level of which nothing is known is one object
   for (std::size_t i = 0; i < inner_levels; ++i)
     for (std::size_t l = 0; l < host.levels().size(); ++l)
-      if (host.levels()[l].name == places_levels[i + 1]) mine.object[i] = host.object_holding(l, cpus);
+      if (host.levels()[l].name == places_levels[i + 1])
+        mine.object[i] = host.object_holding(l, cpus);
   const auto all = host.cpus();
-  const auto first =
-      std::find_if(all.begin(), all.end(), [&](int cpu) { return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end(); });
+  const auto first = std::find_if(all.begin(), all.end(), [&](int cpu) {
+    return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+  });
   mine.order = static_cast<int>(first - all.begin());
   return mine;
 }
@@ -46,11 +48,13 @@ struct grouping {
 
 grouping cut(const grouping& outer, const std::vector<int>& label_of) {
   std::set<std::pair<int, int>> different;
-  for (std::size_t r = 0; r < label_of.size(); ++r) different.emplace(outer.group_of[r], label_of[r]);
+  for (std::size_t r = 0; r < label_of.size(); ++r)
+    different.emplace(outer.group_of[r], label_of[r]);
   const std::vector<std::pair<int, int>> sorted(different.begin(), different.end());
   grouping inner{{}, static_cast<int>(sorted.size())};
   for (std::size_t r = 0; r < label_of.size(); ++r) {
-    const auto at = std::lower_bound(sorted.begin(), sorted.end(), std::pair(outer.group_of[r], label_of[r]));
+    const auto at =
+        std::lower_bound(sorted.begin(), sorted.end(), std::pair(outer.group_of[r], label_of[r]));
     inner.group_of.push_back(static_cast<int>(at - sorted.begin()));
   }
   return inner;
@@ -76,7 +80,8 @@ hardware_places arrange(const team& team, const std::vector<place>& all) {
   const auto size = static_cast<std::size_t>(team.size());
   hardware_places places;
   grouping groups{{}, team.nodes().node_count()};
-  for (int rank = 0; rank < team.size(); ++rank) groups.group_of.push_back(team.nodes().node_of(rank));
+  for (int rank = 0; rank < team.size(); ++rank)
+    groups.group_of.push_back(team.nodes().node_of(rank));
   for (const auto name : places_levels) places.levels.push_back({std::string(name), 1});
 
   if (const auto counts = ranks_in(groups); !all_equal(counts)) {
@@ -89,14 +94,18 @@ hardware_places arrange(const team& team, const std::vector<place>& all) {
       std::vector<int> labels(size);
       for (std::size_t r = 0; r < size; ++r) labels[r] = all[r].object[i];
       if (std::any_of(labels.begin(), labels.end(), [](int object) { return object < 0; })) {
-        const bool any_free = std::any_of(all.begin(), all.end(), [](const place& one) { return one.bound == 0; });
-        places.note = any_free ? "ranks are not bound: their order on the node is taken"
-                               : fmt::format("ranks are not bound within one {}: their order is taken", places_levels[i + 1]);
+        const bool any_free =
+            std::any_of(all.begin(), all.end(), [](const place& one) { return one.bound == 0; });
+        places.note = any_free
+                          ? "ranks are not bound: their order on the node is taken"
+                          : fmt::format("ranks are not bound within one {}: their order is taken",
+                                        places_levels[i + 1]);
         break;
       }
       grouping inner = cut(groups, labels);
       if (const auto held = ranks_in(inner); !all_equal(held)) {
-        places.note = fmt::format("{} objects have between {} ranks: their order is taken", places_levels[i + 1], range_of(held));
+        places.note = fmt::format("{} objects have between {} ranks: their order is taken",
+                                  places_levels[i + 1], range_of(held));
         break;
       }
       places.levels[i + 1].count = inner.count / groups.count;
@@ -109,24 +118,29 @@ hardware_places arrange(const team& team, const std::vector<place>& all) {
   std::iota(rank_at.begin(), rank_at.end(), 0);
   std::stable_sort(rank_at.begin(), rank_at.end(), [&](int a, int b) {
     const auto key = [&](int r) {
-      return std::pair(groups.group_of[static_cast<std::size_t>(r)], all[static_cast<std::size_t>(r)].order);
+      return std::pair(groups.group_of[static_cast<std::size_t>(r)],
+                       all[static_cast<std::size_t>(r)].order);
     };
     return key(a) < key(b);
   });
   places.position_of.resize(size);
-  for (std::size_t p = 0; p < size; ++p) places.position_of[static_cast<std::size_t>(rank_at[p])] = static_cast<int>(p);
+  for (std::size_t p = 0; p < size; ++p)
+    places.position_of[static_cast<std::size_t>(rank_at[p])] = static_cast<int>(p);
   return places;
 }
 
 }  // namespace
 
-std::size_t hardware_places::level_between(const node_map& nodes, int one, int other) const noexcept {
+std::size_t hardware_places::level_between(const node_map& nodes, int one,
+                                           int other) const noexcept {
   if (nodes.node_of(one) != nodes.node_of(other)) return 0;
   if (!even) return levels.size() - 1;
   int group = static_cast<int>(position_of.size());
   for (std::size_t l = 0; l < levels.size(); ++l) {
     group /= levels[l].count;
-    if (position_of[static_cast<std::size_t>(one)] / group != position_of[static_cast<std::size_t>(other)] / group) return l;
+    if (position_of[static_cast<std::size_t>(one)] / group !=
+        position_of[static_cast<std::size_t>(other)] / group)
+      return l;
   }
   return levels.size() - 1;
 }
@@ -135,7 +149,8 @@ hardware_places find_hardware_places(team& team) {
   const auto cpus = allowed_cpus();
   // All CPUs of the host are no binding, and then nothing needs to be read.
   const bool bound = static_cast<long>(cpus.size()) < sysconf(_SC_NPROCESSORS_ONLN);
-  return arrange(team, team.allgather_value(bound ? place_on(topology_of_this_machine(), cpus) : place{}));
+  return arrange(
+      team, team.allgather_value(bound ? place_on(topology_of_this_machine(), cpus) : place{}));
 }
 
 hardware_places find_hardware_places(team& team, const topology& host) {
@@ -146,7 +161,8 @@ hardware_places find_hardware_places(team& team, const topology& host) {
   });
 }
 
-hardware_places find_hardware_places(team& team, const topology& host, const binding_reader& bound) {
+hardware_places find_hardware_places(team& team, const topology& host,
+                                     const binding_reader& bound) {
   const auto cpus = bound(team.rank());
   return arrange(team, team.allgather_value(cpus.empty() ? place{} : place_on(host, cpus)));
 }

@@ -16,7 +16,8 @@ namespace longshore {
 
 /// Levels by which ranks are placed, from the outermost in. The last one is whatever tells the ranks of an l3 apart: cores, their
 /// hardware threads, or only an order.
-inline constexpr std::array<std::string_view, 5> places_levels = {"node", "socket", "numa", "l3", "core"};
+inline constexpr std::array<std::string_view, 5> places_levels = {"node", "socket", "numa", "l3",
+                                                                  "core"};
 
 /// All ranks of a team on the hardware. Nodes are those of the team, also virtual ones. Memory: 4 bytes per rank of the team;
 /// while it is found 24.
@@ -44,6 +45,7 @@ using binding_reader = std::function<std::vector<int>(int rank)>;
 /// The same where the topology of the calling rank's host is known.
 [[nodiscard]] hardware_places find_hardware_places(team& team, const topology& host);
 /// The same for ranks bound as `bound` says on hosts that look like `host`.
-[[nodiscard]] hardware_places find_hardware_places(team& team, const topology& host, const binding_reader& bound);
+[[nodiscard]] hardware_places find_hardware_places(team& team, const topology& host,
+                                                   const binding_reader& bound);
 
 }  // namespace longshore

@@ -3,7 +3,7 @@
 // To add one: its name here, a carrier of its own beside channel_carrier.hpp (or under mpi/), a line in make_carriers.
 #pragma once
 
-#include <longshore/halo/message.hpp>
+#include <longshore/halo/detail/message.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/halo/readable_memory.hpp>
 #include <longshore/machine/tasks.hpp>
@@ -47,7 +47,8 @@ enum class halo_mode {
 [[nodiscard]] bool is_mpi_mode(halo_mode mode) noexcept;
 
 /// Why a mode cannot carry messages on ranks arranged like this, or nothing. `transport` is team::transport_name().
-[[nodiscard]] std::optional<std::string> why_not(halo_mode mode, std::string_view transport, const std::array<int, 3>& grid,
+[[nodiscard]] std::optional<std::string> why_not(halo_mode mode, std::string_view transport,
+                                                 const std::array<int, 3>& grid,
                                                  const std::array<bool, 3>& periodic);
 
 /// What becomes of a message that has arrived.
@@ -88,12 +89,13 @@ struct carrier_options {
 
 /// Collective. A carrier for each of the rounds of an exchange. Throws errc::unsupported where why_not has a reason, errc::usage
 /// when two ranks do not agree on the size of a message between them.
-[[nodiscard]] std::vector<std::unique_ptr<message_carrier>> make_carriers(halo_mode mode, const rank_grid& grid,
-                                                                          std::vector<halo_round> rounds,
-                                                                          const carrier_options& options = {});
+[[nodiscard]] std::vector<std::unique_ptr<message_carrier>> make_carriers(
+    halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds,
+    const carrier_options& options = {});
 
 /// The same for one round.
-[[nodiscard]] std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid, halo_round round,
+[[nodiscard]] std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid,
+                                                            detail::halo_round round,
                                                             const carrier_options& options = {});
 
 }  // namespace longshore

@@ -26,13 +26,14 @@ placed_grid in_rows(const grid_triple& shape, const dimension_order& order, std:
 }
 
 // Ranks take the positions of an arrangement in the order in which they lie along the hardware.
-placed_grid along_hardware(const arrangement& arranged, const hardware_places& places, std::string kind) {
+placed_grid along_hardware(const arrangement& arranged, const hardware_places& places,
+                           std::string kind) {
   placed_grid grid = in_rows(shape_of(arranged), x_fastest, std::move(kind));
   std::vector<int> table(places.position_of.size());
   for (std::size_t rank = 0; rank < table.size(); ++rank) {
     const auto at = coordinates_of(arranged, places.position_of[rank]);
-    table[static_cast<std::size_t>(at[0] * grid.strides[0] + at[1] * grid.strides[1] + at[2] * grid.strides[2])] =
-        static_cast<int>(rank);
+    table[static_cast<std::size_t>(at[0] * grid.strides[0] + at[1] * grid.strides[1] +
+                                   at[2] * grid.strides[2])] = static_cast<int>(rank);
   }
   grid.rank_of = std::make_shared<const std::vector<int>>(std::move(table));
   if (const auto* placed = std::get_if<placement>(&arranged)) grid.by_levels = *placed;
@@ -40,12 +41,14 @@ placed_grid along_hardware(const arrangement& arranged, const hardware_places& p
 }
 
 // Levels that were left out go into the next one given, so that --node and --core alone can be said.
-std::vector<hardware_level> levels_as_given(const hardware_places& places, const std::vector<placement_level>& given) {
+std::vector<hardware_level> levels_as_given(const hardware_places& places,
+                                            const std::vector<placement_level>& given) {
   std::vector<hardware_level> machine;
   int pending = 1;
   for (const auto& level : places.levels) {
     pending *= level.count;
-    const bool named = std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.name == level.name; });
+    const bool named = std::any_of(given.begin(), given.end(),
+                                   [&](const auto& one) { return one.name == level.name; });
     if (named) machine.push_back({level.name, std::exchange(pending, 1)});
   }
   if (pending > 1) machine.push_back({places.levels.back().name, pending});
@@ -59,25 +62,30 @@ std::string counts_in(const std::vector<hardware_level>& levels) {
 }
 
 placed_grid by_hand(const grid_options& options, const hardware_places& places) {
-  if (options.levels.empty()) fail(errc::usage, "placement levels: at least one level with its grid, such as node 2,1,1");
+  if (options.levels.empty())
+    fail(errc::usage, "placement levels: at least one level with its grid, such as node 2,1,1");
   for (const auto& level : options.levels)
     if (std::find(places_levels.begin(), places_levels.end(), level.name) == places_levels.end())
-      fail(errc::usage, "placement levels: '{}' is none of {}", level.name, fmt::format("{}", fmt::join(places_levels, ", ")));
-  if (!places.even) fail(errc::usage, "placement levels needs as many ranks on every node, and {}", places.note);
+      fail(errc::usage, "placement levels: '{}' is none of {}", level.name,
+           fmt::format("{}", fmt::join(places_levels, ", ")));
+  if (!places.even)
+    fail(errc::usage, "placement levels needs as many ranks on every node, and {}", places.note);
   const placement placed(options.levels);
   try {
     placed.check(levels_as_given(places, options.levels));
   } catch (const error& e) {
-    fail(errc::usage, "placement levels: {}; ranks are on {}{}{}", e.what(), counts_in(places.levels),
-         places.note.empty() ? "" : ": ", places.note);
+    fail(errc::usage, "placement levels: {}; ranks are on {}{}{}", e.what(),
+         counts_in(places.levels), places.note.empty() ? "" : ": ", places.note);
   }
   for (int d = 0; d < 3; ++d) {
     if (options.ranks[d] != 0 && d < options.dimensions && options.ranks[d] != placed.shape()[d])
-      fail(errc::usage, "placement levels: they make a grid of {}, and {} ranks are asked for along dimension {}",
-           text_of(placed.shape()), options.ranks[d], d);
+      fail(
+          errc::usage,
+          "placement levels: they make a grid of {}, and {} ranks are asked for along dimension {}",
+          text_of(placed.shape()), options.ranks[d], d);
     if (d >= options.dimensions && placed.shape()[d] > 1)
-      fail(errc::usage, "placement levels: they make a grid of {}, in {} dimensions", text_of(placed.shape()),
-           options.dimensions);
+      fail(errc::usage, "placement levels: they make a grid of {}, in {} dimensions",
+           text_of(placed.shape()), options.dimensions);
   }
   auto grid = along_hardware(placed, places, "levels");
   grid.note = places.note;
@@ -85,9 +93,11 @@ placed_grid by_hand(const grid_options& options, const hardware_places& places) 
 }
 
 grid_triple shape_for(const team& team, const grid_options& options) {
-  if (options.cells[0] > 0) return least_surface_grid(team.size(), options.dimensions, options.cells, options.ranks);
-  return options.placement == grid_placement::linear ? balanced_grid(team.size(), options.dimensions, options.ranks)
-                                                     : mpi_dims_create(team.size(), options.dimensions, options.ranks);
+  if (options.cells[0] > 0)
+    return least_surface_grid(team.size(), options.dimensions, options.cells, options.ranks);
+  return options.placement == grid_placement::linear
+             ? balanced_grid(team.size(), options.dimensions, options.ranks)
+             : mpi_dims_create(team.size(), options.dimensions, options.ranks);
 }
 
 halo_load load_for(const grid_options& options, const grid_triple& shape) {
@@ -95,7 +105,8 @@ halo_load load_for(const grid_options& options, const grid_triple& shape) {
   load.periodic = options.periodic;
   if (!options.load && options.cells[0] > 0)
     for (int d = 0; d < options.dimensions; ++d)
-      load.cells[d] = std::max<std::int64_t>(1, static_cast<std::int64_t>(options.cells[d]) / shape[d]);
+      load.cells[d] =
+          std::max<std::int64_t>(1, static_cast<std::int64_t>(options.cells[d]) / shape[d]);
   return load.in(options.dimensions);
 }
 
@@ -120,10 +131,13 @@ placed_grid found(team& team, const grid_options& options, const hardware_places
   };
   consider(in_rows(shape, x_fastest, "linear"));
   if (places.even) {
-    auto search = find_placement(places.levels, load, {.dimensions = options.dimensions, .grid = shape});
+    auto search =
+        find_placement(places.levels, load, {.dimensions = options.dimensions, .grid = shape});
     consider(along_hardware(search.arranged, places, search.kind));
   }
-  best.note = places.even ? places.note : fmt::format("{}: rows are taken, as there is nothing to decompose", places.note);
+  best.note = places.even ? places.note
+                          : fmt::format("{}: rows are taken, as there is nothing to decompose",
+                                        places.note);
   return best;
 }
 
@@ -131,21 +145,27 @@ placed_grid found(team& team, const grid_options& options, const hardware_places
 
 std::span<const std::string_view> grid_placement_names() noexcept { return names; }
 
-std::string_view name_of(grid_placement placement) noexcept { return names[static_cast<std::size_t>(placement)]; }
+std::string_view name_of(grid_placement placement) noexcept {
+  return names[static_cast<std::size_t>(placement)];
+}
 
 grid_placement grid_placement_from(std::string_view name) {
   return static_cast<grid_placement>(place_of_name(names, name, "no placement is named"));
 }
 
 grid_triple placed_grid::coordinates_of(int rank) const noexcept {
-  const int index = rank_of ? static_cast<int>(std::find(rank_of->begin(), rank_of->end(), rank) - rank_of->begin()) : rank;
+  const int index =
+      rank_of
+          ? static_cast<int>(std::find(rank_of->begin(), rank_of->end(), rank) - rank_of->begin())
+          : rank;
   grid_triple at{};
   for (int d = 0; d < 3; ++d) at[d] = index / strides[d] % shape[d];
   return at;
 }
 
-std::optional<grid_triple> placed_grid::step_from(const grid_triple& at, const halo_direction& direction,
-                                                  const std::array<bool, 3>& periodic) const noexcept {
+std::optional<grid_triple> placed_grid::step_from(
+    const grid_triple& at, const halo_direction& direction,
+    const std::array<bool, 3>& periodic) const noexcept {
   grid_triple there{};
   for (int d = 0; d < 3; ++d) {
     there[d] = at[d] + direction.step[d];
@@ -157,7 +177,8 @@ std::optional<grid_triple> placed_grid::step_from(const grid_triple& at, const h
 }
 
 placed_grid place_grid(team& team, const grid_options& options) {
-  const bool needs_hardware = options.placement == grid_placement::automatic || options.placement == grid_placement::levels;
+  const bool needs_hardware =
+      options.placement == grid_placement::automatic || options.placement == grid_placement::levels;
   return place_grid(team, options, needs_hardware ? find_hardware_places(team) : hardware_places{});
 }
 
@@ -171,7 +192,8 @@ placed_grid place_grid(team& team, const grid_options& options, const hardware_p
   fail(errc::usage, "no such placement");
 }
 
-level_crossing count_crossing(team& team, const placed_grid& grid, const hardware_places& places, const halo_load& load) {
+level_crossing count_crossing(team& team, const placed_grid& grid, const hardware_places& places,
+                              const halo_load& load) {
   check_countable(grid.shape, load);
   std::vector<std::int64_t> bytes(places.levels.size() + 1, 0);  // the last: to itself
   const auto here = grid.coordinates_of(team.rank());
@@ -184,7 +206,8 @@ level_crossing count_crossing(team& team, const placed_grid& grid, const hardwar
       message *= step == 0 ? load.cells[d] : step > 0 ? load.low[d] : load.high[d];
     }
     const int peer = grid.rank_at(*there);
-    bytes[peer == team.rank() ? places.levels.size() : places.level_between(team.nodes(), team.rank(), peer)] += message;
+    bytes[peer == team.rank() ? places.levels.size()
+                              : places.level_between(team.nodes(), team.rank(), peer)] += message;
   }
   team.allreduce(bytes, reduction::sum);
   bytes.pop_back();

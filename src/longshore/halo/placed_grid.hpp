@@ -51,10 +51,12 @@ struct grid_options {
 /// Coordinates to ranks for one team. Memory: nothing per rank for linear and cart, else 4 bytes per rank of the team.
 struct placed_grid {
   grid_triple shape{1, 1, 1}, strides{};
-  std::shared_ptr<const std::vector<int>> rank_of;  ///< by what the strides give; null: that is the rank
-  std::optional<placement> by_levels;               ///< what `levels` and `automatic` decompose by; none where rows won
-  std::string kind;                                 ///< "linear", "cart", "levels", or another order of rows, as "yxz"
-  std::string note;                                 ///< what kept levels of the hardware from being used; ""
+  std::shared_ptr<const std::vector<int>>
+      rank_of;  ///< by what the strides give; null: that is the rank
+  std::optional<placement>
+      by_levels;     ///< what `levels` and `automatic` decompose by; none where rows won
+  std::string kind;  ///< "linear", "cart", "levels", or another order of rows, as "yxz"
+  std::string note;  ///< what kept levels of the hardware from being used; ""
 
   [[nodiscard]] int rank_at(const grid_triple& at) const noexcept {
     const int index = at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2];
@@ -63,8 +65,9 @@ struct placed_grid {
   /// In O(ranks) where there is a table.
   [[nodiscard]] grid_triple coordinates_of(int rank) const noexcept;
   /// One step away; nothing beyond a border.
-  [[nodiscard]] std::optional<grid_triple> step_from(const grid_triple& at, const halo_direction& direction,
-                                                     const std::array<bool, 3>& periodic) const noexcept;
+  [[nodiscard]] std::optional<grid_triple> step_from(
+      const grid_triple& at, const halo_direction& direction,
+      const std::array<bool, 3>& periodic) const noexcept;
 };
 
 /// Local for linear and cart. Collective for the others, with the same options on all ranks. Throws errc::usage, on all ranks
@@ -72,11 +75,12 @@ struct placed_grid {
 /// given and what there is.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options);
 /// The same on hardware that is known already.
-[[nodiscard]] placed_grid place_grid(team& team, const grid_options& options, const hardware_places& places);
+[[nodiscard]] placed_grid place_grid(team& team, const grid_options& options,
+                                     const hardware_places& places);
 
 /// Collective. What really crosses each level, counted message by message by the ranks that send them: also right where nodes
 /// have different numbers of ranks, or ranks are numbered across the nodes.
-[[nodiscard]] level_crossing count_crossing(team& team, const placed_grid& grid, const hardware_places& places,
-                                            const halo_load& load);
+[[nodiscard]] level_crossing count_crossing(team& team, const placed_grid& grid,
+                                            const hardware_places& places, const halo_load& load);
 
 }  // namespace longshore

@@ -44,7 +44,8 @@ std::string message_of(const Call& call) {
 
 TEST(PlacedGrid, every_rank_has_one_place_under_every_placement) {
   spmd([](team& team) {
-    for (const auto placement : {grid_placement::linear, grid_placement::cart, grid_placement::automatic})
+    for (const auto placement :
+         {grid_placement::linear, grid_placement::cart, grid_placement::automatic})
       for (const int dimensions : {1, 2, 3})
         for (const bool has_cells : {false, true}) {
           grid_options options{.dimensions = dimensions, .placement = placement};
@@ -82,14 +83,16 @@ TEST(PlacedGrid, counted_traffic_is_the_closed_form_and_auto_is_never_worse_than
     const auto places = find_hardware_places(team);
     int compared = 0;
     for (const bool periodic : {true, false})
-      for (const auto& cells : {std::array<std::int64_t, 3>{64, 64, 64}, {64, 64, 8}, {4, 64, 64}}) {
+      for (const auto& cells :
+           {std::array<std::int64_t, 3>{64, 64, 64}, {64, 64, 8}, {4, 64, 64}}) {
         const halo_load load{.cells = cells, .periodic = {periodic, periodic, true}};
         grid_options options{.periodic = load.periodic, .load = load};
         const auto counted = [&](grid_placement placement) {
           options.placement = placement;
           return count_crossing(team, place_grid(team, options, places), places, load);
         };
-        const auto cart = counted(grid_placement::cart), automatic = counted(grid_placement::automatic);
+        const auto cart = counted(grid_placement::cart),
+                   automatic = counted(grid_placement::automatic);
         EXPECT_EQ(cart.total, automatic.total);
         EXPECT_LE(automatic.bytes[0], cart.bytes[0]);
         const auto weights = default_level_weights(places.levels);
@@ -97,7 +100,9 @@ TEST(PlacedGrid, counted_traffic_is_the_closed_form_and_auto_is_never_worse_than
         if (!places.even) continue;
         ++compared;
         // The ranks of these tests are numbered along the nodes.
-        EXPECT_EQ(cart.bytes, crossing_of(mpi_cartesian_order(mpi_dims_create(team.size())), places.levels, load).bytes);
+        EXPECT_EQ(cart.bytes, crossing_of(mpi_cartesian_order(mpi_dims_create(team.size())),
+                                          places.levels, load)
+                                  .bytes);
       }
     EXPECT_EQ(compared, places.even ? 6 : 0);
   });
@@ -114,7 +119,8 @@ TEST(PlacedGrid, levels_by_hand_decompose_node_by_node) {
       EXPECT_NE(message.find("as many ranks on every node"), std::string::npos) << message;
       EXPECT_NE(message.find("nodes have between"), std::string::npos) << message;
       const rank_grid automatic(team, {.placement = grid_placement::automatic});
-      EXPECT_NE(automatic.placed().note.find("rows are taken"), std::string::npos) << automatic.placed().note;
+      EXPECT_NE(automatic.placed().note.find("rows are taken"), std::string::npos)
+          << automatic.placed().note;
       return;
     }
     const rank_grid grid(team, options);
@@ -123,7 +129,8 @@ TEST(PlacedGrid, levels_by_hand_decompose_node_by_node) {
     EXPECT_EQ(grid.coordinates()[0], team.nodes().local_index(team.rank()));
     EXPECT_EQ(grid.placed().kind, "levels");
     const halo_load load{};
-    EXPECT_EQ(count_crossing(team, grid.placed(), places, load).bytes[0], crossing_of(placement(levels), load).bytes[0]);
+    EXPECT_EQ(count_crossing(team, grid.placed(), places, load).bytes[0],
+              crossing_of(placement(levels), load).bytes[0]);
   });
 }
 
@@ -137,19 +144,23 @@ TEST(PlacedGrid, levels_that_do_not_fit_are_refused_with_the_counts_found) {
       return message_of([&] { rank_grid(team, options); });
     };
     auto message = of({{"node", {nodes + 1, 1, 1}}, {"core", {each, 1, 1}}});
-    EXPECT_NE(message.find(fmt::format("node {}x1x1 makes {}, the machine has {}", nodes + 1, nodes + 1, nodes)),
+    EXPECT_NE(message.find(fmt::format("node {}x1x1 makes {}, the machine has {}", nodes + 1,
+                                       nodes + 1, nodes)),
               std::string::npos)
         << message;
     EXPECT_NE(message.find(fmt::format("node {}, socket 1", nodes)), std::string::npos) << message;
     message = of({{"node", {nodes, 1, 1}}, {"socket", {1, 3, 1}}, {"core", {each, 1, 1}}});
-    EXPECT_NE(message.find("socket 1x3x1 makes 3, the machine has 1"), std::string::npos) << message;
+    EXPECT_NE(message.find("socket 1x3x1 makes 3, the machine has 1"), std::string::npos)
+        << message;
     EXPECT_NE(of({}).find("at least one level"), std::string::npos);
     EXPECT_NE(of({{"rack", {1, 1, 1}}}).find("'rack'"), std::string::npos);
     const std::vector<placement_level> right{{"node", {nodes, 1, 1}}, {"core", {each, 1, 1}}};
     EXPECT_NE(of(right, {.ranks = {team.size() + 1, 0, 0}}).find("asked for"), std::string::npos);
     EXPECT_EQ(of(right, {.ranks = {team.size(), 1, 1}}), "no error");
     if (nodes > 1) {
-      EXPECT_NE(of({{"node", {1, nodes, 1}}, {"core", {each, 1, 1}}}, {.dimensions = 1}).find("1 dimensions"), std::string::npos);
+      EXPECT_NE(of({{"node", {1, nodes, 1}}, {"core", {each, 1, 1}}}, {.dimensions = 1})
+                    .find("1 dimensions"),
+                std::string::npos);
     }
     if (each > 1) {
       EXPECT_NE(of({{"node", {nodes, 1, 1}}}).find("core"), std::string::npos);
@@ -160,46 +171,58 @@ TEST(PlacedGrid, levels_that_do_not_fit_are_refused_with_the_counts_found) {
 TEST(HardwarePlaces, follow_the_cpus_that_ranks_are_bound_to) {
   spmd([](team& team) {
     if (team.size() != 8 || team.nodes().node_count() != 1) return;
-    const auto backwards = find_hardware_places(team, small_host(), [](int rank) { return std::vector{7 - rank}; });
+    const auto backwards =
+        find_hardware_places(team, small_host(), [](int rank) { return std::vector{7 - rank}; });
     EXPECT_EQ(counts_of(backwards), (std::vector{1, 2, 1, 2, 2}));
     EXPECT_EQ(backwards.note, "");
-    for (int rank = 0; rank < 8; ++rank) EXPECT_EQ(backwards.position_of[static_cast<std::size_t>(rank)], 7 - rank);
+    for (int rank = 0; rank < 8; ++rank)
+      EXPECT_EQ(backwards.position_of[static_cast<std::size_t>(rank)], 7 - rank);
     EXPECT_EQ(backwards.level_between(team.nodes(), 0, 7), 1u);
     EXPECT_EQ(backwards.level_between(team.nodes(), 0, 2), 3u);
     EXPECT_EQ(backwards.level_between(team.nodes(), 0, 1), 4u);
 
     // Dealt out over the sockets, as some launchers do: neighbours in rank are far apart.
-    const auto dealt = find_hardware_places(team, small_host(), [](int rank) { return std::vector{rank / 2 + rank % 2 * 4}; });
+    const auto dealt = find_hardware_places(
+        team, small_host(), [](int rank) { return std::vector{rank / 2 + rank % 2 * 4}; });
     EXPECT_EQ(counts_of(dealt), (std::vector{1, 2, 1, 2, 2}));
     EXPECT_EQ(dealt.level_between(team.nodes(), 0, 1), 1u);
-    const std::vector<placement_level> levels{{"node", {1, 1, 1}}, {"socket", {1, 1, 2}}, {"l3", {1, 2, 1}}, {"core", {2, 1, 1}}};
+    const std::vector<placement_level> levels{
+        {"node", {1, 1, 1}}, {"socket", {1, 1, 2}}, {"l3", {1, 2, 1}}, {"core", {2, 1, 1}}};
     const grid_options options{.placement = grid_placement::levels, .levels = levels};
     const auto grid = place_grid(team, options, dealt);
     EXPECT_EQ(grid.rank_at({0, 0, 1}), 1);  // the other socket
     EXPECT_EQ(grid.rank_at({1, 0, 0}), 2);  // the other core of the cache
     const halo_load load{};
-    EXPECT_EQ(
-        count_crossing(team, grid, dealt, load).bytes,
-        crossing_of(
-            placement({{"node", {1, 1, 1}}, {"socket", {1, 1, 2}}, {"numa", {1, 1, 1}}, {"l3", {1, 2, 1}}, {"core", {2, 1, 1}}}),
-            load)
-            .bytes);
+    EXPECT_EQ(count_crossing(team, grid, dealt, load).bytes,
+              crossing_of(placement({{"node", {1, 1, 1}},
+                                     {"socket", {1, 1, 2}},
+                                     {"numa", {1, 1, 1}},
+                                     {"l3", {1, 2, 1}},
+                                     {"core", {2, 1, 1}}}),
+                          load)
+                  .bytes);
     // Largest across z: in MPI's order just these messages cross between sockets.
     const halo_load flat{.cells = {64, 64, 4}};
-    const auto automatic = place_grid(team, {.placement = grid_placement::automatic, .load = flat}, dealt);
+    const auto automatic =
+        place_grid(team, {.placement = grid_placement::automatic, .load = flat}, dealt);
     const auto cart = place_grid(team, {.placement = grid_placement::cart}, dealt);
-    EXPECT_LT(count_crossing(team, automatic, dealt, flat).bytes[1], count_crossing(team, cart, dealt, flat).bytes[1]);
+    EXPECT_LT(count_crossing(team, automatic, dealt, flat).bytes[1],
+              count_crossing(team, cart, dealt, flat).bytes[1]);
   });
 }
 
 TEST(HardwarePlaces, say_what_kept_levels_from_being_used) {
   spmd([](team& team) {
     if (team.size() != 8 || team.nodes().node_count() != 1) return;
-    const auto of = [&](const binding_reader& bound) { return find_hardware_places(team, small_host(), bound); };
+    const auto of = [&](const binding_reader& bound) {
+      return find_hardware_places(team, small_host(), bound);
+    };
     const auto free = of([](int) { return std::vector<int>{}; });
     EXPECT_EQ(counts_of(free), (std::vector{1, 1, 1, 1, 8}));
     EXPECT_NE(free.note.find("not bound"), std::string::npos);
-    const auto by_socket = of([](int rank) { return rank < 4 ? std::vector{0, 1, 2, 3} : std::vector{4, 5, 6, 7}; });
+    const auto by_socket = of([](int rank) {
+      return rank < 4 ? std::vector{0, 1, 2, 3} : std::vector{4, 5, 6, 7};
+    });
     EXPECT_EQ(counts_of(by_socket), (std::vector{1, 2, 1, 1, 4}));
     EXPECT_NE(by_socket.note.find("within one l3"), std::string::npos) << by_socket.note;
     const auto uneven = of([](int rank) { return std::vector{rank < 7 ? rank % 4 : 7}; });

@@ -14,21 +14,26 @@ namespace longshore {
 namespace {
 
 std::string text_of(const std::array<int, 3>& grid, int dimensions) {
-  return fmt::format("{}", fmt::join(std::span(grid).first(static_cast<std::size_t>(dimensions)), ","));
+  return fmt::format("{}",
+                     fmt::join(std::span(grid).first(static_cast<std::size_t>(dimensions)), ","));
 }
 
 void check_dimensions(int dimensions) {
-  if (dimensions < 1 || dimensions > 3) fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", dimensions);
+  if (dimensions < 1 || dimensions > 3)
+    fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", dimensions);
 }
 
 // Of all factorisations that keep what is given, the first with the least cost. Factors grow with the dimension first, so that
 // among equals the last dimension is cut most. `cost` gives nothing for a grid that is impossible.
 template <class Cost>
-std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>& given, const Cost& cost) {
+std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>& given,
+                             const Cost& cost) {
   check_dimensions(dimensions);
   std::optional<std::array<int, 3>> best;
   double least = std::numeric_limits<double>::infinity();
-  const auto fits = [&](int d, int factor) { return d < dimensions ? given[d] == 0 || given[d] == factor : factor == 1; };
+  const auto fits = [&](int d, int factor) {
+    return d < dimensions ? given[d] == 0 || given[d] == factor : factor == 1;
+  };
   for (int x = 1; x <= ranks; ++x) {
     if (ranks % x != 0 || !fits(0, x)) continue;
     for (int y = 1; y <= ranks / x; ++y) {
@@ -40,7 +45,8 @@ std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>
   }
   if (!best)
     fail(errc::usage,
-         "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the ranks, and their product be {}",
+         "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the "
+         "ranks, and their product be {}",
          ranks, dimensions, text_of(given, dimensions), ranks);
   return *best;
 }
@@ -48,24 +54,27 @@ std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>
 }  // namespace
 
 std::array<int, 3> balanced_grid(int ranks, int dimensions, std::array<int, 3> given) {
-  return best_grid(ranks, dimensions, given, [](const std::array<int, 3>& grid) -> std::optional<double> {
-    return static_cast<double>(grid[0]) + grid[1] + grid[2];
-  });
+  return best_grid(ranks, dimensions, given,
+                   [](const std::array<int, 3>& grid) -> std::optional<double> {
+                     return static_cast<double>(grid[0]) + grid[1] + grid[2];
+                   });
 }
 
-std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std::size_t, 3> cells, std::array<int, 3> given) {
-  return best_grid(ranks, dimensions, given, [&](const std::array<int, 3>& grid) -> std::optional<double> {
-    std::array<double, 3> block{};
-    for (int d = 0; d < 3; ++d) {
-      const std::size_t cells_here = d < dimensions ? cells[d] : 1;
-      if (static_cast<std::size_t>(grid[d]) > cells_here) return std::nullopt;
-      block[d] = static_cast<double>(cells_here) / grid[d];
-    }
-    double surface = 0;
-    for (int d = 0; d < 3; ++d)
-      if (grid[d] > 1) surface += 2 * block[(d + 1) % 3] * block[(d + 2) % 3];
-    return surface;
-  });
+std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std::size_t, 3> cells,
+                                      std::array<int, 3> given) {
+  return best_grid(ranks, dimensions, given,
+                   [&](const std::array<int, 3>& grid) -> std::optional<double> {
+                     std::array<double, 3> block{};
+                     for (int d = 0; d < 3; ++d) {
+                       const std::size_t cells_here = d < dimensions ? cells[d] : 1;
+                       if (static_cast<std::size_t>(grid[d]) > cells_here) return std::nullopt;
+                       block[d] = static_cast<double>(cells_here) / grid[d];
+                     }
+                     double surface = 0;
+                     for (int d = 0; d < 3; ++d)
+                       if (grid[d] > 1) surface += 2 * block[(d + 1) % 3] * block[(d + 2) % 3];
+                     return surface;
+                   });
 }
 
 rank_grid::rank_grid(team& team, const grid_options& options)
@@ -78,20 +87,22 @@ rank_grid::rank_grid(team& team, const grid_options& options)
       settled.periodic[d] = false;
     }
     if (settled.ranks[d] < 0)
-      fail(errc::usage, "a grid of {} ranks along dimension {}: at least 1, or 0 to have it found", settled.ranks[d], d);
+      fail(errc::usage, "a grid of {} ranks along dimension {}: at least 1, or 0 to have it found",
+           settled.ranks[d], d);
   }
   placed_ = place_grid(team, settled);
   coordinates_ = placed_.coordinates_of(team.rank());
 }
 
-const std::shared_ptr<neighbour_mail>& rank_grid::mail() const {
+const std::shared_ptr<detail::neighbour_mail>& rank_grid::mail() const {
   if (mail_) return mail_;
   std::set<int> peers;
   for (const auto& direction : all_directions(dimensions_)) {
     const int peer = neighbour(direction);
     if (peer >= 0 && peer != team_.rank() && team_.nodes().is_local(peer)) peers.insert(peer);
   }
-  mail_ = std::make_shared<neighbour_mail>(team_, std::vector<int>(peers.begin(), peers.end()));
+  mail_ =
+      std::make_shared<detail::neighbour_mail>(team_, std::vector<int>(peers.begin(), peers.end()));
   return mail_;
 }
 
@@ -101,7 +112,8 @@ std::array<bool, 3> rank_grid::wraps() const noexcept {
   return wraps;
 }
 
-int rank_grid::neighbour(const std::array<int, 3>& from, const halo_direction& direction) const noexcept {
+int rank_grid::neighbour(const std::array<int, 3>& from,
+                         const halo_direction& direction) const noexcept {
   const auto there = placed_.step_from(from, direction, wraps());
   return there ? rank_at(*there) : -1;
 }

@@ -1,8 +1,8 @@
 // Ranks as a Cartesian grid: who sits where, and who is whose neighbour.
 #pragma once
 
+#include <longshore/halo/detail/neighbour_mail.hpp>
 #include <longshore/halo/direction.hpp>
-#include <longshore/halo/neighbour_mail.hpp>
 #include <longshore/halo/placed_grid.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -14,11 +14,13 @@ namespace longshore {
 
 /// Factors of `ranks` over `dimensions`, as equal as can be (the least sum), the largest last: blocks of rows stay together in
 /// memory when z is cut first. Entries of `given` that are not 0 are kept. Throws errc::usage when they do not divide `ranks`.
-[[nodiscard]] std::array<int, 3> balanced_grid(int ranks, int dimensions, std::array<int, 3> given = {});
+[[nodiscard]] std::array<int, 3> balanced_grid(int ranks, int dimensions,
+                                               std::array<int, 3> given = {});
 
 /// The factors for which a rank's block of a domain of `cells` has the least surface towards other ranks: exhaustive over the
 /// factorisations, larger factors later among equals. At most as many ranks along a dimension as cells.
-[[nodiscard]] std::array<int, 3> least_surface_grid(int ranks, int dimensions, std::array<std::size_t, 3> cells,
+[[nodiscard]] std::array<int, 3> least_surface_grid(int ranks, int dimensions,
+                                                    std::array<std::size_t, 3> cells,
                                                     std::array<int, 3> given = {});
 
 /// The grid of a team, seen by one of its ranks. Which rank has which coordinates is the placement's; by default rank = x + X
@@ -37,16 +39,21 @@ class rank_grid {
   [[nodiscard]] const std::array<bool, 3>& periodic() const noexcept { return periodic_; }
   /// Where this rank sits.
   [[nodiscard]] const std::array<int, 3>& coordinates() const noexcept { return coordinates_; }
-  [[nodiscard]] int rank_at(const std::array<int, 3>& coordinates) const noexcept { return placed_.rank_at(coordinates); }
+  [[nodiscard]] int rank_at(const std::array<int, 3>& coordinates) const noexcept {
+    return placed_.rank_at(coordinates);
+  }
   /// The rank one step away, itself where a periodic dimension has one rank only; -1 beyond a border.
-  [[nodiscard]] int neighbour(const halo_direction& direction) const noexcept { return neighbour(coordinates_, direction); }
+  [[nodiscard]] int neighbour(const halo_direction& direction) const noexcept {
+    return neighbour(coordinates_, direction);
+  }
   /// The same as seen by the rank at `from`.
-  [[nodiscard]] int neighbour(const std::array<int, 3>& from, const halo_direction& direction) const noexcept;
+  [[nodiscard]] int neighbour(const std::array<int, 3>& from,
+                              const halo_direction& direction) const noexcept;
   /// periodic(), and false beyond dimensions().
   [[nodiscard]] std::array<bool, 3> wraps() const noexcept;
   /// Letters to and from the neighbours on this node. The first call is collective, and so is then the end of the grid and of all
   /// its copies and plans.
-  [[nodiscard]] const std::shared_ptr<neighbour_mail>& mail() const;
+  [[nodiscard]] const std::shared_ptr<detail::neighbour_mail>& mail() const;
   /// How the grid was placed on the hardware.
   [[nodiscard]] const placed_grid& placed() const noexcept { return placed_; }
 
@@ -56,7 +63,7 @@ class rank_grid {
   std::array<bool, 3> periodic_;
   placed_grid placed_;
   std::array<int, 3> coordinates_{};
-  mutable std::shared_ptr<neighbour_mail> mail_;
+  mutable std::shared_ptr<detail::neighbour_mail> mail_;
 };
 
 }  // namespace longshore

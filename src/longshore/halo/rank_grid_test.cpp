@@ -37,25 +37,37 @@ TEST(BalancedGrid, has_the_factors_of_mpi_dims_create_in_ascending_order) {
 TEST(BalancedGrid, keeps_what_is_given) {
   EXPECT_EQ(balanced_grid(12, 3, {0, 0, 1}), (triple{3, 4, 1}));
   EXPECT_EQ(balanced_grid(12, 3, {12, 0, 0}), (triple{12, 1, 1}));
-  EXPECT_NE(refusal_of([] { static_cast<void>(balanced_grid(12, 3, {5, 0, 0})); }).find("5,0,0"), std::string::npos);
-  EXPECT_NE(refusal_of([] { static_cast<void>(balanced_grid(12, 3, {2, 2, 2})); }).find("12"), std::string::npos);
-  EXPECT_NE(refusal_of([] { static_cast<void>(balanced_grid(12, 4)); }).find("1 to 3"), std::string::npos);
+  EXPECT_NE(refusal_of([] {
+              static_cast<void>(balanced_grid(12, 3, {5, 0, 0}));
+            }).find("5,0,0"),
+            std::string::npos);
+  EXPECT_NE(refusal_of([] {
+              static_cast<void>(balanced_grid(12, 3, {2, 2, 2}));
+            }).find("12"),
+            std::string::npos);
+  EXPECT_NE(refusal_of([] { static_cast<void>(balanced_grid(12, 4)); }).find("1 to 3"),
+            std::string::npos);
 }
 
 TEST(LeastSurfaceGrid, cuts_a_long_domain_across) {
   EXPECT_EQ(least_surface_grid(64, 3, {100, 100, 100}), (triple{4, 4, 4}));
-  EXPECT_EQ(least_surface_grid(8, 3, {100, 100, 100}), (triple{1, 2, 4}));  // as much surface as 2, 2, 2, in fewer messages
+  EXPECT_EQ(least_surface_grid(8, 3, {100, 100, 100}),
+            (triple{1, 2, 4}));  // as much surface as 2, 2, 2, in fewer messages
   EXPECT_EQ(least_surface_grid(8, 3, {10, 10, 1000}), (triple{1, 1, 8}));
   EXPECT_EQ(least_surface_grid(8, 3, {1000, 10, 10}), (triple{8, 1, 1}));
   EXPECT_EQ(least_surface_grid(4, 2, {64, 1, 0}), (triple{4, 1, 1}));
-  EXPECT_NE(refusal_of([] { static_cast<void>(least_surface_grid(7, 3, {3, 3, 3})); }), "no error");  // fewer cells than ranks
+  EXPECT_NE(refusal_of([] {
+              static_cast<void>(least_surface_grid(7, 3, {3, 3, 3}));
+            }),
+            "no error");  // fewer cells than ranks
 }
 
 TEST(RankGrid, neighbours_are_mutual_and_cover_the_grid) {
   spmd([](team& team) {
     for (const int dimensions : {1, 2, 3})
       for (const bool periodic : {true, false}) {
-        const rank_grid grid(team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
+        const rank_grid grid(
+            team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
         ASSERT_EQ(grid.shape()[0] * grid.shape()[1] * grid.shape()[2], team.size());
         ASSERT_EQ(grid.rank_at(grid.coordinates()), team.rank());
         const auto all = all_directions(dimensions);
@@ -77,7 +89,9 @@ TEST(RankGrid, neighbours_are_mutual_and_cover_the_grid) {
                 return true;
               }());
         }
-        EXPECT_GT(team.allreduce_value(neighbours, reduction::sum) + (periodic || team.size() > 1 ? 0 : 1), 0);
+        EXPECT_GT(team.allreduce_value(neighbours, reduction::sum) +
+                      (periodic || team.size() > 1 ? 0 : 1),
+                  0);
       }
   });
 }

@@ -43,7 +43,8 @@ readable_memory::readable_memory(const team& ranks, std::size_t bytes) {
   if (bytes == 0) return;
   if (ranks.transport_name() != "threads" && ranks.nodes().my_rank_count() > 1) {
     if (bytes > available_memory_bytes())
-      fail(errc::out_of_memory, "{} bytes of memory are asked for, {} are available", bytes, available_memory_bytes());
+      fail(errc::out_of_memory, "{} bytes of memory are asked for, {} are available", bytes,
+           available_memory_bytes());
     const std::size_t whole = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
     ticket_ = make_file(whole);
     ticket_.bytes = whole;

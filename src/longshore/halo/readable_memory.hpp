@@ -37,7 +37,9 @@ class readable_memory {
     return *this;
   }
 
-  [[nodiscard]] std::byte* data() const noexcept { return reinterpret_cast<std::byte*>(ticket_.address); }
+  [[nodiscard]] std::byte* data() const noexcept {
+    return reinterpret_cast<std::byte*>(ticket_.address);
+  }
   [[nodiscard]] const memory_ticket& ticket() const noexcept { return ticket_; }
 
  private:
@@ -88,7 +90,9 @@ class mapped_neighbours {
 
   bool in_process_;
   std::size_t sweep_at_ = least_sweep;
-  std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, std::weak_ptr<const mapped_memory>> maps_;
+  std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>,
+           std::weak_ptr<const mapped_memory>>
+      maps_;
 };
 
 }  // namespace longshore

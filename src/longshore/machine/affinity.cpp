@@ -21,11 +21,14 @@ struct cpu_mask {
 double quota_cores() {
   std::string quota;
   double period = 0;
-  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period && quota != "max" && period > 0)
+  if (std::ifstream file("/sys/fs/cgroup/cpu.max");
+      file >> quota >> period && quota != "max" && period > 0)
     return std::stod(quota) / period;
   double microseconds = -1;
-  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (quota_file >> microseconds && period_file >> period && microseconds > 0 && period > 0) return microseconds / period;
+  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
+      period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota_file >> microseconds && period_file >> period && microseconds > 0 && period > 0)
+    return microseconds / period;
   return most_cpus;
 }
 

@@ -28,7 +28,8 @@ constexpr std::array<counted_event, 2> software{{
     {"task_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
 }};
 constexpr counted_event nonsense{"nonsense", PERF_TYPE_HARDWARE, 12345};
-constexpr std::size_t page_count = 3000;  // far more than the start of a thread touches, also under a sanitizer
+constexpr std::size_t page_count =
+    3000;  // far more than the start of a thread touches, also under a sanitizer
 
 void touch_fresh_pages() {
   const pages memory(page_count * page_bytes());
@@ -42,7 +43,8 @@ TEST(KernelCounts, sleeping_is_a_voluntary_switch_and_touching_a_fault) {
   // Twice as many as are asked for: a sleep that is over before the thread could be put aside is no switch.
   for (int i = 0; i < 40; ++i) std::this_thread::sleep_for(std::chrono::microseconds(500));
   touch_fresh_pages();
-  const kernel_counts thread = thread_counts() - thread_before, process = process_counts() - process_before;
+  const kernel_counts thread = thread_counts() - thread_before,
+                      process = process_counts() - process_before;
   EXPECT_GE(thread.voluntary_switches, 20u);
   EXPECT_GE(thread.faults.minor, page_count);
   EXPECT_GE(process.voluntary_switches, thread.voluntary_switches);
@@ -78,7 +80,8 @@ TEST(EventCounters, count_what_this_thread_and_its_tasks_do) {
 #ifndef __SANITIZE_THREAD__  // whose own memory is fresh, too
   EXPECT_LT(*counted_between(*before[0], *alone[0]), 2 * page_count);
 #endif
-  EXPECT_GE(*counted_between(*alone[0], *together[0]), page_count) << "a thread that was started later is counted too";
+  EXPECT_GE(*counted_between(*alone[0], *together[0]), page_count)
+      << "a thread that was started later is counted too";
   EXPECT_GT(*counted_between(*before[1], *together[1]), 0);
   EXPECT_EQ(share_counted(*before[0], *together[0]), 1);
 }
@@ -89,7 +92,8 @@ TEST(EventCounters, that_are_refused_have_a_reason_and_no_value) {
   EXPECT_STREQ(counters.name(0), "nonsense");
   EXPECT_NE(counters.why_not(0).find("not supported"), std::string::npos) << counters.why_not(0);
   EXPECT_FALSE(counters.read()[0].has_value());
-  EXPECT_EQ(counters.read()[1].has_value(), counters.why_not(1).empty()) << "one refusal does not cost the others";
+  EXPECT_EQ(counters.read()[1].has_value(), counters.why_not(1).empty())
+      << "one refusal does not cost the others";
 }
 
 TEST(EventCounters, of_the_processor_count_or_say_why_not) {
@@ -114,11 +118,13 @@ bool forbid_perf_events(int error_number) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   }};
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 TEST(EventCounters, say_that_the_kernel_refuses_them) {
-  for (const auto& [error_number, word] : {std::pair{EPERM, "refused"}, std::pair{ENOSYS, "no perf_event_open"}}) {
+  for (const auto& [error_number, word] :
+       {std::pair{EPERM, "refused"}, std::pair{ENOSYS, "no perf_event_open"}}) {
     bool forbidden = false;
     std::string why;
     bool has_value = true;
@@ -137,14 +143,16 @@ TEST(EventCounters, say_that_the_kernel_refuses_them) {
 
 TEST(EventCounters, name_the_setting_that_refuses_them) {
   EXPECT_NE(detail::why_refused(EACCES, 3).find("perf_event_paranoid is 3"), std::string::npos);
-  EXPECT_EQ(detail::why_refused(EACCES, 1).find("paranoid"), std::string::npos) << "it is not to blame";
+  EXPECT_EQ(detail::why_refused(EACCES, 1).find("paranoid"), std::string::npos)
+      << "it is not to blame";
   EXPECT_EQ(detail::why_refused(EPERM, std::nullopt).find("paranoid"), std::string::npos);
   EXPECT_NE(detail::why_refused(ENOENT, 2).find("does not count it"), std::string::npos);
   EXPECT_NE(detail::why_refused(EMFILE, 2).find("open files"), std::string::npos);
 }
 
 TEST(EventCounters, that_shared_a_register_are_scaled) {
-  const event_count before{100, 1000, 1000}, half{600, 3000, 2000}, never{100, 3000, 1000}, whole{600, 3000, 3000};
+  const event_count before{100, 1000, 1000}, half{600, 3000, 2000}, never{100, 3000, 1000},
+      whole{600, 3000, 3000};
   EXPECT_DOUBLE_EQ(*counted_between(before, half), 1000);
   EXPECT_DOUBLE_EQ(share_counted(before, half), 0.5);
   EXPECT_DOUBLE_EQ(*counted_between(before, whole), 500);

@@ -14,8 +14,9 @@
 namespace longshore {
 namespace {
 
-constexpr std::uint64_t last_level_load_misses =
-    PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
+constexpr std::uint64_t last_level_load_misses = PERF_COUNT_HW_CACHE_LL |
+                                                 PERF_COUNT_HW_CACHE_OP_READ << 8 |
+                                                 PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
 
 constexpr std::array<counted_event, 4> hardware{{
     {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
@@ -36,7 +37,8 @@ int open_event(const counted_event& event) {
   what.exclude_hv = 1;
   what.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   constexpr int this_thread = 0, any_cpu = -1, no_group = -1;
-  return static_cast<int>(syscall(SYS_perf_event_open, &what, this_thread, any_cpu, no_group, PERF_FLAG_FD_CLOEXEC));
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &what, this_thread, any_cpu, no_group, PERF_FLAG_FD_CLOEXEC));
 }
 
 std::optional<int> paranoid_level() {
@@ -52,10 +54,13 @@ std::span<const counted_event> hardware_events() noexcept { return hardware; }
 double share_counted(const event_count& before, const event_count& after) noexcept {
   const std::uint64_t enabled = after.enabled_nanoseconds - before.enabled_nanoseconds;
   const std::uint64_t running = after.running_nanoseconds - before.running_nanoseconds;
-  return enabled == 0 || running >= enabled ? 1 : static_cast<double>(running) / static_cast<double>(enabled);
+  return enabled == 0 || running >= enabled
+             ? 1
+             : static_cast<double>(running) / static_cast<double>(enabled);
 }
 
-std::optional<double> counted_between(const event_count& before, const event_count& after) noexcept {
+std::optional<double> counted_between(const event_count& before,
+                                      const event_count& after) noexcept {
   const double share = share_counted(before, after);
   if (share <= 0) return std::nullopt;
   return static_cast<double>(after.value - before.value) / share;
@@ -65,7 +70,8 @@ event_counters::event_counters(std::span<const counted_event> events) {
   for (const auto& event : events) {
     const int file = open_event(event);
     const int error_number = errno;
-    opened_.push_back({event.name, file, file < 0 ? detail::why_refused(error_number, paranoid_level()) : ""});
+    opened_.push_back(
+        {event.name, file, file < 0 ? detail::why_refused(error_number, paranoid_level()) : ""});
   }
 }
 
@@ -74,7 +80,8 @@ event_counters::~event_counters() {
     if (event.file >= 0) close(event.file);
 }
 
-event_counters::event_counters(event_counters&& other) noexcept : opened_(std::exchange(other.opened_, {})) {}
+event_counters::event_counters(event_counters&& other) noexcept
+    : opened_(std::exchange(other.opened_, {})) {}
 
 std::vector<std::optional<event_count>> event_counters::read() const {
   std::vector<std::optional<event_count>> counts(opened_.size());
@@ -93,19 +100,25 @@ std::string detail::why_refused(int error_number, std::optional<int> paranoid) {
     case EOPNOTSUPP:
     case ENODEV:
     case EINVAL:
-      return fmt::format("not supported: this processor, or the virtual machine, does not count it ({})",
-                         std::strerror(error_number));
+      return fmt::format(
+          "not supported: this processor, or the virtual machine, does not count it ({})",
+          std::strerror(error_number));
     case EACCES:
     case EPERM:
       if (paranoid && *paranoid > 2)
-        return fmt::format("refused: kernel.perf_event_paranoid is {}, and must be 2 or less ({})", *paranoid,
-                           std::strerror(error_number));
-      return fmt::format("refused: a container or security policy does not allow perf_event_open ({})",
-                         std::strerror(error_number));
-    case ENOSYS: return "not supported: this kernel has no perf_event_open, or a container hides it (Function not implemented)";
+        return fmt::format("refused: kernel.perf_event_paranoid is {}, and must be 2 or less ({})",
+                           *paranoid, std::strerror(error_number));
+      return fmt::format(
+          "refused: a container or security policy does not allow perf_event_open ({})",
+          std::strerror(error_number));
+    case ENOSYS:
+      return "not supported: this kernel has no perf_event_open, or a container hides it (Function "
+             "not implemented)";
     case EMFILE:
-    case ENFILE: return fmt::format("refused: too many open files ({})", std::strerror(error_number));
-    default: return fmt::format("not supported: perf_event_open failed ({})", std::strerror(error_number));
+    case ENFILE:
+      return fmt::format("refused: too many open files ({})", std::strerror(error_number));
+    default:
+      return fmt::format("not supported: perf_event_open failed ({})", std::strerror(error_number));
   }
 }
 

@@ -22,12 +22,15 @@ struct counted_event {
 /// One event so far, as it was read.
 struct event_count {
   std::uint64_t value = 0;
-  std::uint64_t enabled_nanoseconds = 0, running_nanoseconds = 0;  ///< running for less: it shared its register with other events
+  std::uint64_t enabled_nanoseconds = 0,
+                running_nanoseconds =
+                    0;  ///< running for less: it shared its register with other events
 };
 
 /// What was counted between two readings. Where the event had its register for part of the time only, the value is scaled up
 /// to all of it; nothing when it never had.
-[[nodiscard]] std::optional<double> counted_between(const event_count& before, const event_count& after) noexcept;
+[[nodiscard]] std::optional<double> counted_between(const event_count& before,
+                                                    const event_count& after) noexcept;
 /// The share of the time in which it was really counted, 0 to 1; 1 where no time passed.
 [[nodiscard]] double share_counted(const event_count& before, const event_count& after) noexcept;
 
@@ -44,7 +47,9 @@ class event_counters {
   [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
   [[nodiscard]] const char* name(std::size_t event) const noexcept { return opened_[event].name; }
   /// Why this event is not counted; "" when it is.
-  [[nodiscard]] const std::string& why_not(std::size_t event) const noexcept { return opened_[event].why_not; }
+  [[nodiscard]] const std::string& why_not(std::size_t event) const noexcept {
+    return opened_[event].why_not;
+  }
 
   /// All events so far, in their order; nothing for those that are not counted. A system call for each, some 0.5 us, more where
   /// threads that it counts are running at the time.

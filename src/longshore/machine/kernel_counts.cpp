@@ -8,9 +8,10 @@ namespace {
 kernel_counts counts_of(int who) noexcept {
   rusage usage{};
   getrusage(who, &usage);
-  return {{static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(usage.ru_majflt)},
-          static_cast<std::uint64_t>(usage.ru_nvcsw),
-          static_cast<std::uint64_t>(usage.ru_nivcsw)};
+  return {
+      {static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(usage.ru_majflt)},
+      static_cast<std::uint64_t>(usage.ru_nvcsw),
+      static_cast<std::uint64_t>(usage.ru_nivcsw)};
 }
 
 }  // namespace

@@ -20,8 +20,10 @@ struct kernel_counts {
     involuntary_switches += other.involuntary_switches;
     return *this;
   }
-  friend constexpr kernel_counts operator-(const kernel_counts& a, const kernel_counts& b) noexcept {
-    return {a.faults - b.faults, a.voluntary_switches - b.voluntary_switches, a.involuntary_switches - b.involuntary_switches};
+  friend constexpr kernel_counts operator-(const kernel_counts& a,
+                                           const kernel_counts& b) noexcept {
+    return {a.faults - b.faults, a.voluntary_switches - b.voluntary_switches,
+            a.involuntary_switches - b.involuntary_switches};
   }
 };
 

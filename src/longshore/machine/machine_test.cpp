@@ -29,8 +29,11 @@ TEST(Affinity, usable_cores_are_among_the_allowed) {
 TEST(Pages, are_zero_and_aligned) {
   for (const bool huge : {false, true}) {
     const pages memory(5 << 20, huge);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % (huge ? huge_page_bytes() : page_bytes()), 0u);
-    for (std::size_t i = 0; i < memory.size_bytes(); i += 4096) ASSERT_EQ(memory.data()[i], std::byte{0});
+    EXPECT_EQ(
+        reinterpret_cast<std::uintptr_t>(memory.data()) % (huge ? huge_page_bytes() : page_bytes()),
+        0u);
+    for (std::size_t i = 0; i < memory.size_bytes(); i += 4096)
+      ASSERT_EQ(memory.data()[i], std::byte{0});
     memory.data()[memory.size_bytes() - 1] = std::byte{1};
   }
 }

@@ -31,7 +31,8 @@ struct memory_controller {
 
 // What one group still grants. Its usage counts file cache; the inactive part of that is given back under pressure.
 std::size_t group_available_bytes(const memory_controller& controller, const fs::path& group) {
-  const std::size_t limit = read_number(group / controller.limit), used = read_number(group / controller.usage);
+  const std::size_t limit = read_number(group / controller.limit),
+                    used = read_number(group / controller.usage);
   if (limit == unlimited || used == unlimited) return unlimited;
   std::size_t reclaimable = 0;
   std::ifstream stat(group / "memory.stat");
@@ -45,7 +46,8 @@ std::size_t group_available_bytes(const memory_controller& controller, const fs:
 // The least that this process's group and those above it grant: a batch system limits a job some levels down.
 std::size_t cgroup_available_bytes() {
   std::size_t available = unlimited;
-  std::ifstream groups("/proc/self/cgroup");  // number:controllers:/path, without controllers in version 2
+  std::ifstream groups(
+      "/proc/self/cgroup");  // number:controllers:/path, without controllers in version 2
   for (std::string line; std::getline(groups, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -54,11 +56,13 @@ std::size_t cgroup_available_bytes() {
     if (controllers == ",,")
       controller = {"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
     else if (controllers.find(",memory,") != std::string::npos)
-      controller = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+      controller = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                    "total_inactive_file"};
     else
       continue;
     // In a container the path may be that of the host: the folders that do not exist here say nothing, the root does.
-    for (fs::path below = fs::path(line.substr(second + 1)).relative_path();; below = below.parent_path()) {
+    for (fs::path below = fs::path(line.substr(second + 1)).relative_path();;
+         below = below.parent_path()) {
       available = std::min(available, group_available_bytes(controller, controller.root / below));
       if (below.empty()) break;
     }
@@ -79,7 +83,8 @@ std::size_t available_memory_bytes() {
 
 std::size_t available_shared_memory_bytes() {
   struct statvfs status {};
-  if (statvfs("/dev/shm", &status) != 0 || status.f_blocks == 0) return unlimited;  // no blocks: mounted without a limit
+  if (statvfs("/dev/shm", &status) != 0 || status.f_blocks == 0)
+    return unlimited;  // no blocks: mounted without a limit
   return static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
 }
 
@@ -89,7 +94,8 @@ std::size_t last_level_cache_bytes() {
     std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/") + index + "/size");
     std::size_t number = 0;
     char unit = ' ';
-    if (file >> number && number > 0) return number << (file >> unit && unit == 'M' ? 20 : unit == 'K' ? 10 : 0);
+    if (file >> number && number > 0)
+      return number << (file >> unit && unit == 'M' ? 20 : unit == 'K' ? 10 : 0);
   }
   const long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
   if (level3 > 0) return static_cast<std::size_t>(level3);
@@ -101,7 +107,8 @@ int last_level_cache_count() {
   std::set<std::string> sharers;  // a cache is known by the CPUs that share it
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   for (long cpu = 0; cpu < cpus; ++cpu) {
-    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index3/shared_cpu_list");
+    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                       "/cache/index3/shared_cpu_list");
     if (std::string list; file >> list) sharers.insert(list);
   }
   return std::max(1, static_cast<int>(sharers.size()));

@@ -2,7 +2,7 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/machine/allocator_library.hpp>
+#include <longshore/machine/detail/allocator_library.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/machine/numa_nodes.hpp>
 
@@ -21,18 +21,22 @@ bool is_known(std::string_view policy) {
 }
 
 bool is_allocator_library(std::string_view policy) {
-  const auto names = allocator_library_names();
+  const auto names = detail::allocator_library_names();
   return std::ranges::find(names, policy) != names.end();
 }
 
-bool is_straight_from_the_kernel(std::string_view policy) { return policy.starts_with("huge") || policy == "interleave"; }
+bool is_straight_from_the_kernel(std::string_view policy) {
+  return policy.starts_with("huge") || policy == "interleave";
+}
 
 std::optional<std::string> why_no_explicit_huge_pages() {
   const huge_page_pool pool = explicit_huge_pages();
-  if (pool.page_bytes == 0) return "memory huge-explicit: this kernel has no explicit huge pages; use huge-transparent";
+  if (pool.page_bytes == 0)
+    return "memory huge-explicit: this kernel has no explicit huge pages; use huge-transparent";
   if (pool.free_bytes == 0)
     return fmt::format(
-        "memory huge-explicit: the pool of explicit huge pages has none free: as root, sysctl vm.nr_hugepages=N adds pages of {} "
+        "memory huge-explicit: the pool of explicit huge pages has none free: as root, sysctl "
+        "vm.nr_hugepages=N adds pages of {} "
         "bytes",
         pool.page_bytes);
   return std::nullopt;
@@ -41,14 +45,16 @@ std::optional<std::string> why_no_explicit_huge_pages() {
 // Asked of the kernel itself: whether it will depends on how it was built and on the filters of a container.
 std::optional<std::string> why_no_interleaving() {
   const pages trial(page_bytes());
-  if (auto reason = interleave_pages(trial.data(), page_bytes())) return "memory interleave: " + *reason;
+  if (auto reason = interleave_pages(trial.data(), page_bytes()))
+    return "memory interleave: " + *reason;
   return std::nullopt;
 }
 
 }  // namespace
 
 std::vector<std::string> memory_policy_names() {
-  return {"malloc", "calloc", "huge", "huge-transparent", "huge-explicit", "interleave", "jemalloc", "mimalloc", "tcmalloc"};
+  return {"malloc",     "calloc",   "huge",     "huge-transparent", "huge-explicit",
+          "interleave", "jemalloc", "mimalloc", "tcmalloc"};
 }
 
 std::optional<std::string> why_no_memory(std::string_view policy) {
@@ -59,14 +65,17 @@ std::optional<std::string> why_no_memory(std::string_view policy) {
   }
   if (policy == "huge-explicit") return why_no_explicit_huge_pages();
   if (policy == "interleave") return why_no_interleaving();
-  if (is_allocator_library(policy)) return find_allocator_library(policy).missing;
+  if (is_allocator_library(policy)) return detail::find_allocator_library(policy).missing;
   if (policy == "huge-transparent")
-    if (const auto reason = why_no_transparent_huge_pages()) return "memory huge-transparent: " + *reason;
+    if (const auto reason = why_no_transparent_huge_pages())
+      return "memory huge-transparent: " + *reason;
   return std::nullopt;
 }
 
-memory_block::memory_block(std::size_t bytes, std::string_view policy) : bytes_(bytes), obtained_(policy) {
-  if (const auto reason = why_no_memory(policy)) fail(is_known(policy) ? errc::unsupported : errc::usage, "{}", *reason);
+memory_block::memory_block(std::size_t bytes, std::string_view policy)
+    : bytes_(bytes), obtained_(policy) {
+  if (const auto reason = why_no_memory(policy))
+    fail(is_known(policy) ? errc::unsupported : errc::usage, "{}", *reason);
   if (is_straight_from_the_kernel(policy)) {
     take_pages();
     return;
@@ -74,40 +83,48 @@ memory_block::memory_block(std::size_t bytes, std::string_view policy) : bytes_(
   // Allocators promise more than there is, and the kernel kills for it later: ask first.
   const std::size_t available = available_memory_bytes();
   if (bytes > available)
-    fail(errc::out_of_memory, "{} bytes of memory asked for, {} are available: use smaller arrays or fewer ranks per node", bytes,
-         available);
+    fail(errc::out_of_memory,
+         "{} bytes of memory asked for, {} are available: use smaller arrays or fewer ranks per "
+         "node",
+         bytes, available);
   const std::size_t with_slack = bytes + cache_line_bytes;
   if (policy == "malloc") {
     take_allocated(std::malloc(with_slack), &std::free);
   } else if (policy == "calloc") {
     take_allocated(std::calloc(with_slack, 1), &std::free);
   } else {
-    const allocator_library library = find_allocator_library(policy).found;
+    const detail::allocator_library library = detail::find_allocator_library(policy).found;
     take_allocated(library.allocate(with_slack), library.release);
   }
 }
 
 void memory_block::take_allocated(void* data, void (*release)(void*)) {
   if (data == nullptr)
-    fail(errc::out_of_memory, "{} refused {} bytes: use smaller arrays or fewer ranks per node", obtained_, bytes_);
+    fail(errc::out_of_memory, "{} refused {} bytes: use smaller arrays or fewer ranks per node",
+         obtained_, bytes_);
   allocated_ = {data, release};
-  data_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(data), cache_line_bytes));
+  data_ = reinterpret_cast<std::byte*>(
+      round_up(reinterpret_cast<std::uintptr_t>(data), cache_line_bytes));
 }
 
 void memory_block::take_pages() {
   if (obtained_ == "interleave") {
     pages_ = pages(bytes_);
-    if (const auto reason = bytes_ > 0 ? interleave_pages(pages_.data(), round_up(bytes_, page_bytes())) : std::nullopt)
+    if (const auto reason = bytes_ > 0
+                                ? interleave_pages(pages_.data(), round_up(bytes_, page_bytes()))
+                                : std::nullopt)
       fail(errc::unsupported, "memory interleave: {}", *reason);
   } else if (obtained_ == "huge") {
     try {
-      if (explicit_huge_pages().free_bytes >= bytes_ && bytes_ > 0) pages_ = pages::from_huge_page_pool(bytes_);
+      if (explicit_huge_pages().free_bytes >= bytes_ && bytes_ > 0)
+        pages_ = pages::from_huge_page_pool(bytes_);
     } catch (const error&) {  // somebody was faster
     }
     obtained_ = pages_.data() != nullptr ? "huge-explicit" : "huge-transparent";
     if (pages_.data() == nullptr) pages_ = pages(bytes_, true);
   } else {
-    pages_ = obtained_ == "huge-explicit" ? pages::from_huge_page_pool(bytes_) : pages(bytes_, true);
+    pages_ =
+        obtained_ == "huge-explicit" ? pages::from_huge_page_pool(bytes_) : pages(bytes_, true);
   }
   data_ = pages_.data();
 }

@@ -49,8 +49,9 @@ class memory_block {
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::string obtained_;
-  std::unique_ptr<void, void (*)(void*)> allocated_{nullptr, nullptr};  // of the policies that are allocators
-  pages pages_;                                                         // of the others
+  std::unique_ptr<void, void (*)(void*)> allocated_{
+      nullptr, nullptr};  // of the policies that are allocators
+  pages pages_;           // of the others
 };
 
 }  // namespace longshore

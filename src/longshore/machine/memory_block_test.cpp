@@ -1,6 +1,6 @@
 // Memory policies: each gives writable, aligned memory of its own making, or says why not.
 #include <longshore/core/error.hpp>
-#include <longshore/machine/allocator_library.hpp>
+#include <longshore/machine/detail/allocator_library.hpp>
 #include <longshore/machine/memory_block.hpp>
 #include <longshore/machine/numa_nodes.hpp>
 
@@ -15,7 +15,9 @@
 namespace longshore {
 namespace {
 
-bool is_straight_from_the_kernel(const std::string& policy) { return policy.starts_with("huge") || policy == "interleave"; }
+bool is_straight_from_the_kernel(const std::string& policy) {
+  return policy.starts_with("huge") || policy == "interleave";
+}
 
 TEST(MemoryBlock, is_aligned_writable_and_zero_where_promised) {
   int tried = 0;
@@ -28,7 +30,8 @@ TEST(MemoryBlock, is_aligned_writable_and_zero_where_promised) {
       ASSERT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % 64, 0u) << policy;
       ASSERT_EQ(block.size_bytes(), bytes);
       const bool is_zero = is_straight_from_the_kernel(policy) || policy == "calloc";
-      for (std::size_t i = 0; i < bytes && is_zero; i += 999) ASSERT_EQ(block.data()[i], std::byte{0}) << policy;
+      for (std::size_t i = 0; i < bytes && is_zero; i += 999)
+        ASSERT_EQ(block.data()[i], std::byte{0}) << policy;
       std::fill_n(block.data(), bytes, std::byte{1});
     }
   }
@@ -39,7 +42,9 @@ TEST(MemoryBlock, says_which_policy_was_followed) {
   for (const auto& policy : memory_policy_names()) {
     if (why_no_memory(policy)) continue;
     const memory_block block(100, policy);
-    const auto followed = policy != "huge" ? policy : explicit_huge_pages().free_bytes > 0 ? "huge-explicit" : "huge-transparent";
+    const auto followed = policy != "huge"                       ? policy
+                          : explicit_huge_pages().free_bytes > 0 ? "huge-explicit"
+                                                                 : "huge-transparent";
     EXPECT_EQ(block.obtained(), followed);
   }
 }
@@ -66,29 +71,36 @@ TEST(MemoryBlock, what_is_not_there_is_refused) {
   };
   EXPECT_EQ(code_of(100, "mallok"), errc::usage);
   for (const auto& policy : memory_policy_names())
-    EXPECT_EQ(code_of(std::size_t{1} << 50, policy), why_no_memory(policy) ? errc::unsupported : errc::out_of_memory) << policy;
+    EXPECT_EQ(code_of(std::size_t{1} << 50, policy),
+              why_no_memory(policy) ? errc::unsupported : errc::out_of_memory)
+        << policy;
 }
 
 TEST(MemoryBlock, the_reasons_name_the_policy_and_what_helps) {
-  EXPECT_NE(why_no_memory("mallok").value().find("unknown memory policy 'mallok': known are malloc, calloc"), std::string::npos);
-  for (const auto policy : {"malloc", "calloc", "huge"}) EXPECT_FALSE(why_no_memory(policy)) << policy;
+  EXPECT_NE(why_no_memory("mallok").value().find(
+                "unknown memory policy 'mallok': known are malloc, calloc"),
+            std::string::npos);
+  for (const auto policy : {"malloc", "calloc", "huge"})
+    EXPECT_FALSE(why_no_memory(policy)) << policy;
   if (explicit_huge_pages().free_bytes == 0) {
-    EXPECT_NE(why_no_memory("huge-explicit").value().find("sysctl vm.nr_hugepages="), std::string::npos);
+    EXPECT_NE(why_no_memory("huge-explicit").value().find("sysctl vm.nr_hugepages="),
+              std::string::npos);
   } else {
     EXPECT_FALSE(why_no_memory("huge-explicit"));
   }
-  for (const auto& name : allocator_library_names())
+  for (const auto& name : detail::allocator_library_names())
     if (const auto reason = why_no_memory(name)) {
       EXPECT_TRUE(reason->starts_with("memory " + name)) << *reason;
-      const bool tells = reason->find("install") != std::string::npos || reason->find("GLIBC_TUNABLES=") != std::string::npos;
+      const bool tells = reason->find("install") != std::string::npos ||
+                         reason->find("GLIBC_TUNABLES=") != std::string::npos;
       EXPECT_TRUE(tells) << *reason;
     }
 }
 
 TEST(AllocatorLibrary, its_blocks_come_from_it_and_go_back_to_it) {
   int found = 0;
-  for (const auto& name : allocator_library_names()) {
-    const auto search = find_allocator_library(name);
+  for (const auto& name : detail::allocator_library_names()) {
+    const auto search = detail::find_allocator_library(name);
     if (search.missing) {
       std::printf("[   ABSENT ] %s\n", search.missing->c_str());
       continue;
@@ -109,7 +121,9 @@ TEST(AllocatorLibrary, its_blocks_come_from_it_and_go_back_to_it) {
   if (found == 0) GTEST_SKIP() << "none of the allocators is installed";
 }
 
-TEST(AllocatorLibrary, an_unknown_name_is_missing) { EXPECT_TRUE(find_allocator_library("hoard").missing); }
+TEST(AllocatorLibrary, an_unknown_name_is_missing) {
+  EXPECT_TRUE(detail::find_allocator_library("hoard").missing);
+}
 
 TEST(NumaNodes, lists_of_the_kernel_are_understood) {
   EXPECT_EQ(numbers_in_list("0"), std::vector{0});
@@ -131,7 +145,8 @@ TEST(NumaNodes, interleaved_pages_come_from_every_allowed_node) {
   }
   const auto nodes = numa_nodes_of_pages(addresses);
   if (!nodes) GTEST_SKIP() << "the kernel does not say where pages lie";
-  for (const int node : allowed) EXPECT_EQ(std::ranges::count(*nodes, node), 16) << "on node " << node;
+  for (const int node : allowed)
+    EXPECT_EQ(std::ranges::count(*nodes, node), 16) << "on node " << node;
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ std::vector<int> numbers_in_list(std::string_view list) {
     int first = 0;
     auto read = std::from_chars(at, end, first);
     int last = first;
-    if (read.ec == std::errc{} && read.ptr < end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
+    if (read.ec == std::errc{} && read.ptr < end && *read.ptr == '-')
+      read = std::from_chars(read.ptr + 1, end, last);
     if (read.ec != std::errc{}) break;
     for (int number = first; number <= last; ++number) numbers.push_back(number);
     at = read.ptr;
@@ -64,7 +65,8 @@ std::optional<std::string> interleave_pages(void* data, std::size_t bytes) {
   unsigned long mask[most_nodes / bits_per_word] = {};
   for (const int node : nodes) mask[node / bits_per_word] |= 1UL << (node % bits_per_word);
   // The kernel reads one bit less than it is told.
-  if (syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, mask, static_cast<unsigned long>(most_nodes) + 1, 0UL) == 0)
+  if (syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, mask,
+              static_cast<unsigned long>(most_nodes) + 1, 0UL) == 0)
     return std::nullopt;
   if (nodes.size() == 1) return std::nullopt;
   return std::string("the kernel refuses to place pages (mbind: ") + std::strerror(errno) +
@@ -74,7 +76,8 @@ std::optional<std::string> interleave_pages(void* data, std::size_t bytes) {
 std::optional<std::vector<int>> numa_nodes_of_pages(std::span<void* const> addresses) {
   std::vector<int> nodes(addresses.size(), -1);
   // Without nodes to move to, move_pages says where each page is.
-  if (syscall(SYS_move_pages, 0, addresses.size(), addresses.data(), nullptr, nodes.data(), 0) < 0) return std::nullopt;
+  if (syscall(SYS_move_pages, 0, addresses.size(), addresses.data(), nullptr, nodes.data(), 0) < 0)
+    return std::nullopt;
   return nodes;
 }
 

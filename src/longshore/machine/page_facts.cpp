@@ -31,10 +31,12 @@ std::optional<std::size_t> resident_bytes_in(std::uintptr_t begin, std::uintptr_
   bool complete = true;
   for (std::uintptr_t at = begin / page, last = (end + page - 1) / page; at < last && complete;) {
     const std::size_t wanted = std::min<std::size_t>(words.size(), last - at);
-    const ssize_t got = pread(file, words.data(), wanted * sizeof(words[0]), static_cast<off_t>(at * sizeof(words[0])));
+    const ssize_t got = pread(file, words.data(), wanted * sizeof(words[0]),
+                              static_cast<off_t>(at * sizeof(words[0])));
     const std::size_t count = got > 0 ? static_cast<std::size_t>(got) / sizeof(words[0]) : 0;
-    resident_pages += static_cast<std::size_t>(std::count_if(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count),
-                                                             [](std::uint64_t word) { return word >> 63 != 0; }));
+    resident_pages += static_cast<std::size_t>(
+        std::count_if(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count),
+                      [](std::uint64_t word) { return word >> 63 != 0; }));
     complete = count > 0;
     at += count;
   }
@@ -46,7 +48,8 @@ std::optional<std::size_t> resident_bytes_in(std::uintptr_t begin, std::uintptr_
 // Share of `part` in `whole` of some bytes, in whole pages of the machine.
 std::size_t share(std::size_t bytes, std::size_t part, std::size_t whole) {
   if (whole == 0 || part >= whole) return bytes;
-  const double exact = static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(whole);
+  const double exact =
+      static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(whole);
   return round_up(static_cast<std::size_t>(exact), page_bytes());
 }
 
@@ -58,7 +61,8 @@ void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
 }
 
 // Adds what one mapping contributes to the range [begin, end), of which it holds at least a page.
-void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr_t begin, std::uintptr_t end) {
+void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr_t begin,
+                 std::uintptr_t end) {
   const std::uintptr_t from = std::max(begin, mapping.begin), to = std::min(end, mapping.end);
   const bool whole = from == mapping.begin && to == mapping.end;
   const auto resident = whole ? mapping.resident : resident_bytes_in(from, to);
@@ -70,7 +74,8 @@ void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr
   }
   facts.proportioned = true;
   const auto part_of = [&](std::optional<std::size_t> bytes) {
-    return bytes ? std::optional(std::min(share(*bytes, *resident, *mapping.resident), *resident)) : std::nullopt;
+    return bytes ? std::optional(std::min(share(*bytes, *resident, *mapping.resident), *resident))
+                 : std::nullopt;
   };
   add(facts.transparent_huge_bytes, part_of(mapping.transparent_huge));
   add(facts.explicit_huge_bytes, part_of(mapping.explicit_huge));
@@ -78,7 +83,8 @@ void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr
 
 // Nodes of at most `most` pages of [begin, end), one from each of as many equal strides, at a place that is random but always the same.
 void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end, std::size_t most) {
-  const std::size_t page = page_bytes(), count = (end - begin) / page, samples = std::min(count, most);
+  const std::size_t page = page_bytes(), count = (end - begin) / page,
+                    samples = std::min(count, most);
   facts.pages_in_range = count;
   if (samples == 0) return;
   random_stream random(count);
@@ -95,12 +101,14 @@ void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end, s
   for (const int node : *nodes)
     if (node >= 0) ++found[node], ++placed;
   // Scaled to what is resident, where that is known; else each sample stands for its stride.
-  const double bytes_per_sample = facts.resident_bytes && placed > 0
-                                      ? static_cast<double>(*facts.resident_bytes) / static_cast<double>(placed)
-                                      : static_cast<double>(count * page) / static_cast<double>(samples);
+  const double bytes_per_sample =
+      facts.resident_bytes && placed > 0
+          ? static_cast<double>(*facts.resident_bytes) / static_cast<double>(placed)
+          : static_cast<double>(count * page) / static_cast<double>(samples);
   facts.nodes.emplace();
   for (const auto& [node, pages_found] : found)
-    facts.nodes->push_back({node, static_cast<std::size_t>(static_cast<double>(pages_found) * bytes_per_sample)});
+    facts.nodes->push_back(
+        {node, static_cast<std::size_t>(static_cast<double>(pages_found) * bytes_per_sample)});
 }
 
 }  // namespace
@@ -131,12 +139,16 @@ std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, s
     std::size_t kibibytes = 0;
     std::from_chars(first + digits, last, kibibytes);
     const std::string_view key = line.substr(0, colon);
-    const auto add_to = [&](std::optional<std::size_t>& sum) { sum = sum.value_or(0) + kibibytes * 1024; };
+    const auto add_to = [&](std::optional<std::size_t>& sum) {
+      sum = sum.value_or(0) + kibibytes * 1024;
+    };
     mapping& current = found.back();
     if (key == "KernelPageSize") current.page_bytes = kibibytes * 1024;
-    if (key == "AnonHugePages" || key == "ShmemPmdMapped" || key == "FilePmdMapped") add_to(current.transparent_huge);
+    if (key == "AnonHugePages" || key == "ShmemPmdMapped" || key == "FilePmdMapped")
+      add_to(current.transparent_huge);
     if (key == "Private_Hugetlb" || key == "Shared_Hugetlb") add_to(current.explicit_huge);
-    if (key == "Rss" || key == "Private_Hugetlb" || key == "Shared_Hugetlb") add_to(current.resident);  // Rss is without those
+    if (key == "Rss" || key == "Private_Hugetlb" || key == "Shared_Hugetlb")
+      add_to(current.resident);  // Rss is without those
   }
   return found;
 }
@@ -153,11 +165,13 @@ page_facts inspect_pages(const void* data, std::size_t bytes, std::size_t most_s
   std::ifstream file("/proc/self/smaps");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto mappings = detail::mappings_in(text, begin, end);
-  if (!mappings.empty()) facts.resident_bytes = facts.transparent_huge_bytes = facts.explicit_huge_bytes = 0;
+  if (!mappings.empty())
+    facts.resident_bytes = facts.transparent_huge_bytes = facts.explicit_huge_bytes = 0;
   std::size_t largest = 0;
   for (const auto& mapping : mappings) {
     add_mapping(facts, mapping, begin, end);
-    if (const std::size_t size = std::min(end, mapping.end) - std::max(begin, mapping.begin); size > largest)
+    if (const std::size_t size = std::min(end, mapping.end) - std::max(begin, mapping.begin);
+        size > largest)
       largest = size, facts.page_bytes_of_kernel = mapping.page_bytes;
   }
   sample_nodes(facts, begin, end, most_samples);

@@ -28,8 +28,9 @@ struct bytes_on_node {
 
 /// The pages under a range of addresses. What the system does not tell is nothing, never 0.
 struct page_facts {
-  std::size_t bytes = 0;                              ///< of the range, as asked
-  std::optional<std::size_t> resident_bytes;          ///< of pages that touch the range and have memory behind them
+  std::size_t bytes = 0;  ///< of the range, as asked
+  std::optional<std::size_t>
+      resident_bytes;  ///< of pages that touch the range and have memory behind them
   std::optional<std::size_t> transparent_huge_bytes;  ///< of these, in transparent huge pages
   std::optional<std::size_t> explicit_huge_bytes;     ///< of these, in explicit huge pages
   /// The size of page that the kernel manages the range in (KernelPageSize; transparent huge pages do not count as such), of the
@@ -45,7 +46,8 @@ struct page_facts {
 /// Asks the kernel about [data, data + bytes), of any kind: allocated, mapped, shared. Costs a reading of the process's map of
 /// memory, which the kernel makes by walking all its pages: milliseconds per gigabyte. At most `most_samples` pages are asked for
 /// their node, spread evenly at random within strides, so that pages placed in turn are not met in step.
-[[nodiscard]] page_facts inspect_pages(const void* data, std::size_t bytes, std::size_t most_samples = 4096);
+[[nodiscard]] page_facts inspect_pages(const void* data, std::size_t bytes,
+                                       std::size_t most_samples = 4096);
 
 namespace detail {
 
@@ -56,7 +58,8 @@ struct mapping {
 };
 
 /// The mappings that overlap [begin, end) in the text of an smaps file.
-[[nodiscard]] std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, std::uintptr_t end);
+[[nodiscard]] std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin,
+                                               std::uintptr_t end);
 
 }  // namespace detail
 }  // namespace longshore

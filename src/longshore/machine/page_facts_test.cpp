@@ -18,12 +18,14 @@ namespace longshore {
 namespace {
 
 void touch(std::byte* data, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += page_bytes()) static_cast<volatile std::byte*>(data)[at] = std::byte{1};
+  for (std::size_t at = 0; at < bytes; at += page_bytes())
+    static_cast<volatile std::byte*>(data)[at] = std::byte{1};
 }
 
 std::size_t on_all_nodes(const page_facts& facts) {
-  return std::accumulate(facts.nodes->begin(), facts.nodes->end(), std::size_t{0},
-                         [](std::size_t sum, const bytes_on_node& node) { return sum + node.bytes; });
+  return std::accumulate(
+      facts.nodes->begin(), facts.nodes->end(), std::size_t{0},
+      [](std::size_t sum, const bytes_on_node& node) { return sum + node.bytes; });
 }
 
 TEST(Faults, touching_fresh_pages_is_counted) {
@@ -56,13 +58,16 @@ TEST(PageFacts, only_touched_pages_are_resident) {
   EXPECT_EQ(facts.page_bytes_of_kernel, page);
   EXPECT_EQ(inspect_pages(memory.data() + touched, all - touched).resident_bytes, 0u);
   EXPECT_EQ(inspect_pages(memory.data() + 100 * page, 2 * page).resident_bytes, 2 * page);
-  EXPECT_EQ(inspect_pages(memory.data() + 100 * page + 1, page).resident_bytes, 2 * page) << "pages that touch the range";
+  EXPECT_EQ(inspect_pages(memory.data() + 100 * page + 1, page).resident_bytes, 2 * page)
+      << "pages that touch the range";
 }
 
 TEST(PageFacts, blocks_of_every_policy_are_seen) {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   for (const auto& policy : memory_policy_names()) {
-    if (why_no_memory(policy) || (policy == "huge-explicit" && explicit_huge_pages().free_bytes < bytes)) continue;
+    if (why_no_memory(policy) ||
+        (policy == "huge-explicit" && explicit_huge_pages().free_bytes < bytes))
+      continue;
     const memory_block block(bytes, policy);
     touch(block.data(), bytes);
     block.data()[bytes - 1] = std::byte{1};
@@ -79,9 +84,12 @@ TEST(PageFacts, blocks_of_every_policy_are_seen) {
       EXPECT_LE(facts.transparent_huge_bytes.value_or(0), *facts.resident_bytes) << policy;
     }
     if (facts.nodes) {
-      EXPECT_NEAR(static_cast<double>(on_all_nodes(facts)), static_cast<double>(*facts.resident_bytes), 4096) << policy;
+      EXPECT_NEAR(static_cast<double>(on_all_nodes(facts)),
+                  static_cast<double>(*facts.resident_bytes), 4096)
+          << policy;
       const auto allowed = allowed_numa_nodes();
-      for (const auto& node : *facts.nodes) EXPECT_TRUE(std::ranges::count(allowed, node.node) == 1) << policy;
+      for (const auto& node : *facts.nodes)
+        EXPECT_TRUE(std::ranges::count(allowed, node.node) == 1) << policy;
     }
   }
 }
@@ -100,7 +108,8 @@ TEST(PageFacts, transparent_huge_pages_are_seen_where_the_kernel_gave_them) {
   const std::size_t more = bytes + huge_page_bytes() / 2;
   const memory_block mixed(more, "huge-transparent");
   touch(mixed.data(), more);
-  if (inspect_pages(mixed.data(), more).transparent_huge_bytes == 0u) GTEST_SKIP() << "the kernel had no huge pages to give";
+  if (inspect_pages(mixed.data(), more).transparent_huge_bytes == 0u)
+    GTEST_SKIP() << "the kernel had no huge pages to give";
   const auto part = inspect_pages(mixed.data(), huge_page_bytes());
   EXPECT_TRUE(part.proportioned);
   EXPECT_EQ(part.resident_bytes, huge_page_bytes());
@@ -132,7 +141,8 @@ TEST(PageFacts, at_most_as_many_pages_are_sampled_as_was_said) {
   EXPECT_EQ(facts.pages_in_range, 1000u);
   if (!facts.nodes) GTEST_SKIP() << "the kernel does not say where pages lie";
   EXPECT_EQ(facts.pages_sampled, 50u);
-  EXPECT_NEAR(static_cast<double>(on_all_nodes(facts)), static_cast<double>(memory.size_bytes()), 4096);
+  EXPECT_NEAR(static_cast<double>(on_all_nodes(facts)), static_cast<double>(memory.size_bytes()),
+              4096);
 }
 
 TEST(PageFacts, of_no_memory_nothing_is_said) {
@@ -145,9 +155,12 @@ TEST(PageFacts, of_no_memory_nothing_is_said) {
 
 constexpr std::string_view smaps =
     "7f0000000000-7f0000400000 rw-p 00000000 00:00 0 \n"
-    "Size:               4096 kB\nKernelPageSize:        4 kB\nRss:                3000 kB\nAnonHugePages:      2048 kB\n"
-    "ShmemPmdMapped:        0 kB\nShared_Hugetlb:        0 kB\nPrivate_Hugetlb:       0 kB\nVmFlags: rd wr mr hg\n"
-    "7f0000400000-7f0000800000 rw-p 00000000 00:0f 1234                       /anon_hugepage (deleted)\n"
+    "Size:               4096 kB\nKernelPageSize:        4 kB\nRss:                3000 "
+    "kB\nAnonHugePages:      2048 kB\n"
+    "ShmemPmdMapped:        0 kB\nShared_Hugetlb:        0 kB\nPrivate_Hugetlb:       0 "
+    "kB\nVmFlags: rd wr mr hg\n"
+    "7f0000400000-7f0000800000 rw-p 00000000 00:0f 1234                       /anon_hugepage "
+    "(deleted)\n"
     "KernelPageSize:     2048 kB\nRss:                   0 kB\nPrivate_Hugetlb:    4096 kB\n"
     "7f0000800000-7f0000801000 r--p 00000000 00:00 0\nSize:                  4 kB\n";
 

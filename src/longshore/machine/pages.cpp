@@ -35,16 +35,22 @@ pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
   if (bytes == 0) return;
   const std::size_t available = available_memory_bytes();
   if (bytes > available)
-    fail(errc::out_of_memory, "{} bytes of memory asked for, {} are available: use smaller arrays or fewer ranks per node", bytes,
-         available);
+    fail(errc::out_of_memory,
+         "{} bytes of memory asked for, {} are available: use smaller arrays or fewer ranks per "
+         "node",
+         bytes, available);
   const std::size_t alignment = huge ? huge_page_bytes() : page_bytes();
   mapping_bytes_ = round_up(bytes, page_bytes()) + (huge ? alignment : 0);
-  mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mapping_ =
+      mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping_ == MAP_FAILED) {
     mapping_ = nullptr;
-    fail(errc::out_of_memory, "the kernel refused {} bytes of memory: use smaller arrays or fewer ranks per node", bytes);
+    fail(errc::out_of_memory,
+         "the kernel refused {} bytes of memory: use smaller arrays or fewer ranks per node",
+         bytes);
   }
-  data_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(mapping_), alignment));
+  data_ =
+      reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(mapping_), alignment));
   if (huge) prefer_huge_pages(data_, bytes);
 }
 
@@ -55,11 +61,12 @@ pages pages::from_huge_page_pool(std::size_t bytes) {
   // Without MAP_NORESERVE the pages are set aside now: what is granted here does not end the process at first touch.
   void* mapping = MAP_FAILED;
   if (pool.page_bytes > 0 && bytes <= pool.free_bytes)
-    mapping =
-        mmap(nullptr, round_up(bytes, pool.page_bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    mapping = mmap(nullptr, round_up(bytes, pool.page_bytes), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
   if (mapping == MAP_FAILED)
     fail(errc::out_of_memory,
-         "{} bytes asked for, the pool of explicit huge pages has {} free: as root, sysctl vm.nr_hugepages=N adds pages of {} "
+         "{} bytes asked for, the pool of explicit huge pages has {} free: as root, sysctl "
+         "vm.nr_hugepages=N adds pages of {} "
          "bytes",
          bytes, pool.free_bytes, pool.page_bytes);
   memory.mapping_ = mapping;
@@ -84,7 +91,8 @@ huge_page_pool explicit_huge_pages() {
     if (key == "HugePages_Surp:") surplus = value;
   }
   const std::size_t on_demand = number_in("/proc/sys/vm/nr_overcommit_hugepages");
-  const std::size_t pages_free = free - std::min(free, reserved) + on_demand - std::min(on_demand, surplus);
+  const std::size_t pages_free =
+      free - std::min(free, reserved) + on_demand - std::min(on_demand, surplus);
   return {kibibytes * 1024, pages_free * kibibytes * 1024};
 }
 
@@ -93,9 +101,11 @@ std::optional<std::string> why_no_transparent_huge_pages() {
   std::string choice;  // always [madvise] never
   if (!std::getline(file, choice)) return "this kernel has no transparent huge pages";
   if (choice.find("[never]") != std::string::npos)
-    return "transparent huge pages are off: as root, echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
+    return "transparent huge pages are off: as root, echo madvise > "
+           "/sys/kernel/mm/transparent_hugepage/enabled";
   if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0)
-    return "transparent huge pages are off for this process (prctl PR_SET_THP_DISABLE, set by what started it)";
+    return "transparent huge pages are off for this process (prctl PR_SET_THP_DISABLE, set by what "
+           "started it)";
   return std::nullopt;
 }
 

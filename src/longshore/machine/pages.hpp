@@ -47,7 +47,8 @@ class pages {
 /// The kernel's pool of explicit huge pages of its default size.
 struct huge_page_pool {
   std::size_t page_bytes = 0;  ///< 0: this kernel has none
-  std::size_t free_bytes = 0;  ///< not in use and not promised to anybody, with those that the kernel would add on demand
+  std::size_t free_bytes =
+      0;  ///< not in use and not promised to anybody, with those that the kernel would add on demand
 };
 [[nodiscard]] huge_page_pool explicit_huge_pages();
 

@@ -15,7 +15,8 @@ constexpr long most_places = 1L << 30;
 
 std::string names_of(std::span<const hardware_level> levels) {
   std::string text;
-  for (const auto& level : levels) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", level.name, level.count);
+  for (const auto& level : levels)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", level.name, level.count);
   return text;
 }
 
@@ -24,9 +25,11 @@ std::string names_of(std::span<const hardware_level> levels) {
 int places_of(std::span<const hardware_level> levels) {
   long places = 1;
   for (const auto& level : levels) {
-    if (level.count < 1) fail(errc::usage, "level {}: a count of {}; at least 1", level.name, level.count);
+    if (level.count < 1)
+      fail(errc::usage, "level {}: a count of {}; at least 1", level.name, level.count);
     places *= level.count;
-    if (places > most_places) fail(errc::usage, "{} are more than 2^30 places for ranks", names_of(levels));
+    if (places > most_places)
+      fail(errc::usage, "{} are more than 2^30 places for ranks", names_of(levels));
   }
   return static_cast<int>(places);
 }
@@ -36,7 +39,9 @@ dimension_order dimension_order_from(std::string_view text) {
   std::string sorted(text);
   std::sort(sorted.begin(), sorted.end());
   if (sorted != "xyz")
-    fail(errc::usage, "'{}' is no order of dimensions: x, y and z once each, the fastest first, as in xyz", text);
+    fail(errc::usage,
+         "'{}' is no order of dimensions: x, y and z once each, the fastest first, as in xyz",
+         text);
   for (std::size_t i = 0; i < 3; ++i) order[i] = text[i] - 'x';
   return order;
 }
@@ -47,18 +52,24 @@ std::string name_of(const dimension_order& order) {
   return text;
 }
 
-std::string text_of(const grid_triple& grid) { return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]); }
+std::string text_of(const grid_triple& grid) {
+  return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]);
+}
 
-placement::placement(std::vector<placement_level> levels) : levels_(std::move(levels)), blocks_(levels_.size()) {
+placement::placement(std::vector<placement_level> levels)
+    : levels_(std::move(levels)), blocks_(levels_.size()) {
   if (levels_.empty()) fail(errc::usage, "a placement of no levels: at least one, such as node");
   long places = 1;
   for (std::size_t i = levels_.size(); i-- > 0;) {
     blocks_[i] = shape_;
     for (int d = 0; d < 3; ++d) {
       const int extent = levels_[i].grid[d];
-      if (extent < 1) fail(errc::usage, "{} {}: each number is at least 1", levels_[i].name, text_of(levels_[i].grid));
+      if (extent < 1)
+        fail(errc::usage, "{} {}: each number is at least 1", levels_[i].name,
+             text_of(levels_[i].grid));
       places *= extent;
-      if (places > most_places) fail(errc::usage, "{} {}: more than 2^30 ranks", levels_[i].name, text_of(levels_[i].grid));
+      if (places > most_places)
+        fail(errc::usage, "{} {}: more than 2^30 ranks", levels_[i].name, text_of(levels_[i].grid));
       shape_[d] *= extent;
     }
   }
@@ -94,16 +105,20 @@ int placement::position_at(const grid_triple& coordinates) const noexcept {
 
 void placement::check(std::span<const hardware_level> machine) const {
   for (std::size_t i = 0; i < std::max(levels_.size(), machine.size()); ++i) {
-    if (i >= levels_.size()) fail(errc::usage, "level {} of the machine ({}) has no grid", machine[i].name, names_of(machine));
+    if (i >= levels_.size())
+      fail(errc::usage, "level {} of the machine ({}) has no grid", machine[i].name,
+           names_of(machine));
     if (i >= machine.size() || levels_[i].name != machine[i].name)
-      fail(errc::usage, "level {} is not where the machine has it: its levels are {}", levels_[i].name, names_of(machine));
+      fail(errc::usage, "level {} is not where the machine has it: its levels are {}",
+           levels_[i].name, names_of(machine));
     if (levels_[i].count() != machine[i].count)
-      fail(errc::usage, "{} {} makes {}, the machine has {}", levels_[i].name, text_of(levels_[i].grid), levels_[i].count(),
-           machine[i].count);
+      fail(errc::usage, "{} {} makes {}, the machine has {}", levels_[i].name,
+           text_of(levels_[i].grid), levels_[i].count(), machine[i].count);
   }
 }
 
-rank_order::rank_order(const grid_triple& shape, const dimension_order& order) noexcept : shape_(shape), order_(order) {
+rank_order::rank_order(const grid_triple& shape, const dimension_order& order) noexcept
+    : shape_(shape), order_(order) {
   int stride = 1;
   for (const int d : order_) {
     strides_[d] = stride;
@@ -132,7 +147,8 @@ int position_at(const arrangement& arranged, const grid_triple& coordinates) noe
 grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given) {
   std::optional<grid_triple> best;
   const auto cost = [](const grid_triple& grid) {
-    return std::pair(long{grid[0]} + grid[1] + grid[2], *std::max_element(grid.begin(), grid.end()));
+    return std::pair(long{grid[0]} + grid[1] + grid[2],
+                     *std::max_element(grid.begin(), grid.end()));
   };
   const auto fits = [&](const grid_triple& grid) {
     int before = ranks;  // free entries do not increase
@@ -157,8 +173,10 @@ grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given)
     }
   }
   if (!best)
-    fail(errc::usage, "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the ranks", ranks,
-         dimensions, text_of(given));
+    fail(
+        errc::usage,
+        "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the ranks",
+        ranks, dimensions, text_of(given));
   return *best;
 }
 

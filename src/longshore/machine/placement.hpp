@@ -57,7 +57,9 @@ class placement {
   [[nodiscard]] const grid_triple& shape() const noexcept { return shape_; }
   [[nodiscard]] int size() const noexcept { return shape_[0] * shape_[1] * shape_[2]; }
   /// Ranks along each dimension in one object of a level.
-  [[nodiscard]] const grid_triple& block(std::size_t level) const noexcept { return blocks_[level]; }
+  [[nodiscard]] const grid_triple& block(std::size_t level) const noexcept {
+    return blocks_[level];
+  }
 
   [[nodiscard]] grid_triple coordinates_of(int position) const noexcept;
   [[nodiscard]] int position_at(const grid_triple& coordinates) const noexcept;
@@ -102,11 +104,14 @@ using arrangement = std::variant<placement, rank_order>;
 
 /// The grid of MPI_Dims_create: factors of `ranks` as equal as can be (least sum), not increasing; entries of `given` that are
 /// not 0 are kept. Beyond `dimensions` 1. Throws errc::usage when no such grid exists.
-[[nodiscard]] grid_triple mpi_dims_create(int ranks, int dimensions = 3, const grid_triple& given = {});
+[[nodiscard]] grid_triple mpi_dims_create(int ranks, int dimensions = 3,
+                                          const grid_triple& given = {});
 
 /// MPI's Cartesian order: rows of the grid one after the other, the last dimension fastest, consecutive ranks side by side on
 /// the nodes.
-[[nodiscard]] inline rank_order mpi_cartesian_order(const grid_triple& shape) noexcept { return {shape, z_fastest}; }
+[[nodiscard]] inline rank_order mpi_cartesian_order(const grid_triple& shape) noexcept {
+  return {shape, z_fastest};
+}
 
 /// "2x1x4".
 [[nodiscard]] std::string text_of(const grid_triple& grid);

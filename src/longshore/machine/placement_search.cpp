@@ -23,7 +23,8 @@ void for_each_factorisation(int count, const grid_triple& block, const Visit& vi
     if (common_x % x != 0) continue;
     const int common_y = std::gcd(count / x, block[1]);
     for (int y = 1; y <= common_y; ++y)
-      if (common_y % y == 0 && block[2] % (count / x / y) == 0) visit(grid_triple{x, y, count / x / y});
+      if (common_y % y == 0 && block[2] % (count / x / y) == 0)
+        visit(grid_triple{x, y, count / x / y});
   }
 }
 
@@ -31,9 +32,14 @@ void for_each_factorisation(int count, const grid_triple& block, const Visit& vi
 // block b.
 class cutter {
  public:
-  cutter(std::span<const hardware_level> levels, std::span<const double> weights, const halo_load& load, const grid_triple& shape,
-         std::int64_t most_off_node)
-      : levels_(levels), weights_(weights), load_(load), shape_(shape), most_off_node_(most_off_node), known_(levels.size()) {}
+  cutter(std::span<const hardware_level> levels, std::span<const double> weights,
+         const halo_load& load, const grid_triple& shape, std::int64_t most_off_node)
+      : levels_(levels),
+        weights_(weights),
+        load_(load),
+        shape_(shape),
+        most_off_node_(most_off_node),
+        known_(levels.size()) {}
 
   [[nodiscard]] std::optional<placement> find() {
     if (!(best(0, shape_).cost < std::numeric_limits<double>::infinity())) return std::nullopt;
@@ -61,9 +67,12 @@ class cutter {
       grid_triple inner = block;
       for (int d = 0; d < 3; ++d) inner[d] /= grid[d];
       const std::int64_t there = bytes_within(shape_, inner, load_);
-      if (l + 1 == levels_off_node(levels_) && bytes_within(shape_, shape_, load_) - there > most_off_node_) return;
+      if (l + 1 == levels_off_node(levels_) &&
+          bytes_within(shape_, shape_, load_) - there > most_off_node_)
+        return;
       const double cost = weights_[l] * static_cast<double>(here - there) + best(l + 1, inner).cost;
-      if (least.cost == std::numeric_limits<double>::infinity() ? cost < least.cost : clearly_less(cost, least.cost))
+      if (least.cost == std::numeric_limits<double>::infinity() ? cost < least.cost
+                                                                : clearly_less(cost, least.cost))
         least = {cost, grid};
     });
     known_[l].emplace(block, least);
@@ -78,16 +87,20 @@ class cutter {
   std::vector<std::map<grid_triple, choice>> known_;  // by level and block
 };
 
-std::int64_t off_node_bytes(const level_crossing& crossing, std::span<const hardware_level> levels) {
+std::int64_t off_node_bytes(const level_crossing& crossing,
+                            std::span<const hardware_level> levels) {
   const auto end = crossing.bytes.begin() + static_cast<std::ptrdiff_t>(levels_off_node(levels));
   return std::accumulate(crossing.bytes.begin(), end, std::int64_t{0});
 }
 
-std::vector<grid_triple> grids_to_try(int ranks, const search_options& options, const grid_triple& cart) {
+std::vector<grid_triple> grids_to_try(int ranks, const search_options& options,
+                                      const grid_triple& cart) {
   if (!options.any_grid) return {cart};
   std::vector<grid_triple> all;
-  const int y_most = options.dimensions > 1 ? ranks : 1, z_most = options.dimensions > 2 ? ranks : 1;
-  for_each_factorisation(ranks, {ranks, y_most, z_most}, [&](const grid_triple& grid) { all.push_back(grid); });
+  const int y_most = options.dimensions > 1 ? ranks : 1,
+            z_most = options.dimensions > 2 ? ranks : 1;
+  for_each_factorisation(ranks, {ranks, y_most, z_most},
+                         [&](const grid_triple& grid) { all.push_back(grid); });
   return all;
 }
 
@@ -105,7 +118,8 @@ std::vector<double> default_level_weights(std::span<const hardware_level> levels
 
 double weighted_cost(const level_crossing& crossing, std::span<const double> weights) {
   double cost = 0;
-  for (std::size_t l = 0; l < crossing.bytes.size(); ++l) cost += weights[l] * static_cast<double>(crossing.bytes[l]);
+  for (std::size_t l = 0; l < crossing.bytes.size(); ++l)
+    cost += weights[l] * static_cast<double>(crossing.bytes[l]);
   return cost;
 }
 
@@ -122,30 +136,36 @@ found_placement find_placement(std::span<const hardware_level> levels, const hal
     fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", options.dimensions);
   const auto weights = options.weights.empty() ? default_level_weights(levels) : options.weights;
   if (weights.size() != levels.size())
-    fail(errc::usage, "{} weights for {} levels: one each, from the outermost in", weights.size(), levels.size());
+    fail(errc::usage, "{} weights for {} levels: one each, from the outermost in", weights.size(),
+         levels.size());
   for (std::size_t l = 0; l < levels.size(); ++l)
-    if (!(weights[l] >= 0)) fail(errc::usage, "the weight {} of level {}: at least 0", weights[l], levels[l].name);
+    if (!(weights[l] >= 0))
+      fail(errc::usage, "the weight {} of level {}: at least 0", weights[l], levels[l].name);
   const int ranks = places_of(levels);
   const halo_load load = whole_load.in(options.dimensions);
   const grid_triple cart_shape = mpi_dims_create(ranks, options.dimensions, options.grid);
   const rank_order cart = mpi_cartesian_order(cart_shape);
   const auto cart_crossing = crossing_of(cart, levels, load);
   const std::int64_t most_off_node = off_node_bytes(cart_crossing, levels);
-  found_placement found{cart, cart_crossing, weighted_cost(cart_crossing, weights), "cart", cart_crossing, 0};
+  found_placement found{cart,   cart_crossing, weighted_cost(cart_crossing, weights),
+                        "cart", cart_crossing, 0};
   found.cart_cost = found.cost;
   bool has_levels = false;
   const auto consider = [&](const arrangement& arranged, const std::string& kind) {
     auto crossing = crossing_of(arranged, levels, load);
     const double cost = weighted_cost(crossing, weights);
     const bool by_levels = kind == "levels";
-    const bool better = by_levels && !has_levels ? cost <= found.cost : clearly_less(cost, found.cost);
+    const bool better =
+        by_levels && !has_levels ? cost <= found.cost : clearly_less(cost, found.cost);
     if (off_node_bytes(crossing, levels) > most_off_node || !better) return;
-    found.arranged = arranged, found.crossing = std::move(crossing), found.cost = cost, found.kind = kind;
+    found.arranged = arranged, found.crossing = std::move(crossing), found.cost = cost,
+    found.kind = kind;
     has_levels = by_levels;
   };
   for (const auto& shape : grids_to_try(ranks, options, cart_shape)) {
     check_countable(shape, load);
-    if (auto cut = cutter(levels, weights, load, shape, most_off_node).find()) consider(*cut, "levels");
+    if (auto cut = cutter(levels, weights, load, shape, most_off_node).find())
+      consider(*cut, "levels");
     // Rows of other grids than MPI's are blocks too: lines and planes.
     if (shape != cart_shape) continue;
     dimension_order order = x_fastest;

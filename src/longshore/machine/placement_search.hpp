@@ -36,7 +36,8 @@ struct found_placement {
   arrangement arranged;
   level_crossing crossing;
   double cost = 0;
-  std::string kind;  ///< "levels", or the order of dimensions that was better: "cart", "linear", "yxz"
+  std::string
+      kind;  ///< "levels", or the order of dimensions that was better: "cart", "linear", "yxz"
   level_crossing cart_crossing;
   double cart_cost = 0;
 };
@@ -48,7 +49,8 @@ struct found_placement {
 /// level, whose faces lie contiguous in memory. Cost: what lies inside an object depends only on the object's own block, so
 /// that the best is found level by level (dynamic programming over the divisors of the grid); milliseconds for thousands of
 /// nodes. Throws errc::usage when the grid does not fit the number of places, or the weights do not fit the levels.
-[[nodiscard]] found_placement find_placement(std::span<const hardware_level> levels, const halo_load& load,
+[[nodiscard]] found_placement find_placement(std::span<const hardware_level> levels,
+                                             const halo_load& load,
                                              const search_options& options = {});
 
 /// The first level of those whose crossings are not off-node: 1 + the index of "node", or 1.

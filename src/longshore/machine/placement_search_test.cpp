@@ -15,7 +15,8 @@ namespace {
 
 using machine_levels = std::vector<hardware_level>;
 
-const machine_levels published_machine{{"node", 27}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}};
+const machine_levels published_machine{
+    {"node", 27}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}};
 
 std::vector<machine_levels> machines() {
   return {{{"node", 1}},
@@ -49,8 +50,9 @@ std::int64_t off_node(const level_crossing& crossing, const machine_levels& leve
 }
 
 // Every hierarchical placement there is on a grid, one after the other: no pruning, no memory.
-double least_cost_of_all(const machine_levels& levels, const halo_load& load, const grid_triple& shape,
-                         std::int64_t most_off_node, std::span<const double> weights) {
+double least_cost_of_all(const machine_levels& levels, const halo_load& load,
+                         const grid_triple& shape, std::int64_t most_off_node,
+                         std::span<const double> weights) {
   double least = std::numeric_limits<double>::infinity();
   std::vector<placement_level> chosen;
   const std::function<void()> choose = [&] {
@@ -59,7 +61,8 @@ double least_cost_of_all(const machine_levels& levels, const halo_load& load, co
       const placement placed(chosen);
       if (placed.shape() != shape) return;
       const auto crossing = crossing_of(placed, load);
-      if (off_node(crossing, levels) <= most_off_node) least = std::min(least, weighted_cost(crossing, weights));
+      if (off_node(crossing, levels) <= most_off_node)
+        least = std::min(least, weighted_cost(crossing, weights));
       return;
     }
     for (int x = 1; x <= levels[l].count; ++x)
@@ -81,7 +84,8 @@ TEST(FindPlacement, is_never_worse_than_mpis_cartesian_order_in_cost_or_off_node
       for (const int dimensions : {1, 2, 3})
         for (const bool any_grid : {false, true}) {
           const auto load = whole.in(dimensions);
-          const auto found = find_placement(levels, whole, {.dimensions = dimensions, .any_grid = any_grid});
+          const auto found =
+              find_placement(levels, whole, {.dimensions = dimensions, .any_grid = any_grid});
           const auto cart = mpi_cartesian_order(mpi_dims_create(places_of(levels), dimensions));
           const auto cart_crossing = crossing_of(cart, levels, load);
           const auto weights = default_level_weights(levels);
@@ -101,8 +105,8 @@ TEST(FindPlacement, is_the_best_of_all_hierarchical_placements) {
     for (const auto& load : searched_loads()) {
       const auto weights = default_level_weights(levels);
       const auto found = find_placement(levels, load);
-      const double least =
-          least_cost_of_all(levels, load, shape_of(found.arranged), off_node(found.cart_crossing, levels), weights);
+      const double least = least_cost_of_all(levels, load, shape_of(found.arranged),
+                                             off_node(found.cart_crossing, levels), weights);
       ASSERT_LE(found.cost, least * (1 + 1e-12));
       if (found.kind != "levels") continue;
       ASSERT_GE(found.cost, least * (1 - 1e-12));
@@ -112,8 +116,11 @@ TEST(FindPlacement, is_the_best_of_all_hierarchical_placements) {
 }
 
 TEST(FindPlacement, has_no_more_off_node_traffic_than_the_published_decomposition) {
-  const placement published(
-      {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {2, 1, 1}}});
+  const placement published({{"node", {3, 3, 3}},
+                             {"socket", {1, 1, 2}},
+                             {"numa", {1, 2, 2}},
+                             {"l3", {2, 2, 1}},
+                             {"core", {2, 1, 1}}});
   for (const bool faces : {true, false}) {
     const halo_load load{.bytes_per_cell = 4, .faces_only = faces};
     const auto found = find_placement(published_machine, load);
@@ -125,16 +132,21 @@ TEST(FindPlacement, has_no_more_off_node_traffic_than_the_published_decompositio
     EXPECT_TRUE(!faces || std::abs(found.crossing.fraction(0) - 0.25) < 1e-12);
     const auto& placed = std::get<placement>(found.arranged);
     std::string text;
-    for (const auto& level : placed.levels()) text += fmt::format(" --{} {}", level.name, text_of(level.grid));
-    fmt::print("{}: off-node {:.4f} (published {:.4f}, MPI's Cartesian order {:.4f}):{}\n", faces ? "faces" : "all 26",
-               found.crossing.fraction(0), by_hand.fraction(0), found.cart_crossing.fraction(0), text);
+    for (const auto& level : placed.levels())
+      text += fmt::format(" --{} {}", level.name, text_of(level.grid));
+    fmt::print("{}: off-node {:.4f} (published {:.4f}, MPI's Cartesian order {:.4f}):{}\n",
+               faces ? "faces" : "all 26", found.crossing.fraction(0), by_hand.fraction(0),
+               found.cart_crossing.fraction(0), text);
   }
 }
 
 TEST(FindPlacement, weighs_faces_by_their_size) {
   const machine_levels levels{{"node", 64}, {"core", 64}};
-  const auto block_of = [](const found_placement& found) { return std::get<placement>(found.arranged).block(0); };
-  const halo_load flat{.cells = {64, 64, 8}};  // the face across z is eight times as large as the others
+  const auto block_of = [](const found_placement& found) {
+    return std::get<placement>(found.arranged).block(0);
+  };
+  const halo_load flat{
+      .cells = {64, 64, 8}};  // the face across z is eight times as large as the others
   const placement cubes({{"node", {4, 4, 4}}, {"core", {4, 4, 4}}});
   EXPECT_EQ(block_of(find_placement(levels, {})), cubes.block(0));
   EXPECT_EQ(block_of(find_placement(levels, flat))[2], 16);
@@ -151,7 +163,9 @@ TEST(FindPlacement, takes_rows_where_no_block_is_as_good) {
 
 TEST(FindPlacement, follows_the_weights_that_are_given) {
   const machine_levels levels{{"node", 2}, {"socket", 2}, {"core", 16}};
-  const auto cost = [&](std::vector<double> weights) { return find_placement(levels, {}, {.weights = std::move(weights)}); };
+  const auto cost = [&](std::vector<double> weights) {
+    return find_placement(levels, {}, {.weights = std::move(weights)});
+  };
   const auto outer = cost({1, 0, 0}), inner = cost({0, 0, 1});
   EXPECT_LE(outer.crossing.bytes[0], inner.crossing.bytes[0]);
   EXPECT_LE(inner.crossing.bytes[2], outer.crossing.bytes[2]);
@@ -182,7 +196,8 @@ TEST(FindPlacement, sends_no_more_between_nodes_than_cart_even_where_that_weighs
 TEST(FindPlacement, keeps_a_grid_that_is_given) {
   const auto found = find_placement(published_machine, {}, {.grid = {1728, 1, 1}});
   EXPECT_EQ(shape_of(found.arranged), (grid_triple{1728, 1, 1}));
-  EXPECT_THROW(static_cast<void>(find_placement(published_machine, {}, {.grid = {5, 0, 0}})), error);
+  EXPECT_THROW(static_cast<void>(find_placement(published_machine, {}, {.grid = {5, 0, 0}})),
+               error);
 }
 
 TEST(FindPlacement, is_quick) {
@@ -193,8 +208,10 @@ TEST(FindPlacement, is_quick) {
     return monotonic_seconds() - began;
   };
   const double small = seconds(published_machine, false);
-  const double large = seconds({{"node", 1000}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 8}}, false);
-  const double any = seconds({{"node", 1000}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 8}}, true);
+  const double large =
+      seconds({{"node", 1000}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 8}}, false);
+  const double any =
+      seconds({{"node", 1000}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 8}}, true);
   fmt::print("27 x 64: {:.3g} s; 1000 x 256: {:.3g} s, on any grid {:.3g} s\n", small, large, any);
   EXPECT_LT(small, 1.0);
   EXPECT_LT(large, 5.0);

@@ -21,7 +21,11 @@ std::string message_of(const Call& call) {
 }
 
 placement published() {
-  return placement({{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {2, 1, 1}}});
+  return placement({{"node", {3, 3, 3}},
+                    {"socket", {1, 1, 2}},
+                    {"numa", {1, 2, 2}},
+                    {"l3", {2, 2, 1}},
+                    {"core", {2, 1, 1}}});
 }
 
 TEST(Placement, coordinates_are_the_sum_over_levels_of_coordinate_times_inner_extent) {
@@ -44,7 +48,8 @@ TEST(Placement, every_position_has_coordinates_of_its_own_whatever_the_order) {
   for (const char* order : {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"}) {
     const auto dimensions = dimension_order_from(order);
     EXPECT_EQ(name_of(dimensions), order);
-    const placement placed({{"node", {3, 1, 5}, dimensions}, {"socket", {1, 2, 1}}, {"core", {2, 3, 2}, dimensions}});
+    const placement placed(
+        {{"node", {3, 1, 5}, dimensions}, {"socket", {1, 2, 1}}, {"core", {2, 3, 2}, dimensions}});
     const rank_order rows(placed.shape(), dimensions);
     std::set<grid_triple> of_placement, of_rows;
     for (int position = 0; position < placed.size(); ++position) {
@@ -67,17 +72,27 @@ TEST(Placement, errors_name_the_level_and_the_numbers) {
   const auto of = [&](std::vector<placement_level> levels) {
     return message_of([&] { placement(std::move(levels)).check(machine); });
   };
-  EXPECT_EQ(of({{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"core", {2, 1, 1}}}), "socket 1x1x2 makes 2, the machine has 4");
+  EXPECT_EQ(of({{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"core", {2, 1, 1}}}),
+            "socket 1x1x2 makes 2, the machine has 4");
   EXPECT_EQ(of({{"node", {3, 3, 3}}, {"core", {2, 1, 1}}}),
             "level core is not where the machine has it: its levels are node:27,socket:4,core:2");
-  EXPECT_EQ(of({{"node", {3, 3, 3}}}), "level socket of the machine (node:27,socket:4,core:2) has no grid");
+  EXPECT_EQ(of({{"node", {3, 3, 3}}}),
+            "level socket of the machine (node:27,socket:4,core:2) has no grid");
   EXPECT_EQ(of({{"node", {3, 3, 3}}, {"socket", {1, 2, 2}}, {"core", {2, 1, 1}}}), "no error");
-  EXPECT_EQ(message_of([] { placement({{"node", {3, 0, 3}}}); }), "node 3x0x3: each number is at least 1");
-  EXPECT_NE(message_of([] { placement({{"node", {2000, 2000, 2000}}}); }).find("2^30"), std::string::npos);
+  EXPECT_EQ(message_of([] {
+              placement({{"node", {3, 0, 3}}});
+            }),
+            "node 3x0x3: each number is at least 1");
+  EXPECT_NE(message_of([] {
+              placement({{"node", {2000, 2000, 2000}}});
+            }).find("2^30"),
+            std::string::npos);
   EXPECT_NE(message_of([] { placement({}); }).find("no levels"), std::string::npos);
-  EXPECT_NE(message_of([] { static_cast<void>(dimension_order_from("xxz")); }).find("'xxz'"), std::string::npos);
+  EXPECT_NE(message_of([] { static_cast<void>(dimension_order_from("xxz")); }).find("'xxz'"),
+            std::string::npos);
   const std::vector<hardware_level> none{{"node", 0}};
-  EXPECT_EQ(message_of([&] { static_cast<void>(places_of(none)); }), "level node: a count of 0; at least 1");
+  EXPECT_EQ(message_of([&] { static_cast<void>(places_of(none)); }),
+            "level node: a count of 0; at least 1");
 }
 
 TEST(MpiDimsCreate, factors_are_balanced_and_do_not_increase) {
@@ -90,7 +105,10 @@ TEST(MpiDimsCreate, factors_are_balanced_and_do_not_increase) {
   EXPECT_EQ(mpi_dims_create(12, 2), (grid_triple{4, 3, 1}));
   EXPECT_EQ(mpi_dims_create(12, 1), (grid_triple{12, 1, 1}));
   EXPECT_EQ(mpi_dims_create(12, 3, {0, 3, 0}), (grid_triple{2, 3, 2}));
-  EXPECT_NE(message_of([] { static_cast<void>(mpi_dims_create(12, 3, {5, 0, 0})); }).find("5x0x0"), std::string::npos);
+  EXPECT_NE(message_of([] {
+              static_cast<void>(mpi_dims_create(12, 3, {5, 0, 0}));
+            }).find("5x0x0"),
+            std::string::npos);
 }
 
 }  // namespace

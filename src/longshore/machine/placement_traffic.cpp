@@ -25,16 +25,20 @@ std::vector<span_of_ranks> spans_along(std::int64_t extent, int step, bool perio
   if (step == 0) return {{0, extent, 0}};
   std::vector<span_of_ranks> spans;
   const std::int64_t border = step > 0 ? extent - 1 : 0;
-  if (extent > 1) spans.push_back(step > 0 ? span_of_ranks{0, extent - 1, 1} : span_of_ranks{1, extent, -1});
+  if (extent > 1)
+    spans.push_back(step > 0 ? span_of_ranks{0, extent - 1, 1} : span_of_ranks{1, extent, -1});
   if (periodic) spans.push_back({border, border + 1, step > 0 ? 1 - extent : extent - 1});
   return spans;
 }
 
 // How many of the numbers below n have a remainder below r when divided by group.
-std::int64_t below(std::int64_t n, std::int64_t group, std::int64_t r) { return n / group * r + std::min(n % group, r); }
+std::int64_t below(std::int64_t n, std::int64_t group, std::int64_t r) {
+  return n / group * r + std::min(n % group, r);
+}
 
 // Of the numbers first..last-1, those that lie in the same group as the number `distance` further.
-std::int64_t together(std::int64_t first, std::int64_t last, std::int64_t group, std::int64_t distance) {
+std::int64_t together(std::int64_t first, std::int64_t last, std::int64_t group,
+                      std::int64_t distance) {
   if (std::abs(distance) >= group) return 0;
   if (distance < 0) return together(first + distance, last + distance, group, -distance);
   return below(last, group, group - distance) - below(first, group, group - distance);
@@ -43,7 +47,8 @@ std::int64_t together(std::int64_t first, std::int64_t last, std::int64_t group,
 std::int64_t bytes_of_message(const halo_load& load, const std::array<int, 3>& step) {
   std::int64_t bytes = load.bytes_per_cell;
   // What travels up fills the low side of the one above.
-  for (int d = 0; d < 3; ++d) bytes *= step[d] == 0 ? load.cells[d] : step[d] > 0 ? load.low[d] : load.high[d];
+  for (int d = 0; d < 3; ++d)
+    bytes *= step[d] == 0 ? load.cells[d] : step[d] > 0 ? load.low[d] : load.high[d];
   return bytes;
 }
 
@@ -55,7 +60,9 @@ void add_direction(const rank_order& order, const std::array<int, 3>& step, cons
   if (bytes == 0) return;
   const auto [fast, middle, slow] = order.order();
   const auto& strides = order.strides();
-  const auto spans = [&](int d) { return spans_along(order.shape()[d], step[d], load.periodic[d]); };
+  const auto spans = [&](int d) {
+    return spans_along(order.shape()[d], step[d], load.periodic[d]);
+  };
   for (const auto& c : spans(slow))
     for (const auto& b : spans(middle))
       for (const auto& a : spans(fast)) {
@@ -75,7 +82,8 @@ void add_direction(const rank_order& order, const std::array<int, 3>& step, cons
 
 level_crossing crossing_from(std::span<const std::int64_t> within) {
   level_crossing crossing;
-  for (std::size_t k = 1; k < within.size(); ++k) crossing.bytes.push_back(within[k - 1] - within[k]);
+  for (std::size_t k = 1; k < within.size(); ++k)
+    crossing.bytes.push_back(within[k - 1] - within[k]);
   crossing.total = within.front() - within.back();
   return crossing;
 }
@@ -102,42 +110,51 @@ void check_countable(const grid_triple& shape, const halo_load& load) {
   double bytes = static_cast<double>(load.bytes_per_cell);
   for (int d = 0; d < 3; ++d) {
     if (load.cells[d] < 1 || load.low[d] < 0 || load.high[d] < 0)
-      fail(errc::usage, "{} cells with a halo of {} and {} along dimension {}: at least 1 cell, and no negative halo",
+      fail(errc::usage,
+           "{} cells with a halo of {} and {} along dimension {}: at least 1 cell, and no negative "
+           "halo",
            load.cells[d], load.low[d], load.high[d], d);
     bytes *= (static_cast<double>(load.cells[d]) + load.low[d] + load.high[d]) * shape[d];
   }
-  if (load.bytes_per_cell < 1) fail(errc::usage, "{} bytes per cell: at least 1", load.bytes_per_cell);
-  if (bytes > 0x1p62) fail(errc::usage, "{:.3g} bytes of cells are more than can be counted (2^62)", bytes);
+  if (load.bytes_per_cell < 1)
+    fail(errc::usage, "{} bytes per cell: at least 1", load.bytes_per_cell);
+  if (bytes > 0x1p62)
+    fail(errc::usage, "{:.3g} bytes of cells are more than can be counted (2^62)", bytes);
 }
 
-std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block, const halo_load& load) noexcept {
+std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block,
+                          const halo_load& load) noexcept {
   // Over all directions the products of (cells x ranks) or (width x links) sum up to a product of sums.
   std::array<std::int64_t, 3> still{}, moving{};
   for (int d = 0; d < 3; ++d) {
     still[d] = load.cells[d] * shape[d];
-    moving[d] = (std::int64_t{load.low[d]} + load.high[d]) * links_within(shape[d], block[d], load.periodic[d]);
+    moving[d] = (std::int64_t{load.low[d]} + load.high[d]) *
+                links_within(shape[d], block[d], load.periodic[d]);
   }
   std::int64_t bytes = 0;
   if (load.faces_only)
     for (int d = 0; d < 3; ++d) bytes += moving[d] * still[(d + 1) % 3] * still[(d + 2) % 3];
   else
-    bytes = (still[0] + moving[0]) * (still[1] + moving[1]) * (still[2] + moving[2]) - still[0] * still[1] * still[2];
+    bytes = (still[0] + moving[0]) * (still[1] + moving[1]) * (still[2] + moving[2]) -
+            still[0] * still[1] * still[2];
   return bytes * load.bytes_per_cell;
 }
 
 level_crossing crossing_of(const placement& placed, const halo_load& load) {
   check_countable(placed.shape(), load);
   std::vector<std::int64_t> within{bytes_within(placed.shape(), placed.shape(), load)};
-  for (std::size_t k = 0; k < placed.levels().size(); ++k) within.push_back(bytes_within(placed.shape(), placed.block(k), load));
+  for (std::size_t k = 0; k < placed.levels().size(); ++k)
+    within.push_back(bytes_within(placed.shape(), placed.block(k), load));
   return crossing_from(within);
 }
 
-level_crossing crossing_of(const rank_order& order, std::span<const hardware_level> levels, const halo_load& load) {
+level_crossing crossing_of(const rank_order& order, std::span<const hardware_level> levels,
+                           const halo_load& load) {
   check_countable(order.shape(), load);
   std::vector<std::int64_t> group_sizes{places_of(levels)};
   if (group_sizes.front() != order.size())
-    fail(errc::usage, "a grid of {} has {} ranks, the machine has places for {}", text_of(order.shape()), order.size(),
-         group_sizes.front());
+    fail(errc::usage, "a grid of {} has {} ranks, the machine has places for {}",
+         text_of(order.shape()), order.size(), group_sizes.front());
   for (const auto& level : levels) group_sizes.push_back(group_sizes.back() / level.count);
   std::vector<std::int64_t> within(group_sizes.size());
   for (int index = 0; index < 27; ++index) {
@@ -149,7 +166,8 @@ level_crossing crossing_of(const rank_order& order, std::span<const hardware_lev
   return crossing_from(within);
 }
 
-level_crossing crossing_of(const arrangement& arranged, std::span<const hardware_level> levels, const halo_load& load) {
+level_crossing crossing_of(const arrangement& arranged, std::span<const hardware_level> levels,
+                           const halo_load& load) {
   if (const auto* placed = std::get_if<placement>(&arranged)) {
     placed->check(levels);
     return crossing_of(*placed, load);

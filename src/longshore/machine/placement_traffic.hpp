@@ -43,14 +43,18 @@ struct level_crossing {
 
 /// For positions in the order of rows, on a machine whose positions are grouped by `levels`. O(26 x rows x levels). Throws
 /// errc::usage when the grid has not as many ranks as the levels have places.
-[[nodiscard]] level_crossing crossing_of(const rank_order& order, std::span<const hardware_level> levels, const halo_load& load);
+[[nodiscard]] level_crossing crossing_of(const rank_order& order,
+                                         std::span<const hardware_level> levels,
+                                         const halo_load& load);
 
-[[nodiscard]] level_crossing crossing_of(const arrangement& arranged, std::span<const hardware_level> levels,
+[[nodiscard]] level_crossing crossing_of(const arrangement& arranged,
+                                         std::span<const hardware_level> levels,
                                          const halo_load& load);
 
 /// Bytes of all ranks, those to themselves included, whose two ends lie in the same block when a grid of `shape` is cut into
 /// blocks.
-[[nodiscard]] std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block, const halo_load& load) noexcept;
+[[nodiscard]] std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block,
+                                        const halo_load& load) noexcept;
 
 /// Throws errc::usage unless the bytes of all ranks, and the sums of such, can be counted in 63 bits, and all numbers make sense.
 void check_countable(const grid_triple& shape, const halo_load& load);

@@ -1,7 +1,7 @@
 // The closed forms of the traffic against counting message by message, exactly.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/machine/placement_oracle.hpp>
+#include <longshore/machine/detail/placement_oracle.hpp>
 #include <longshore/machine/placement_traffic.hpp>
 
 #include <fmt/core.h>
@@ -18,8 +18,10 @@ std::vector<hardware_level> levels_of(const placement& placed) {
   return levels;
 }
 
-void expect_counted(const arrangement& arranged, std::span<const hardware_level> levels, const halo_load& load) {
-  const auto formula = crossing_of(arranged, levels, load), counted = counted_crossing(arranged, levels, load);
+void expect_counted(const arrangement& arranged, std::span<const hardware_level> levels,
+                    const halo_load& load) {
+  const auto formula = crossing_of(arranged, levels, load),
+             counted = counted_crossing(arranged, levels, load);
   ASSERT_EQ(formula.bytes, counted.bytes) << text_of(shape_of(arranged));
   ASSERT_EQ(formula.total, counted.total) << text_of(shape_of(arranged));
 }
@@ -28,7 +30,8 @@ std::vector<halo_load> counted_loads() {
   std::vector<halo_load> all;
   for (const bool faces : {false, true})
     for (int periodic = 0; periodic < 8; ++periodic) {
-      const std::array<bool, 3> wraps{(periodic & 1) != 0, (periodic & 2) != 0, (periodic & 4) != 0};
+      const std::array<bool, 3> wraps{(periodic & 1) != 0, (periodic & 2) != 0,
+                                      (periodic & 4) != 0};
       all.push_back({.cells = {64, 64, 64}, .periodic = wraps, .faces_only = faces});
       all.push_back({.cells = {7, 5, 3},
                      .low = {1, 0, 2},
@@ -43,7 +46,9 @@ std::vector<halo_load> counted_loads() {
 TEST(PlacementTraffic, is_what_counting_finds_on_small_machines_of_any_shape) {
   std::uint64_t state = 17;
   int machines = 0;
-  const auto below = [&](int n) { return static_cast<int>(mix_bits(++state) % static_cast<std::uint64_t>(n)); };
+  const auto below = [&](int n) {
+    return static_cast<int>(mix_bits(++state) % static_cast<std::uint64_t>(n));
+  };
   for (int i = 0; i < 150; ++i) {
     const int dimensions = 1 + below(3);
     std::vector<placement_level> levels(static_cast<std::size_t>(1 + below(5)));
@@ -68,15 +73,24 @@ TEST(PlacementTraffic, is_what_counting_finds_on_small_machines_of_any_shape) {
 
 TEST(PlacementTraffic, is_what_counting_finds_on_27_nodes) {
   const std::vector<std::vector<placement_level>> machines = {
-      {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {2, 1, 1}}},
-      {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {2, 2, 1}}},
+      {{"node", {3, 3, 3}},
+       {"socket", {1, 1, 2}},
+       {"numa", {1, 2, 2}},
+       {"l3", {2, 2, 1}},
+       {"core", {2, 1, 1}}},
+      {{"node", {3, 3, 3}},
+       {"socket", {1, 1, 2}},
+       {"numa", {1, 2, 2}},
+       {"l3", {2, 2, 1}},
+       {"core", {2, 2, 1}}},
       {{"node", {27, 1, 1}}, {"socket", {2, 1, 1}}, {"l3", {1, 8, 1}}, {"core", {1, 2, 4}}},
       {{"node", {9, 3, 1}}, {"core", {4, 4, 8}, dimension_order{2, 1, 0}}}};
   for (const auto& machine : machines) {
     const placement placed(machine);
     const auto hardware = levels_of(placed);
     ASSERT_GE(placed.size(), 27 * 64);
-    for (const auto& load : {halo_load{.cells = {64, 64, 8}}, halo_load{.periodic = {true, false, true}, .faces_only = true}}) {
+    for (const auto& load : {halo_load{.cells = {64, 64, 8}},
+                             halo_load{.periodic = {true, false, true}, .faces_only = true}}) {
       expect_counted(placed, hardware, load);
       expect_counted(mpi_cartesian_order(placed.shape()), hardware, load);
       expect_counted(rank_order(placed.shape(), x_fastest), hardware, load);
@@ -94,7 +108,8 @@ TEST(PlacementTraffic, that_is_wrong_would_be_seen) {
   faults[1].low[2] = 1;
   faults[2].faces_only = true;
   std::swap(faults[3].cells[0], faults[3].cells[2]);
-  for (const auto& fault : faults) EXPECT_NE(crossing_of(placed, fault).bytes, counted_crossing(placed, hardware, right).bytes);
+  for (const auto& fault : faults)
+    EXPECT_NE(crossing_of(placed, fault).bytes, counted_crossing(placed, hardware, right).bytes);
   const placement other({{"node", {3, 2, 1}}, {"socket", {2, 1, 2}}, {"core", {1, 2, 1}}});
   EXPECT_NE(crossing_of(other, right).bytes, counted_crossing(placed, hardware, right).bytes);
 }
@@ -113,7 +128,8 @@ TEST(PlacementTraffic, of_known_blocks_is_the_known_fraction_off_node) {
   EXPECT_NEAR(off_node({3, 3, 3}, {128, 1, 1}), 0.669, 0.0005);
 }
 
-TEST(PlacementTraffic, a_rank_that_is_its_own_neighbour_has_no_traffic_and_two_ranks_have_two_links) {
+TEST(PlacementTraffic,
+     a_rank_that_is_its_own_neighbour_has_no_traffic_and_two_ranks_have_two_links) {
   const halo_load load{.cells = {10, 10, 10}, .bytes_per_cell = 1, .faces_only = true};
   EXPECT_EQ(crossing_of(placement({{"node", {1, 1, 1}}}), load).total, 0);
   EXPECT_EQ(crossing_of(placement({{"node", {1, 1, 1}}}), load).fraction(0), 0.0);

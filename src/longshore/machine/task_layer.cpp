@@ -8,14 +8,18 @@ std::vector<int> cpus_of_task(std::span<const int> cpus, int task, int count, bo
 }
 
 std::vector<std::vector<int>> cpus_of_tasks(const task_options& options) {
-  const std::vector<int> all = options.cpus.empty() ? allowed_cpus() : std::vector<int>(options.cpus.begin(), options.cpus.end());
+  const std::vector<int> all = options.cpus.empty()
+                                   ? allowed_cpus()
+                                   : std::vector<int>(options.cpus.begin(), options.cpus.end());
   std::vector<std::vector<int>> cpus;
   cpus.reserve(static_cast<std::size_t>(options.count));
-  for (int task = 0; task < options.count; ++task) cpus.push_back(cpus_of_task(all, task, options.count, options.pin));
+  for (int task = 0; task < options.count; ++task)
+    cpus.push_back(cpus_of_task(all, task, options.count, options.pin));
   return cpus;
 }
 
-task_0_binding::task_0_binding(const task_options& options, const std::vector<std::vector<int>>& cpus) {
+task_0_binding::task_0_binding(const task_options& options,
+                               const std::vector<std::vector<int>>& cpus) {
   // Only where it changes something: bindings of several tasks then need not end in reverse order.
   if (options.pin && allowed_cpus() != cpus.front()) binding_.emplace(cpus.front().front());
 }

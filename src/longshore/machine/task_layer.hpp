@@ -11,11 +11,13 @@
 namespace longshore {
 
 struct task_options {
-  std::string layer = "serial";    ///< "serial", "threads", "openmp", "tbb"
-  int count = 1;                   ///< tasks, the calling thread among them; "serial" is one
-  std::span<const int> cpus = {};  ///< CPUs that the tasks may use (team::cpus()); empty: those of the calling thread
-  bool pin = false;                ///< bind each task to one of `cpus`, evenly spread over them
-  bool spin = true;  ///< false where tasks outnumber cores (team::waiting().spin): idle tasks give their core away at once
+  std::string layer = "serial";  ///< "serial", "threads", "openmp", "tbb"
+  int count = 1;                 ///< tasks, the calling thread among them; "serial" is one
+  std::span<const int> cpus =
+      {};  ///< CPUs that the tasks may use (team::cpus()); empty: those of the calling thread
+  bool pin = false;  ///< bind each task to one of `cpus`, evenly spread over them
+  bool spin =
+      true;  ///< false where tasks outnumber cores (team::waiting().spin): idle tasks give their core away at once
   /// A region that is started inside a task of others: false runs its pieces one after the other in that task, so that never more
   /// tasks run than were made for the outer region; true runs it as any other where these tasks are not busy.
   bool nested = false;
@@ -39,7 +41,8 @@ class task_layer {
 
 /// CPUs of one task of `count`: one of `cpus` when pinned, evenly spread, else all of them. A thread inherits the binding of the
 /// one that starts it, so that threads of a pinned rank have to be given their CPUs in any case.
-[[nodiscard]] std::vector<int> cpus_of_task(std::span<const int> cpus, int task, int count, bool pin);
+[[nodiscard]] std::vector<int> cpus_of_task(std::span<const int> cpus, int task, int count,
+                                            bool pin);
 
 /// The same for each task; without `options.cpus` of those that the calling thread may use.
 [[nodiscard]] std::vector<std::vector<int>> cpus_of_tasks(const task_options& options);

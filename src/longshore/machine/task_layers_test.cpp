@@ -25,19 +25,23 @@ struct sort {
   const char* layer;
   int count;
   bool pin = false, spin = true;
-  [[nodiscard]] task_options options() const { return {.layer = layer, .count = count, .pin = pin, .spin = spin}; }
+  [[nodiscard]] task_options options() const {
+    return {.layer = layer, .count = count, .pin = pin, .spin = spin};
+  }
 };
 
 std::string name_of(const ::testing::TestParamInfo<sort>& info) {
-  return fmt::format("{}_{}{}{}", info.param.layer, info.param.count, info.param.pin ? "_pinned" : "",
-                     info.param.spin ? "" : "_sleepy");
+  return fmt::format("{}_{}{}{}", info.param.layer, info.param.count,
+                     info.param.pin ? "_pinned" : "", info.param.spin ? "" : "_sleepy");
 }
 
 std::vector<sort> all_sorts() {
   std::vector<sort> sorts = {{"serial", 1}};
   for (const char* layer : {"threads", "openmp", "tbb"})
-    for (const int count : {1, 2, 3, 9}) sorts.insert(sorts.end(), {{layer, count}, {layer, count, true}});
-  for (const int count : {2, 9}) sorts.insert(sorts.end(), {{"threads", count, false, false}, {"threads", count, true, false}});
+    for (const int count : {1, 2, 3, 9})
+      sorts.insert(sorts.end(), {{layer, count}, {layer, count, true}});
+  for (const int count : {2, 9})
+    sorts.insert(sorts.end(), {{"threads", count, false, false}, {"threads", count, true, false}});
   return sorts;
 }
 
@@ -47,7 +51,9 @@ class task_layers : public ::testing::TestWithParam<sort> {
     if (const auto reason = why_no_tasks(GetParam().layer)) GTEST_SKIP() << *reason;
   }
   [[nodiscard]] static int count() { return GetParam().count; }
-  [[nodiscard]] static bool runs_tasks_at_the_same_time() { return GetParam().layer != std::string("tbb"); }
+  [[nodiscard]] static bool runs_tasks_at_the_same_time() {
+    return GetParam().layer != std::string("tbb");
+  }
 };
 INSTANTIATE_TEST_SUITE_P(all, task_layers, ::testing::ValuesIn(all_sorts()), name_of);
 
@@ -67,7 +73,8 @@ TEST_P(task_layers, each_element_is_visited_once) {
 
 TEST_P(task_layers, many_short_regions_lose_nothing) {
   tasks workers(GetParam().options());
-  std::vector<long> calls(count(), 0);  // no atomics: a task that ran twice at once, or unseen, would be a race
+  std::vector<long> calls(
+      count(), 0);  // no atomics: a task that ran twice at once, or unseen, would be a race
   for (int round = 0; round < 200; ++round) workers.run([&](int task) { ++calls[task]; });
   for (const long times : calls) EXPECT_EQ(times, 200);
 }
@@ -161,7 +168,9 @@ TEST_P(task_layers, pinned_ones_stay_where_they_were_put_and_the_caller_is_freed
         std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that workers come in time
       });
       for (int task = 0; task < count(); ++task) {
-        const auto place = runs_tasks_at_the_same_time() ? std::vector{before[task * before.size() / count()]} : where[task];
+        const auto place = runs_tasks_at_the_same_time()
+                               ? std::vector{before[task * before.size() / count()]}
+                               : where[task];
         EXPECT_EQ(where[task], place) << "task " << task;
         EXPECT_EQ(where[task].size(), 1u);
       }
@@ -207,7 +216,8 @@ TEST_P(task_layers, those_of_a_pinned_rank_may_use_its_whole_share) {
   const auto caller = std::this_thread::get_id();
   workers.run([&](int) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_EQ(allowed_cpus(), std::this_thread::get_id() == caller ? std::vector{share.front()} : share);
+    EXPECT_EQ(allowed_cpus(),
+              std::this_thread::get_id() == caller ? std::vector{share.front()} : share);
   });
   EXPECT_EQ(allowed_cpus(), std::vector{share.front()});
 }
@@ -244,7 +254,8 @@ TEST_P(task_layers, running_is_the_number_of_tasks_inside) {
   EXPECT_EQ(others.running(), 0);
   for (int task = 0; task < count(); ++task) {
     EXPECT_EQ(seen[task], count());
-    EXPECT_EQ(within_same[task], count()) << "a nested region in a task of the same tasks is no further task";
+    EXPECT_EQ(within_same[task], count())
+        << "a nested region in a task of the same tasks is no further task";
     EXPECT_GE(within_other[task], 1);
     EXPECT_LE(within_other[task], count()) << "one for each task that they were nested in";
   }
@@ -266,7 +277,8 @@ TEST_P(task_layers, real_nesting_uses_the_inner_tasks_where_they_are_free) {
     inner[task]->run([&](int piece) {
       threads[piece] = std::this_thread::get_id();
       if (piece == 0) running[task] = inner[task]->running();
-      for (++present; runs_tasks_at_the_same_time() && present < count();) std::this_thread::yield();
+      for (++present; runs_tasks_at_the_same_time() && present < count();)
+        std::this_thread::yield();
       // A region of the outer tasks in here would need those that wait for this one: it runs here.
       outer.run([](int) {});
     });
@@ -287,7 +299,10 @@ TEST_P(task_layers, nested_in_circles_they_do_not_wait_for_each_other) {
   std::atomic<long> calls = 0;
   const auto there_and_back = [&](tasks& first, tasks& second) {
     for (int round = 0; round < 50; ++round)
-      first.run([&](int) { second.run([&](int) { first.run([&](int) { calls.fetch_add(1, std::memory_order_relaxed); }); }); });
+      first.run([&](int) {
+        second.run(
+            [&](int) { first.run([&](int) { calls.fetch_add(1, std::memory_order_relaxed); }); });
+      });
   };
   std::thread other(there_and_back, std::ref(b), std::ref(a));
   there_and_back(a, b);
@@ -302,14 +317,17 @@ TEST_P(task_layers, another_thread_that_starts_a_region_stands_in_for_the_maker)
   std::vector<int> running(count());
   std::thread([&] {
     for (int round = 0; round < 10; ++round)
-      workers.run([&](int task) { who[task] = std::this_thread::get_id(), running[task] = workers.running(); });
+      workers.run([&](int task) {
+        who[task] = std::this_thread::get_id(), running[task] = workers.running();
+      });
     EXPECT_EQ(workers.running(), 0);
     if (runs_tasks_at_the_same_time()) {
       EXPECT_EQ(who[0], std::this_thread::get_id());
     }
   }).join();
   if (runs_tasks_at_the_same_time()) {
-    EXPECT_EQ(std::ranges::count(who, std::this_thread::get_id()), 0) << "the maker was made to work";
+    EXPECT_EQ(std::ranges::count(who, std::this_thread::get_id()), 0)
+        << "the maker was made to work";
   }
   for (const int seen : running) EXPECT_EQ(seen, count());
 }

@@ -1,10 +1,10 @@
 #include <longshore/machine/tasks.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/machine/openmp_tasks.hpp>
-#include <longshore/machine/task_region.hpp>
-#include <longshore/machine/tbb_tasks.hpp>
-#include <longshore/machine/thread_pool.hpp>
+#include <longshore/machine/detail/openmp_tasks.hpp>
+#include <longshore/machine/detail/task_region.hpp>
+#include <longshore/machine/detail/tbb_tasks.hpp>
+#include <longshore/machine/detail/thread_pool.hpp>
 
 #include <fmt/core.h>
 
@@ -22,15 +22,15 @@ bool is_known(std::string_view layer) {
 
 // Of a known layer: why this machine or build does not have it, as opposed to a count that makes no sense.
 std::optional<std::string> why_no_layer(std::string_view layer, int count) {
-  if (layer == "openmp") return why_no_openmp_tasks(count);
-  if (layer == "tbb") return why_no_tbb_tasks();
+  if (layer == "openmp") return detail::why_no_openmp_tasks(count);
+  if (layer == "tbb") return detail::why_no_tbb_tasks();
   return std::nullopt;
 }
 
 std::unique_ptr<task_layer> make_layer(const task_options& options) {
-  if (options.layer == "threads") return std::make_unique<thread_pool>(options);
-  if (options.layer == "openmp") return make_openmp_tasks(options);
-  if (options.layer == "tbb") return make_tbb_tasks(options);
+  if (options.layer == "threads") return std::make_unique<detail::thread_pool>(options);
+  if (options.layer == "openmp") return detail::make_openmp_tasks(options);
+  if (options.layer == "tbb") return detail::make_tbb_tasks(options);
   return nullptr;
 }
 
@@ -39,19 +39,27 @@ std::unique_ptr<task_layer> make_layer(const task_options& options) {
 std::vector<std::string> task_layer_names() { return {"serial", "threads", "openmp", "tbb"}; }
 
 std::optional<std::string> why_no_tasks(std::string_view layer, int count) {
-  if (!is_known(layer)) return fmt::format("unknown tasking layer '{}': serial, threads, openmp or tbb", layer);
-  if (count < 0 || count > most_tasks) return fmt::format("{} tasks: 1 to {} make sense", count, most_tasks);
-  if (layer == "serial" && count > 1) return fmt::format("tasks serial are one, not {}: use threads", count);
+  if (!is_known(layer))
+    return fmt::format("unknown tasking layer '{}': serial, threads, openmp or tbb", layer);
+  if (count < 0 || count > most_tasks)
+    return fmt::format("{} tasks: 1 to {} make sense", count, most_tasks);
+  if (layer == "serial" && count > 1)
+    return fmt::format("tasks serial are one, not {}: use threads", count);
   return why_no_layer(layer, count);
 }
 
-tasks::tasks() : turns_(std::make_unique<turns>()) {}
+tasks::tasks() : turns_(std::make_unique<detail::turns>()) {}
 
 tasks::tasks(const task_options& options)
-    : name_(options.layer), count_(options.count), nested_(options.nested), turns_(std::make_unique<turns>()) {
-  if (options.count < 1) fail(errc::usage, "{} tasks: 1 to {} make sense", options.count, most_tasks);
+    : name_(options.layer),
+      count_(options.count),
+      nested_(options.nested),
+      turns_(std::make_unique<detail::turns>()) {
+  if (options.count < 1)
+    fail(errc::usage, "{} tasks: 1 to {} make sense", options.count, most_tasks);
   if (const auto reason = why_no_tasks(options.layer, options.count)) {
-    const bool is_missing = is_known(options.layer) && why_no_layer(options.layer, options.count) == reason;
+    const bool is_missing =
+        is_known(options.layer) && why_no_layer(options.layer, options.count) == reason;
     fail(is_missing ? errc::unsupported : errc::usage, "{}", *reason);
   }
   layer_ = make_layer(options);
@@ -64,7 +72,7 @@ tasks& tasks::operator=(tasks&&) noexcept = default;
 int tasks::running() const noexcept { return turns_->running; }
 
 void tasks::start(task_call call) {
-  task_region region(*turns_, call);
+  detail::task_region region(*turns_, call);
   // Inside a task nobody waits for a turn: two tasks that wait for each other's would do so for ever.
   std::unique_lock turn(turns_->busy, std::defer_lock);
   if (region.is_nested()) {

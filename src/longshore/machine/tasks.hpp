@@ -13,8 +13,9 @@
 #include <vector>
 
 namespace longshore {
-
+namespace detail {
 class turns;
+}
 
 /// Names of all tasking layers, also of those that this build does not have.
 [[nodiscard]] std::vector<std::string> task_layer_names();
@@ -29,9 +30,10 @@ struct index_range {
 };
 
 /// Piece `task` of [0, n) in `count` pieces that are as equal as whole units allow; ends are multiples of `unit`, or n.
-[[nodiscard]] constexpr index_range static_share(std::size_t n, int task, int count, std::size_t unit = 1) noexcept {
-  const std::size_t units = n / unit + (n % unit != 0 ? 1 : 0), all = static_cast<std::size_t>(count),
-                    i = static_cast<std::size_t>(task);
+[[nodiscard]] constexpr index_range static_share(std::size_t n, int task, int count,
+                                                 std::size_t unit = 1) noexcept {
+  const std::size_t units = n / unit + (n % unit != 0 ? 1 : 0),
+                    all = static_cast<std::size_t>(count), i = static_cast<std::size_t>(task);
   const std::size_t each = units / all, rest = units % all;
   const auto first = [&](std::size_t piece) {
     const std::size_t at = piece * each + (piece < rest ? piece : rest);
@@ -102,7 +104,7 @@ class tasks {
   std::string name_ = "serial";
   int count_ = 1;
   bool nested_ = false;
-  std::unique_ptr<turns> turns_;
+  std::unique_ptr<detail::turns> turns_;
   std::unique_ptr<task_layer> layer_;  // none: serial
 };
 

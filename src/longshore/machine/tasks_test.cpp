@@ -26,7 +26,8 @@ TEST(StaticShare, covers_everything_once_in_order_and_evenly) {
           smallest = std::min(smallest, mine.size()), largest = std::max(largest, mine.size());
         }
         ASSERT_EQ(at, n);
-        ASSERT_LE(largest - smallest, 2 * unit - 1) << n << " over " << count << " in units of " << unit;
+        ASSERT_LE(largest - smallest, 2 * unit - 1)
+            << n << " over " << count << " in units of " << unit;
       }
 }
 
@@ -49,7 +50,8 @@ TEST(Tasks, what_makes_no_sense_or_is_not_there_is_refused_with_its_reason) {
   for (const std::string layer : {"serial", "threads"}) EXPECT_FALSE(why_no_tasks(layer));
   for (const std::string layer : {"openmp", "tbb"})
     if (const auto reason = why_no_tasks(layer)) {
-      EXPECT_NE(reason->find("tasks " + layer + ": this build has no "), std::string::npos) << *reason;
+      EXPECT_NE(reason->find("tasks " + layer + ": this build has no "), std::string::npos)
+          << *reason;
       refused({.layer = layer, .count = 2}, errc::unsupported, "build Longshore again");
     }
 }

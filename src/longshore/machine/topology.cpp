@@ -16,11 +16,14 @@ std::string name_in_description(const std::string& level) {
   return level == "socket" ? "pack" : level == "hwthread" ? "pu" : level;
 }
 
-bool same_objects(const topology_level& a, const topology_level& b) { return a.object_of == b.object_of; }
+bool same_objects(const topology_level& a, const topology_level& b) {
+  return a.object_of == b.object_of;
+}
 
 }  // namespace
 
-topology::topology(std::vector<int> cpus, std::span<const labelled_level> levels, std::string why_little)
+topology::topology(std::vector<int> cpus, std::span<const labelled_level> levels,
+                   std::string why_little)
     : cpus_(std::move(cpus)), why_little_(std::move(why_little)) {
   if (cpus_.empty()) fail(errc::usage, "a machine without CPUs");
   std::vector<int> outer(cpus_.size(), 0);
@@ -28,7 +31,8 @@ topology::topology(std::vector<int> cpus, std::span<const labelled_level> levels
     topology_level cut{level.name, 0, {}};
     std::map<std::pair<int, int>, int> numbers;  // (outer object, label) -> object
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
-      const auto [at, is_new] = numbers.try_emplace({outer[i], std::max(level.labels[i], -1)}, cut.count);
+      const auto [at, is_new] =
+          numbers.try_emplace({outer[i], std::max(level.labels[i], -1)}, cut.count);
       cut.count += is_new;
       cut.object_of.push_back(at->second);
     }
@@ -36,19 +40,22 @@ topology::topology(std::vector<int> cpus, std::span<const labelled_level> levels
     levels_.push_back(std::move(cut));
   }
   for (std::size_t l = 1; l + 1 < levels_.size(); ++l)
-    if (levels_[l].name == "l2" && (same_objects(levels_[l], levels_[l - 1]) || same_objects(levels_[l], levels_[l + 1])))
+    if (levels_[l].name == "l2" &&
+        (same_objects(levels_[l], levels_[l - 1]) || same_objects(levels_[l], levels_[l + 1])))
       levels_.erase(levels_.begin() + static_cast<std::ptrdiff_t>(l));
 }
 
 int topology::object_of(std::size_t level, int cpu) const noexcept {
   const auto at = std::find(cpus_.begin(), cpus_.end(), cpu);
-  return at == cpus_.end() ? -1 : levels_[level].object_of[static_cast<std::size_t>(at - cpus_.begin())];
+  return at == cpus_.end() ? -1
+                           : levels_[level].object_of[static_cast<std::size_t>(at - cpus_.begin())];
 }
 
 int topology::object_holding(std::size_t level, std::span<const int> cpus) const noexcept {
   if (cpus.empty()) return -1;
   const int object = object_of(level, cpus.front());
-  const bool all = std::all_of(cpus.begin(), cpus.end(), [&](int cpu) { return object_of(level, cpu) == object; });
+  const bool all = std::all_of(cpus.begin(), cpus.end(),
+                               [&](int cpu) { return object_of(level, cpu) == object; });
   return all ? object : -1;
 }
 
@@ -85,14 +92,17 @@ std::optional<std::vector<hardware_level>> topology::even_levels() const {
       if (!seen[object]) ++objects_in[static_cast<std::size_t>(outer->object_of[i])];
       seen[object] = true;
     }
-    if (std::any_of(objects_in.begin(), objects_in.end(), [&](int n) { return n != objects_in.front(); })) return std::nullopt;
+    if (std::any_of(objects_in.begin(), objects_in.end(),
+                    [&](int n) { return n != objects_in.front(); }))
+      return std::nullopt;
     even.push_back({level.name, objects_in.front()});
     outer = &level;
   }
   if (outer->count != static_cast<int>(cpus_.size())) {  // CPUs that no level tells apart
     std::vector<int> cpus_in(static_cast<std::size_t>(outer->count), 0);
     for (const int object : outer->object_of) ++cpus_in[static_cast<std::size_t>(object)];
-    if (std::any_of(cpus_in.begin(), cpus_in.end(), [&](int n) { return n != cpus_in.front(); })) return std::nullopt;
+    if (std::any_of(cpus_in.begin(), cpus_in.end(), [&](int n) { return n != cpus_in.front(); }))
+      return std::nullopt;
   }
   return even;
 }
@@ -101,11 +111,14 @@ std::string topology::description() const {
   std::string text;
   if (const auto even = even_levels()) {
     for (const auto& level : *even)
-      text += fmt::format("{}{}:{}", text.empty() ? "" : " ", name_in_description(level.name), level.count);
-    if (levels_.empty() || levels_.back().name != "hwthread") text += text.empty() ? "pu:1" : " pu:1";
+      text += fmt::format("{}{}:{}", text.empty() ? "" : " ", name_in_description(level.name),
+                          level.count);
+    if (levels_.empty() || levels_.back().name != "hwthread")
+      text += text.empty() ? "pu:1" : " pu:1";
     return text;
   }
-  for (const auto& level : levels_) text += fmt::format("{}{} {}", text.empty() ? "uneven: " : ", ", level.count, level.name);
+  for (const auto& level : levels_)
+    text += fmt::format("{}{} {}", text.empty() ? "uneven: " : ", ", level.count, level.name);
   return text;
 }
 

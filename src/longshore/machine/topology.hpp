@@ -30,7 +30,8 @@ class topology {
     std::vector<int> labels;
   };
   /// From CPU numbers in hardware order and levels from the outermost in. For readers; those who ask use the functions below.
-  topology(std::vector<int> cpus, std::span<const labelled_level> levels, std::string why_little = "");
+  topology(std::vector<int> cpus, std::span<const labelled_level> levels,
+           std::string why_little = "");
 
   /// CPUs in the order of the hardware: hardware threads of a core side by side, then the cores of a cache.
   [[nodiscard]] std::span<const int> cpus() const noexcept { return cpus_; }

@@ -36,7 +36,8 @@ TEST(Topology, of_this_machine_has_every_cpu_that_may_be_used) {
   expect_nested(machine);
   ASSERT_FALSE(machine.levels().empty());
   for (const int cpu : allowed_cpus()) {
-    EXPECT_NE(std::find(machine.cpus().begin(), machine.cpus().end(), cpu), machine.cpus().end()) << cpu;
+    EXPECT_NE(std::find(machine.cpus().begin(), machine.cpus().end(), cpu), machine.cpus().end())
+        << cpu;
     EXPECT_GE(machine.object_of(0, cpu), 0);
   }
   EXPECT_EQ(machine.object_of(0, 100000), -1);
@@ -64,22 +65,39 @@ TEST(Topology, of_a_description_has_its_levels) {
     const char* text;
     levels expected;
     int cpus;
-  } cases[] = {
-      {"pack:2 numa:4 l3:4 core:2 pu:1", {{"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}, {"hwthread", 1}}, 64},
-      {"pack:2 [numa] l3:2 core:4 pu:1", {{"socket", 2}, {"numa", 1}, {"l3", 2}, {"core", 4}, {"hwthread", 1}}, 16},
-      {"pack:1 l3:1 core:8 pu:2", {{"socket", 1}, {"numa", 1}, {"l3", 1}, {"core", 8}, {"hwthread", 2}}, 16},
-      {"numa:1 pack:2 core:3 pu:1", {{"socket", 2}, {"numa", 1}, {"l3", 1}, {"core", 3}, {"hwthread", 1}}, 6},
-      {"pack:1 l3:1 numa:4 core:4 pu:1", {{"socket", 1}, {"numa", 4}, {"l3", 1}, {"core", 4}, {"hwthread", 1}}, 16},
-      {"pack:1 l3:1 l2:4 core:2 pu:1", {{"socket", 1}, {"numa", 1}, {"l3", 1}, {"l2", 4}, {"core", 2}, {"hwthread", 1}}, 8},
-      {"pack:1 l3:2 l2:1 core:2 pu:1", {{"socket", 1}, {"numa", 1}, {"l3", 2}, {"core", 2}, {"hwthread", 1}}, 4},
-      {"pack:1 l3:2 l2:2 core:1 pu:1", {{"socket", 1}, {"numa", 1}, {"l3", 2}, {"core", 2}, {"hwthread", 1}}, 4}};
+  } cases[] = {{"pack:2 numa:4 l3:4 core:2 pu:1",
+                {{"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}, {"hwthread", 1}},
+                64},
+               {"pack:2 [numa] l3:2 core:4 pu:1",
+                {{"socket", 2}, {"numa", 1}, {"l3", 2}, {"core", 4}, {"hwthread", 1}},
+                16},
+               {"pack:1 l3:1 core:8 pu:2",
+                {{"socket", 1}, {"numa", 1}, {"l3", 1}, {"core", 8}, {"hwthread", 2}},
+                16},
+               {"numa:1 pack:2 core:3 pu:1",
+                {{"socket", 2}, {"numa", 1}, {"l3", 1}, {"core", 3}, {"hwthread", 1}},
+                6},
+               {"pack:1 l3:1 numa:4 core:4 pu:1",
+                {{"socket", 1}, {"numa", 4}, {"l3", 1}, {"core", 4}, {"hwthread", 1}},
+                16},
+               {"pack:1 l3:1 l2:4 core:2 pu:1",
+                {{"socket", 1}, {"numa", 1}, {"l3", 1}, {"l2", 4}, {"core", 2}, {"hwthread", 1}},
+                8},
+               {"pack:1 l3:2 l2:1 core:2 pu:1",
+                {{"socket", 1}, {"numa", 1}, {"l3", 2}, {"core", 2}, {"hwthread", 1}},
+                4},
+               {"pack:1 l3:2 l2:2 core:1 pu:1",
+                {{"socket", 1}, {"numa", 1}, {"l3", 2}, {"core", 2}, {"hwthread", 1}},
+                4}};
   for (const auto& one : cases) {
     const auto machine = topology_from(one.text);
     expect_nested(machine);
     EXPECT_EQ(static_cast<int>(machine.cpus().size()), one.cpus) << one.text;
     ASSERT_TRUE(machine.even_levels().has_value()) << one.text;
-    EXPECT_EQ(*machine.even_levels(), one.expected) << one.text << " read as " << machine.description();
-    EXPECT_EQ(topology_from(machine.description()).even_levels(), machine.even_levels()) << machine.description();
+    EXPECT_EQ(*machine.even_levels(), one.expected)
+        << one.text << " read as " << machine.description();
+    EXPECT_EQ(topology_from(machine.description()).even_levels(), machine.even_levels())
+        << machine.description();
   }
 }
 
@@ -99,11 +117,13 @@ TEST(Topology, knows_which_object_holds_some_cpus) {
 
 TEST(Topology, that_is_uneven_says_so) {
   if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
-  const auto part = topology_from("pack:2 numa:1 l3:2 core:2 pu:1").restricted_to(std::vector{0, 1, 2, 4, 5});
+  const auto part =
+      topology_from("pack:2 numa:1 l3:2 core:2 pu:1").restricted_to(std::vector{0, 1, 2, 4, 5});
   EXPECT_FALSE(part.even_levels().has_value());
   EXPECT_EQ(part.description(), "uneven: 2 socket, 2 numa, 3 l3, 5 core, 5 hwthread");
   expect_nested(part);
-  const auto half = topology_from("pack:2 numa:1 l3:2 core:2 pu:1").restricted_to(std::vector{0, 2, 4, 6});
+  const auto half =
+      topology_from("pack:2 numa:1 l3:2 core:2 pu:1").restricted_to(std::vector{0, 2, 4, 6});
   EXPECT_EQ(half.description(), "pack:2 numa:1 l3:2 core:1 pu:1");
 }
 

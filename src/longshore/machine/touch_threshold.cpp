@@ -39,25 +39,31 @@ double shortest_seconds(const pages& memory, const Touch& touch_all) {
 
 touch_times measure_touch(tasks& workers) {
   const std::size_t page = page_bytes(), count = static_cast<std::size_t>(workers.count());
-  touch_times times{.small_bytes = count * page, .large_bytes = std::max(std::size_t{1} << 20, 64 * count * page)};
+  touch_times times{.small_bytes = count * page,
+                    .large_bytes = std::max(std::size_t{1} << 20, 64 * count * page)};
   const pages memory(times.large_bytes);
   const auto by_all = [&](std::size_t bytes) {
     return shortest_seconds(memory, [&] {
       workers.for_each_range(
-          bytes, [&](std::size_t begin, std::size_t end) { touch(memory.data(), begin, end, page); }, page);
+          bytes,
+          [&](std::size_t begin, std::size_t end) { touch(memory.data(), begin, end, page); },
+          page);
     });
   };
   times.small_by_all_seconds = by_all(times.small_bytes);
   times.large_by_all_seconds = by_all(times.large_bytes);
-  times.large_by_one_seconds = shortest_seconds(memory, [&] { touch(memory.data(), 0, times.large_bytes, page); });
+  times.large_by_one_seconds =
+      shortest_seconds(memory, [&] { touch(memory.data(), 0, times.large_bytes, page); });
   return times;
 }
 
 std::size_t touch_threshold_bytes(const touch_times& times) noexcept {
   // By one: a n. By all: s + b n, through the two sizes measured. They meet at n = s / (a - b).
-  const auto small = static_cast<double>(times.small_bytes), large = static_cast<double>(times.large_bytes);
+  const auto small = static_cast<double>(times.small_bytes),
+             large = static_cast<double>(times.large_bytes);
   const double one = times.large_by_one_seconds / large;
-  const double all = std::max(0.0, (times.large_by_all_seconds - times.small_by_all_seconds) / (large - small));
+  const double all =
+      std::max(0.0, (times.large_by_all_seconds - times.small_by_all_seconds) / (large - small));
   const double start = std::max(0.0, times.small_by_all_seconds - all * small);
   if (!(all < 0.95 * one)) return never;
   const double meet = start / (one - all);

@@ -10,7 +10,8 @@ namespace longshore {
 /// What touch_threshold is computed from: seconds for fresh pages, straight from the kernel, to be written for the first time.
 struct touch_times {
   std::size_t small_bytes = 0, large_bytes = 0;
-  double small_by_all_seconds = 0;  ///< mostly the start of the region, by tasks that may have gone to sleep
+  double small_by_all_seconds =
+      0;  ///< mostly the start of the region, by tasks that may have gone to sleep
   double large_by_one_seconds = 0, large_by_all_seconds = 0;
 };
 

@@ -23,9 +23,11 @@ struct stores_choice {
 
 /// Collective: one allreduce of 16 bytes. Which kinds of stores any rank would take: by size where that is clear, both where it is
 /// not. Ranks differ in what they have of an array, and hosts in their caches; so none decides by itself.
-[[nodiscard]] inline std::array<bool, 2> possible_stores(team& ranks, std::size_t bytes_of_machine, std::size_t cache_bytes,
+[[nodiscard]] inline std::array<bool, 2> possible_stores(team& ranks, std::size_t bytes_of_machine,
+                                                         std::size_t cache_bytes,
                                                          std::size_t doubtful = 4) {
-  const bool ordinary = bytes_of_machine / doubtful <= cache_bytes, streaming = bytes_of_machine >= cache_bytes / doubtful;
+  const bool ordinary = bytes_of_machine / doubtful <= cache_bytes,
+             streaming = bytes_of_machine >= cache_bytes / doubtful;
   std::array<std::int64_t, 2> possible{ordinary ? 1 : 0, streaming ? 1 : 0};
   ranks.allreduce(possible, reduction::max);
   return {possible[0] != 0, possible[1] != 0};
@@ -36,7 +38,8 @@ struct stores_choice {
 /// measures, which all ranks do when one would: some tens of runs, at most 20 ms of them. Streaming stores win a tie: they leave the
 /// caches to others.
 template <class Arrays>
-stores_choice choose_stores(team& ranks, stream<Arrays>& loops, std::size_t bytes_of_machine, int tasks_of_machine) {
+stores_choice choose_stores(team& ranks, stream<Arrays>& loops, std::size_t bytes_of_machine,
+                            int tasks_of_machine) {
   constexpr int tries = 7;
   constexpr double tie = 1.03, shortest_seconds = 5e-4;
   constexpr std::array kinds = {store_kind::ordinary, store_kind::streaming};

@@ -20,7 +20,9 @@ void every_kernel_is_right(team& team, std::uint64_t elements) {
     EXPECT_EQ(run.wrong_elements(), 0u) << name << ", " << elements << " elements";
     const auto mine = run.arrays().local(0);
     const int faulty = team.allreduce_value(mine.empty() ? -1 : team.rank(), reduction::max);
-    EXPECT_EQ(faulty, elements == 0 ? -1 : static_cast<int>(std::min<std::uint64_t>(team.size(), elements)) - 1);
+    EXPECT_EQ(faulty, elements == 0
+                          ? -1
+                          : static_cast<int>(std::min<std::uint64_t>(team.size(), elements)) - 1);
     if (team.rank() == faulty) mine.back() += 1;
     EXPECT_EQ(run.wrong_elements(), team.rank() == faulty ? 1u : 0u);
   }
@@ -47,16 +49,18 @@ TEST(DistributedStream, stores_are_chosen_by_size_where_it_is_clear_and_measured
       store_kind kind;  // of what is not measured
     };
     for (const auto& [bytes, measured, kind] :
-         {expectation{cache / 5, false, store_kind::ordinary}, expectation{cache, true, {}}, expectation{cache / 3, true, {}},
-          expectation{cache * 5, false, store_kind::streaming}}) {
+         {expectation{cache / 5, false, store_kind::ordinary}, expectation{cache, true, {}},
+          expectation{cache / 3, true, {}}, expectation{cache * 5, false, store_kind::streaming}}) {
       loops.store_with(kind == store_kind::ordinary ? store_kind::streaming : store_kind::ordinary);
       const auto choice = choose_stores(team, loops, bytes, team.size() * 2);
       EXPECT_EQ(choice.measured, measured) << bytes;
       EXPECT_EQ(choice.cache_bytes, cache);
       EXPECT_EQ(choice.kind, loops.options().stores);
       EXPECT_TRUE(measured || choice.kind == kind) << bytes;
-      const int streaming_ranks = team.allreduce_value(choice.kind == store_kind::streaming ? 1 : 0, reduction::sum);
-      EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size()) << streaming_ranks << " of " << team.size();
+      const int streaming_ranks =
+          team.allreduce_value(choice.kind == store_kind::streaming ? 1 : 0, reduction::sum);
+      EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size())
+          << streaming_ranks << " of " << team.size();
       EXPECT_EQ(loops.wrong_elements(), 0u);
     }
   });
@@ -72,15 +76,20 @@ TEST(DistributedStream, stores_are_chosen_together_where_ranks_differ_in_size) {
       std::size_t on_last, on_others;
       bool measured;
     };
-    for (const auto& [on_last, on_others, measured] : {expectation{cache, 0, true}, expectation{0, cache, true},
-                                                       expectation{0, 100 * cache, true}, expectation{0, 0, false}}) {
-      const auto choice = choose_stores(team, loops, team.rank() + 1 == team.size() ? on_last : on_others, team.size());
-      EXPECT_TRUE(team.size() == 1 || choice.measured == measured) << on_last << " and " << on_others;
+    for (const auto& [on_last, on_others, measured] :
+         {expectation{cache, 0, true}, expectation{0, cache, true},
+          expectation{0, 100 * cache, true}, expectation{0, 0, false}}) {
+      const auto choice = choose_stores(
+          team, loops, team.rank() + 1 == team.size() ? on_last : on_others, team.size());
+      EXPECT_TRUE(team.size() == 1 || choice.measured == measured)
+          << on_last << " and " << on_others;
       EXPECT_EQ(team.allreduce_value<int>(choice.measured, reduction::min),
                 team.allreduce_value<int>(choice.measured, reduction::max));
       EXPECT_EQ(loops.wrong_elements(), 0u);
-      const int streaming_ranks = team.allreduce_value(choice.kind == store_kind::streaming ? 1 : 0, reduction::sum);
-      EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size()) << streaming_ranks << " of " << team.size();
+      const int streaming_ranks =
+          team.allreduce_value(choice.kind == store_kind::streaming ? 1 : 0, reduction::sum);
+      EXPECT_TRUE(streaming_ranks == 0 || streaming_ranks == team.size())
+          << streaming_ranks << " of " << team.size();
     }
   });
 }

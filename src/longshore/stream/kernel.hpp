@@ -14,13 +14,15 @@ namespace longshore {
 
 enum class stream_kernel { copy, scale, add, triad };
 
-inline constexpr std::array<std::string_view, 4> stream_kernel_names = {"copy", "scale", "add", "triad"};
+inline constexpr std::array<std::string_view, 4> stream_kernel_names = {"copy", "scale", "add",
+                                                                        "triad"};
 
 [[nodiscard]] constexpr std::string_view name_of(stream_kernel kernel) noexcept {
   return stream_kernel_names[static_cast<std::size_t>(kernel)];
 }
 
-[[nodiscard]] constexpr std::optional<stream_kernel> stream_kernel_named(std::string_view name) noexcept {
+[[nodiscard]] constexpr std::optional<stream_kernel> stream_kernel_named(
+    std::string_view name) noexcept {
   for (std::size_t i = 0; i < stream_kernel_names.size(); ++i)
     if (stream_kernel_names[i] == name) return static_cast<stream_kernel>(i);
   return std::nullopt;
@@ -33,7 +35,8 @@ inline constexpr std::array<std::string_view, 4> stream_kernel_names = {"copy", 
 
 /// One element of the result. Where the kernel reads one array, it is x.
 template <stream_kernel Kernel, class T>
-[[nodiscard]] constexpr T stream_value(T x, [[maybe_unused]] T y, [[maybe_unused]] T scalar) noexcept {
+[[nodiscard]] constexpr T stream_value(T x, [[maybe_unused]] T y,
+                                       [[maybe_unused]] T scalar) noexcept {
   if constexpr (Kernel == stream_kernel::copy) return x;
   if constexpr (Kernel == stream_kernel::scale) return scalar * x;
   if constexpr (Kernel == stream_kernel::add) return x + y;
@@ -46,7 +49,8 @@ struct stream_operands {
   Array result, x, y;
 };
 template <class Array>
-[[nodiscard]] constexpr stream_operands<Array> operands_of(stream_kernel kernel, Array a, Array b, Array c) noexcept {
+[[nodiscard]] constexpr stream_operands<Array> operands_of(stream_kernel kernel, Array a, Array b,
+                                                           Array c) noexcept {
   switch (kernel) {
     case stream_kernel::copy: return {c, a, a};
     case stream_kernel::scale: return {b, c, c};

@@ -1,7 +1,7 @@
 #include <longshore/stream/loop.hpp>
 
 #include <longshore/machine/memory.hpp>
-#include <longshore/stream/loop_sets.hpp>
+#include <longshore/stream/detail/loop_sets.hpp>
 
 #include <algorithm>
 
@@ -41,14 +41,16 @@ std::string_view name_of(instruction_set set) noexcept {
 std::vector<instruction_set> instruction_sets() {
   std::vector<instruction_set> sets = {instruction_set::portable};
 #if LONGSHORE_X86_LOOPS
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) sets.push_back(instruction_set::avx2);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    sets.push_back(instruction_set::avx2);
   if (__builtin_cpu_supports("avx512f")) sets.push_back(instruction_set::avx512);
 #endif
   return sets;
 }
 
 template <class T>
-stream_loop<T> find_stream_loop(stream_kernel kernel, [[maybe_unused]] store_kind stores, [[maybe_unused]] instruction_set set) {
+stream_loop<T> find_stream_loop(stream_kernel kernel, [[maybe_unused]] store_kind stores,
+                                [[maybe_unused]] instruction_set set) {
 #if LONGSHORE_X86_LOOPS
   if (set == instruction_set::avx512) return stream_loops::avx512(T{}, kernel, stores);
   if (set == instruction_set::avx2) return stream_loops::avx2(T{}, kernel, stores);
@@ -66,7 +68,8 @@ std::size_t reached_cache_bytes(int tasks_of_machine) {
 }
 
 store_kind stores_for(std::size_t bytes, int tasks_of_machine) {
-  return bytes > reached_cache_bytes(tasks_of_machine) ? store_kind::streaming : store_kind::ordinary;
+  return bytes > reached_cache_bytes(tasks_of_machine) ? store_kind::streaming
+                                                       : store_kind::ordinary;
 }
 
 }  // namespace longshore

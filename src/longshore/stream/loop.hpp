@@ -6,19 +6,14 @@
 #pragma once
 
 #include <longshore/stream/kernel.hpp>
+#include <longshore/stream/store_kind.hpp>
 
-#include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
 namespace longshore {
 
-enum class store_kind { ordinary, streaming };
-inline constexpr std::array<std::string_view, 2> store_kind_names = {"ordinary", "streaming"};
-[[nodiscard]] constexpr std::string_view name_of(store_kind stores) noexcept {
-  return store_kind_names[static_cast<std::size_t>(stores)];
-}
 enum class instruction_set { portable, avx2, avx512 };
 
 [[nodiscard]] std::string_view name_of(instruction_set set) noexcept;
@@ -33,14 +28,17 @@ using stream_loop = void (*)(T* result, const T* x, const T* y, T scalar, std::s
 
 /// REQUIRES: the processor has `set`. Where a set has no streaming stores (portable), those are ordinary.
 template <class T>
-[[nodiscard]] stream_loop<T> find_stream_loop(stream_kernel kernel, store_kind stores, instruction_set set);
+[[nodiscard]] stream_loop<T> find_stream_loop(stream_kernel kernel, store_kind stores,
+                                              instruction_set set);
 template <class T>
 [[nodiscard]] stream_loop<T> find_stream_loop(stream_kernel kernel, store_kind stores) {
   return find_stream_loop<T>(kernel, stores, instruction_sets().back());
 }
 
-extern template stream_loop<float> find_stream_loop<float>(stream_kernel, store_kind, instruction_set);
-extern template stream_loop<double> find_stream_loop<double>(stream_kernel, store_kind, instruction_set);
+extern template stream_loop<float> find_stream_loop<float>(stream_kernel, store_kind,
+                                                           instruction_set);
+extern template stream_loop<double> find_stream_loop<double>(stream_kernel, store_kind,
+                                                             instruction_set);
 
 /// Bytes of last-level cache that so many tasks of a machine reach together, as the machine says.
 [[nodiscard]] std::size_t reached_cache_bytes(int tasks_of_machine);

@@ -26,8 +26,8 @@ namespace longshore {
 /// Who writes the pages first, and so decides on which NUMA node they lie.
 enum class first_touch {
   automatic,  ///< parallel where that is measured to pay: see measured_touch_threshold_bytes; the smallest arrays are not worth asking
-  serial,   ///< the thread that runs the rank
-  parallel  ///< each task its own piece
+  serial,     ///< the thread that runs the rank
+  parallel    ///< each task its own piece
 };
 
 struct stream_options {
@@ -65,7 +65,8 @@ class stream {
   void run() {
     const auto loop = loop_;
     const auto kernel = options_.kernel;
-    arrays_.for_each_span(workers_, [loop, kernel](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
+    arrays_.for_each_span(workers_, [loop, kernel](std::span<value_type> a, std::span<value_type> b,
+                                                   std::span<value_type> c) {
       const auto [result, x, y] = operands_of(kernel, a.data(), b.data(), c.data());
       loop(result, x, y, scalar, a.size());
     });
@@ -77,17 +78,21 @@ class stream {
   [[nodiscard]] std::uint64_t wrong_elements() {
     const auto expected = expected_values();
     std::atomic<std::uint64_t> wrong = 0;
-    arrays_.for_each_span(workers_, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
-      const std::size_t first = first_index(a);
-      wrong += count_wrong(a, expected[0], first) + count_wrong(b, expected[1], first) + count_wrong(c, expected[2], first);
-    });
+    arrays_.for_each_span(
+        workers_, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
+          const std::size_t first = first_index(a);
+          wrong += count_wrong(a, expected[0], first) + count_wrong(b, expected[1], first) +
+                   count_wrong(c, expected[2], first);
+        });
     return wrong;
   }
 
   /// Whether all tasks wrote the first values, each its own piece; and the size of an array above which they do, where it was asked
   /// for (first_touch::automatic).
   [[nodiscard]] bool touched_in_parallel() const noexcept { return touched_in_parallel_; }
-  [[nodiscard]] std::optional<std::size_t> touch_threshold_bytes() const noexcept { return threshold_bytes_; }
+  [[nodiscard]] std::optional<std::size_t> touch_threshold_bytes() const noexcept {
+    return threshold_bytes_;
+  }
 
   [[nodiscard]] Arrays& arrays() noexcept { return arrays_; }
   [[nodiscard]] const stream_options& options() const noexcept { return options_; }
@@ -101,11 +106,14 @@ class stream {
 
   static period_values first_values(value_type base_value) {
     period_values values;
-    for (std::size_t k = 0; k < period; ++k) values[k] = base_value + static_cast<value_type>(k) / 64;
+    for (std::size_t k = 0; k < period; ++k)
+      values[k] = base_value + static_cast<value_type>(k) / 64;
     return values;
   }
 
-  std::size_t first_index(std::span<value_type> a) { return static_cast<std::size_t>(a.data() - arrays_.local(0).data()); }
+  std::size_t first_index(std::span<value_type> a) {
+    return static_cast<std::size_t>(a.data() - arrays_.local(0).data());
+  }
 
   // On several NUMA nodes time is not all: pages that one thread touched lie on its node, and the other tasks reach them slowly.
   [[nodiscard]] bool touches_in_parallel() {
@@ -120,9 +128,11 @@ class stream {
     touched_in_parallel_ = touches_in_parallel();
     tasks alone;
     arrays_.for_each_span(
-        touched_in_parallel_ ? workers_ : alone, [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
+        touched_in_parallel_ ? workers_ : alone,
+        [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
           const std::size_t first = first_index(a);
-          fill(a, first_values(base[0]), first), fill(b, first_values(base[1]), first), fill(c, first_values(base[2]), first);
+          fill(a, first_values(base[0]), first), fill(b, first_values(base[1]), first),
+              fill(c, first_values(base[2]), first);
         });
   }
 
@@ -135,7 +145,8 @@ class stream {
   }
 
   std::array<period_values, 3> expected_values() const {
-    std::array<period_values, 3> values = {first_values(base[0]), first_values(base[1]), first_values(base[2])};
+    std::array<period_values, 3> values = {first_values(base[0]), first_values(base[1]),
+                                           first_values(base[2])};
     auto& [a, b, c] = values;
     for (std::uint64_t run = 0; run < runs_; ++run)
       for (std::size_t k = 0; k < period; ++k) switch (options_.kernel) {
@@ -147,13 +158,15 @@ class stream {
     return values;
   }
 
-  static std::uint64_t count_wrong(std::span<const value_type> items, const period_values& expected, std::size_t first) {
+  static std::uint64_t count_wrong(std::span<const value_type> items, const period_values& expected,
+                                   std::size_t first) {
     std::uint64_t wrong = 0;
     std::size_t k = first % period;
     for (const value_type item : items) {
       const double error = static_cast<double>(item) - static_cast<double>(expected[k]);
-      const double allowed = stream_tolerance<value_type> * static_cast<double>(expected[k]);  // the values are not negative
-      wrong += !(error <= allowed && -error <= allowed);                                       // NaN is wrong
+      const double allowed = stream_tolerance<value_type> *
+                             static_cast<double>(expected[k]);  // the values are not negative
+      wrong += !(error <= allowed && -error <= allowed);        // NaN is wrong
       if (++k == period) k = 0;
     }
     return wrong;

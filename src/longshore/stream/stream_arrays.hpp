@@ -18,7 +18,9 @@ class own_arrays {
   using value_type = T;
   /// Throws errc::out_of_memory; see memory_block for the policies.
   own_arrays(std::size_t elements, std::string_view policy)
-      : elements_(elements), blocks_{block_of(elements, policy), block_of(elements, policy), block_of(elements, policy)} {}
+      : elements_(elements),
+        blocks_{block_of(elements, policy), block_of(elements, policy),
+                block_of(elements, policy)} {}
 
   [[nodiscard]] std::span<T> local(std::size_t array) noexcept {
     return {reinterpret_cast<T*>(blocks_[array].data()), elements_};
@@ -30,7 +32,8 @@ class own_arrays {
     workers.for_each_range(
         elements_,
         [&](std::size_t begin, std::size_t end) {
-          body(local(0).subspan(begin, end - begin), local(1).subspan(begin, end - begin), local(2).subspan(begin, end - begin));
+          body(local(0).subspan(begin, end - begin), local(1).subspan(begin, end - begin),
+               local(2).subspan(begin, end - begin));
         },
         cache_line_bytes / sizeof(T));
   }
@@ -52,9 +55,13 @@ class distributed_arrays {
   using value_type = T;
   /// `elements` in all. Throws errc::out_of_memory, on all ranks.
   distributed_arrays(team& team, std::uint64_t elements, Distribution distribution = {})
-      : a_(team, elements, distribution), b_(team, elements, distribution), c_(team, elements, distribution) {}
+      : a_(team, elements, distribution),
+        b_(team, elements, distribution),
+        c_(team, elements, distribution) {}
 
-  [[nodiscard]] std::span<T> local(std::size_t array) noexcept { return (array == 0 ? a_ : array == 1 ? b_ : c_).local(); }
+  [[nodiscard]] std::span<T> local(std::size_t array) noexcept {
+    return (array == 0 ? a_ : array == 1 ? b_ : c_).local();
+  }
 
   template <class Body>
   void for_each_span(tasks& workers, const Body& body) {

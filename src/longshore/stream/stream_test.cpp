@@ -11,7 +11,8 @@
 namespace longshore {
 namespace {
 
-constexpr std::array all_kernels = {stream_kernel::copy, stream_kernel::scale, stream_kernel::add, stream_kernel::triad};
+constexpr std::array all_kernels = {stream_kernel::copy, stream_kernel::scale, stream_kernel::add,
+                                    stream_kernel::triad};
 
 template <class T>
 void every_kernel_is_right(std::size_t elements, std::string_view policy) {
@@ -24,7 +25,8 @@ void every_kernel_is_right(std::size_t elements, std::string_view policy) {
           EXPECT_EQ(run.wrong_elements(), 0u);  // the first values
           for (const int runs : {1, 3}) {
             for (int i = 0; i < runs; ++i) run.run();
-            EXPECT_EQ(run.wrong_elements(), 0u) << name_of(kernel) << ", " << elements << " elements, " << count << " tasks";
+            EXPECT_EQ(run.wrong_elements(), 0u)
+                << name_of(kernel) << ", " << elements << " elements, " << count << " tasks";
           }
         }
   }
@@ -47,7 +49,8 @@ TEST(Stream, every_kernel_is_right_on_every_tasking_layer_in_every_memory_there_
       if (why_no_tasks(layer, count) || why_no_memory(policy)) continue;
       tasks workers({.layer = layer, .count = count, .spin = false});
       for (const auto kernel : all_kernels) {
-        stream run(own_arrays<double>(elements, policy), workers, {.kernel = kernel, .touch = first_touch::parallel});
+        stream run(own_arrays<double>(elements, policy), workers,
+                   {.kernel = kernel, .touch = first_touch::parallel});
         for (int i = 0; i < 3; ++i) run.run();
         EXPECT_EQ(run.wrong_elements(), 0u) << name_of(kernel) << ", " << layer << ", " << policy;
         ++ran;
@@ -64,9 +67,12 @@ TEST(Stream, who_touches_first_is_as_asked_or_by_the_measured_threshold) {
     EXPECT_EQ(run.wrong_elements(), 0u);
     return std::pair{run.touched_in_parallel(), run.touch_threshold_bytes()};
   };
-  EXPECT_EQ(touched(large, workers, first_touch::parallel), std::pair(true, std::optional<std::size_t>()));
-  EXPECT_EQ(touched(large, workers, first_touch::serial), std::pair(false, std::optional<std::size_t>()));
-  EXPECT_EQ(touched(tiny, workers, first_touch::automatic), std::pair(false, std::optional<std::size_t>()));
+  EXPECT_EQ(touched(large, workers, first_touch::parallel),
+            std::pair(true, std::optional<std::size_t>()));
+  EXPECT_EQ(touched(large, workers, first_touch::serial),
+            std::pair(false, std::optional<std::size_t>()));
+  EXPECT_EQ(touched(tiny, workers, first_touch::automatic),
+            std::pair(false, std::optional<std::size_t>()));
   EXPECT_FALSE(touched(large, alone, first_touch::automatic).first);
   const auto [in_parallel, threshold] = touched(large, workers, first_touch::automatic);
   ASSERT_TRUE(threshold);
@@ -91,11 +97,14 @@ void faults_are_found() {
       for (const std::size_t i : {std::size_t{0}, std::size_t{1}, n / 3, n / 2, n - 1}) {
         T& item = run.arrays().local(array)[i];
         const T right = item;
-        for (const T wrong :
-             {right + T{1}, right * (1 + 3 * static_cast<T>(stream_tolerance<T>)) + std::numeric_limits<T>::denorm_min(),
-              -right - 1, std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
+        for (const T wrong : {right + T{1},
+                              right * (1 + 3 * static_cast<T>(stream_tolerance<T>)) +
+                                  std::numeric_limits<T>::denorm_min(),
+                              -right - 1, std::numeric_limits<T>::quiet_NaN(),
+                              std::numeric_limits<T>::infinity()}) {
           item = wrong;
-          EXPECT_EQ(run.wrong_elements(), 1u) << name_of(kernel) << " array " << array << " element " << i << " is " << wrong;
+          EXPECT_EQ(run.wrong_elements(), 1u)
+              << name_of(kernel) << " array " << array << " element " << i << " is " << wrong;
           ++found;
         }
         item = right;
@@ -115,7 +124,9 @@ TEST(StreamCheck, a_kernel_that_did_nothing_or_was_shifted_is_found) {
   constexpr std::size_t n = 5000;
   for (const auto kernel : all_kernels) {
     stream run(own_arrays<double>(n, "calloc"), alone, {.kernel = kernel});
-    const auto result = operands_of(kernel, run.arrays().local(0), run.arrays().local(1), run.arrays().local(2)).result;
+    const auto result =
+        operands_of(kernel, run.arrays().local(0), run.arrays().local(1), run.arrays().local(2))
+            .result;
     const std::vector<double> before(result.begin(), result.end());
     run.run();
     const std::vector<double> after(result.begin(), result.end());

@@ -1,8 +1,8 @@
 // Ranks that are not in the same collective call get an error that names both, on every transport. The tests run with
 // LONGSHORE_CHECK=1, so that all calls are compared.
 #include <longshore/core/error.hpp>
-#include <longshore/transport/collective_call.hpp>
-#include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/detail/collective_call.hpp>
+#include <longshore/transport/detail/node_barrier.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <fmt/core.h>
@@ -48,11 +48,12 @@ call_of_a_rank collect(std::string text, std::size_t bytes) {
 }
 
 call_of_a_rank exchange(std::string text, std::size_t block_bytes) {
-  return {std::move(text), [=](team& team) {
-            const std::vector<std::byte> outgoing(block_bytes * static_cast<std::size_t>(team.size()));
-            std::vector<std::byte> incoming(outgoing.size());
-            team.alltoall(outgoing, incoming);
-          }};
+  return {
+      std::move(text), [=](team& team) {
+        const std::vector<std::byte> outgoing(block_bytes * static_cast<std::size_t>(team.size()));
+        std::vector<std::byte> incoming(outgoing.size());
+        team.alltoall(outgoing, incoming);
+      }};
 }
 
 call_of_a_rank exchange_elements(std::string text, std::size_t element_bytes) {
@@ -65,12 +66,14 @@ call_of_a_rank exchange_elements(std::string text, std::size_t element_bytes) {
 }
 
 const call_of_a_rank meet = {"a barrier", [](team& team) { team.barrier(); }};
-const call_of_a_rank allocation = {"the allocation of a segment", [](team& team) { (void)team.allocate(64); }};
-const call_of_a_rank opening = {"the opening of channels", [](team& team) {
-                                  const channel_end to{(team.rank() + 1) % team.size(), 64};
-                                  const channel_end from{(team.rank() + team.size() - 1) % team.size(), 64};
-                                  (void)team.open_channels({&to, 1}, {&from, 1}, 2);
-                                }};
+const call_of_a_rank allocation = {"the allocation of a segment",
+                                   [](team& team) { (void)team.allocate(64); }};
+const call_of_a_rank opening = {
+    "the opening of channels", [](team& team) {
+      const channel_end to{(team.rank() + 1) % team.size(), 64};
+      const channel_end from{(team.rank() + team.size() - 1) % team.size(), 64};
+      (void)team.open_channels({&to, 1}, {&from, 1}, 2);
+    }};
 
 struct pair_of_calls {
   std::string name;
@@ -79,7 +82,8 @@ struct pair_of_calls {
 
 // Each kind of call against a call of another kind, and every property of a call against another value of it.
 const std::vector<pair_of_calls> pairs = {
-    {"barrier_and_allreduce", meet, reduce<double>("an allreduce (sum) of 1 floating-point number", 1, reduction::sum)},
+    {"barrier_and_allreduce", meet,
+     reduce<double>("an allreduce (sum) of 1 floating-point number", 1, reduction::sum)},
     {"broadcast_and_barrier", send("a broadcast of 8 bytes from rank 0", 8, 0), meet},
     {"barrier_and_broadcast", meet, send("a broadcast of 1 byte from rank 0", 1, 0)},
     {"allgather_and_alltoall", collect("an allgather of 8 bytes per rank", 8),
@@ -88,18 +92,23 @@ const std::vector<pair_of_calls> pairs = {
      collect("an allgather of 12 bytes per rank", 12)},
     {"allreduce_types", reduce<std::int64_t>("an allreduce (max) of 2 integers", 2, reduction::max),
      reduce<double>("an allreduce (max) of 2 floating-point numbers", 2, reduction::max)},
-    {"allreduce_operations", reduce<double>("an allreduce (max) of 1 floating-point number", 1, reduction::max),
+    {"allreduce_operations",
+     reduce<double>("an allreduce (max) of 1 floating-point number", 1, reduction::max),
      reduce<double>("an allreduce (min) of 1 floating-point number", 1, reduction::min)},
-    {"allreduce_counts", reduce<double>("an allreduce (sum) of 3 floating-point numbers", 3, reduction::sum),
+    {"allreduce_counts",
+     reduce<double>("an allreduce (sum) of 3 floating-point numbers", 3, reduction::sum),
      reduce<double>("an allreduce (sum) of 4 floating-point numbers", 4, reduction::sum)},
     {"allreduce_of_much_and_of_nothing",
      reduce<double>("an allreduce (sum) of 100000 floating-point numbers", 100'000, reduction::sum),
      reduce<double>("an allreduce (sum) of 0 floating-point numbers", 0, reduction::sum)},
-    {"broadcast_roots", send("a broadcast of 8 bytes from rank 0", 8, 0), send("a broadcast of 8 bytes from rank 1", 8, 1)},
+    {"broadcast_roots", send("a broadcast of 8 bytes from rank 0", 8, 0),
+     send("a broadcast of 8 bytes from rank 1", 8, 1)},
     {"broadcast_sizes", send("a broadcast of 8 bytes from rank 0", 8, 0),
      send("a broadcast of 100000 bytes from rank 0", 100'000, 0)},
-    {"broadcast_of_nothing", send("a broadcast of 8 bytes from rank 0", 8, 0), send("a broadcast of 0 bytes from rank 0", 0, 0)},
-    {"allgather_sizes", collect("an allgather of 8 bytes per rank", 8), collect("an allgather of 16 bytes per rank", 16)},
+    {"broadcast_of_nothing", send("a broadcast of 8 bytes from rank 0", 8, 0),
+     send("a broadcast of 0 bytes from rank 0", 0, 0)},
+    {"allgather_sizes", collect("an allgather of 8 bytes per rank", 8),
+     collect("an allgather of 16 bytes per rank", 16)},
     {"alltoall_sizes", exchange("an alltoall of 8 bytes for each rank", 8),
      exchange("an alltoall of 100000 bytes for each rank", 100'000)},
     {"alltoallv_elements", exchange_elements("an alltoallv of elements of 4 bytes", 4),
@@ -119,13 +128,16 @@ std::string message_of(const std::function<void()>& call) {
   return "no error";
 }
 
-void expect_both_named(const std::string& message, const pair_of_calls& calls, int odd_one, int size) {
-  EXPECT_NE(message.find(fmt::format("rank {} is in {}, its ", odd_one, calls.of_the_odd_one.text)), std::string::npos)
+void expect_both_named(const std::string& message, const pair_of_calls& calls, int odd_one,
+                       int size) {
+  EXPECT_NE(message.find(fmt::format("rank {} is in {}, its ", odd_one, calls.of_the_odd_one.text)),
+            std::string::npos)
       << message;
   bool names_another = false;
   for (int rank = 0; rank < size; ++rank)
-    names_another |=
-        rank != odd_one && message.find(fmt::format("rank {} is in {}, its ", rank, calls.usual.text)) != std::string::npos;
+    names_another |= rank != odd_one &&
+                     message.find(fmt::format("rank {} is in {}, its ", rank, calls.usual.text)) !=
+                         std::string::npos;
   EXPECT_TRUE(names_another) << message;
 }
 
@@ -161,33 +173,40 @@ INSTANTIATE_TEST_SUITE_P(of, CollectiveCheck, ::testing::Range(std::size_t{0}, p
 
 TEST(CollectiveCall, has_a_fingerprint_that_depends_on_each_of_its_properties) {
   const std::array calls = {
-      collective_call{},
-      collective_call{.what = collective::broadcast},
-      collective_call{.what = collective::broadcast, .root = 1},
-      collective_call{.what = collective::broadcast, .size = 1},
-      collective_call{.what = collective::allreduce_numbers},
-      collective_call{.what = collective::allreduce_integers},
-      collective_call{.what = collective::allreduce_numbers, .operation = reduction::min},
-      collective_call{.what = collective::allreduce_numbers, .operation = reduction::max},
-      collective_call{.what = collective::allreduce_numbers, .size = std::uint64_t{1} << 40},
+      detail::collective_call{},
+      detail::collective_call{.what = detail::collective::broadcast},
+      detail::collective_call{.what = detail::collective::broadcast, .root = 1},
+      detail::collective_call{.what = detail::collective::broadcast, .size = 1},
+      detail::collective_call{.what = detail::collective::allreduce_numbers},
+      detail::collective_call{.what = detail::collective::allreduce_integers},
+      detail::collective_call{.what = detail::collective::allreduce_numbers,
+                              .operation = reduction::min},
+      detail::collective_call{.what = detail::collective::allreduce_numbers,
+                              .operation = reduction::max},
+      detail::collective_call{.what = detail::collective::allreduce_numbers,
+                              .size = std::uint64_t{1} << 40},
   };
   for (std::size_t i = 0; i < calls.size(); ++i)
     for (std::size_t j = 0; j < calls.size(); ++j)
-      EXPECT_EQ(calls[i].fingerprint() == calls[j].fingerprint(), i == j) << calls[i].text() << " and " << calls[j].text();
+      EXPECT_EQ(calls[i].fingerprint() == calls[j].fingerprint(), i == j)
+          << calls[i].text() << " and " << calls[j].text();
 }
 
 TEST(NodeBarrier, counts_the_ranks_that_have_come_whatever_their_calls_are) {
-  constexpr collective_call call{.what = collective::allocate};
-  node_barrier_state state{};
+  constexpr detail::collective_call call{.what = detail::collective::allocate};
+  detail::node_barrier_state state{};
   for (int come = 0; come < 3; ++come) {
     EXPECT_EQ(state.arrived_ranks(), come);
-    state.arrived.fetch_add(call.fingerprint() << node_barrier_state::rank_bits | 1);
+    state.arrived.fetch_add(call.fingerprint() << detail::node_barrier_state::rank_bits | 1);
   }
 }
 
 TEST(CollectiveCall, is_counted_as_people_count) {
   const auto message_with = [](std::uint64_t number) {
-    return message_of([&] { disagreement{true, {{}, 0, number}, {{.what = collective::allocate}, 1, 1}}.report(); });
+    return message_of([&] {
+      detail::disagreement{true, {{}, 0, number}, {{.what = detail::collective::allocate}, 1, 1}}
+          .report();
+    });
   };
   for (const auto& [number, text] : {std::pair{1, "its 1st "},
                                      {2, "its 2nd "},

@@ -25,14 +25,16 @@ using testing::spmd;
 
 std::byte* wait_reserve(team& team, channel_sender& sender) {
   std::byte* slot = nullptr;
-  for (waiter wait(team, "a free slot", sender.peer()); (slot = sender.reserve()) == nullptr; wait.pause()) {
+  for (waiter wait(team, "a free slot", sender.peer()); (slot = sender.reserve()) == nullptr;
+       wait.pause()) {
   }
   return slot;
 }
 
 std::span<const std::byte> wait_front(team& team, channel_receiver& receiver) {
   std::optional<std::span<const std::byte>> message;
-  for (waiter wait(team, "a message", receiver.peer()); !(message = receiver.front()); wait.pause()) {
+  for (waiter wait(team, "a message", receiver.peer()); !(message = receiver.front());
+       wait.pause()) {
   }
   return *message;
 }
@@ -100,7 +102,8 @@ TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
       if (late && team.size() == 1) {
         EXPECT_EQ(waited, 0) << "nobody else was there";
       }
-      all_waited = team.allreduce_value(late || waited >= late_seconds / 4 ? 1 : 0, reduction::min) == 1;
+      all_waited =
+          team.allreduce_value(late || waited >= late_seconds / 4 ? 1 : 0, reduction::min) == 1;
     }
     EXPECT_TRUE(all_waited);
   });
@@ -123,7 +126,8 @@ TEST(Team, collectives_give_what_a_loop_over_ranks_would) {
     EXPECT_EQ(team.allreduce_value(rank + 3, reduction::min), 3);
 
     std::vector<int> out(size * 2), in(size * 2, -1);
-    for (int peer = 0; peer < size; ++peer) out[2 * peer] = rank * 100 + peer, out[2 * peer + 1] = -peer;
+    for (int peer = 0; peer < size; ++peer)
+      out[2 * peer] = rank * 100 + peer, out[2 * peer + 1] = -peer;
     team.alltoall(std::as_bytes(std::span(out)), std::as_writable_bytes(std::span(in)));
     for (int peer = 0; peer < size; ++peer) {
       EXPECT_EQ(in[2 * peer], peer * 100 + rank);
@@ -138,20 +142,27 @@ TEST(Team, collectives_follow_each_other_closely) {
     const int size = team.size(), rank = team.rank();
     const std::int64_t total = static_cast<std::int64_t>(size) * (size - 1) / 2;
     for (int round = 0; round < 12; ++round) {
-      if (round % 3 == 0 && rank == round % size) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      if (round % 3 == 0 && rank == round % size)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
       const std::size_t many = round % 4 == 0 ? 20'000 : 3;
-      const auto value = [round](int of, std::size_t i) { return round * 1'000'000 + of * 10'000 + static_cast<int>(i % 7'919); };
-      std::vector<int> shown(many), data(many), mine(many), all(many * static_cast<std::size_t>(size));
-      for (std::size_t i = 0; i < many; ++i) shown[i] = value(round % size, i), mine[i] = value(rank, i);
+      const auto value = [round](int of, std::size_t i) {
+        return round * 1'000'000 + of * 10'000 + static_cast<int>(i % 7'919);
+      };
+      std::vector<int> shown(many), data(many), mine(many),
+          all(many * static_cast<std::size_t>(size));
+      for (std::size_t i = 0; i < many; ++i)
+        shown[i] = value(round % size, i), mine[i] = value(rank, i);
       if (rank == round % size) data = shown;
       team.broadcast(std::as_writable_bytes(std::span(data)), round % size);
       EXPECT_EQ(data, shown);
       team.allgather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
       for (std::size_t peer = 0; peer < static_cast<std::size_t>(size); ++peer)
-        for (std::size_t i = 0; i < many; ++i) ASSERT_EQ(all[peer * many + i], value(static_cast<int>(peer), i)) << round;
+        for (std::size_t i = 0; i < many; ++i)
+          ASSERT_EQ(all[peer * many + i], value(static_cast<int>(peer), i)) << round;
       std::vector<std::int64_t> sums(many, rank + round);
       team.allreduce(sums, reduction::sum);
-      EXPECT_EQ(sums, std::vector<std::int64_t>(many, total + static_cast<std::int64_t>(size) * round));
+      EXPECT_EQ(sums,
+                std::vector<std::int64_t>(many, total + static_cast<std::int64_t>(size) * round));
     }
   });
 }
@@ -159,7 +170,8 @@ TEST(Team, collectives_follow_each_other_closely) {
 TEST(Team, a_broadcast_from_a_rank_that_is_not_there_is_refused) {
   spmd([](team& team) {
     std::array<std::byte, 8> data{};
-    for (const int root : {-1, team.size()}) EXPECT_EQ(code_of([&] { team.broadcast(data, root); }), errc::usage);
+    for (const int root : {-1, team.size()})
+      EXPECT_EQ(code_of([&] { team.broadcast(data, root); }), errc::usage);
     team.barrier();
   });
 }
@@ -167,18 +179,22 @@ TEST(Team, a_broadcast_from_a_rank_that_is_not_there_is_refused) {
 TEST(Team, alltoallv_moves_uneven_and_empty_blocks) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
-    const auto block = [](int from, int to) { return static_cast<std::size_t>((from * 3 + to * 5) % 4); };  // 0 to 3 elements
+    const auto block = [](int from, int to) {
+      return static_cast<std::size_t>((from * 3 + to * 5) % 4);
+    };  // 0 to 3 elements
     std::vector<std::size_t> out_counts(size), in_counts(size);
     std::vector<std::array<int, 3>> out, expected;
     for (int peer = 0; peer < size; ++peer) {
       out_counts[peer] = block(rank, peer);
       in_counts[peer] = block(peer, rank);
-      for (std::size_t i = 0; i < out_counts[peer]; ++i) out.push_back({rank, peer, static_cast<int>(i)});
-      for (std::size_t i = 0; i < in_counts[peer]; ++i) expected.push_back({peer, rank, static_cast<int>(i)});
+      for (std::size_t i = 0; i < out_counts[peer]; ++i)
+        out.push_back({rank, peer, static_cast<int>(i)});
+      for (std::size_t i = 0; i < in_counts[peer]; ++i)
+        expected.push_back({peer, rank, static_cast<int>(i)});
     }
     std::vector<std::array<int, 3>> in(expected.size());
-    team.alltoallv(std::as_bytes(std::span(out)).data(), out_counts, std::as_writable_bytes(std::span(in)).data(), in_counts,
-                   sizeof(in[0]));
+    team.alltoallv(std::as_bytes(std::span(out)).data(), out_counts,
+                   std::as_writable_bytes(std::span(in)).data(), in_counts, sizeof(in[0]));
     EXPECT_EQ(in, expected);
     EXPECT_GT(team.allreduce_value(out.size(), reduction::sum) + (size == 1 ? 1 : 0), 0u);
   });
@@ -230,12 +246,14 @@ TEST(Segment, started_puts_and_gets_are_complete_after_quiet) {
     for (int i = 0; i < items * size; ++i) mine[i] = rank * 1'000'000 + i;
     for (int peer = 0; peer < size; ++peer)
       for (int i = 0; i < items; ++i)
-        memory->put_start(peer, sizeof(std::int64_t) * (rank * items + i), &mine[peer * items + i], sizeof(std::int64_t));
+        memory->put_start(peer, sizeof(std::int64_t) * (rank * items + i), &mine[peer * items + i],
+                          sizeof(std::int64_t));
     memory->quiet();
     team.barrier();
     for (int peer = 0; peer < size; ++peer)
       for (int i = 0; i < items; ++i)
-        memory->get_start(peer, sizeof(std::int64_t) * (rank * items + i), &theirs[peer * items + i], sizeof(std::int64_t));
+        memory->get_start(peer, sizeof(std::int64_t) * (rank * items + i),
+                          &theirs[peer * items + i], sizeof(std::int64_t));
     memory->quiet();
     EXPECT_EQ(theirs, mine);
     team.barrier();
@@ -254,7 +272,8 @@ TEST(Segment, direct_is_the_same_memory_and_only_within_the_node) {
     memory->quiet();
     team.barrier();
     for (int peer = 0; peer < team.size(); ++peer)
-      EXPECT_EQ(memory->local()[64 * peer], std::byte(team.nodes().is_local(peer) ? peer + 1 : 0)) << peer;
+      EXPECT_EQ(memory->local()[64 * peer], std::byte(team.nodes().is_local(peer) ? peer + 1 : 0))
+          << peer;
   });
 }
 
@@ -269,7 +288,8 @@ TEST(Segment, fetch_add_loses_nothing_and_gives_every_value_once) {
     std::vector<std::int64_t> all(seen.size() * team.size());
     team.allgather(std::as_bytes(std::span(seen)), std::as_writable_bytes(std::span(all)));
     std::sort(all.begin(), all.end());
-    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], static_cast<std::int64_t>(3 * i));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      ASSERT_EQ(all[i], static_cast<std::int64_t>(3 * i));
   });
 }
 
@@ -302,7 +322,8 @@ TEST(Segment, more_memory_than_there_is_is_refused_on_all_ranks) {
 TEST(Segment, sizes_that_would_wrap_are_refused_on_all_ranks) {
   spmd([](team& team) {
     const std::size_t most = std::numeric_limits<std::size_t>::max();
-    for (const std::size_t bytes : {most, most - 100, most / 2 + 1, most / 4 + 1, most / 8 + 4096}) {
+    for (const std::size_t bytes :
+         {most, most - 100, most / 2 + 1, most / 4 + 1, most / 8 + 4096}) {
       EXPECT_EQ(code_of([&] { (void)team.allocate(bytes); }), errc::out_of_memory) << bytes;
       team.barrier();
     }
@@ -325,7 +346,8 @@ TEST(Segment, memory_that_was_written_and_freed_is_zero_when_it_is_given_again) 
     constexpr std::size_t bytes = 100000;
     for (int round = 0; round < 5; ++round) {
       const auto memory = team.allocate(bytes);
-      EXPECT_EQ(std::count(memory->local(), memory->local() + bytes, std::byte{0}), static_cast<std::ptrdiff_t>(bytes));
+      EXPECT_EQ(std::count(memory->local(), memory->local() + bytes, std::byte{0}),
+                static_cast<std::ptrdiff_t>(bytes));
       std::memset(memory->local(), 0xff, bytes);
     }
   });
@@ -367,7 +389,9 @@ TEST(Channel, messages_of_one_pair_arrive_whole_and_in_order) {
     const auto channels = team.open_channels(ends, ends, 3);
     ASSERT_EQ(channels->sender_count(), static_cast<std::size_t>(size));
     std::vector<int> sent(size, 0), received(size, 0);
-    const auto length = [](int from, int n) { return static_cast<std::size_t>((from + n * 37) % 1001); };  // 0 to slot_bytes
+    const auto length = [](int from, int n) {
+      return static_cast<std::size_t>((from + n * 37) % 1001);
+    };  // 0 to slot_bytes
     waiter wait(team, "messages");
     for (int left = 2 * size * messages; left > 0;) {
       bool moved = false;
@@ -400,7 +424,8 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
     constexpr int slots = 2;
-    const std::array<channel_end, 1> to{{{(rank + 1) % size, 64}}}, from{{{(rank + size - 1) % size, 64}}};
+    const std::array<channel_end, 1> to{{{(rank + 1) % size, 64}}},
+        from{{{(rank + size - 1) % size, 64}}};
     const auto channels = team.open_channels(to, from, slots);
     auto& sender = channels->sender(0);
     int sent = 0;
@@ -434,7 +459,8 @@ TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
-    const std::array<channel_end, 2> to{{{next, 64}, {before, 8}}}, from{{{before, 64}, {next, 8}}};  // questions, answers
+    const std::array<channel_end, 2> to{{{next, 64}, {before, 8}}},
+        from{{{before, 64}, {next, 8}}};  // questions, answers
     constexpr int slots = 2, rounds = 20;
     const auto channels = team.open_channels(to, from, slots);
     const auto send = [&](channel_sender& end, int value) {
@@ -467,8 +493,10 @@ TEST(Channel, slots_come_back_also_from_a_rank_that_only_looks_at_another_channe
     const int rank = team.rank(), partner = rank ^ 1;
     constexpr int slots = 4;
     constexpr double most_seconds = 10;
-    const bool paired = partner < team.size(), sends = paired && rank < partner, receives = paired && !sends;
-    const std::array<channel_end, 2> both{{{partner, 64}, {partner, 0}}};  // the second one only to be looked at
+    const bool paired = partner < team.size(), sends = paired && rank < partner,
+               receives = paired && !sends;
+    const std::array<channel_end, 2> both{
+        {{partner, 64}, {partner, 0}}};  // the second one only to be looked at
     const std::span<const channel_end> none;
     const auto channels = team.open_channels(sends ? both : none, receives ? both : none, slots);
     if (sends) {
@@ -483,7 +511,8 @@ TEST(Channel, slots_come_back_also_from_a_rank_that_only_looks_at_another_channe
       channels->receiver(0).release();
       const double began = team.now();
       bool came = false;
-      while (!came && team.now() - began < most_seconds) came = channels->receiver(1).front().has_value();
+      while (!came && team.now() - began < most_seconds)
+        came = channels->receiver(1).front().has_value();
       EXPECT_TRUE(came);
     }
     team.barrier();
@@ -521,7 +550,8 @@ TEST(Channel, what_is_not_received_is_dropped_when_the_set_is_closed) {
       for (int peer = 0; peer < team.size(); ++peer)
         if (channels->sender(peer).reserve() != nullptr) channels->sender(peer).commit(8);
       if (round % 2 == 0)
-        for (int peer = 0; peer < team.size(); ++peer) (void)wait_front(team, channels->receiver(peer));
+        for (int peer = 0; peer < team.size(); ++peer)
+          (void)wait_front(team, channels->receiver(peer));
     }
   });
 }
@@ -549,16 +579,18 @@ TEST(Channel, an_error_that_all_ranks_caught_leaves_nothing_behind) {
   spmd([](team& team) {
     constexpr int rounds = 16, warm_up = 4;
     constexpr std::size_t segment_bytes = std::size_t{4} << 20;
-    const channel_end to{(team.rank() + 1) % team.size(), 64}, from{(team.rank() + team.size() - 1) % team.size(), 64};
+    const channel_end to{(team.rank() + 1) % team.size(), 64},
+        from{(team.rank() + team.size() - 1) % team.size(), 64};
     std::size_t mapped = 0;
     for (int round = 0; round < warm_up + rounds; ++round) {
-      const auto code = code_of([&] {  // a segment and channels exist, with a message under way, when the error passes
-        const auto memory = team.allocate(segment_bytes);
-        const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
-        std::memcpy(wait_reserve(team, channels->sender(0)), &round, sizeof(round));
-        channels->sender(0).commit(sizeof(round));
-        (void)team.allocate(std::size_t{1} << 46);
-      });
+      const auto code = code_of(
+          [&] {  // a segment and channels exist, with a message under way, when the error passes
+            const auto memory = team.allocate(segment_bytes);
+            const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
+            std::memcpy(wait_reserve(team, channels->sender(0)), &round, sizeof(round));
+            channels->sender(0).commit(sizeof(round));
+            (void)team.allocate(std::size_t{1} << 46);
+          });
       ASSERT_EQ(code, errc::out_of_memory) << "round " << round;
       if (round + 1 != warm_up) continue;
       team.barrier();
@@ -596,17 +628,21 @@ TEST(Channel, what_was_sent_arrives_also_when_its_sender_left_by_an_exception) {
         channels->sender(0).commit(slot_bytes);
       }
       if (sends) fail(errc::usage, "the sender leaves");
-      if (receives) std::this_thread::sleep_for(std::chrono::milliseconds(100));  // what is on its way fills what lies between
+      if (receives)
+        std::this_thread::sleep_for(
+            std::chrono::milliseconds(100));  // what is on its way fills what lies between
       for (int message = 0; receives && message < slots; ++message) {
         const auto came = wait_front(team, channels->receiver(0));
         ASSERT_EQ(came.size(), slot_bytes);
         ASSERT_EQ(came.front(), std::byte(message & 0x7f));
-        ASSERT_EQ(std::memcmp(came.data(), came.data() + 1, slot_bytes - 1), 0) << "not all bytes are the same";
+        ASSERT_EQ(std::memcmp(came.data(), came.data() + 1, slot_bytes - 1), 0)
+            << "not all bytes are the same";
         channels->receiver(0).release();
       }
     });
     EXPECT_EQ(code, sends ? errc::usage : errc{});
-    const std::vector<std::byte> written(slots * sizeof(std::uint64_t), std::byte{0xff});  // where the end may have been
+    const std::vector<std::byte> written(slots * sizeof(std::uint64_t),
+                                         std::byte{0xff});  // where the end may have been
     const auto memory = team.allocate(300);
     team.barrier();
   });

@@ -14,7 +14,8 @@ namespace detail {
 
 [[nodiscard]] std::exception_ptr out_of_memory_on(std::string_view what, int rank);
 /// Throws for a rank on which nothing failed.
-[[noreturn]] void give_up_with(std::string_view what, int rank, std::int64_t failed_rank, errc code);
+[[noreturn]] void give_up_with(std::string_view what, int rank, std::int64_t failed_rank,
+                               errc code);
 
 }  // namespace detail
 
@@ -39,11 +40,13 @@ void fail_together(team& ranks, std::string_view what, Step&& step) {
     mine = std::current_exception();
   }
   // The largest is that of the lowest rank.
-  const std::int64_t told = mine ? (ranks.size() - ranks.rank()) * codes + static_cast<std::int64_t>(code) : 0;
+  const std::int64_t told =
+      mine ? (ranks.size() - ranks.rank()) * codes + static_cast<std::int64_t>(code) : 0;
   const auto lowest = ranks.allreduce_value(told, reduction::max);
   if (mine) std::rethrow_exception(mine);
   if (lowest == 0) return;
-  detail::give_up_with(what, ranks.rank(), ranks.size() - lowest / codes, static_cast<errc>(lowest % codes));
+  detail::give_up_with(what, ranks.rank(), ranks.size() - lowest / codes,
+                       static_cast<errc>(lowest % codes));
 }
 
 }  // namespace longshore

@@ -39,8 +39,10 @@ TEST(FailTogether, the_error_of_one_rank_is_thrown_on_all_and_they_are_still_tog
       const bool mine = team.rank() == faulty;
       EXPECT_EQ(code_of(team, [&] { mine ? fail(errc::usage, "a bad number") : void(); }),
                 mine ? errc::usage : errc::peer_failed);
-      EXPECT_EQ(code_of(team, [&] { mine ? fail(errc::out_of_memory, "too much") : void(); }), errc::out_of_memory);
-      EXPECT_EQ(code_of(team, [&] { mine ? throw std::bad_alloc() : void(); }), errc::out_of_memory);
+      EXPECT_EQ(code_of(team, [&] { mine ? fail(errc::out_of_memory, "too much") : void(); }),
+                errc::out_of_memory);
+      EXPECT_EQ(code_of(team, [&] { mine ? throw std::bad_alloc() : void(); }),
+                errc::out_of_memory);
       EXPECT_EQ(code_of(team, [&] { mine ? throw std::runtime_error("odd") : void(); }),
                 mine ? errc::transport : errc::peer_failed);
       team.barrier();
@@ -58,7 +60,9 @@ TEST(FailTogether, the_lowest_of_several_failing_ranks_is_named) {
       });
       ADD_FAILURE() << "no error";
     } catch (const error& e) {
-      const std::string text = team.rank() == 1 ? "the first" : team.rank() == 2 ? "the second" : "rank 1 cannot take part";
+      const std::string text = team.rank() == 1   ? "the first"
+                               : team.rank() == 2 ? "the second"
+                                                  : "rank 1 cannot take part";
       EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
     }
   });

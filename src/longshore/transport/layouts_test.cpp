@@ -9,7 +9,8 @@ namespace {
 TEST(Layouts, DISABLED_fail_on_the_last_of_three_ranks) {
   testing::spmd([](team& team) {
     EXPECT_FALSE(team.size() == 3 && team.rank() == 2)
-        << "rank " << team.rank() << " of " << team.size() << " on " << team.nodes().node_count() << " nodes";
+        << "rank " << team.rank() << " of " << team.size() << " on " << team.nodes().node_count()
+        << " nodes";
   });
 }
 

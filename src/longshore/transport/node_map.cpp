@@ -32,7 +32,8 @@ node_map::node_map(std::span<const int> host_of, int my_rank, int ranks_per_node
   my_node_ = node_of_[my_rank];
   for (int rank = 0; rank < static_cast<int>(host_of.size()); ++rank)
     if (node_of_[rank] == my_node_) my_ranks_.push_back(rank);
-  ranks_of_machine_ = static_cast<int>(std::count(host_of.begin(), host_of.end(), host_of[my_rank]));
+  ranks_of_machine_ =
+      static_cast<int>(std::count(host_of.begin(), host_of.end(), host_of[my_rank]));
   largest_node_ = *std::max_element(ranks_of.begin(), ranks_of.end());
 }
 

@@ -1,5 +1,5 @@
 #include <longshore/machine/affinity.hpp>
-#include <longshore/transport/cpu_share.hpp>
+#include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/node_map.hpp>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ TEST(NodeMap, ranks_dealt_round_robin_to_hosts_are_found_again) {
   const node_map nodes(hosts, 4, 0);
   EXPECT_EQ(nodes.node_count(), 3);
   EXPECT_EQ(nodes.my_node(), 1);
-  EXPECT_EQ(std::vector<int>(nodes.my_ranks().begin(), nodes.my_ranks().end()), (std::vector<int>{1, 4}));
+  EXPECT_EQ(std::vector<int>(nodes.my_ranks().begin(), nodes.my_ranks().end()),
+            (std::vector<int>{1, 4}));
   EXPECT_EQ(nodes.local_index(6), 2);
   EXPECT_EQ(nodes.largest_node(), 3);
   EXPECT_EQ(nodes.ranks_of_machine(), 2);
@@ -31,7 +32,8 @@ TEST(NodeMap, virtual_nodes_cut_each_host_and_the_last_one_may_be_smaller) {
   for (int rank = 0; rank < 7; ++rank) EXPECT_EQ(nodes.node_of(rank), expected[rank]) << rank;
   EXPECT_EQ(nodes.my_rank_count(), 1);
   EXPECT_EQ(nodes.ranks_of_machine(), 3) << "of the other host are none";
-  EXPECT_EQ(std::vector<int>(nodes.leaders().begin(), nodes.leaders().end()), (std::vector<int>{0, 2, 3, 5}));
+  EXPECT_EQ(std::vector<int>(nodes.leaders().begin(), nodes.leaders().end()),
+            (std::vector<int>{0, 2, 3, 5}));
   EXPECT_TRUE(nodes.is_virtual());
 }
 
@@ -47,24 +49,26 @@ TEST(CpuShare, shares_cover_all_cpus_and_do_not_overlap) {
   for (int ranks = 1; ranks <= 7; ++ranks) {
     std::multiset<int> seen;
     for (int i = 0; i < ranks; ++i)
-      for (int cpu : cpu_share(cpus, i, ranks)) seen.insert(cpu);
+      for (int cpu : detail::cpu_share(cpus, i, ranks)) seen.insert(cpu);
     EXPECT_EQ(seen, std::multiset<int>(cpus.begin(), cpus.end())) << ranks;
   }
-  EXPECT_EQ(cpu_share(cpus, 8, 20), std::vector<int>{2});
+  EXPECT_EQ(detail::cpu_share(cpus, 8, 20), std::vector<int>{2});
 }
 
 TEST(CpuShare, compact_ranks_take_neighbouring_cores_and_second_hardware_threads_last) {
   // Two sockets of two cores of two hardware threads, numbered as Linux mostly does: CPU c + 4 shares the core of CPU c.
-  const std::vector<topology::labelled_level> levels{{"socket", {0, 0, 0, 0, 1, 1, 1, 1}}, {"core", {0, 0, 1, 1, 2, 2, 3, 3}}};
+  const std::vector<topology::labelled_level> levels{{"socket", {0, 0, 0, 0, 1, 1, 1, 1}},
+                                                     {"core", {0, 0, 1, 1, 2, 2, 3, 3}}};
   const topology host({0, 4, 2, 6, 1, 5, 3, 7}, levels);
   const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7}, some{1, 2, 3, 6};
-  EXPECT_EQ(core_order(all, host), (std::vector<int>{0, 2, 1, 3, 4, 6, 5, 7}));
-  EXPECT_EQ(core_order(some, host), (std::vector<int>{2, 1, 3, 6}));
-  EXPECT_EQ(core_order(std::vector<int>{2, 99}, host), (std::vector<int>{2, 99})) << "a CPU that the topology does not know";
+  EXPECT_EQ(detail::core_order(all, host), (std::vector<int>{0, 2, 1, 3, 4, 6, 5, 7}));
+  EXPECT_EQ(detail::core_order(some, host), (std::vector<int>{2, 1, 3, 6}));
+  EXPECT_EQ(detail::core_order(std::vector<int>{2, 99}, host), (std::vector<int>{2, 99}))
+      << "a CPU that the topology does not know";
   std::set<int> taken;
   const auto mine = allowed_cpus();
   for (int rank = 0; rank + 1 < static_cast<int>(mine.size()); ++rank) {
-    const auto share = compact_share(mine, rank, static_cast<int>(mine.size()) - 1);
+    const auto share = detail::compact_share(mine, rank, static_cast<int>(mine.size()) - 1);
     ASSERT_EQ(share.size(), 1u);
     EXPECT_TRUE(taken.insert(share.front()).second) << "two ranks on CPU " << share.front();
   }

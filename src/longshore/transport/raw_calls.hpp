@@ -26,7 +26,8 @@ class raw_calls {
 
  protected:
   raw_calls() = default;
-  static constexpr std::size_t message_at = 4096;  // behind the flag; at the begin of a page, as a segment is
+  static constexpr std::size_t message_at =
+      4096;  // behind the flag; at the begin of a page, as a segment is
 };
 
 }  // namespace longshore

@@ -5,7 +5,11 @@
 namespace longshore {
 
 team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<int> cpus)
-    : rank_(rank), size_(size), nodes_(std::move(nodes)), waiting_(waiting), cpus_(std::move(cpus)) {}
+    : rank_(rank),
+      size_(size),
+      nodes_(std::move(nodes)),
+      waiting_(waiting),
+      cpus_(std::move(cpus)) {}
 
 team::~team() = default;
 

@@ -25,7 +25,7 @@ class waiter;
 /// How a transport waits, decided once at start.
 struct wait_policy {
   double timeout_seconds = 300;  ///< deadline of every wait; 0: none
-  bool spin = true;              ///< false where ranks outnumber cores: then a wait gives its core away at once
+  bool spin = true;  ///< false where ranks outnumber cores: then a wait gives its core away at once
 };
 
 /// One rank's view of a run. All calls are for the one thread that runs the rank; those named collective must be made by all
@@ -71,8 +71,9 @@ class team {
   virtual void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) = 0;
   /// Collective. As alltoall, with outgoing_counts[r] elements to rank r and incoming_counts[r] from it, packed in rank order.
   /// At most 2^31 - 1 elements per rank in each direction on mpi.
-  virtual void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
-                         std::span<const std::size_t> incoming_counts, std::size_t element_bytes) = 0;
+  virtual void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
+                         std::byte* incoming, std::span<const std::size_t> incoming_counts,
+                         std::size_t element_bytes) = 0;
   /// Collective. Element by element over the ranks, in place; the result is the same on all ranks.
   virtual void allreduce(std::span<std::int64_t> values, reduction operation) = 0;
   virtual void allreduce(std::span<double> values, reduction operation) = 0;
@@ -83,8 +84,8 @@ class team {
 
   /// Collective. Opens a channel to each of `to` and from each of `from`, with `slots` messages in flight per channel. The k-th
   /// end towards rank b that rank a names is joined with the k-th end from a that b names; their slot_bytes must be equal.
-  [[nodiscard]] virtual std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
-                                                                   std::span<const channel_end> from, int slots) = 0;
+  [[nodiscard]] virtual std::unique_ptr<channel_set> open_channels(
+      std::span<const channel_end> to, std::span<const channel_end> from, int slots) = 0;
 
   /// Called by waits now and then: lets the library underneath make progress, throws errc::peer_failed when another rank failed.
   virtual void attend() = 0;

@@ -10,7 +10,8 @@ struct traffic {
       0;  ///< sent by this rank to others, also within its node; what is copied by direct loads and stores, or for
           ///< the rank itself, is no message
   std::uint64_t payload_bytes = 0;  ///< what the user asked this rank to move
-  std::uint64_t wire_bytes = 0;  ///< what the messages carried: payload with headers and padding, and requests that answers need
+  std::uint64_t wire_bytes =
+      0;  ///< what the messages carried: payload with headers and padding, and requests that answers need
   std::uint64_t offnode_bytes = 0;  ///< of the wire bytes, those to another node
 
   traffic& operator+=(const traffic& other) noexcept {
@@ -22,8 +23,8 @@ struct traffic {
   }
   /// What came since `earlier`, of counts that only grow.
   [[nodiscard]] traffic operator-(const traffic& earlier) const noexcept {
-    return {messages - earlier.messages, payload_bytes - earlier.payload_bytes, wire_bytes - earlier.wire_bytes,
-            offnode_bytes - earlier.offnode_bytes};
+    return {messages - earlier.messages, payload_bytes - earlier.payload_bytes,
+            wire_bytes - earlier.wire_bytes, offnode_bytes - earlier.offnode_bytes};
   }
 };
 

@@ -44,9 +44,11 @@ void waiter::give_way() {
 void waiter::give_up(double waited_seconds) const {
   const std::string whom = peer_ < 0 ? "the other ranks" : fmt::format("rank {}", peer_);
   fail(errc::timeout,
-       "rank {} of {} waited {:.1f} s for {} from {}: a rank is stuck, far slower, or gone (LONGSHORE_TIMEOUT={} is the deadline "
+       "rank {} of {} waited {:.1f} s for {} from {}: a rank is stuck, far slower, or gone "
+       "(LONGSHORE_TIMEOUT={} is the deadline "
        "in seconds)",
-       team_.rank(), team_.size(), waited_seconds, operation_, whom, team_.waiting().timeout_seconds);
+       team_.rank(), team_.size(), waited_seconds, operation_, whom,
+       team_.waiting().timeout_seconds);
 }
 
 }  // namespace longshore

@@ -12,7 +12,10 @@ class waiter {
  public:
   /// `operation` is shown in the message of a timeout and must outlive the waiter (a literal). peer -1: no single one.
   waiter(team& team, const char* operation, int peer = -1) noexcept
-      : team_(team), operation_(operation), peer_(peer), spins_left_(team.waiting().spin ? most_spins : 0) {}
+      : team_(team),
+        operation_(operation),
+        peer_(peer),
+        spins_left_(team.waiting().spin ? most_spins : 0) {}
   ~waiter() {
     if (began_ >= 0) tell();
   }
@@ -33,11 +36,13 @@ class waiter {
   }
 
  private:
-  static constexpr int most_spins = 2000;  // some 50 microseconds: longer than a message, shorter than a time slice
+  static constexpr int most_spins =
+      2000;  // some 50 microseconds: longer than a message, shorter than a time slice
   // Waits of less than these spins, some two microseconds, are over before it would pay to look at the clock: they are not counted.
   static constexpr int spins_before_clock = most_spins - 80;
   void look_at_clock() noexcept;
-  void tell() noexcept;  // the team, how long this wait was: until the last pause, since what follows may be work
+  void
+  tell() noexcept;  // the team, how long this wait was: until the last pause, since what follows may be work
   void give_way();
   [[noreturn]] void give_up(double waited_seconds) const;
 

@@ -18,7 +18,8 @@ constexpr int runtime_failure_status = 3;
 // As launchers number the processes that they start.
 int rank_in_environment() {
   for (const char* name : {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const auto rank = environment_integer(name, 0, std::numeric_limits<int>::max())) return static_cast<int>(*rank);
+    if (const auto rank = environment_integer(name, 0, std::numeric_limits<int>::max()))
+      return static_cast<int>(*rank);
   return 0;
 }
 
@@ -53,7 +54,9 @@ void watchdog::watch() {
       seen = current;
       since = now;
     } else if (now - since > timeout_seconds_) {
-      fmt::print(stderr, "longshore: rank {}: {} did not return within {} s: a peer is stuck or gone (LONGSHORE_TIMEOUT)\n",
+      fmt::print(stderr,
+                 "longshore: rank {}: {} did not return within {} s: a peer is stuck or gone "
+                 "(LONGSHORE_TIMEOUT)\n",
                  rank_, operation, timeout_seconds_);
       std::_Exit(runtime_failure_status);
     }

@@ -14,10 +14,12 @@ std::shared_ptr<team> join(const run_options& options) {
   if (transport == "mpi") return mpi::join(nullptr, options);
 #endif
   if (transport == "threads") return threads::alone(options);
-  fail(errc::unsupported, "a team of transport {} outside of run(): only threads and mpi have one", transport);
+  fail(errc::unsupported, "a team of transport {} outside of run(): only threads and mpi have one",
+       transport);
 }
 
-std::shared_ptr<team> join_communicator([[maybe_unused]] const void* communicator, [[maybe_unused]] const run_options& options) {
+std::shared_ptr<team> join_communicator([[maybe_unused]] const void* communicator,
+                                        [[maybe_unused]] const run_options& options) {
 #ifdef LONGSHORE_HAVE_MPI
   return mpi::join(communicator, options);
 #else

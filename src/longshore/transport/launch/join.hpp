@@ -19,6 +19,7 @@ namespace longshore {
 /// Collective over a communicator of a program that has started MPI; `communicator` points to an MPI_Comm, which may be freed when the
 /// team has been made. The options say ranks_per_node and timeout_seconds. Throws errc::unsupported in a build without MPI, errc::usage
 /// when MPI is not running. The end of the team is collective, and comes before MPI_Finalize.
-[[nodiscard]] std::shared_ptr<team> join_communicator(const void* communicator, const run_options& options);
+[[nodiscard]] std::shared_ptr<team> join_communicator(const void* communicator,
+                                                      const run_options& options);
 
 }  // namespace longshore

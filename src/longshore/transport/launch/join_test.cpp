@@ -104,7 +104,8 @@ class captured_stderr {
 
   [[nodiscard]] std::string text() const {
     std::string all(1000, '\0');
-    all.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(fileno(file_), all.data(), all.size(), 0))));
+    all.resize(static_cast<std::size_t>(
+        std::max<ssize_t>(0, pread(fileno(file_), all.data(), all.size(), 0))));
     return all;
   }
 
@@ -119,13 +120,15 @@ TEST(launcher, says_how_far_a_start_of_many_ranks_is_that_takes_long) {
   run_options options = on_threads();
   options.ranks = crowd_per_core * usable_cores() + 1;
   options.notice_seconds = 1e-3;
-  if (options.ranks > most_ranks) GTEST_SKIP() << "this machine has cores for as many ranks as there may be";
+  if (options.ranks > most_ranks)
+    GTEST_SKIP() << "this machine has cores for as many ranks as there may be";
   std::string said;
   {
     const captured_stderr now;
     launcher(options).run([&](team& mine) {
       const double began = mine.now();
-      while (mine.rank() == 1 && now.text().empty() && mine.now() - began < 60) std::this_thread::yield();
+      while (mine.rank() == 1 && now.text().empty() && mine.now() - began < 60)
+        std::this_thread::yield();
       mine.barrier();
     });
     said = now.text();

@@ -6,13 +6,17 @@
 
 namespace longshore {
 
-bool has_raw_calls(std::string_view transport) noexcept { return transport == "shmem" || transport == "ucx"; }
+bool has_raw_calls(std::string_view transport) noexcept {
+  return transport == "shmem" || transport == "ucx";
+}
 
 std::unique_ptr<raw_calls> raw_calls_of(team& team, [[maybe_unused]] std::size_t bytes) {
 #if defined(LONGSHORE_HAVE_SHMEM) || defined(LONGSHORE_HAVE_UCX)
   if (auto calls = one_sided::make_raw_calls(team, bytes)) return calls;
 #endif
-  fail(errc::unsupported, "transport {} has no calls of its own to measure: raw is for shmem and ucx", team.transport_name());
+  fail(errc::unsupported,
+       "transport {} has no calls of its own to measure: raw is for shmem and ucx",
+       team.transport_name());
 }
 
 }  // namespace longshore

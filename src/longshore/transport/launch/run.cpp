@@ -29,7 +29,8 @@ std::string chosen_transport(const std::string& asked) {
   const auto available = available_transports();
   if (!asked.empty()) {
     if (std::find(available.begin(), available.end(), asked) == available.end())
-      fail(errc::usage, "transport '{}': this build has {}", asked, fmt::format("{}", fmt::join(available, ", ")));
+      fail(errc::usage, "transport '{}': this build has {}", asked,
+           fmt::format("{}", fmt::join(available, ", ")));
     return asked;
   }
 #ifdef LONGSHORE_HAVE_MPI
@@ -61,9 +62,12 @@ std::vector<std::string> available_transports() {
 run_options options_from_environment() {
   run_options options;
   options.transport = environment_text("LONGSHORE_TRANSPORT").value_or("");
-  options.ranks = static_cast<int>(environment_integer("LONGSHORE_RANKS", 1, most_ranks).value_or(0));
-  options.ranks_per_node = static_cast<int>(environment_integer("LONGSHORE_RANKS_PER_NODE", 0, most_ranks).value_or(0));
-  options.timeout_seconds = environment_number("LONGSHORE_TIMEOUT", 0, most_seconds).value_or(options.timeout_seconds);
+  options.ranks =
+      static_cast<int>(environment_integer("LONGSHORE_RANKS", 1, most_ranks).value_or(0));
+  options.ranks_per_node =
+      static_cast<int>(environment_integer("LONGSHORE_RANKS_PER_NODE", 0, most_ranks).value_or(0));
+  options.timeout_seconds =
+      environment_number("LONGSHORE_TIMEOUT", 0, most_seconds).value_or(options.timeout_seconds);
   options.check_calls = environment_integer("LONGSHORE_CHECK", 0, 1).value_or(0) != 0;
   read_pinning(options, false);
   return options;
@@ -75,7 +79,9 @@ void read_pinning(run_options& options, bool otherwise) {
   options.compact = word == "compact";
   if (word != "0" && word != "1" && word != "scatter" && word != "compact")
     fail(errc::usage,
-         "LONGSHORE_PIN is '{}': it is 0 (bind no rank), 1 or scatter (over all CPUs), or compact (to neighbouring cores)", word);
+         "LONGSHORE_PIN is '{}': it is 0 (bind no rank), 1 or scatter (over all CPUs), or compact "
+         "(to neighbouring cores)",
+         word);
 }
 
 // One library of the transport's, started once: several would fight for what a process has once.
@@ -132,6 +138,8 @@ void launcher::run(const run_options& options, const std::function<void(team&)>&
   threads::run(options, body);
 }
 
-void run(int, char**, const std::function<void(team&)>& body) { launcher(options_from_environment()).run(body); }
+void run(int, char**, const std::function<void(team&)>& body) {
+  launcher(options_from_environment()).run(body);
+}
 
 }  // namespace longshore

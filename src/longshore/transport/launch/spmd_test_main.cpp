@@ -30,7 +30,8 @@ struct layout {
   int ranks = 0;           // 0: as many as were started
   int ranks_per_node = 0;  // 0: the real nodes
   [[nodiscard]] std::string text() const {
-    return (ranks > 0 ? std::to_string(ranks) : "all") + (ranks_per_node > 0 ? ":" + std::to_string(ranks_per_node) : "");
+    return (ranks > 0 ? std::to_string(ranks) : "all") +
+           (ranks_per_node > 0 ? ":" + std::to_string(ranks_per_node) : "");
   }
 };
 
@@ -46,8 +47,9 @@ class failure_printer final : public ::testing::EmptyTestEventListener {
   explicit failure_printer(int rank) : rank_(rank) {}
   void OnTestPartResult(const ::testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    fmt::print(stderr, "rank {}: {}:{}: {}\n", rank_, result.file_name() == nullptr ? "?" : result.file_name(),
-               result.line_number(), result.message());
+    fmt::print(stderr, "rank {}: {}:{}: {}\n", rank_,
+               result.file_name() == nullptr ? "?" : result.file_name(), result.line_number(),
+               result.message());
   }
 
  private:
@@ -69,7 +71,8 @@ std::vector<layout> layouts_of_text(std::string_view text) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view one = text.substr(begin, end - begin);
     const std::size_t colon = one.find(':');
-    layouts.push_back({whole_number(one.substr(0, colon)), colon == one.npos ? 0 : whole_number(one.substr(colon + 1))});
+    layouts.push_back({whole_number(one.substr(0, colon)),
+                       colon == one.npos ? 0 : whole_number(one.substr(colon + 1))});
     begin = end + 1;
   }
   return layouts;
@@ -147,7 +150,8 @@ int run_all(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   if (!failed.empty())
-    fmt::print(stderr, "rank {}: tests failed on {} in layouts{}\n", rank, started.options().transport, failed);
+    fmt::print(stderr, "rank {}: tests failed on {} in layouts{}\n", rank,
+               started.options().transport, failed);
   return failed.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -156,7 +160,8 @@ int run_all(int argc, char** argv) {
 void spmd(const std::function<void(team&)>& body) {
   try {
     run_now([&](team& team) {
-      const ::testing::ScopedTrace where(__FILE__, __LINE__, fmt::format("{}, rank {}", layout_now, team.rank()));
+      const ::testing::ScopedTrace where(__FILE__, __LINE__,
+                                         fmt::format("{}, rank {}", layout_now, team.rank()));
       body(team);
     });
   } catch (const std::exception& e) {

@@ -25,7 +25,9 @@ inline void check(int code, const char* call) {
 /// `n` as the int that MPI counts in. Throws errc::usage when it does not fit.
 inline int count(std::size_t n, const char* call) {
   if (n > INT_MAX)
-    fail(errc::usage, "{}: {} elements, but this MPI counts to {}: split the data over more ranks or calls", call, n, INT_MAX);
+    fail(errc::usage,
+         "{}: {} elements, but this MPI counts to {}: split the data over more ranks or calls",
+         call, n, INT_MAX);
   return static_cast<int>(n);
 }
 

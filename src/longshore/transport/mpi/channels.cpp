@@ -1,6 +1,6 @@
 #include <longshore/core/error.hpp>
+#include <longshore/transport/detail/split_ends.hpp>
 #include <longshore/transport/mpi/channels.hpp>
-#include <longshore/transport/split_ends.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ std::size_t needed_bytes(std::span<const channel_end> ends, int slots) {
   std::map<int, int> named;
   for (const auto& end : ends) {
     if (++named[end.peer] > team::tags_per_block)
-      fail(errc::unsupported, "more than {} channels to rank {} in one call: open them in several", team::tags_per_block,
-           end.peer);
+      fail(errc::unsupported, "more than {} channels to rank {} in one call: open them in several",
+           team::tags_per_block, end.peer);
     bytes += message_buffer_bytes(end.slot_bytes, slots);
   }
   return bytes;
@@ -33,24 +33,30 @@ std::size_t needed_bytes(std::span<const channel_end> ends, int slots) {
 
 }  // namespace
 
-channel_ends::channel_ends(team& team, std::span<const channel_end> near_to, std::span<const channel_end> near_from,
-                           std::span<const channel_end> far_to, std::span<const channel_end> far_from, int slots) {
-  const std::size_t ring_bytes = team.agree_on_memory(ring_channels::needed_bytes(near_to, slots),
-                                                      needed_bytes(far_to, slots) + needed_bytes(far_from, slots));
+channel_ends::channel_ends(team& team, std::span<const channel_end> near_to,
+                           std::span<const channel_end> near_from,
+                           std::span<const channel_end> far_to,
+                           std::span<const channel_end> far_from, int slots) {
+  const std::size_t ring_bytes =
+      team.agree_on_memory(detail::ring_channels::needed_bytes(near_to, slots),
+                           needed_bytes(far_to, slots) + needed_bytes(far_from, slots));
   memory_ = std::make_unique<node_memory>(team.node(), ring_bytes);
   const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };
-  constexpr collective_call call{.what = collective::open_channels};
-  rings = std::make_unique<ring_channels>(near_to, near_from, slots, team.rank(), part_of, [&] { team.meet(call); });
+  constexpr detail::collective_call call{.what = detail::collective::open_channels};
+  rings = std::make_unique<detail::ring_channels>(near_to, near_from, slots, team.rank(), part_of,
+                                                  [&] { team.meet(call); });
   try {
     make_messages(team, far_to, far_from, slots);
     team.meet(call);
   } catch (...) {
-    static_cast<void>(new pages(std::move(buffers_)));  // requests are active on them, as in the destructor
+    static_cast<void>(
+        new pages(std::move(buffers_)));  // requests are active on them, as in the destructor
     throw;
   }
 }
 
-void channel_ends::make_messages(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
+void channel_ends::make_messages(team& team, std::span<const channel_end> to,
+                                 std::span<const channel_end> from, int slots) {
   buffers_ = pages(needed_bytes(to, slots) + needed_bytes(from, slots));
   tag_block_ = team.take_tag_block();
   std::byte* next = buffers_.data();
@@ -73,7 +79,7 @@ void channel_ends::close(team& team) {
     if (closed) break;
   }
   team.meet(
-      {.what = collective::
+      {.what = detail::collective::
            free});  // nobody unmaps a ring that its reader still looks at, or uses a tag again on which a peer still receives
   team.give_tag_block_back(tag_block_);
   closed_ = true;
@@ -86,18 +92,23 @@ channel_ends::~channel_ends() {
   static_cast<void>(memory_.release());
 }
 
-channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from, int slots)
+channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
+                   int slots)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
-  const split_ends outgoing = split(team.nodes(), to), incoming = split(team.nodes(), from);
-  ends_ = std::make_unique<channel_ends>(team, outgoing.near, incoming.near, outgoing.far, incoming.far, slots);
-  senders_ = in_order<channel_sender>(
+  const detail::split_ends outgoing = detail::split(team.nodes(), to),
+                           incoming = detail::split(team.nodes(), from);
+  ends_ = std::make_unique<channel_ends>(team, outgoing.near, incoming.near, outgoing.far,
+                                         incoming.far, slots);
+  senders_ = detail::in_order<channel_sender>(
       team.nodes(), to, [next = ends_->rings->senders.begin()]() mutable { return &*next++; },
       [next = ends_->message_senders.begin()]() mutable { return &*next++; });
-  receivers_ = in_order<channel_receiver>(
+  receivers_ = detail::in_order<channel_receiver>(
       team.nodes(), from, [next = ends_->rings->receivers.begin()]() mutable { return &*next++; },
       [next = ends_->message_receivers.begin()]() mutable { return &*next++; });
 }
 
-channels::~channels() { team_.give_back(std::move(ends_), std::uncaught_exceptions() > unwinding_); }
+channels::~channels() {
+  team_.give_back(std::move(ends_), std::uncaught_exceptions() > unwinding_);
+}
 
 }  // namespace longshore::mpi

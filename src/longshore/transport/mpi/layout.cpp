@@ -1,7 +1,7 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/memory.hpp>
-#include <longshore/transport/cpu_share.hpp>
+#include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/mpi/layout.hpp>
 
 #include <fmt/core.h>
@@ -14,7 +14,8 @@ namespace {
 
 communicator split_by_host(const communicator& ranks) {
   MPI_Comm host = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(ranks.get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  check(MPI_Comm_split_type(ranks.get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+        "MPI_Comm_split_type");
   MPI_Comm_set_errhandler(host, MPI_ERRORS_RETURN);
   return communicator(host);
 }
@@ -42,9 +43,11 @@ bool all_of(const communicator& ranks, bool mine) {
 
 // CPUs that any rank of the host may use: launchers bind ranks to different ones.
 std::vector<int> cpus_of_host(const communicator& host) {
-  cpu_mask mask = mask_of(allowed_cpus());
-  check(MPI_Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_BYTE, MPI_BOR, host.get()), "MPI_Allreduce");
-  return cpus_in(mask);
+  detail::cpu_mask mask = detail::mask_of(allowed_cpus());
+  check(MPI_Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_BYTE, MPI_BOR,
+                      host.get()),
+        "MPI_Allreduce");
+  return detail::cpus_in(mask);
 }
 
 }  // namespace
@@ -56,8 +59,9 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
   host_memory = wanted ? try_share(physical_host) : nullptr;
 
   ranks_on_host = physical_host.size();
-  host_share mine = share_of_host(allowed_cpus(), cpus_of_host(physical_host), physical_host.rank(), ranks_on_host,
-                                  options.pin && options.compact);
+  detail::host_share mine =
+      detail::share_of_host(allowed_cpus(), cpus_of_host(physical_host), physical_host.rank(),
+                            ranks_on_host, options.pin && options.compact);
   cpus = std::move(mine.cpus);
   enough_cores = mine.enough_cores;
 
@@ -67,7 +71,8 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
   } else {
     if (rank == 0)
       fmt::print(stderr,
-                 "longshore: no memory shared between ranks (MPI_Win_allocate_shared is missing or off, or /dev/shm is full): "
+                 "longshore: no memory shared between ranks (MPI_Win_allocate_shared is missing or "
+                 "off, or /dev/shm is full): "
                  "all data goes by messages\n");
     host_memory.reset();
     host = communicator::split(ranks.get(), rank);
@@ -77,7 +82,8 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
   int host_id = rank;  // of the host's first rank
   check(MPI_Bcast(&host_id, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
   std::vector<int> host_of(static_cast<std::size_t>(ranks.size()));
-  check(MPI_Allgather(&host_id, 1, MPI_INT, host_of.data(), 1, MPI_INT, ranks.get()), "MPI_Allgather");
+  check(MPI_Allgather(&host_id, 1, MPI_INT, host_of.data(), 1, MPI_INT, ranks.get()),
+        "MPI_Allgather");
   nodes = node_map(host_of, rank, options.ranks_per_node);
 }
 

@@ -10,10 +10,10 @@ namespace longshore::mpi {
 /// Where things lie in the memory that the ranks of a host share, which is zero at first.
 struct host_layout {
   explicit host_layout(std::size_t ranks_of_host)
-      : row_bytes(row_bytes_for(ranks_of_host, 4096)),
+      : row_bytes(detail::row_bytes_for(ranks_of_host, 4096)),
         barriers_at(round_up(sizeof(host_state), interference_bytes)),
-        slots_at(barriers_at + ranks_of_host * sizeof(node_barrier_state)),
-        rows_at(slots_at + ranks_of_host * sizeof(call_slot)),
+        slots_at(barriers_at + ranks_of_host * sizeof(detail::node_barrier_state)),
+        rows_at(slots_at + ranks_of_host * sizeof(detail::call_slot)),
         total_bytes(rows_at + ranks_of_host * 2 * row_bytes) {}
 
   std::size_t row_bytes;
@@ -28,7 +28,7 @@ struct team::layout {
   /// own, and rank 0 says so.
   layout(const communicator& ranks, const run_options& options);
 
-  communicator host;                         ///< the ranks of this host; this rank alone where memory cannot be shared
+  communicator host;  ///< the ranks of this host; this rank alone where memory cannot be shared
   std::unique_ptr<node_memory> host_memory;  ///< what host_layout has, shared by the host's ranks
   node_map nodes;
   std::vector<int> cpus;  ///< of this rank

@@ -9,7 +9,9 @@ namespace {
 // One byte more than any message: the length by which the last one says that it is the last.
 std::size_t closing_bytes(std::size_t slot_bytes) { return slot_bytes + 1; }
 
-std::size_t stride_bytes(std::size_t slot_bytes) { return round_up(closing_bytes(slot_bytes), cache_line_bytes); }
+std::size_t stride_bytes(std::size_t slot_bytes) {
+  return round_up(closing_bytes(slot_bytes), cache_line_bytes);
+}
 
 }  // namespace
 
@@ -19,7 +21,8 @@ std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots) {
   return static_cast<std::size_t>(slots) * stride_bytes(slot_bytes);
 }
 
-message_sender::message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag)
+message_sender::message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm,
+                               int tag)
     : channel_sender(end),
       buffer_(buffer),
       comm_(comm),
@@ -33,7 +36,9 @@ bool message_sender::is_free(std::size_t slot) {
   return done != 0;
 }
 
-std::byte* message_sender::reserve() { return is_free(slot_) ? buffer_ + slot_ * stride_bytes(slot_bytes()) : nullptr; }
+std::byte* message_sender::reserve() {
+  return is_free(slot_) ? buffer_ + slot_ * stride_bytes(slot_bytes()) : nullptr;
+}
 
 void message_sender::commit(std::size_t bytes) {
   assert(bytes <= slot_bytes() && !close_sent_);
@@ -41,8 +46,8 @@ void message_sender::commit(std::size_t bytes) {
 }
 
 void message_sender::send(std::size_t bytes) {
-  check(MPI_Issend(buffer_ + slot_ * stride_bytes(slot_bytes()), static_cast<int>(bytes), MPI_BYTE, peer(), tag_, comm_,
-                   &requests_[slot_]),
+  check(MPI_Issend(buffer_ + slot_ * stride_bytes(slot_bytes()), static_cast<int>(bytes), MPI_BYTE,
+                   peer(), tag_, comm_, &requests_[slot_]),
         "MPI_Issend");
   slot_ = slot_ + 1 == requests_.size() ? 0 : slot_ + 1;
 }
@@ -69,14 +74,16 @@ std::size_t awaited_messages::add(message_receiver& receiver) {
 void awaited_messages::look() {
   ++looks_;
   int count = 0;
-  check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, complete_.data(), statuses_.data()),
+  check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, complete_.data(),
+                     statuses_.data()),
         "MPI_Testsome");
   for (int k = 0; k < count; ++k)  // MPI_UNDEFINED, where nothing is awaited, is negative
-    receivers_[static_cast<std::size_t>(complete_[static_cast<std::size_t>(k)])]->came(statuses_[static_cast<std::size_t>(k)]);
+    receivers_[static_cast<std::size_t>(complete_[static_cast<std::size_t>(k)])]->came(
+        statuses_[static_cast<std::size_t>(k)]);
 }
 
-message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag,
-                                   awaited_messages& awaited)
+message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm,
+                                   int tag, awaited_messages& awaited)
     : channel_receiver(end),
       buffer_(buffer),
       comm_(comm),
@@ -95,8 +102,9 @@ void message_receiver::came(const MPI_Status& status) {
 }
 
 void message_receiver::post(std::size_t slot) {
-  check(MPI_Irecv(buffer_ + slot * stride_bytes(slot_bytes()), static_cast<int>(closing_bytes(slot_bytes())), MPI_BYTE, peer(),
-                  tag_, comm_, &requests_[slot]),
+  check(MPI_Irecv(buffer_ + slot * stride_bytes(slot_bytes()),
+                  static_cast<int>(closing_bytes(slot_bytes())), MPI_BYTE, peer(), tag_, comm_,
+                  &requests_[slot]),
         "MPI_Irecv");
 }
 
@@ -107,7 +115,8 @@ std::optional<std::span<const std::byte>> message_receiver::front() {
     asked_at_ = awaited_.looks();
     if (!arrived_) return std::nullopt;
   }
-  return std::span<const std::byte>(buffer_ + slot_ * stride_bytes(slot_bytes()), static_cast<std::size_t>(length_bytes_));
+  return std::span<const std::byte>(buffer_ + slot_ * stride_bytes(slot_bytes()),
+                                    static_cast<std::size_t>(length_bytes_));
 }
 
 void message_receiver::release() {

@@ -63,7 +63,8 @@ class awaited_messages {
 class message_receiver final : public channel_receiver {
  public:
   /// `awaited` must outlive the object, and the object not move.
-  message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag, awaited_messages& awaited);
+  message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag,
+                   awaited_messages& awaited);
   [[nodiscard]] std::optional<std::span<const std::byte>> front() override;
   void release() override;
   /// Drops what arrives. True once the sender has closed; then no receive is posted any more.

@@ -8,7 +8,8 @@
 namespace longshore::mpi {
 
 node_memory::node_memory(const communicator& node, std::size_t part_bytes)
-    : stride_bytes_(round_up(std::max<std::size_t>(part_bytes, 1), page_bytes())), unwinding_(std::uncaught_exceptions()) {
+    : stride_bytes_(round_up(std::max<std::size_t>(part_bytes, 1), page_bytes())),
+      unwinding_(std::uncaught_exceptions()) {
   const auto ranks = static_cast<std::size_t>(node.size());
   if (ranks == 1) {
     private_ = pages(stride_bytes_);
@@ -17,14 +18,17 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
   }
   const std::size_t bytes = node.rank() == 0 ? ranks * stride_bytes_ + page_bytes() : 0;
   void* mine = nullptr;
-  check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(), &mine, &window_),
+  check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node.get(), &mine,
+                                &window_),
         "MPI_Win_allocate_shared");
   MPI_Aint size = 0;
   int unit = 0;
   void* first = nullptr;
   check(MPI_Win_shared_query(window_, 0, &size, &unit, &first), "MPI_Win_shared_query");
-  base_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(first), page_bytes()));
-  prefer_huge_pages(base_, ranks * stride_bytes_);  // where the system allows them for shared memory
+  base_ =
+      reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(first), page_bytes()));
+  prefer_huge_pages(base_,
+                    ranks * stride_bytes_);  // where the system allows them for shared memory
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }
 

@@ -28,7 +28,8 @@ struct world {
 
 // Passes a number around a ring: through a segment, then through channels.
 void use(team& team, int salt) {
-  const int up = (team.rank() + 1) % team.size(), down = (team.rank() + team.size() - 1) % team.size();
+  const int up = (team.rank() + 1) % team.size(),
+            down = (team.rank() + team.size() - 1) % team.size();
   const int mine = 100 * salt + team.rank(), expected = 100 * salt + down;
   const auto memory = team.allocate(sizeof(int));
   memory->put(up, 0, &mine, sizeof(mine));
@@ -43,7 +44,8 @@ void use(team& team, int salt) {
   std::memcpy(channels->sender(0).reserve(), &mine, sizeof(mine));
   channels->sender(0).commit(sizeof(mine));
   std::optional<std::span<const std::byte>> message;
-  for (waiter wait(team, "a message", down); !(message = channels->receiver(0).front()); wait.pause()) {
+  for (waiter wait(team, "a message", down); !(message = channels->receiver(0).front());
+       wait.pause()) {
   }
   std::memcpy(&got, message->data(), sizeof(got));
   EXPECT_EQ(got, expected);
@@ -81,7 +83,8 @@ TEST_P(OwnProgram, makes_teams_of_parts_that_work_apart_from_each_other) {
 TEST_P(OwnProgram, has_messages_of_its_own_that_go_on_while_a_team_waits) {
   const auto team = mpi::team::make(MPI_COMM_WORLD, with(GetParam()));
   // The next rank comes to the barrier only after a send that completes no sooner than the waiting rank takes part in it.
-  const int up = (team->rank() + 1) % team->size(), down = (team->rank() + team->size() - 1) % team->size();
+  const int up = (team->rank() + 1) % team->size(),
+            down = (team->rank() + team->size() - 1) % team->size();
   for (int waiting = 0; waiting < team->size() && team->size() > 1; ++waiting) {
     int in = -1;
     const int out = waiting;

@@ -15,17 +15,23 @@ constexpr std::size_t most = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
 std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes) {
-  const auto number = [](std::size_t bytes) { return static_cast<std::int64_t>(std::min(bytes, most)); };
+  const auto number = [](std::size_t bytes) {
+    return static_cast<std::int64_t>(std::min(bytes, most));
+  };
   // Nodes may be virtual: what a host has is for all of its ranks. A page of shared memory that is not there kills with a bus error.
   const auto ranks = static_cast<std::size_t>(ranks_on_host_);
   const std::size_t memory = available_memory_bytes() / ranks;
-  const std::size_t shareable = nodes().my_rank_count() > 1 ? available_shared_memory_bytes() / ranks : memory;
-  std::array<std::int64_t, 4> all{-number(shared_bytes), -number(own_bytes), number(memory), number(shareable)};
+  const std::size_t shareable =
+      nodes().my_rank_count() > 1 ? available_shared_memory_bytes() / ranks : memory;
+  std::array<std::int64_t, 4> all{-number(shared_bytes), -number(own_bytes), number(memory),
+                                  number(shareable)};
   allreduce(all, reduction::min);
-  const std::int64_t shared = -all[0], own = -all[1], least_memory = all[2], least_shareable = std::min(all[2], all[3]);
+  const std::int64_t shared = -all[0], own = -all[1], least_memory = all[2],
+                     least_shareable = std::min(all[2], all[3]);
   if (shared > least_shareable || own > least_memory - shared)
     fail(errc::out_of_memory,
-         "a rank asks for {} bytes, {} of them shared; the host with the least has {} for each of its ranks, {} of them shared: "
+         "a rank asks for {} bytes, {} of them shared; the host with the least has {} for each of "
+         "its ranks, {} of them shared: "
          "use "
          "smaller arrays or fewer ranks per node",
          shared_bytes + own_bytes, shared_bytes, least_memory, least_shareable);
@@ -33,7 +39,8 @@ std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_byte
 }
 
 void team::give_back(std::unique_ptr<shared_resource> resource, bool unwinding) {
-  kept_.give_back(*this, std::move(resource), unwinding, [this](shared_resource& given) { given.close(*this); });
+  kept_.give_back(*this, std::move(resource), unwinding,
+                  [this](shared_resource& given) { given.close(*this); });
 }
 
 void team::close_kept() {

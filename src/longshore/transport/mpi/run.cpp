@@ -16,7 +16,8 @@ environment::environment() : own_(false) {
   MPI_Finalized(&finalised);
   if (finalised != 0)
     fail(errc::usage,
-         "MPI has been finalised and cannot be started again in this process: keep one longshore::launcher for all runs");
+         "MPI has been finalised and cannot be started again in this process: keep one "
+         "longshore::launcher for all runs");
   if (initialised != 0) return;
   int provided = 0;  // anything will do: only the rank's own thread calls MPI
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -28,7 +29,8 @@ environment::~environment() {
 }
 
 bool is_launched() noexcept {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALRANKID", "SMPI_GLOBAL_SIZE"})
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+                           "MPI_LOCALRANKID", "SMPI_GLOBAL_SIZE"})
     if (std::getenv(name) != nullptr) return true;
   return false;
 }
@@ -51,16 +53,19 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   run(&world, options, body);
 }
 
-void run(const void* communicator, const run_options& options, const std::function<void(longshore::team&)>& body) {
+void run(const void* communicator, const run_options& options,
+         const std::function<void(longshore::team&)>& body) {
   std::unique_ptr<team> mine;
   try {
     mine = team::make(*static_cast<const MPI_Comm*>(communicator), options);
     if (options.ranks > 0 && options.ranks != mine->size())
-      fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher (mpirun -n {})",
+      fail(errc::usage,
+           "{} ranks asked for, but the launcher started {}: give the number to the launcher "
+           "(mpirun -n {})",
            options.ranks, mine->size(), options.ranks);
     const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
     body(*mine);
-    mine->meet({.what = collective::end_of_run});
+    mine->meet({.what = detail::collective::end_of_run});
   } catch (...) {
     end(mine.get(), failure_text(std::current_exception()));
   }
@@ -80,7 +85,8 @@ std::shared_ptr<longshore::team> join(const void* communicator, const run_option
     MPI_Initialized(&initialised);
     MPI_Finalized(&finalised);
     if (initialised == 0 || finalised != 0)
-      fail(errc::usage, "a team of an MPI communicator: MPI {}", initialised == 0 ? "has not been started" : "has ended");
+      fail(errc::usage, "a team of an MPI communicator: MPI {}",
+           initialised == 0 ? "has not been started" : "has ended");
     ranks = *static_cast<const MPI_Comm*>(communicator);
   }
   joined->mine = team::make(ranks, options);

@@ -29,10 +29,12 @@ class environment {
 void run(const run_options& options, const std::function<void(longshore::team&)>& body);
 
 /// The same over the communicator that `communicator` (an MPI_Comm*) points to. An exception ends all processes, those outside of it too.
-void run(const void* communicator, const run_options& options, const std::function<void(longshore::team&)>& body);
+void run(const void* communicator, const run_options& options,
+         const std::function<void(longshore::team&)>& body);
 
 /// Collective over the communicator that `communicator` (an MPI_Comm*) points to; null: over MPI_COMM_WORLD, and MPI is started unless
 /// it was, and ended with the team if it was started here. Errors are thrown, and end no other process. See launch/join.hpp.
-[[nodiscard]] std::shared_ptr<longshore::team> join(const void* communicator, const run_options& options);
+[[nodiscard]] std::shared_ptr<longshore::team> join(const void* communicator,
+                                                    const run_options& options);
 
 }  // namespace longshore::mpi

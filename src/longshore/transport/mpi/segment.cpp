@@ -13,29 +13,33 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 
 template <class Call>
 void in_pieces(std::size_t bytes, const Call& call) {
-  for (std::size_t done = 0; done < bytes; done += piece_bytes) call(done, static_cast<int>(std::min(piece_bytes, bytes - done)));
+  for (std::size_t done = 0; done < bytes; done += piece_bytes)
+    call(done, static_cast<int>(std::min(piece_bytes, bytes - done)));
 }
 
 std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory) {
   std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
-  for (const int rank : team.nodes().my_ranks()) parts[rank] = memory.part(team.nodes().local_index(rank));
+  for (const int rank : team.nodes().my_ranks())
+    parts[rank] = memory.part(team.nodes().local_index(rank));
   return parts;
 }
 
 }  // namespace
 
-segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes) : memory_(std::move(memory)) {
+segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes)
+    : memory_(std::move(memory)) {
   if (team.nodes().node_count() == 1) return;
   const watchdog::section limit(team.dog(), "MPI_Win_create");
-  check(MPI_Win_create(memory_->part(team.nodes().local_index(team.rank())), static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL,
-                       team.comm(), &window_),
-        "MPI_Win_create between nodes (Open MPI with TCP alone needs OMPI_MCA_osc=ucx,sm and more: docs/transports.md)");
+  check(MPI_Win_create(memory_->part(team.nodes().local_index(team.rank())),
+                       static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, team.comm(), &window_),
+        "MPI_Win_create between nodes (Open MPI with TCP alone needs OMPI_MCA_osc=ucx,sm and more: "
+        "docs/transports.md)");
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }
 
 void segment_memory::close(team& team) {
-  team.meet({.what = collective::free});  // what follows has no deadline of its own
+  team.meet({.what = detail::collective::free});  // what follows has no deadline of its own
   if (window_ != MPI_WIN_NULL) {
     const watchdog::section limit(team.dog(), "freeing a segment");
     MPI_Win_unlock_all(window_);
@@ -45,14 +49,17 @@ void segment_memory::close(team& team) {
 }
 
 segment::segment(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes)
-    : longshore::segment(bytes, memory->part(team.nodes().local_index(team.rank())), direct_parts(team, *memory)),
+    : longshore::segment(bytes, memory->part(team.nodes().local_index(team.rank())),
+                         direct_parts(team, *memory)),
       team_(team),
       memory_(std::make_unique<segment_memory>(team, std::move(memory), bytes)),
       window_(memory_->window()),
       dog_(team.dog()),
       unwinding_(std::uncaught_exceptions()) {}
 
-segment::~segment() { team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_); }
+segment::~segment() {
+  team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_);
+}
 
 void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   check_range(peer, offset, bytes);
@@ -62,8 +69,8 @@ void segment::put_start(int peer, std::size_t offset, const void* from, std::siz
     return;
   }
   in_pieces(bytes, [&](std::size_t done, int n) {
-    check(MPI_Put(static_cast<const std::byte*>(from) + done, n, MPI_BYTE, peer, static_cast<MPI_Aint>(offset + done), n,
-                  MPI_BYTE, window_),
+    check(MPI_Put(static_cast<const std::byte*>(from) + done, n, MPI_BYTE, peer,
+                  static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_),
           "MPI_Put");
   });
   pending_ = true;
@@ -77,8 +84,8 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
     return;
   }
   in_pieces(bytes, [&](std::size_t done, int n) {
-    check(MPI_Get(static_cast<std::byte*>(to) + done, n, MPI_BYTE, peer, static_cast<MPI_Aint>(offset + done), n, MPI_BYTE,
-                  window_),
+    check(MPI_Get(static_cast<std::byte*>(to) + done, n, MPI_BYTE, peer,
+                  static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_),
           "MPI_Get");
   });
   pending_ = true;
@@ -100,13 +107,16 @@ void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
 
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
   check_range(peer, offset, sizeof(std::int64_t));
-  if (offset % sizeof(std::int64_t) != 0) fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
+  if (offset % sizeof(std::int64_t) != 0)
+    fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
   // One way for all ranks: processor atomics and MPI's are not atomic among each other.
   if (window_ == MPI_WIN_NULL)
-    return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset)).fetch_add(amount, std::memory_order_acq_rel);
+    return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
+        .fetch_add(amount, std::memory_order_acq_rel);
   std::int64_t before = 0;
   const watchdog::section limit(dog_, "MPI_Fetch_and_op");
-  check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset), MPI_SUM, window_),
+  check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset),
+                         MPI_SUM, window_),
         "MPI_Fetch_and_op");
   check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
   return before;

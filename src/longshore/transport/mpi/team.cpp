@@ -1,4 +1,4 @@
-#include <longshore/transport/dissemination.hpp>
+#include <longshore/transport/detail/dissemination.hpp>
 #include <longshore/transport/mpi/channels.hpp>
 #include <longshore/transport/mpi/layout.hpp>
 #include <longshore/transport/mpi/segment.hpp>
@@ -59,7 +59,9 @@ void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
     if (timeout_seconds > 0 && monotonic_seconds() - began > timeout_seconds)
-      fail(errc::timeout, "the other ranks did not all come to make a team within {} s (LONGSHORE_TIMEOUT)", timeout_seconds);
+      fail(errc::timeout,
+           "the other ranks did not all come to make a team within {} s (LONGSHORE_TIMEOUT)",
+           timeout_seconds);
     sched_yield();
   }
 }
@@ -74,8 +76,8 @@ std::unique_ptr<team> team::make(MPI_Comm ranks, const run_options& options) {
 }
 
 team::team(communicator ranks, layout found, double timeout_seconds)
-    : longshore::team(ranks.rank(), ranks.size(), std::move(found.nodes), {timeout_seconds, found.enough_cores},
-                      std::move(found.cpus)),
+    : longshore::team(ranks.rank(), ranks.size(), std::move(found.nodes),
+                      {timeout_seconds, found.enough_cores}, std::move(found.cpus)),
       ranks_(std::move(ranks)),
       channel_comm_(communicator::duplicate(ranks_.get())),
       host_(std::move(found.host)),
@@ -92,9 +94,10 @@ team::team(communicator ranks, layout found, double timeout_seconds)
   host_state_ = reinterpret_cast<host_state*>(memory);
   int leader_index = host_.rank();  // the ranks of a node lie side by side on their host
   check(MPI_Bcast(&leader_index, 1, MPI_INT, 0, node_.get()), "MPI_Bcast");
-  auto* const barriers = reinterpret_cast<node_barrier_state*>(memory + places.barriers_at);
-  auto* const slots = reinterpret_cast<call_slot*>(memory + places.slots_at);
-  barrier_.emplace(&barriers[leader_index], &slots[leader_index], nodes().my_rank_count(), nodes().local_index(rank()));
+  auto* const barriers = reinterpret_cast<detail::node_barrier_state*>(memory + places.barriers_at);
+  auto* const slots = reinterpret_cast<detail::call_slot*>(memory + places.slots_at);
+  barrier_.emplace(&barriers[leader_index], &slots[leader_index], nodes().my_rank_count(),
+                   nodes().local_index(rank()));
   rows_ = memory + places.rows_at;
 }
 
@@ -105,7 +108,7 @@ team::~team() {
   }
   try {
     close_kept();
-    meet({.what = collective::end_of_team});
+    meet({.what = detail::collective::end_of_team});
   } catch (const error&) {
     end_run(failure_text(std::current_exception()));
   }
@@ -124,7 +127,8 @@ void team::attend() {
   // collective, or messages of the program's own.
   // The tag is one that nobody sends: a probe that finds a message returns at once, without making progress.
   int flag = 0;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, silent_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  check(MPI_Iprobe(MPI_ANY_SOURCE, silent_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE),
+        "MPI_Iprobe");
 }
 
 void team::complete(MPI_Request& request, const char* operation) {
@@ -136,27 +140,30 @@ void team::complete(MPI_Request& request, const char* operation) {
 }
 
 template <class Carry, class Before, class After>
-void team::meet(const collective_call& call, const Carry& /*carry*/, const Before& before, const After& after) {
+void team::meet(const detail::collective_call& call, const Carry& /*carry*/, const Before& before,
+                const After& after) {
   ++meetings_;
-  barrier_->wait(*this, call, [&](disagreement& found) {
+  barrier_->wait(*this, call, [&](detail::disagreement& found) {
     if (!found.found) before();
     if (nodes().node_count() > 1) meet_nodes(call, found);
     if (!found.found) after();
   });
 }
 
-void team::meet(const collective_call& call) {
+void team::meet(const detail::collective_call& call) {
   meet(
       call, [](int, int) {}, [] {}, [] {});
 }
 
 // Own, because MPI_Ibarrier is wrong in one simulator that this transport must run under, and MPI_Barrier has no deadline.
 template <class Message, class Read>
-void team::disseminate_messages(const collective_call& call, std::array<Message, 2>& pair, const Read& read) {
+void team::disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
+                                const Read& read) {
   auto& [mine, theirs] = pair;
-  disseminate(nodes(), [&](int round, int to, int from) {
+  detail::disseminate(nodes(), [&](int round, int to, int from) {
     MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;
-    check(MPI_Irecv(&theirs, sizeof theirs, MPI_BYTE, from, round, ranks_.get(), &received), "MPI_Irecv");
+    check(MPI_Irecv(&theirs, sizeof theirs, MPI_BYTE, from, round, ranks_.get(), &received),
+          "MPI_Irecv");
     check(MPI_Isend(&mine, sizeof mine, MPI_BYTE, to, round, ranks_.get(), &sent), "MPI_Isend");
     complete(received, name_of(call.what));
     complete(sent, name_of(call.what));
@@ -166,13 +173,15 @@ void team::disseminate_messages(const collective_call& call, std::array<Message,
 
 // A node sends the fingerprint of its call while all that it has heard of have the same, else 0; so after the last round
 // each knows whether all agree. Which two ranks do not is asked for in a second round of messages, where they do not.
-void team::meet_nodes(const collective_call& call, disagreement& found) {
+void team::meet_nodes(const detail::collective_call& call, detail::disagreement& found) {
   if (!messages_) messages_ = std::make_unique<node_messages>();
   try {
     const std::uint64_t agreed = call.fingerprint() + 1;
     auto& words = messages_->words;
     words[0] = found.found ? 0 : agreed;
-    disseminate_messages(call, words, [&](std::uint64_t& mine, std::uint64_t theirs) { mine = mine == theirs ? mine : 0; });
+    disseminate_messages(call, words, [&](std::uint64_t& mine, std::uint64_t theirs) {
+      mine = mine == theirs ? mine : 0;
+    });
     if (words[0] == agreed) return;
     auto& notes = messages_->notes;
     notes[0] = {barrier_->posted(), found};
@@ -188,45 +197,51 @@ void team::meet_nodes(const collective_call& call, disagreement& found) {
 }
 
 void team::broadcast(std::span<std::byte> data, int root) {
-  check_root(root, size());
+  detail::check_root(root, size());
   if (goes_by_rows(data.size())) {
-    row_collectives(*this).broadcast(data, root);
+    detail::row_collectives(*this).broadcast(data, root);
     return;
   }
-  meet_before({collective::broadcast, {}, root, data.size()});
+  meet_before({detail::collective::broadcast, {}, root, data.size()});
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibcast(data.data(), count(data.size(), "MPI_Ibcast"), MPI_BYTE, root, ranks_.get(), &request), "MPI_Ibcast");
+  check(MPI_Ibcast(data.data(), count(data.size(), "MPI_Ibcast"), MPI_BYTE, root, ranks_.get(),
+                   &request),
+        "MPI_Ibcast");
   complete(request, "a broadcast");
 }
 
 void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
   if (goes_by_rows(all.size())) {
-    row_collectives(*this).allgather(mine, all);
+    detail::row_collectives(*this).allgather(mine, all);
     return;
   }
-  meet_before({collective::allgather, {}, 0, mine.size()});
+  meet_before({detail::collective::allgather, {}, 0, mine.size()});
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = count(mine.size(), "MPI_Iallgather");
-  check(MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, ranks_.get(), &request), "MPI_Iallgather");
+  check(MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, ranks_.get(),
+                       &request),
+        "MPI_Iallgather");
   complete(request, "an allgather");
 }
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
   if (goes_by_rows(outgoing.size())) {
-    row_collectives(*this).alltoall(outgoing, incoming);
+    detail::row_collectives(*this).alltoall(outgoing, incoming);
     return;
   }
   const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
-  meet_before({collective::alltoall, {}, 0, block});
+  meet_before({detail::collective::alltoall, {}, 0, block});
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = count(block, "MPI_Ialltoall");
-  check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE, ranks_.get(), &request),
+  check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE,
+                      ranks_.get(), &request),
         "MPI_Ialltoall");
   complete(request, "an alltoall");
 }
 
 // What a rank sends to another must be what that one expects: MPI would wait, or leave the rest of a block as it was.
-void team::check_blocks(std::span<const std::size_t> outgoing_counts, std::span<const std::size_t> incoming_counts) {
+void team::check_blocks(std::span<const std::size_t> outgoing_counts,
+                        std::span<const std::size_t> incoming_counts) {
   std::vector<std::size_t> sent(incoming_counts.size());
   alltoall(std::as_bytes(outgoing_counts), std::as_writable_bytes(std::span(sent)));
   const auto wrong = std::mismatch(sent.begin(), sent.end(), incoming_counts.begin());
@@ -235,64 +250,74 @@ void team::check_blocks(std::span<const std::size_t> outgoing_counts, std::span<
     std::int64_t rank, peer;
     std::size_t expected, sent;
   };
-  const auto all = allgather_value(peer < 0 ? finding{rank(), -1, 0, 0} : finding{rank(), peer, *wrong.second, *wrong.first});
+  const auto all = allgather_value(peer < 0 ? finding{rank(), -1, 0, 0}
+                                            : finding{rank(), peer, *wrong.second, *wrong.first});
   for (const auto& one : all)
-    if (one.peer >= 0) refuse_block(static_cast<int>(one.rank), static_cast<int>(one.peer), one.expected, one.sent);
+    if (one.peer >= 0)
+      detail::refuse_block(static_cast<int>(one.rank), static_cast<int>(one.peer), one.expected,
+                           one.sent);
 }
 
-void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
-                     std::span<const std::size_t> incoming_counts, std::size_t element_bytes) {
-  meet_before({collective::alltoallv, {}, 0, element_bytes});
+void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
+                     std::byte* incoming, std::span<const std::size_t> incoming_counts,
+                     std::size_t element_bytes) {
+  meet_before({detail::collective::alltoallv, {}, 0, element_bytes});
   if (check_calls_) check_blocks(outgoing_counts, incoming_counts);
   const block_list out(outgoing_counts), in(incoming_counts);
   MPI_Datatype element = MPI_DATATYPE_NULL;
-  check(MPI_Type_contiguous(count(element_bytes, "MPI_Type_contiguous"), MPI_BYTE, &element), "MPI_Type_contiguous");
+  check(MPI_Type_contiguous(count(element_bytes, "MPI_Type_contiguous"), MPI_BYTE, &element),
+        "MPI_Type_contiguous");
   check(MPI_Type_commit(&element), "MPI_Type_commit");
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ialltoallv(outgoing, out.counts.data(), out.starts.data(), element, incoming, in.counts.data(), in.starts.data(),
-                       element, ranks_.get(), &request),
+  check(MPI_Ialltoallv(outgoing, out.counts.data(), out.starts.data(), element, incoming,
+                       in.counts.data(), in.starts.data(), element, ranks_.get(), &request),
         "MPI_Ialltoallv");
   complete(request, "an alltoallv");
   MPI_Type_free(&element);
 }
 
 template <class T>
-void team::allreduce_values(std::span<T> values, reduction operation, collective what, MPI_Datatype type) {
+void team::allreduce_values(std::span<T> values, reduction operation, detail::collective what,
+                            MPI_Datatype type) {
   if (goes_by_rows(2 * values.size_bytes())) {  // the node's block, and the result
-    row_collectives(*this).allreduce(values, operation, what);
+    detail::row_collectives(*this).allreduce(values, operation, what);
     return;
   }
   meet_before({what, operation, 0, values.size()});
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), type, op_of(operation), ranks_.get(),
-                       &request),
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), type,
+                       op_of(operation), ranks_.get(), &request),
         "MPI_Iallreduce");
   complete(request, "an allreduce");
 }
 
 void team::allreduce(std::span<std::int64_t> values, reduction operation) {
-  allreduce_values(values, operation, collective::allreduce_integers, MPI_INT64_T);
+  allreduce_values(values, operation, detail::collective::allreduce_integers, MPI_INT64_T);
 }
 
 void team::allreduce(std::span<double> values, reduction operation) {
-  allreduce_values(values, operation, collective::allreduce_numbers, MPI_DOUBLE);
+  allreduce_values(values, operation, detail::collective::allreduce_numbers, MPI_DOUBLE);
 }
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   close_kept();
-  meet({.what = collective::allocate});
-  const std::size_t largest = agree_on_memory(bytes, 0), smallest = allreduce_value(bytes, reduction::min);
+  meet({.what = detail::collective::allocate});
+  const std::size_t largest = agree_on_memory(bytes, 0),
+                    smallest = allreduce_value(bytes, reduction::min);
   if (smallest != largest)
-    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
-         bytes, smallest, largest);
+    fail(errc::usage,
+         "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} "
+         "to {}",
+         rank(), bytes, smallest, largest);
   auto memory = std::make_unique<node_memory>(node_, bytes);
   return std::make_unique<segment>(*this, std::move(memory), bytes);
 }
 
-std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
+std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
+                                                 std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
   close_kept();
-  meet({.what = collective::open_channels});
+  meet({.what = detail::collective::open_channels});
   return std::make_unique<channels>(*this, to, from, slots);
 }
 
@@ -306,7 +331,8 @@ int team::take_tag_block() {
 }
 
 void team::end_run(const std::string& why) {
-  if (host_state_->failure_reported.exchange(1) == 0) fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), why);
+  if (host_state_->failure_reported.exchange(1) == 0)
+    fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), why);
   std::fflush(nullptr);
   MPI_Abort(ranks_.get(), runtime_failure_status);
   std::_Exit(runtime_failure_status);

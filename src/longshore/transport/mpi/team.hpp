@@ -2,11 +2,11 @@
 #pragma once
 
 #include <longshore/core/error.hpp>
-#include <longshore/transport/kept_resources.hpp>
+#include <longshore/transport/detail/kept_resources.hpp>
+#include <longshore/transport/detail/node_barrier.hpp>
+#include <longshore/transport/detail/row_collectives.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
-#include <longshore/transport/node_barrier.hpp>
-#include <longshore/transport/row_collectives.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/watchdog.hpp>
@@ -50,12 +50,14 @@ class team final : public longshore::team {
   void broadcast(std::span<std::byte> data, int root) override;
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
-  void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
-                 std::span<const std::size_t> incoming_counts, std::size_t element_bytes) override;
+  void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
+                 std::byte* incoming, std::span<const std::size_t> incoming_counts,
+                 std::size_t element_bytes) override;
   void allreduce(std::span<std::int64_t> values, reduction operation) override;
   void allreduce(std::span<double> values, reduction operation) override;
   [[nodiscard]] std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
-  [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to, std::span<const channel_end> from,
+  [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
+                                                           std::span<const channel_end> from,
                                                            int slots) override;
   void attend() override;
 
@@ -66,7 +68,7 @@ class team final : public longshore::team {
   [[nodiscard]] const communicator& node() const noexcept { return node_; }
   [[nodiscard]] watchdog& dog() noexcept { return dog_; }
   /// A barrier of which all ranks must say the same.
-  void meet(const collective_call& call);
+  void meet(const detail::collective_call& call);
   /// Collective. The largest `shared_bytes` (of memory that a node shares) of any rank. Throws errc::out_of_memory, on all ranks, unless
   /// every host has that, and the largest `own_bytes`, for each of its ranks.
   [[nodiscard]] std::size_t agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes);
@@ -86,35 +88,43 @@ class team final : public longshore::team {
   team(communicator ranks, layout found, double timeout_seconds);
 
   // What collectives in rows ask for (row_collectives.hpp). They serve teams of one node: nothing goes between nodes.
-  friend class row_collectives<team>;
+  friend class detail::row_collectives<team>;
   template <class Carry, class Before, class After>
-  void meet(const collective_call& call, const Carry& carry, const Before& before, const After& after);
+  void meet(const detail::collective_call& call, const Carry& carry, const Before& before,
+            const After& after);
   [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
   [[nodiscard]] std::size_t next_row() const noexcept { return ((meetings_ + 1) & 1) * row_bytes_; }
   [[nodiscard]] std::byte* reach(int peer) const {
     return rows_ + static_cast<std::size_t>(nodes().local_index(peer)) * 2 * row_bytes_;
   }
   void put_row(int, std::size_t, std::size_t) {}
-  [[nodiscard]] int my_leader() const { return nodes().leaders()[static_cast<std::size_t>(nodes().my_node())]; }
+  [[nodiscard]] int my_leader() const {
+    return nodes().leaders()[static_cast<std::size_t>(nodes().my_node())];
+  }
   [[nodiscard]] std::size_t ranks_before(int) const noexcept { return 0; }
 
   /// Whether `bytes` of each rank go through rows: where all share a node and they fit at once.
-  [[nodiscard]] bool goes_by_rows(std::size_t bytes) const noexcept { return nodes().node_count() == 1 && bytes <= row_bytes_; }
+  [[nodiscard]] bool goes_by_rows(std::size_t bytes) const noexcept {
+    return nodes().node_count() == 1 && bytes <= row_bytes_;
+  }
   /// Before a call of MPI's: whether all are in it, where that is to be known: on one node, and with LONGSHORE_CHECK=1.
-  void meet_before(const collective_call& call) {
+  void meet_before(const detail::collective_call& call) {
     if (check_calls_ || nodes().node_count() == 1) meet(call);
   }
-  void check_blocks(std::span<const std::size_t> outgoing_counts, std::span<const std::size_t> incoming_counts);
+  void check_blocks(std::span<const std::size_t> outgoing_counts,
+                    std::span<const std::size_t> incoming_counts);
   template <class T>
-  void allreduce_values(std::span<T> values, reduction operation, collective what, MPI_Datatype type);
-  void meet_nodes(const collective_call& call, disagreement& found);
+  void allreduce_values(std::span<T> values, reduction operation, detail::collective what,
+                        MPI_Datatype type);
+  void meet_nodes(const detail::collective_call& call, detail::disagreement& found);
   /// Sends pair[0] and receives pair[1] in each round of a dissemination among nodes; then read(pair[0], pair[1]).
   template <class Message, class Read>
-  void disseminate_messages(const collective_call& call, std::array<Message, 2>& pair, const Read& read);
+  void disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
+                            const Read& read);
   /// What nodes tell each other in a meeting: the call of the sender, and which two ranks differ, as far as it has heard.
   struct note {
-    posted_call posted;
-    disagreement heard;
+    detail::posted_call posted;
+    detail::disagreement heard;
   };
   struct node_messages {
     std::array<std::uint64_t, 2> words;
@@ -126,16 +136,17 @@ class team final : public longshore::team {
   communicator ranks_, channel_comm_, host_, node_;
   std::unique_ptr<node_memory> host_memory_;
   host_state* host_state_ = nullptr;
-  std::optional<node_barrier> barrier_;
+  std::optional<detail::node_barrier> barrier_;
   std::byte* rows_ = nullptr;
   std::size_t row_bytes_;
   std::uint64_t meetings_ = 0;
-  std::unique_ptr<node_messages> messages_;  // of one round; on the heap, since after a deadline MPI still has them
+  std::unique_ptr<node_messages>
+      messages_;  // of one round; on the heap, since after a deadline MPI still has them
   bool check_calls_;
   watchdog dog_;
   std::vector<bool> tag_blocks_;
   int ranks_on_host_;
-  kept_resources<shared_resource> kept_;
+  detail::kept_resources<shared_resource> kept_;
   int unwinding_;
 };
 

@@ -11,7 +11,8 @@ namespace longshore::one_sided {
 namespace {
 
 constexpr int stream_slots = 4;
-constexpr std::size_t most_piece_bytes = std::size_t{56} << 10;  // what goes over TCP as one message
+constexpr std::size_t most_piece_bytes = std::size_t{56}
+                                         << 10;  // what goes over TCP as one message
 constexpr std::size_t least_piece_bytes = 512;
 constexpr std::size_t most_memory_bytes = std::size_t{16} << 20;  // of a rank, roughly
 
@@ -30,9 +31,10 @@ block_streams::block_streams(longshore::team& ranks) : team_(ranks) {
 }
 
 // All begin with the rank behind them, so that none is sent to by all at once.
-void block_streams::exchange(const std::byte* outgoing, std::span<const std::size_t> outgoing_bytes, std::byte* incoming,
-                             std::span<const std::size_t> incoming_bytes) {
-  const auto size = static_cast<std::size_t>(team_.size()), rank = static_cast<std::size_t>(team_.rank());
+void block_streams::exchange(const std::byte* outgoing, std::span<const std::size_t> outgoing_bytes,
+                             std::byte* incoming, std::span<const std::size_t> incoming_bytes) {
+  const auto size = static_cast<std::size_t>(team_.size()),
+             rank = static_cast<std::size_t>(team_.rank());
   std::vector<std::size_t> out_at(size), in_at(size);
   std::exclusive_scan(outgoing_bytes.begin(), outgoing_bytes.end(), out_at.begin(), std::size_t{0});
   std::exclusive_scan(incoming_bytes.begin(), incoming_bytes.end(), in_at.begin(), std::size_t{0});
@@ -40,8 +42,10 @@ void block_streams::exchange(const std::byte* outgoing, std::span<const std::siz
   for (std::size_t i = 1; i < size; ++i) {
     const std::size_t to = (rank + i) % size, from = (rank + size - i) % size;
     if (outgoing_bytes[to] > 0)
-      sending.push_back({i - 1, outgoing_bytes[to], const_cast<std::byte*>(outgoing) + out_at[to]});  // which is read only
-    if (incoming_bytes[from] > 0) receiving.push_back({i - 1, incoming_bytes[from], incoming + in_at[from]});
+      sending.push_back({i - 1, outgoing_bytes[to],
+                         const_cast<std::byte*>(outgoing) + out_at[to]});  // which is read only
+    if (incoming_bytes[from] > 0)
+      receiving.push_back({i - 1, incoming_bytes[from], incoming + in_at[from]});
   }
   const auto step = [&] {
     bool moved = false;
@@ -53,7 +57,8 @@ void block_streams::exchange(const std::byte* outgoing, std::span<const std::siz
     return moved;
   };
   static_cast<void>(step());
-  if (outgoing_bytes[rank] > 0) std::memmove(incoming + in_at[rank], outgoing + out_at[rank], outgoing_bytes[rank]);
+  if (outgoing_bytes[rank] > 0)
+    std::memmove(incoming + in_at[rank], outgoing + out_at[rank], outgoing_bytes[rank]);
   while (!sending.empty() || !receiving.empty())
     for (waiter wait(team_, "the blocks of an alltoall"); !step(); wait.pause()) {
     }
@@ -77,7 +82,9 @@ bool block_streams::receive(block& one) {
   const auto piece = channel.front();
   if (!piece) return false;
   if (piece->size() != std::min(piece_bytes_, one.left_bytes))
-    fail(errc::usage, "alltoall: rank {} sends {} bytes where {} of rank {} are due: they do not agree how many go",
+    fail(errc::usage,
+         "alltoall: rank {} sends {} bytes where {} of rank {} are due: they do not agree how many "
+         "go",
          channel.peer(), piece->size(), std::min(piece_bytes_, one.left_bytes), team_.rank());
   std::memcpy(one.at, piece->data(), piece->size());
   one.at += piece->size();

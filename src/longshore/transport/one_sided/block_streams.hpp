@@ -20,8 +20,8 @@ class block_streams {
   /// Collective, and so is destroying it. Throws errc::out_of_memory on all ranks.
   explicit block_streams(longshore::team& ranks);
   /// Collective, among those that have something for each other. As team::alltoallv, in bytes.
-  void exchange(const std::byte* outgoing, std::span<const std::size_t> outgoing_bytes, std::byte* incoming,
-                std::span<const std::size_t> incoming_bytes);
+  void exchange(const std::byte* outgoing, std::span<const std::size_t> outgoing_bytes,
+                std::byte* incoming, std::span<const std::size_t> incoming_bytes);
 
  private:
   struct block {
@@ -33,7 +33,8 @@ class block_streams {
 
   longshore::team& team_;
   std::size_t piece_bytes_;
-  std::unique_ptr<channel_set> channels_;  // the i-th is with the i-th rank after this one, and before it
+  std::unique_ptr<channel_set>
+      channels_;  // the i-th is with the i-th rank after this one, and before it
 };
 
 }  // namespace longshore::one_sided

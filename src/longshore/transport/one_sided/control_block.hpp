@@ -3,8 +3,8 @@
 #pragma once
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/transport/cpu_share.hpp>
-#include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/detail/cpu_share.hpp>
+#include <longshore/transport/detail/node_barrier.hpp>
 
 #include <array>
 #include <atomic>
@@ -22,11 +22,12 @@ struct control_block {
   /// of a node that agrees with all that it has heard of, and that of one which does not. When a meeting begins, the
   /// signals of the one before the last have left.
   alignas(interference_bytes) std::array<std::array<std::uint64_t, 2>, 2> said;
-  node_barrier_state barrier;  ///< of the node; its first rank's counts
+  detail::node_barrier_state barrier;  ///< of the node; its first rank's counts
   /// The last word heard in each round, in even and in odd meetings: a node that is a meeting ahead must not overwrite what
   /// has not been read.
-  alignas(interference_bytes) std::array<std::array<std::atomic<std::uint64_t>, most_rounds>, 2> heard;
-  cpu_mask allowed_cpus;  ///< those of this rank
+  alignas(
+      interference_bytes) std::array<std::array<std::atomic<std::uint64_t>, most_rounds>, 2> heard;
+  detail::cpu_mask allowed_cpus;  ///< those of this rank
 };
 
 /// What a signal between nodes says: the number of the meeting, and in the lower bits a fingerprint of the call that the
@@ -36,11 +37,16 @@ struct meeting_word {
   static constexpr int call_bits = 24;
   static constexpr std::uint64_t call_mask = (std::uint64_t{1} << call_bits) - 1;
 
-  [[nodiscard]] static std::uint64_t of(std::uint64_t meeting, const collective_call& call) noexcept {
+  [[nodiscard]] static std::uint64_t of(std::uint64_t meeting,
+                                        const detail::collective_call& call) noexcept {
     return meeting << call_bits | (call.fingerprint() & call_mask) | 1;
   }
-  [[nodiscard]] static std::uint64_t of_disagreement(std::uint64_t meeting) noexcept { return meeting << call_bits; }
-  [[nodiscard]] static std::uint64_t meeting_in(std::uint64_t word) noexcept { return word >> call_bits; }
+  [[nodiscard]] static std::uint64_t of_disagreement(std::uint64_t meeting) noexcept {
+    return meeting << call_bits;
+  }
+  [[nodiscard]] static std::uint64_t meeting_in(std::uint64_t word) noexcept {
+    return word >> call_bits;
+  }
   [[nodiscard]] static bool agrees(std::uint64_t word) noexcept { return (word & call_mask) != 0; }
 };
 

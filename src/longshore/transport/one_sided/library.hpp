@@ -42,8 +42,8 @@ class region {
 
   /// As put_start, and when all of it is there the 8 bytes at `signal_offset` become what `signal` has: who sees them sees the data, and
   /// what this rank has put there before. Both sources must lie in regions, and stay as they are. `bytes` may be 0.
-  virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                               const std::uint64_t* signal) = 0;
+  virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
+                               std::size_t signal_offset, const std::uint64_t* signal) = 0;
 
  protected:
   explicit region(std::byte* local) : local_(local) {}
@@ -106,10 +106,12 @@ class library {
   /// the same.
   [[nodiscard]] virtual bool prefers_messages(int /*peer*/) { return false; }
   /// Local. REQUIRES: prefers_messages(end.peer).
-  [[nodiscard]] virtual std::unique_ptr<message_channel_sender> make_sender(channel_end /*end*/, slot_memory /*memory*/) {
+  [[nodiscard]] virtual std::unique_ptr<message_channel_sender> make_sender(
+      channel_end /*end*/, slot_memory /*memory*/) {
     return nullptr;
   }
-  [[nodiscard]] virtual std::unique_ptr<message_channel_receiver> make_receiver(channel_end /*end*/, slot_memory /*memory*/) {
+  [[nodiscard]] virtual std::unique_ptr<message_channel_receiver> make_receiver(
+      channel_end /*end*/, slot_memory /*memory*/) {
     return nullptr;
   }
 
@@ -124,7 +126,8 @@ class library {
   /// Ends all processes.
   virtual void end_all(int status) = 0;
   /// The library's own calls on a region, which must outlive them: messages are built at `source_at`, and arrive at raw_calls::message_at.
-  [[nodiscard]] virtual std::unique_ptr<raw_calls> make_raw_calls(region& memory, std::size_t source_at) = 0;
+  [[nodiscard]] virtual std::unique_ptr<raw_calls> make_raw_calls(region& memory,
+                                                                  std::size_t source_at) = 0;
 };
 
 }  // namespace longshore::one_sided

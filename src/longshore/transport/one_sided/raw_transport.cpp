@@ -11,12 +11,16 @@ class calls_with_memory final : public raw_calls {
   calls_with_memory(team& team, std::size_t bytes)
       : memory_(team.make_region(message_at + round_up(bytes, message_at) + bytes)),
         calls_(team.lib().make_raw_calls(*memory_, message_at + round_up(bytes, message_at))) {
-    team.meet({.what = collective::raw_calls});
+    team.meet({.what = detail::collective::raw_calls});
   }
 
-  void put(int peer, const void* from, std::size_t bytes, int count) override { calls_->put(peer, from, bytes, count); }
+  void put(int peer, const void* from, std::size_t bytes, int count) override {
+    calls_->put(peer, from, bytes, count);
+  }
   [[nodiscard]] std::byte* source() override { return calls_->source(); }
-  void send(int peer, std::size_t bytes, std::uint64_t number) override { calls_->send(peer, bytes, number); }
+  void send(int peer, std::size_t bytes, std::uint64_t number) override {
+    calls_->send(peer, bytes, number);
+  }
   [[nodiscard]] bool arrived(std::uint64_t number) override { return calls_->arrived(number); }
   [[nodiscard]] const std::byte* message() const override { return calls_->message(); }
 

@@ -8,7 +8,8 @@ namespace {
 
 std::vector<std::byte*> direct_parts(const team& team, region& memory) {
   std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
-  for (const int rank : team.nodes().my_ranks()) parts[static_cast<std::size_t>(rank)] = memory.reach(rank);
+  for (const int rank : team.nodes().my_ranks())
+    parts[static_cast<std::size_t>(rank)] = memory.reach(rank);
   return parts;
 }
 
@@ -22,10 +23,13 @@ void segment::check(int peer, std::size_t offset, std::size_t bytes) const {
 }
 
 segment::segment(team& team, lent_region memory, std::size_t bytes)
-    : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)), team_(team), memory_(std::move(memory)) {}
+    : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)),
+      team_(team),
+      memory_(std::move(memory)) {}
 
 // What both kinds of put, and both of get, begin with: whether a copy, or nothing, was all there was to do.
-inline bool segment::stored(int peer, std::size_t offset, const void* from, std::size_t bytes) const {
+inline bool segment::stored(int peer, std::size_t offset, const void* from,
+                            std::size_t bytes) const {
   check(peer, offset, bytes);
   std::byte* const there = direct(peer);
   if (there != nullptr && bytes > 0) std::memcpy(there + offset, from, bytes);
@@ -63,10 +67,12 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
 
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
   check(peer, offset, sizeof(std::int64_t));
-  if (offset % sizeof(std::int64_t) != 0) fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
+  if (offset % sizeof(std::int64_t) != 0)
+    fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
   // One way for all ranks: atomics of the processor and those of a network are not atomic among each other.
   if (team_.nodes().node_count() == 1)
-    return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset)).fetch_add(amount, std::memory_order_acq_rel);
+    return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
+        .fetch_add(amount, std::memory_order_acq_rel);
   return memory_->fetch_add(peer, offset, amount);
 }
 

@@ -19,7 +19,8 @@ class segment final : public longshore::segment {
 
  private:
   void check(int peer, std::size_t offset, std::size_t bytes) const;
-  [[nodiscard]] bool stored(int peer, std::size_t offset, const void* from, std::size_t bytes) const;
+  [[nodiscard]] bool stored(int peer, std::size_t offset, const void* from,
+                            std::size_t bytes) const;
   [[nodiscard]] bool loaded(int peer, std::size_t offset, void* to, std::size_t bytes) const;
 
   team& team_;

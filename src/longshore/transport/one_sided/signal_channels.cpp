@@ -11,27 +11,34 @@ namespace {
 
 // What the other end writes.
 std::uint64_t word_at(const std::byte* place) {
-  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(place))).load(std::memory_order_acquire);
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(place)))
+      .load(std::memory_order_acquire);
 }
 
 }  // namespace
 
 signal_format::signal_format(std::size_t slot_bytes, int slots)
-    : length_bits_(static_cast<unsigned>(std::bit_width(slot_bytes))), number_bits_((64 - length_bits_) / 2) {
+    : length_bits_(static_cast<unsigned>(std::bit_width(slot_bytes))),
+      number_bits_((64 - length_bits_) / 2) {
   const std::uint64_t most =
-      number_bits_ < 2 ? 0 : low(number_bits_ - 1);  // numbers and credits are told from those a round before
+      number_bits_ < 2
+          ? 0
+          : low(number_bits_ - 1);  // numbers and credits are told from those a round before
   if (static_cast<std::uint64_t>(slots) > most)
-    fail(errc::unsupported, "a channel of {} slots of {} bytes: between nodes at most {} slots of that size", slots, slot_bytes,
-         most);
+    fail(errc::unsupported,
+         "a channel of {} slots of {} bytes: between nodes at most {} slots of that size", slots,
+         slot_bytes, most);
 }
 
 signal_layout::signal_layout(std::size_t slot_bytes, int slots)
-    : first_slot(words_at + round_up(static_cast<std::size_t>(slots) * sizeof(std::uint64_t), interference_bytes)),
+    : first_slot(words_at + round_up(static_cast<std::size_t>(slots) * sizeof(std::uint64_t),
+                                     interference_bytes)),
       slot_stride(round_up(slot_bytes, cache_line_bytes)),
-      total_bytes(round_up(first_slot + static_cast<std::size_t>(slots) * slot_stride, interference_bytes)) {}
+      total_bytes(round_up(first_slot + static_cast<std::size_t>(slots) * slot_stride,
+                           interference_bytes)) {}
 
-signal_sender::signal_sender(channel_end end, int slots, library& lib, untold_credits& untold, region& memory, std::size_t here,
-                             std::size_t there)
+signal_sender::signal_sender(channel_end end, int slots, library& lib, untold_credits& untold,
+                             region& memory, std::size_t here, std::size_t there)
     : channel_sender(end),
       library_(lib),
       untold_(untold),
@@ -76,8 +83,8 @@ void untold_credits::tell() {
   receivers_.clear();
 }
 
-signal_receiver::signal_receiver(channel_end end, int slots, library& lib, untold_credits& untold, region& memory,
-                                 std::size_t here, std::size_t there)
+signal_receiver::signal_receiver(channel_end end, int slots, library& lib, untold_credits& untold,
+                                 region& memory, std::size_t here, std::size_t there)
     : channel_receiver(end),
       library_(lib),
       untold_(untold),
@@ -110,7 +117,8 @@ std::optional<std::span<const std::byte>> signal_receiver::front() {
     if (back_ != nullptr) back_->take_credit(format_, word);
   }
   if (must_tell()) tell();
-  return std::span<const std::byte>(here_ + layout_.first_slot + slot_ * layout_.slot_stride, format_.bytes(word));
+  return std::span<const std::byte>(here_ + layout_.first_slot + slot_ * layout_.slot_stride,
+                                    format_.bytes(word));
 }
 
 void signal_receiver::look_for_credits() {
@@ -125,7 +133,8 @@ void signal_receiver::release() {
   assert(consumed_ < credits_read_);
   slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
   ++consumed_;
-  constexpr std::uint64_t few = 4;  // with few slots the answer goes first, and the next front() tells
+  constexpr std::uint64_t few =
+      4;  // with few slots the answer goes first, and the next front() tells
   if (slots_ >= few && must_tell()) {
     tell();
   } else if (!noted_) {

@@ -21,13 +21,16 @@ class signal_format {
  public:
   /// Throws errc::unsupported where 64 bits are not enough: from some 2^40 bytes in a channel on.
   signal_format(std::size_t slot_bytes, int slots);
-  [[nodiscard]] std::uint64_t word(std::uint64_t number, std::size_t bytes, std::uint64_t credit) const noexcept {
+  [[nodiscard]] std::uint64_t word(std::uint64_t number, std::size_t bytes,
+                                   std::uint64_t credit) const noexcept {
     return number << (64 - number_bits_) | (credit & low(number_bits_)) << length_bits_ | bytes;
   }
   [[nodiscard]] bool is_of(std::uint64_t word, std::uint64_t number) const noexcept {
     return word >> (64 - number_bits_) == (number & low(number_bits_));
   }
-  [[nodiscard]] std::size_t bytes(std::uint64_t word) const noexcept { return word & low(length_bits_); }
+  [[nodiscard]] std::size_t bytes(std::uint64_t word) const noexcept {
+    return word & low(length_bits_);
+  }
   /// By how much the credit of a word is more than `seen`; 0 where it is less. REQUIRES: they differ by no more than the slots.
   [[nodiscard]] std::uint64_t credit_beyond(std::uint64_t word, std::uint64_t seen) const noexcept {
     const std::uint64_t more = ((word >> length_bits_) - seen) & low(number_bits_);
@@ -35,7 +38,9 @@ class signal_format {
   }
 
  private:
-  static constexpr std::uint64_t low(unsigned bits) noexcept { return (std::uint64_t{1} << bits) - 1; }
+  static constexpr std::uint64_t low(unsigned bits) noexcept {
+    return (std::uint64_t{1} << bits) - 1;
+  }
   unsigned length_bits_, number_bits_;
 };
 
@@ -65,8 +70,8 @@ class untold_credits {
 class signal_sender final : public channel_sender {
  public:
   /// `here`: offset of this end in the own part of `memory`; `there`: of the receiver's in its part.
-  signal_sender(channel_end end, int slots, library& lib, untold_credits& untold, region& memory, std::size_t here,
-                std::size_t there);
+  signal_sender(channel_end end, int slots, library& lib, untold_credits& untold, region& memory,
+                std::size_t here, std::size_t there);
   /// The end whose messages come from the receiver: credits go with them, both ways.
   void join(signal_receiver& back) noexcept { back_ = &back; }
   [[nodiscard]] std::byte* reserve() override;
@@ -91,8 +96,8 @@ class signal_sender final : public channel_sender {
 
 class signal_receiver final : public channel_receiver {
  public:
-  signal_receiver(channel_end end, int slots, library& lib, untold_credits& untold, region& memory, std::size_t here,
-                  std::size_t there);
+  signal_receiver(channel_end end, int slots, library& lib, untold_credits& untold, region& memory,
+                  std::size_t here, std::size_t there);
   ~signal_receiver() override { untold_.forget(*this); }
   void join(signal_sender& back) noexcept { back_ = &back; }
   [[nodiscard]] std::optional<std::span<const std::byte>> front() override;

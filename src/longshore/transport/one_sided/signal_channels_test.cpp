@@ -42,13 +42,16 @@ class wire {
 
 class wired_region final : public region {
  public:
-  wired_region(std::byte* mine, std::byte* others, wire& out) : region(mine), others_(others), out_(out) {}
-  void put_with_signal(int, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                       const std::uint64_t* signal) override {
+  wired_region(std::byte* mine, std::byte* others, wire& out)
+      : region(mine), others_(others), out_(out) {}
+  void put_with_signal(int, std::size_t offset, const void* from, std::size_t bytes,
+                       std::size_t signal_offset, const std::uint64_t* signal) override {
     out_.put(others_ + offset, from, bytes);
     out_.put(others_ + signal_offset, signal, sizeof *signal);
   }
-  [[nodiscard]] std::byte* reach(int) override { std::abort(); }  // no channel calls this, nor what follows
+  [[nodiscard]] std::byte* reach(int) override {
+    std::abort();
+  }  // no channel calls this, nor what follows
   void put_start(int, std::size_t, const void*, std::size_t) override { std::abort(); }
   void get_start(int, std::size_t, void*, std::size_t) override { std::abort(); }
   void put(int, std::size_t, const void*, std::size_t) override { std::abort(); }
@@ -73,14 +76,18 @@ class no_library final : public library {
   [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t) override { std::abort(); }
   void quiet() override { std::abort(); }
   void end_all(int) override { std::abort(); }
-  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(region&, std::size_t) override { std::abort(); }
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(region&, std::size_t) override {
+    std::abort();
+  }
 };
 
 // Address space, of which only what is touched costs memory: slots are so long that few bits are left for numbers.
 class large_space {
  public:
   explicit large_space(std::size_t bytes)
-      : bytes_(bytes), begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+      : bytes_(bytes),
+        begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
   ~large_space() {
     if (*this) munmap(begin_, bytes_);
   }
@@ -95,14 +102,17 @@ class large_space {
 };
 
 constexpr std::size_t slot_bytes = std::size_t{1} << 38;
-constexpr std::uint64_t numbers = std::uint64_t{1} << 12;  // what 64 bits have left beside lengths, for each of two numbers
+constexpr std::uint64_t numbers =
+    std::uint64_t{1} << 12;  // what 64 bits have left beside lengths, for each of two numbers
 
 // One rank of two, with a channel to the other and one from it.
 struct rank_with_channels {
   rank_with_channels(std::byte* mine, std::byte* others, int slots, bool joined)
       : memory(mine, others, out),
-        to({0, slot_bytes}, slots, lib, untold, memory, 0, signal_layout(slot_bytes, slots).total_bytes),
-        from({0, slot_bytes}, slots, lib, untold, memory, signal_layout(slot_bytes, slots).total_bytes, 0) {
+        to({0, slot_bytes}, slots, lib, untold, memory, 0,
+           signal_layout(slot_bytes, slots).total_bytes),
+        from({0, slot_bytes}, slots, lib, untold, memory,
+             signal_layout(slot_bytes, slots).total_bytes, 0) {
     if (!joined) return;
     to.join(from);
     from.join(to);
@@ -138,8 +148,9 @@ void exchange(int slots, bool joined) {
   const std::size_t each = 2 * signal_layout(slot_bytes, slots).total_bytes;
   const large_space space(2 * each);
   if (!space) GTEST_SKIP() << "this machine promises no more address space than it has memory";
-  std::array ranks{std::make_unique<rank_with_channels>(space.begin(), space.begin() + each, slots, joined),
-                   std::make_unique<rank_with_channels>(space.begin() + each, space.begin(), slots, joined)};
+  std::array ranks{
+      std::make_unique<rank_with_channels>(space.begin(), space.begin() + each, slots, joined),
+      std::make_unique<rank_with_channels>(space.begin() + each, space.begin(), slots, joined)};
   constexpr std::uint64_t messages = 3 * numbers, most_turns = 100;  // of each message
   const std::uint64_t seed = mix_bits(static_cast<std::uint64_t>(slots));
   std::uint64_t turns = 0;
@@ -170,7 +181,8 @@ void exchange(int slots, bool joined) {
 TEST(SignalChannel, keeps_order_and_slots_while_its_numbers_wrap) {
   for (const int slots : {1, 2, 3, 4, 7})
     for (const bool joined : {false, true}) {
-      SCOPED_TRACE(::testing::Message() << slots << " slots, " << (joined ? "both ways" : "each way alone"));
+      SCOPED_TRACE(::testing::Message()
+                   << slots << " slots, " << (joined ? "both ways" : "each way alone"));
       exchange(slots, joined);
     }
 }

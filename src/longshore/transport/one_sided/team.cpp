@@ -1,5 +1,5 @@
 #include <longshore/machine/affinity.hpp>
-#include <longshore/transport/cpu_share.hpp>
+#include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/one_sided/channels.hpp>
 #include <longshore/transport/one_sided/control_block.hpp>
 #include <longshore/transport/one_sided/meeting.hpp>
@@ -40,13 +40,17 @@ constexpr int runtime_failure_status = 3;
 
 std::size_t row_bytes_of(int ranks) {
   constexpr std::size_t least_bytes = std::size_t{64} << 10;
-  return row_bytes_for(static_cast<std::size_t>(ranks), least_bytes);
+  return detail::row_bytes_for(static_cast<std::size_t>(ranks), least_bytes);
 }
 
 // Where the slots of posted calls lie in the control region: behind both rows.
-std::size_t slots_at(int ranks) { return round_up(sizeof(control_block), interference_bytes) + 2 * row_bytes_of(ranks); }
+std::size_t slots_at(int ranks) {
+  return round_up(sizeof(control_block), interference_bytes) + 2 * row_bytes_of(ranks);
+}
 
-control_block& block_in(region& control, int rank) { return *reinterpret_cast<control_block*>(control.reach(rank)); }
+control_block& block_in(region& control, int rank) {
+  return *reinterpret_cast<control_block*>(control.reach(rank));
+}
 
 }  // namespace
 
@@ -54,24 +58,29 @@ std::uint64_t host_hash() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   std::uint64_t hash = 1469598103934665603u;  // FNV-1a
-  for (const char c : std::string_view(name.data())) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  for (const char c : std::string_view(name.data()))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
 }
 
 team::layout::layout(library& lib, const run_options& options) {
-  const std::size_t control_bytes = slots_at(lib.size()) + static_cast<std::size_t>(lib.size()) * sizeof(call_slot);
+  const std::size_t control_bytes =
+      slots_at(lib.size()) + static_cast<std::size_t>(lib.size()) * sizeof(detail::call_slot);
   control = lib.allocate(control_bytes);
-  if (!control) fail(errc::out_of_memory, "no room for {} bytes of control memory: {}", control_bytes, lib.room());
+  if (!control)
+    fail(errc::out_of_memory, "no room for {} bytes of control memory: {}", control_bytes,
+         lib.room());
   const int rank = lib.rank(), size = lib.size();
   const std::vector<int> allowed = allowed_cpus();
-  block_in(*control, rank).allowed_cpus = mask_of(allowed);
+  block_in(*control, rank).allowed_cpus = detail::mask_of(allowed);
 
   const auto hosts = lib.gather(host_hash());  // now all have their control region
   // Ranks of a machine that reach each other's memory are one host here: their lowest one gives it a number. The others are not asked: each
   // would cost a connection.
   int first = rank;
   for (int peer = 0; peer < rank && first == rank; ++peer)
-    if (hosts[static_cast<std::size_t>(peer)] == hosts[static_cast<std::size_t>(rank)] && control->reach(peer) != nullptr)
+    if (hosts[static_cast<std::size_t>(peer)] == hosts[static_cast<std::size_t>(rank)] &&
+        control->reach(peer) != nullptr)
       first = peer;
   host_first = first;
   const auto firsts = lib.gather(static_cast<std::uint64_t>(first));
@@ -79,9 +88,10 @@ team::layout::layout(library& lib, const run_options& options) {
   nodes = node_map(host_of, rank, options.ranks_per_node);
 
   const auto checks = lib.gather(options.check_calls ? 1 : 0);
-  check_calls = std::any_of(checks.begin(), checks.end(), [](std::uint64_t asked) { return asked != 0; });
+  check_calls =
+      std::any_of(checks.begin(), checks.end(), [](std::uint64_t asked) { return asked != 0; });
 
-  cpu_mask mask{};
+  detail::cpu_mask mask{};
   int local_index = 0;
   for (int peer = 0; peer < size; ++peer) {
     if (hosts[static_cast<std::size_t>(peer)] != hosts[static_cast<std::size_t>(rank)]) continue;
@@ -89,9 +99,11 @@ team::layout::layout(library& lib, const run_options& options) {
     ++ranks_on_host;
     if (control->reach(peer) == nullptr) continue;
     const auto& theirs = block_in(*control, peer).allowed_cpus;
-    for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = static_cast<unsigned char>(mask[i] | theirs[i]);
+    for (std::size_t i = 0; i < mask.size(); ++i)
+      mask[i] = static_cast<unsigned char>(mask[i] | theirs[i]);
   }
-  host_share mine = share_of_host(allowed, cpus_in(mask), local_index, ranks_on_host, options.pin && options.compact);
+  detail::host_share mine = detail::share_of_host(allowed, detail::cpus_in(mask), local_index,
+                                                  ranks_on_host, options.pin && options.compact);
   cpus = std::move(mine.cpus);
   enough_cores = mine.enough_cores;
 }
@@ -101,8 +113,8 @@ std::unique_ptr<team> team::make(library& lib, const run_options& options) {
 }
 
 team::team(library& lib, layout found, const run_options& options)
-    : longshore::team(lib.rank(), lib.size(), std::move(found.nodes), {options.timeout_seconds, found.enough_cores},
-                      std::move(found.cpus)),
+    : longshore::team(lib.rank(), lib.size(), std::move(found.nodes),
+                      {options.timeout_seconds, found.enough_cores}, std::move(found.cpus)),
       library_(lib),
       control_(std::move(found.control)),
       ranks_on_host_(found.ranks_on_host),
@@ -111,10 +123,13 @@ team::team(library& lib, layout found, const run_options& options)
       check_calls_(found.check_calls),
       node_starts_(static_cast<std::size_t>(nodes().node_count()) + 1, 0),
       unwinding_(std::uncaught_exceptions()) {
-  for (int peer = 0; peer < size(); ++peer) ++node_starts_[static_cast<std::size_t>(nodes().node_of(peer)) + 1];
+  for (int peer = 0; peer < size(); ++peer)
+    ++node_starts_[static_cast<std::size_t>(nodes().node_of(peer)) + 1];
   std::partial_sum(node_starts_.begin(), node_starts_.end(), node_starts_.begin());
-  auto* const slots = reinterpret_cast<call_slot*>(control_->reach(my_leader()) + slots_at(size()));
-  barrier_.emplace(&control_of(my_leader()).barrier, slots, nodes().my_rank_count(), nodes().local_index(rank()));
+  auto* const slots =
+      reinterpret_cast<detail::call_slot*>(control_->reach(my_leader()) + slots_at(size()));
+  barrier_.emplace(&control_of(my_leader()).barrier, slots, nodes().my_rank_count(),
+                   nodes().local_index(rank()));
 }
 
 team::~team() {
@@ -127,7 +142,7 @@ team::~team() {
   try {
     streams_.reset();
     close_kept();
-    meet({.what = collective::end_of_team});
+    meet({.what = detail::collective::end_of_team});
     library_.quiet();  // the signals of that meeting are put from memory that goes now
   } catch (const error&) {
     end_run(failure_text(std::current_exception()));
@@ -142,7 +157,7 @@ void team::attend() {
   library_.progress();
 }
 
-void team::meet(const collective_call& call) {
+void team::meet(const detail::collective_call& call) {
   meet(
       call, [](int, int) {}, [] {}, [] {});
 }
@@ -151,14 +166,16 @@ std::size_t team::next_row() const noexcept {
   return round_up(sizeof(control_block), interference_bytes) + ((meetings_ + 1) & 1) * row_bytes_;
 }
 
-disagreement team::disagreement_with(int from, bool from_agrees) {
-  disagreement theirs;
+detail::disagreement team::disagreement_with(int from, bool from_agrees) {
+  detail::disagreement theirs;
   if (from_agrees) {
-    posted_call posted;
+    detail::posted_call posted;
     control_->get(from, slots_at(size()) + barrier_->offset_in_slot(), &posted, sizeof posted);
     theirs = {true, barrier_->posted(), posted};
   } else {
-    control_->get(from, offsetof(control_block, barrier) + offsetof(node_barrier_state, found), &theirs, sizeof theirs);
+    control_->get(from,
+                  offsetof(control_block, barrier) + offsetof(detail::node_barrier_state, found),
+                  &theirs, sizeof theirs);
     theirs.found = true;
   }
   return theirs;
@@ -167,12 +184,16 @@ disagreement team::disagreement_with(int from, bool from_agrees) {
 lent_region team::make_region(std::size_t bytes) {
   close_kept();
   constexpr std::size_t most = std::size_t{1} << 62;
-  const auto number = [most](std::size_t n) { return static_cast<std::int64_t>(std::min(n, most)); };
+  const auto number = [most](std::size_t n) {
+    return static_cast<std::int64_t>(std::min(n, most));
+  };
   std::array<std::int64_t, 2> all{-number(bytes), number(library_.available_bytes(ranks_on_host_))};
   allreduce(all, reduction::min);
   bytes = static_cast<std::size_t>(-all[0]);
   if (-all[0] > all[1])
-    fail(errc::out_of_memory, "a rank asks for {} bytes of memory that others reach, and a host has {} for each of its ranks: {}",
+    fail(errc::out_of_memory,
+         "a rank asks for {} bytes of memory that others reach, and a host has {} for each of its "
+         "ranks: {}",
          bytes, all[1], library_.room());
   lent_region made(*this, library_.allocate(bytes));
   if (allreduce_value<int>(made ? 1 : 0, reduction::min) == 1) return made;
@@ -180,7 +201,8 @@ lent_region team::make_region(std::size_t bytes) {
     give_back(made.take(), false);
   else
     meet_to_free();  // as those do that give theirs back
-  fail(errc::out_of_memory, "a rank asks for {} bytes of memory that others reach: {}", bytes, library_.room());
+  fail(errc::out_of_memory, "a rank asks for {} bytes of memory that others reach: {}", bytes,
+       library_.room());
 }
 
 void team::give_back(std::unique_ptr<region> memory, bool unwinding) {
@@ -191,9 +213,11 @@ void team::give_back(std::unique_ptr<region> memory, bool unwinding) {
 void team::meet_to_free() {
   untold_.tell();
   library_.quiet();
-  for (waiter wait(*this, "messages to leave"); library_.is_sending(); wait.pause()) library_.progress();
-  meet({.what = collective::free});
-  for (waiter wait(*this, "messages on their way"); library_.is_receiving(); wait.pause()) library_.progress();
+  for (waiter wait(*this, "messages to leave"); library_.is_sending(); wait.pause())
+    library_.progress();
+  meet({.what = detail::collective::free});
+  for (waiter wait(*this, "messages on their way"); library_.is_receiving(); wait.pause())
+    library_.progress();
 }
 
 void team::close_kept() {
@@ -202,18 +226,22 @@ void team::close_kept() {
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
   close_kept();
-  meet({.what = collective::allocate});
-  const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
+  meet({.what = detail::collective::allocate});
+  const auto smallest = allreduce_value(bytes, reduction::min),
+             largest = allreduce_value(bytes, reduction::max);
   if (smallest != largest)
-    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
-         bytes, smallest, largest);
+    fail(errc::usage,
+         "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} "
+         "to {}",
+         rank(), bytes, smallest, largest);
   return std::make_unique<segment>(*this, make_region(std::max<std::size_t>(bytes, 1)), bytes);
 }
 
-std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
+std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
+                                                 std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
   close_kept();
-  meet({.what = collective::open_channels});
+  meet({.what = detail::collective::open_channels});
   return std::make_unique<channels>(*this, to, from, slots);
 }
 
@@ -237,16 +265,18 @@ namespace {
 
 }  // namespace
 
-void run(library& lib, const run_options& options, const std::function<void(longshore::team&)>& body) {
+void run(library& lib, const run_options& options,
+         const std::function<void(longshore::team&)>& body) {
   std::unique_ptr<team> mine;
   try {
     mine = team::make(lib, options);
     if (options.ranks > 0 && options.ranks != mine->size())
-      fail(errc::usage, "{} ranks asked for, but the launcher started {}: give the number to the launcher", options.ranks,
-           mine->size());
+      fail(errc::usage,
+           "{} ranks asked for, but the launcher started {}: give the number to the launcher",
+           options.ranks, mine->size());
     const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
     body(*mine);
-    mine->meet({.what = collective::end_of_run});
+    mine->meet({.what = detail::collective::end_of_run});
   } catch (...) {
     end(lib, mine.get(), failure_text(std::current_exception()));
   }

@@ -59,10 +59,12 @@ class heap_region final : public one_sided::region {
     const watchdog::section limit(dog_, "shmem_atomic_fetch_add");
     return shmem_long_atomic_fetch_add(reinterpret_cast<long*>(local() + offset), amount, peer);
   }
-  void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                       const std::uint64_t* signal) override {
+  void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
+                       std::size_t signal_offset, const std::uint64_t* signal) override {
     auto* const word = reinterpret_cast<std::uint64_t*>(local() + signal_offset);
-    const watchdog::section limit(dog_, "a put with a signal");  // over a network the put of a word waits for what went before it
+    const watchdog::section limit(
+        dog_,
+        "a put with a signal");  // over a network the put of a word waits for what went before it
 #if SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5)
     shmem_fence();  // what went before is there before the signal, too
     shmem_putmem_signal_nbi(local() + offset, from, bytes, word, *signal, SHMEM_SIGNAL_SET, peer);
@@ -101,7 +103,8 @@ std::string library::version() const {
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
   const watchdog::section limit(dog_, "shmem_align");
-  auto* const memory = static_cast<std::byte*>(shmem_align(page_bytes(), round_up(bytes, page_bytes())));
+  auto* const memory =
+      static_cast<std::byte*>(shmem_align(page_bytes(), round_up(bytes, page_bytes())));
   if (memory == nullptr) return nullptr;
   std::memset(memory, 0, bytes);
   shmem_barrier_all();  // nobody writes into a part that its owner still clears
@@ -115,21 +118,25 @@ std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
 
 std::size_t library::available_bytes(int /*ranks*/) const {
   if (!uneven_) return ~std::size_t{0};
-  return smallest_heap_bytes_ > used_bytes_ ? std::bit_floor(smallest_heap_bytes_ - used_bytes_) : 0;
+  return smallest_heap_bytes_ > used_bytes_ ? std::bit_floor(smallest_heap_bytes_ - used_bytes_)
+                                            : 0;
 }
 
 std::string library::room() const {
   return fmt::format(
-      "the symmetric heap of a rank has {} bytes in all: start with a larger SHMEM_SYMMETRIC_SIZE, or use smaller arrays",
+      "the symmetric heap of a rank has {} bytes in all: start with a larger SHMEM_SYMMETRIC_SIZE, "
+      "or use smaller arrays",
       environment_text("SHMEM_SYMMETRIC_SIZE").value_or("the library's own number of"));
 }
 
 std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
   const auto ranks = static_cast<std::size_t>(size());
   const watchdog::section limit(dog_, "the start of OpenSHMEM");
-  auto* const memory = static_cast<std::uint64_t*>(shmem_malloc((ranks + 1) * sizeof(std::uint64_t)));
+  auto* const memory =
+      static_cast<std::uint64_t*>(shmem_malloc((ranks + 1) * sizeof(std::uint64_t)));
   if (memory == nullptr) {
-    fmt::print(stderr, "longshore: rank {}: no room for {} bytes: {}\n", rank(), (ranks + 1) * sizeof(std::uint64_t), room());
+    fmt::print(stderr, "longshore: rank {}: no room for {} bytes: {}\n", rank(),
+               (ranks + 1) * sizeof(std::uint64_t), room());
     std::fflush(nullptr);
     end_all(3);
   }

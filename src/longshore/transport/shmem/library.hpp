@@ -22,7 +22,8 @@ class library final : public one_sided::library {
   void quiet() override;
   void progress() override;
   void end_all(int status) override;
-  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory, std::size_t source_at) override;
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory,
+                                                          std::size_t source_at) override;
 
   // For regions.
 
@@ -36,7 +37,8 @@ class library final : public one_sided::library {
   bool uneven_ = false;
   std::size_t smallest_heap_bytes_ = 0, used_bytes_ = 0;
   unsigned fruitless_ = 0;
-  bool asked_who_is_near_ = false, over_network_ = false;  // some ranks share no memory with this one
+  bool asked_who_is_near_ = false,
+       over_network_ = false;  // some ranks share no memory with this one
 };
 
 }  // namespace longshore::shmem

@@ -11,7 +11,9 @@ namespace {
 class shmem_calls final : public raw_calls {
  public:
   shmem_calls(std::byte* memory, std::size_t source_at)
-      : flag_(reinterpret_cast<std::uint64_t*>(memory)), message_(memory + message_at), source_(memory + source_at) {}
+      : flag_(reinterpret_cast<std::uint64_t*>(memory)),
+        message_(memory + message_at),
+        source_(memory + source_at) {}
 
   void put(int peer, const void* from, std::size_t bytes, int count) override {
     for (int i = 0; i < count; ++i) shmem_putmem(message_, from, bytes, peer);
@@ -36,7 +38,8 @@ class shmem_calls final : public raw_calls {
 
 }  // namespace
 
-std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory, std::size_t source_at) {
+std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory,
+                                                   std::size_t source_at) {
   return std::make_unique<shmem_calls>(memory.local(), source_at);
 }
 

@@ -25,8 +25,9 @@ namespace longshore::shmem {
 namespace {
 
 constexpr std::size_t default_heap_bytes = std::size_t{1} << 30;
-constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";                   // the standard's
-constexpr const char* heap_variable_of_open_mpi = "SHMEM_SYMMETRIC_HEAP_SIZE";  // of Open MPI 4.1, which does not know the other
+constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";  // the standard's
+constexpr const char* heap_variable_of_open_mpi =
+    "SHMEM_SYMMETRIC_HEAP_SIZE";  // of Open MPI 4.1, which does not know the other
 constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks";
 
 // Twice what is needed, since allocators round up, some to powers of two; at most what the host has for each of its ranks, where the launcher
@@ -34,10 +35,13 @@ constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks"
 std::size_t heap_bytes(std::size_t symmetric_bytes) {
   constexpr long most_ranks = 1 << 20;
   std::optional<long> ranks_on_host;
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                           "SLURM_NTASKS_PER_NODE"})
     if (!ranks_on_host) ranks_on_host = environment_integer(name, 1, most_ranks);
-  const std::size_t share = available_memory_bytes() / static_cast<std::size_t>(ranks_on_host.value_or(1));
-  const std::size_t wanted = symmetric_bytes > share ? share : std::max(default_heap_bytes, 2 * symmetric_bytes);
+  const std::size_t share =
+      available_memory_bytes() / static_cast<std::size_t>(ranks_on_host.value_or(1));
+  const std::size_t wanted =
+      symmetric_bytes > share ? share : std::max(default_heap_bytes, 2 * symmetric_bytes);
   return round_up(std::min(wanted, share), page_bytes());
 }
 
@@ -52,27 +56,37 @@ std::optional<std::size_t> bytes_of_text(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   const std::string_view units = "KMGT";
-  const auto unit = *end == '\0' ? 0 : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*end)))) + 1;
+  const auto unit =
+      *end == '\0'
+          ? 0
+          : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*end)))) + 1;
   const bool is_size = end != text.c_str() && (*end == '\0' || unit > 0);
   const double bytes = std::ldexp(number, 10 * static_cast<int>(unit));
   constexpr double most = 0x1p62;
-  return is_size && bytes >= 1 && bytes < most ? std::optional(static_cast<std::size_t>(bytes)) : std::nullopt;
+  return is_size && bytes >= 1 && bytes < most ? std::optional(static_cast<std::size_t>(bytes))
+                                               : std::nullopt;
 }
 
 void check_heap(const std::string& size) {
   const auto bytes = bytes_of_text(size);
   if (!bytes)
-    fail(errc::usage, "{} is '{}': it is a number of bytes, with K, M, G or T behind it or not, such as 4G", heap_variable, size);
+    fail(errc::usage,
+         "{} is '{}': it is a number of bytes, with K, M, G or T behind it or not, such as 4G",
+         heap_variable, size);
   const std::size_t memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
   if (*bytes > memory)
-    fail(errc::out_of_memory, "{} is '{}' for each rank: this host has {} bytes of memory in all", heap_variable, size, memory);
+    fail(errc::out_of_memory, "{} is '{}' for each rank: this host has {} bytes of memory in all",
+         heap_variable, size, memory);
 }
 
 }  // namespace
 
-environment::environment(std::size_t symmetric_bytes, double timeout_seconds) : timeout_seconds_(timeout_seconds) {
+environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
+    : timeout_seconds_(timeout_seconds) {
   const auto said = environment_text(heap_variable_of_open_mpi);
-  const std::string size = environment_text(heap_variable).value_or(said.value_or(std::to_string(heap_bytes(symmetric_bytes))));
+  const std::string size =
+      environment_text(heap_variable)
+          .value_or(said.value_or(std::to_string(heap_bytes(symmetric_bytes))));
   check_heap(size);
   for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
   // Open MPI 4.1: a hook into the memory allocator, set for UCX, outlives the library that it calls, and a program that ends runs into it.
@@ -83,7 +97,9 @@ environment::environment(std::size_t symmetric_bytes, double timeout_seconds) : 
     shmem_init();
   }
   if (sets_hooks && shmem_my_pe() == 0 && is_open_mpi())
-    fmt::print(stderr, "longshore: transport shmem starts with {}=0, without which Open MPI 4.1 crashes when it ends\n",
+    fmt::print(stderr,
+               "longshore: transport shmem starts with {}=0, without which Open MPI 4.1 crashes "
+               "when it ends\n",
                hooks_variable);
 }
 

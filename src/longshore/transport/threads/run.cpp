@@ -2,7 +2,7 @@
 #include <longshore/core/delayed_notice.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
-#include <longshore/transport/cpu_share.hpp>
+#include <longshore/transport/detail/cpu_share.hpp>
 #include <longshore/transport/threads/run.hpp>
 #include <longshore/transport/threads/team.hpp>
 
@@ -33,12 +33,14 @@ struct first_failure {
 
 // A thread cannot be stopped from outside. Once a rank has failed, the others end at their next wait; one that computes for ever,
 // or is stuck in a call of somebody else's, would keep the failure from ever being told: then the process ends here.
-void wait_for_others_to_end(const std::atomic<int>& running, const first_failure& first, double grace_seconds) {
+void wait_for_others_to_end(const std::atomic<int>& running, const first_failure& first,
+                            double grace_seconds) {
   const double began = monotonic_seconds();
   while (running.load(std::memory_order_acquire) > 1) {
     if (grace_seconds > 0 && monotonic_seconds() - began > grace_seconds) {
-      fmt::print(stderr, "longshore: rank {} of {}: {}; {} ranks did not stop within {} s after that\n", first.rank, first.ranks,
-                 failure_text(first.why), running.load() - 1, grace_seconds);
+      fmt::print(
+          stderr, "longshore: rank {} of {}: {}; {} ranks did not stop within {} s after that\n",
+          first.rank, first.ranks, failure_text(first.why), running.load() - 1, grace_seconds);
       std::fflush(nullptr);
       std::_Exit(runtime_failure_status);
     }
@@ -49,13 +51,18 @@ void wait_for_others_to_end(const std::atomic<int>& running, const first_failure
 
 // How far a start has come that takes long; nothing when it is over. Of few ranks on a core it is over when all have begun: what they
 // do before their first barrier is their program's.
-std::string how_far(int ranks, int cores, int begun, const node_barrier_state& barrier, double seconds) {
+std::string how_far(int ranks, int cores, int begun, const detail::node_barrier_state& barrier,
+                    double seconds) {
   if (begun < ranks)
-    return fmt::format("longshore: starting {} ranks as threads on {} cores: after {:g} s {} of them have begun", ranks, cores,
-                       seconds, begun);
-  if (ranks <= crowd_per_core * cores || barrier.generation.load(std::memory_order_acquire) > 0) return "";
-  return fmt::format("longshore: {} ranks share {} cores as threads: after {:g} s {} of them have come to their first barrier",
-                     ranks, cores, seconds, barrier.arrived_ranks());
+    return fmt::format(
+        "longshore: starting {} ranks as threads on {} cores: after {:g} s {} of them have begun",
+        ranks, cores, seconds, begun);
+  if (ranks <= crowd_per_core * cores || barrier.generation.load(std::memory_order_acquire) > 0)
+    return "";
+  return fmt::format(
+      "longshore: {} ranks share {} cores as threads: after {:g} s {} of them have come to their "
+      "first barrier",
+      ranks, cores, seconds, barrier.arrived_ranks());
 }
 
 }  // namespace
@@ -64,26 +71,32 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   const std::vector<int> cpus = allowed_cpus();
   const int cores = usable_cores();
   const int ranks = options.ranks > 0 ? options.ranks : cores;
-  if (ranks > most_ranks) fail(errc::usage, "{} ranks as threads of one process: at most {} make sense", ranks, most_ranks);
+  if (ranks > most_ranks)
+    fail(errc::usage, "{} ranks as threads of one process: at most {} make sense", ranks,
+         most_ranks);
   const wait_policy waiting{options.timeout_seconds, ranks <= cores};
   const bool pin = options.pin && ranks <= cores;
   const bool side_by_side = pin && options.compact && ranks < static_cast<int>(cpus.size());
-  const std::vector<int> compact = side_by_side ? core_order(cpus, topology_of_this_machine()) : std::vector<int>();
+  const std::vector<int> compact =
+      side_by_side ? detail::core_order(cpus, topology_of_this_machine()) : std::vector<int>();
 
   world world(ranks);
   std::atomic<int> running{ranks}, begun{0};
   const std::vector<int> one_host(static_cast<std::size_t>(ranks), 0);
   const auto run_rank = [&](int rank) {
     try {
-      auto share = compact.empty() ? cpu_share(cpus, rank, ranks) : std::vector{compact[static_cast<std::size_t>(rank)]};
+      auto share = compact.empty() ? detail::cpu_share(cpus, rank, ranks)
+                                   : std::vector{compact[static_cast<std::size_t>(rank)]};
       const pinned binding(pin ? share.front() : -1);
-      team mine(world, rank, node_map(one_host, rank, options.ranks_per_node), waiting, std::move(share));
+      team mine(world, rank, node_map(one_host, rank, options.ranks_per_node), waiting,
+                std::move(share));
       begun.fetch_add(1, std::memory_order_relaxed);
       body(mine);
       mine.leave();
     } catch (...) {
       const std::exception_ptr why = std::current_exception();
-      if (world.fail(rank, why)) wait_for_others_to_end(running, {rank, ranks, why}, options.timeout_seconds);
+      if (world.fail(rank, why))
+        wait_for_others_to_end(running, {rank, ranks, why}, options.timeout_seconds);
     }
     running.fetch_sub(1, std::memory_order_acq_rel);
   };
@@ -92,12 +105,14 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   std::optional<delayed_notice> slow_start;
   try {
     if (ranks > cores)
-      slow_start.emplace(options.notice_seconds,
-                         [&] { return how_far(ranks, cores, begun.load(), world.barrier, options.notice_seconds); });
+      slow_start.emplace(options.notice_seconds, [&] {
+        return how_far(ranks, cores, begun.load(), world.barrier, options.notice_seconds);
+      });
     for (int rank = 1; rank < ranks; ++rank) others.emplace_back(run_rank, rank);
   } catch (const std::system_error& e) {
-    world.fail(
-        0, std::make_exception_ptr(error(errc::out_of_memory, fmt::format("could not start {} threads: {}", ranks, e.what()))));
+    world.fail(0, std::make_exception_ptr(
+                      error(errc::out_of_memory,
+                            fmt::format("could not start {} threads: {}", ranks, e.what()))));
   }
   if (static_cast<int>(others.size()) == ranks - 1) run_rank(0);
   others.clear();  // joins
@@ -106,11 +121,13 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
 
 std::shared_ptr<longshore::team> alone(const run_options& options) {
   if (options.ranks > 1)
-    fail(errc::usage, "{} ranks as threads outside of run(): one, or give run() what they are to do", options.ranks);
+    fail(errc::usage,
+         "{} ranks as threads outside of run(): one, or give run() what they are to do",
+         options.ranks);
   struct member {
     explicit member(const run_options& options)
-        : mine(everybody, 0, node_map(std::array{0}, 0, options.ranks_per_node), {options.timeout_seconds, true},
-               allowed_cpus()) {}
+        : mine(everybody, 0, node_map(std::array{0}, 0, options.ranks_per_node),
+               {options.timeout_seconds, true}, allowed_cpus()) {}
     world everybody{1};
     team mine;
   };

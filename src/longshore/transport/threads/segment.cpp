@@ -23,8 +23,9 @@ std::size_t stride_of(std::size_t part_bytes, int parts) {
   const std::size_t available = available_memory_bytes();
   if (part_bytes > available / static_cast<std::size_t>(parts))
     fail(errc::out_of_memory,
-         "{} ranks ask for {} bytes of memory each, {} bytes are available: use smaller arrays or fewer ranks", parts, part_bytes,
-         available);
+         "{} ranks ask for {} bytes of memory each, {} bytes are available: use smaller arrays or "
+         "fewer ranks",
+         parts, part_bytes, available);
   return round_up(part_bytes, part_bytes >= huge_from_bytes ? huge_page_bytes() : page_bytes());
 }
 
@@ -35,14 +36,16 @@ shared_block::shared_block(std::size_t part_bytes, int parts)
       memory(stride_bytes * static_cast<std::size_t>(parts), part_bytes >= huge_from_bytes) {}
 
 segment::segment(const team& team, std::shared_ptr<shared_block> block, std::size_t bytes)
-    : longshore::segment(bytes, block->part(team.rank()), direct_parts(team, *block)), block_(std::move(block)) {}
+    : longshore::segment(bytes, block->part(team.rank()), direct_parts(team, *block)),
+      block_(std::move(block)) {}
 
 namespace {
 
 // One store where it is one word: of two ranks that put into one place one wins, as on a network.
 template <class Word>
 bool stored_as(std::byte* to, const void* from, std::size_t bytes) {
-  if (bytes != sizeof(Word) || reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) != 0) return false;
+  if (bytes != sizeof(Word) || reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) != 0)
+    return false;
   Word word;
   std::memcpy(&word, from, sizeof(Word));
   std::atomic_ref(*reinterpret_cast<Word*>(to)).store(word, std::memory_order_relaxed);
@@ -67,7 +70,8 @@ void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
 
 std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
   check_range(peer, offset, sizeof(std::int64_t));
-  if (offset % sizeof(std::int64_t) != 0) fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
+  if (offset % sizeof(std::int64_t) != 0)
+    fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
   return std::atomic_ref(*reinterpret_cast<std::int64_t*>(block_->part(peer) + offset))
       .fetch_add(amount, std::memory_order_acq_rel);
 }

@@ -11,7 +11,9 @@ namespace longshore::threads {
 /// The mapping behind a segment, kept alive by the last rank that lets go of it.
 struct shared_block {
   shared_block(std::size_t part_bytes, int parts);
-  [[nodiscard]] std::byte* part(int rank) const noexcept { return memory.data() + static_cast<std::size_t>(rank) * stride_bytes; }
+  [[nodiscard]] std::byte* part(int rank) const noexcept {
+    return memory.data() + static_cast<std::size_t>(rank) * stride_bytes;
+  }
   std::size_t stride_bytes;
   pages memory;
 };
@@ -22,10 +24,15 @@ class segment final : public longshore::segment {
 
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
-  void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override { put(peer, offset, from, bytes); }
-  void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) override { get(peer, offset, to, bytes); }
+  void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override {
+    put(peer, offset, from, bytes);
+  }
+  void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) override {
+    get(peer, offset, to, bytes);
+  }
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
-  void quiet() override {}  // every call is complete on return; the synchronisation that follows makes it visible
+  void quiet() override {
+  }  // every call is complete on return; the synchronisation that follows makes it visible
 
  private:
   std::shared_ptr<shared_block> block_;

@@ -1,5 +1,5 @@
 #include <longshore/core/error.hpp>
-#include <longshore/transport/ring_channels.hpp>
+#include <longshore/transport/detail/ring_channels.hpp>
 #include <longshore/transport/threads/segment.hpp>
 #include <longshore/transport/threads/team.hpp>
 
@@ -16,7 +16,7 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 class channels final : public channel_set {
  public:
-  channels(std::shared_ptr<shared_block> memory, std::unique_ptr<ring_channels> rings)
+  channels(std::shared_ptr<shared_block> memory, std::unique_ptr<detail::ring_channels> rings)
       : memory_(std::move(memory)), rings_(std::move(rings)) {
     for (auto& sender : rings_->senders) senders_.push_back(&sender);
     for (auto& receiver : rings_->receivers) receivers_.push_back(&receiver);
@@ -24,7 +24,7 @@ class channels final : public channel_set {
 
  private:
   std::shared_ptr<shared_block> memory_;
-  std::unique_ptr<ring_channels> rings_;
+  std::unique_ptr<detail::ring_channels> rings_;
 };
 
 }  // namespace
@@ -35,7 +35,7 @@ team::team(world& world, int rank, node_map nodes, wait_policy waiting, std::vec
       barrier_(&world.barrier, world.calls.data(), world.ranks(), rank) {}
 
 template <class T, class Read>
-void team::show(const collective_call& call, const T& mine, const Read& read) {
+void team::show(const detail::collective_call& call, const T& mine, const Read& read) {
   world_.board[rank()] = &mine;
   meet(call);
   for (int peer = 0; peer < size(); ++peer) read(peer, *static_cast<const T*>(world_.board[peer]));
@@ -43,51 +43,60 @@ void team::show(const collective_call& call, const T& mine, const Read& read) {
 }
 
 void team::broadcast(std::span<std::byte> data, int root) {
-  check_root(root, size());
-  show({collective::broadcast, {}, root, data.size()}, data, [&](int peer, const std::span<std::byte>& theirs) {
-    if (peer == root && peer != rank()) copy_bytes(data.data(), theirs.data(), data.size());
-  });
+  detail::check_root(root, size());
+  show({detail::collective::broadcast, {}, root, data.size()}, data,
+       [&](int peer, const std::span<std::byte>& theirs) {
+         if (peer == root && peer != rank()) copy_bytes(data.data(), theirs.data(), data.size());
+       });
 }
 
 void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  show({collective::allgather, {}, 0, mine.size()}, mine, [&](int peer, const std::span<const std::byte>& theirs) {
-    copy_bytes(all.data() + static_cast<std::size_t>(peer) * mine.size(), theirs.data(), theirs.size());
-  });
+  show({detail::collective::allgather, {}, 0, mine.size()}, mine,
+       [&](int peer, const std::span<const std::byte>& theirs) {
+         copy_bytes(all.data() + static_cast<std::size_t>(peer) * mine.size(), theirs.data(),
+                    theirs.size());
+       });
 }
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
   const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
-  show({collective::alltoall, {}, 0, block}, outgoing, [&](int peer, const std::span<const std::byte>& theirs) {
-    copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block, theirs.data() + static_cast<std::size_t>(rank()) * block,
-               block);
-  });
+  show({detail::collective::alltoall, {}, 0, block}, outgoing,
+       [&](int peer, const std::span<const std::byte>& theirs) {
+         copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block,
+                    theirs.data() + static_cast<std::size_t>(rank()) * block, block);
+       });
 }
 
-void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
-                     std::span<const std::size_t> incoming_counts, std::size_t element_bytes) {
+void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
+                     std::byte* incoming, std::span<const std::size_t> incoming_counts,
+                     std::size_t element_bytes) {
   struct blocks {
     const std::byte* data;
     std::span<const std::size_t> counts;
     std::vector<std::size_t> starts;
   } mine{outgoing, outgoing_counts, std::vector<std::size_t>(outgoing_counts.size())};
-  std::exclusive_scan(outgoing_counts.begin(), outgoing_counts.end(), mine.starts.begin(), std::size_t{0});
-  int wrong_peer = -1;  // told at the end: the others are not kept waiting, and do not hear of it before the run ends
+  std::exclusive_scan(outgoing_counts.begin(), outgoing_counts.end(), mine.starts.begin(),
+                      std::size_t{0});
+  int wrong_peer =
+      -1;  // told at the end: the others are not kept waiting, and do not hear of it before the run ends
   std::size_t wrong_count = 0;
-  show({collective::alltoallv, {}, 0, element_bytes}, mine, [&](int peer, const blocks& theirs) {
-    if (theirs.counts[rank()] != incoming_counts[peer]) {
-      if (wrong_peer < 0) wrong_count = theirs.counts[rank()];
-      wrong_peer = wrong_peer < 0 ? peer : wrong_peer;
-      return;
-    }
-    const std::size_t bytes = incoming_counts[peer] * element_bytes;
-    copy_bytes(incoming, theirs.data + theirs.starts[rank()] * element_bytes, bytes);
-    incoming += bytes;
-  });
-  if (wrong_peer >= 0) refuse_block(rank(), wrong_peer, incoming_counts[wrong_peer], wrong_count);
+  show({detail::collective::alltoallv, {}, 0, element_bytes}, mine,
+       [&](int peer, const blocks& theirs) {
+         if (theirs.counts[rank()] != incoming_counts[peer]) {
+           if (wrong_peer < 0) wrong_count = theirs.counts[rank()];
+           wrong_peer = wrong_peer < 0 ? peer : wrong_peer;
+           return;
+         }
+         const std::size_t bytes = incoming_counts[peer] * element_bytes;
+         copy_bytes(incoming, theirs.data + theirs.starts[rank()] * element_bytes, bytes);
+         incoming += bytes;
+       });
+  if (wrong_peer >= 0)
+    detail::refuse_block(rank(), wrong_peer, incoming_counts[wrong_peer], wrong_count);
 }
 
 template <class T>
-void team::allreduce_values(std::span<T> values, reduction operation, collective what) {
+void team::allreduce_values(std::span<T> values, reduction operation, detail::collective what) {
   std::vector<T> result;
   show({what, operation, 0, values.size()}, values, [&](int, const std::span<T>& theirs) {
     if (result.empty())
@@ -100,10 +109,10 @@ void team::allreduce_values(std::span<T> values, reduction operation, collective
 }
 
 void team::allreduce(std::span<std::int64_t> values, reduction operation) {
-  allreduce_values(values, operation, collective::allreduce_integers);
+  allreduce_values(values, operation, detail::collective::allreduce_integers);
 }
 void team::allreduce(std::span<double> values, reduction operation) {
-  allreduce_values(values, operation, collective::allreduce_numbers);
+  allreduce_values(values, operation, detail::collective::allreduce_numbers);
 }
 
 namespace {
@@ -136,23 +145,32 @@ std::shared_ptr<T> make_together(longshore::team& team, world& world, const Make
 }  // namespace
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
-  meet({.what = collective::allocate});
-  const auto smallest = allreduce_value(bytes, reduction::min), largest = allreduce_value(bytes, reduction::max);
+  meet({.what = detail::collective::allocate});
+  const auto smallest = allreduce_value(bytes, reduction::min),
+             largest = allreduce_value(bytes, reduction::max);
   if (smallest != largest)
-    fail(errc::usage, "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} to {}", rank(),
-         bytes, smallest, largest);
-  auto block = make_together<shared_block>(*this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
+    fail(errc::usage,
+         "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} "
+         "to {}",
+         rank(), bytes, smallest, largest);
+  auto block = make_together<shared_block>(
+      *this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
   return std::make_unique<segment>(*this, std::move(block), bytes);
 }
 
-std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots) {
+std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
+                                                 std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
-  meet({.what = collective::open_channels});
-  const std::size_t bytes = allreduce_value(ring_channels::needed_bytes(to, slots), reduction::max);
-  auto block = make_together<shared_block>(*this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
-  auto rings = std::make_unique<ring_channels>(
-      to, from, slots, rank(), [&](int peer) { return block->part(peer); }, [&] { meet({.what = collective::open_channels}); });
-  meet({.what = collective::open_channels});  // nobody writes into a ring before its reader has found it
+  meet({.what = detail::collective::open_channels});
+  const std::size_t bytes =
+      allreduce_value(detail::ring_channels::needed_bytes(to, slots), reduction::max);
+  auto block = make_together<shared_block>(
+      *this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
+  auto rings = std::make_unique<detail::ring_channels>(
+      to, from, slots, rank(), [&](int peer) { return block->part(peer); },
+      [&] { meet({.what = detail::collective::open_channels}); });
+  meet({.what = detail::collective::
+            open_channels});  // nobody writes into a ring before its reader has found it
   return std::make_unique<channels>(std::move(block), std::move(rings));
 }
 

@@ -1,7 +1,7 @@
 // The threads transport: ranks are threads of one process, everything is a copy in memory.
 #pragma once
 
-#include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/detail/node_barrier.hpp>
 #include <longshore/transport/team.hpp>
 #include <longshore/transport/threads/world.hpp>
 
@@ -18,31 +18,33 @@ class team final : public longshore::team {
   void broadcast(std::span<std::byte> data, int root) override;
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
-  void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts, std::byte* incoming,
-                 std::span<const std::size_t> incoming_counts, std::size_t element_bytes) override;
+  void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
+                 std::byte* incoming, std::span<const std::size_t> incoming_counts,
+                 std::size_t element_bytes) override;
   void allreduce(std::span<std::int64_t> values, reduction operation) override;
   void allreduce(std::span<double> values, reduction operation) override;
   [[nodiscard]] std::unique_ptr<longshore::segment> allocate(std::size_t bytes) override;
-  [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to, std::span<const channel_end> from,
+  [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
+                                                           std::span<const channel_end> from,
                                                            int slots) override;
   void attend() override { world_.check(rank()); }
 
   /// Collective. The last call of a rank: ends without waiting for the others, but on rank 0.
-  void leave() { barrier_.leave(*this, {.what = collective::end_of_run}); }
+  void leave() { barrier_.leave(*this, {.what = detail::collective::end_of_run}); }
 
  private:
   // A barrier that makes sure that all ranks are in the same call.
-  void meet(const collective_call& call) {
-    barrier_.wait(*this, call, [](disagreement&) {});
+  void meet(const detail::collective_call& call) {
+    barrier_.wait(*this, call, [](detail::disagreement&) {});
   }
   // Shows `mine` to the others, lets `read(rank, theirs)` look at what each rank shows, and returns when all have looked.
   template <class T, class Read>
-  void show(const collective_call& call, const T& mine, const Read& read);
+  void show(const detail::collective_call& call, const T& mine, const Read& read);
   template <class T>
-  void allreduce_values(std::span<T> values, reduction operation, collective what);
+  void allreduce_values(std::span<T> values, reduction operation, detail::collective what);
 
   world& world_;
-  node_barrier barrier_;
+  detail::node_barrier barrier_;
 };
 
 }  // namespace longshore::threads

@@ -13,7 +13,8 @@ bool world::fail(int rank, std::exception_ptr why) {
 
 void world::check(int rank) const {
   const int failed = failed_rank_.load(std::memory_order_acquire);
-  if (failed >= 0 && failed != rank) longshore::fail(errc::peer_failed, "rank {} failed first", failed);
+  if (failed >= 0 && failed != rank)
+    longshore::fail(errc::peer_failed, "rank {} failed first", failed);
 }
 
 void world::rethrow() const {

@@ -1,7 +1,7 @@
 // What the ranks of a threads run share: a barrier, a board for pointers, and the first failure.
 #pragma once
 
-#include <longshore/transport/node_barrier.hpp>
+#include <longshore/transport/detail/node_barrier.hpp>
 
 #include <atomic>
 #include <exception>
@@ -12,7 +12,8 @@ namespace longshore::threads {
 
 class world {
  public:
-  explicit world(int ranks) : board(static_cast<std::size_t>(ranks)), calls(board.size()), ranks_(ranks) {}
+  explicit world(int ranks)
+      : board(static_cast<std::size_t>(ranks)), calls(board.size()), ranks_(ranks) {}
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
 
@@ -25,8 +26,8 @@ class world {
 
   /// board[r] is written by rank r alone, and read by the others between two barriers.
   std::vector<const void*> board;
-  std::vector<call_slot> calls;
-  node_barrier_state barrier{};
+  std::vector<detail::call_slot> calls;
+  detail::node_barrier_state barrier{};
 
  private:
   int ranks_;

@@ -34,7 +34,8 @@ std::string named(int peer) { return peer < 0 ? "the other ranks" : fmt::format(
 // What users have said of networks, for messages.
 std::string networks_allowed() {
   return fmt::format("UCX_TLS is '{}', UCX_NET_DEVICES '{}'; `ucx_info -d` lists what a host has",
-                     environment_text("UCX_TLS").value_or("all"), environment_text("UCX_NET_DEVICES").value_or("all"));
+                     environment_text("UCX_TLS").value_or("all"),
+                     environment_text("UCX_NET_DEVICES").value_or("all"));
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ library::library(process_group& group, double timeout_seconds)
   params.estimated_num_eps = static_cast<std::size_t>(group.size());
   const auto status = ucp_init(&params, config, &context_);
   ucp_config_release(config);
-  if (status == UCS_ERR_NO_DEVICE) fail(errc::transport, "UCX has no network that it may use here: {}", networks_allowed());
+  if (status == UCS_ERR_NO_DEVICE)
+    fail(errc::transport, "UCX has no network that it may use here: {}", networks_allowed());
   check(status, "ucp_init");
   ucp_worker_params_t worker{};
   worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
@@ -66,7 +68,8 @@ library::library(process_group& group, double timeout_seconds)
   group_.set_progress([this] { progress(); });
 
   // Once and for all each rank tells where it is and where its directory of regions lies; the rest is fetched from there.
-  directory_ = std::make_unique<mapped_region>(*this, most_regions * sizeof(description), directory_number);
+  directory_ =
+      std::make_unique<mapped_region>(*this, most_regions * sizeof(description), directory_number);
   ucp_address_t* address = nullptr;
   std::size_t address_bytes = 0;
   check(ucp_worker_get_address(worker_, &address, &address_bytes), "ucp_worker_get_address");
@@ -102,7 +105,8 @@ void library::close() {
     if (endpoint != nullptr) closing.push_back(ucp_ep_close_nbx(endpoint, &params));
   for (const auto request : closing) {
     if (request == nullptr || UCS_PTR_IS_ERR(request)) continue;
-    static_cast<void>(outcome_of(request, -1, "the end of connections"));  // the peer may have ended one before
+    static_cast<void>(
+        outcome_of(request, -1, "the end of connections"));  // the peer may have ended one before
   }
   group_.barrier();
   group_.set_progress([] {});
@@ -113,21 +117,26 @@ void library::close() {
 std::string library::version() const { return fmt::format("UCX {}", ucp_get_version_string()); }
 
 std::size_t library::available_bytes(int ranks) const {
-  return std::min(available_memory_bytes(), available_shared_memory_bytes()) / static_cast<std::size_t>(ranks);
+  return std::min(available_memory_bytes(), available_shared_memory_bytes()) /
+         static_cast<std::size_t>(ranks);
 }
 
 std::string library::room() const {
-  return fmt::format("the ranks of this host can share {} bytes in all: use smaller arrays or fewer ranks", available_bytes(1));
+  return fmt::format(
+      "the ranks of this host can share {} bytes in all: use smaller arrays or fewer ranks",
+      available_bytes(1));
 }
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
   const auto free = std::find(numbers_.begin(), numbers_.end(), false);
-  if (free == numbers_.end()) fail(errc::unsupported, "{} regions exist: free some first", most_regions);
+  if (free == numbers_.end())
+    fail(errc::unsupported, "{} regions exist: free some first", most_regions);
   const auto number = static_cast<std::size_t>(free - numbers_.begin());
   numbers_[number] = true;
   try {
     auto made = std::make_unique<mapped_region>(*this, bytes, number);
-    std::memcpy(directory_->local() + number * sizeof(description), &made->description(), sizeof(description));
+    std::memcpy(directory_->local() + number * sizeof(description), &made->description(),
+                sizeof(description));
     return made;
   } catch (const error& e) {
     numbers_[number] = false;
@@ -145,9 +154,11 @@ ucp_ep_h library::endpoint(int peer) {
   if (endpoint != nullptr) return endpoint;
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
-  params.address = reinterpret_cast<const ucp_address_t*>(group_.of_rank(peer).data() + sizeof(presence));
+  params.address =
+      reinterpret_cast<const ucp_address_t*>(group_.of_rank(peer).data() + sizeof(presence));
   if (presence_of(peer).host !=
-      one_sided::host_hash()) {  // within a host it would cost the memory that ranks share, and a signal ends them all
+      one_sided::
+          host_hash()) {  // within a host it would cost the memory that ranks share, and a signal ends them all
     params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
     params.err_handler = {&library::lost, this};
@@ -155,7 +166,8 @@ ucp_ep_h library::endpoint(int peer) {
   if (const auto status = ucp_ep_create(worker_, &params, &endpoint); status != UCS_OK) {
     endpoint = nullptr;
     if (status == UCS_ERR_UNREACHABLE)
-      fail(errc::transport, "rank {} has no network that reaches rank {}: {}", rank(), peer, networks_allowed());
+      fail(errc::transport, "rank {} has no network that reaches rank {}: {}", rank(), peer,
+           networks_allowed());
     fail(errc::transport, "ucp_ep_create to rank {}: {}", peer, ucs_status_string(status));
   }
   return endpoint;
@@ -177,7 +189,9 @@ void library::lost(void* self, ucp_ep_h endpoint, ucs_status_t why) {
 }
 
 void library::check_peers() const {
-  if (lost_peer_ >= 0) fail(errc::peer_failed, "the connection to rank {} is gone: {}", lost_peer_, ucs_status_string(lost_why_));
+  if (lost_peer_ >= 0)
+    fail(errc::peer_failed, "the connection to rank {} is gone: {}", lost_peer_,
+         ucs_status_string(lost_why_));
   messages_->check();
 }
 
@@ -185,14 +199,17 @@ library::description library::describe(int peer, std::size_t number) {
   if (number == directory_number) return presence_of(peer).directory;
   description found;
   directory_->get(peer, number * sizeof found, &found, sizeof found);
-  if (found.key_bytes == 0) fail(errc::transport, "rank {} has not made region {} yet", peer, number);
+  if (found.key_bytes == 0)
+    fail(errc::transport, "rank {} has not made region {} yet", peer, number);
   return found;
 }
 
 void library::complete(ucs_status_ptr_t request, int peer, const char* operation) {
   if (request == nullptr) return;
-  const auto status = UCS_PTR_IS_ERR(request) ? UCS_PTR_STATUS(request) : outcome_of(request, peer, operation);
-  if (status != UCS_OK) fail(errc::transport, "{} with {}: {}", operation, named(peer), ucs_status_string(status));
+  const auto status =
+      UCS_PTR_IS_ERR(request) ? UCS_PTR_STATUS(request) : outcome_of(request, peer, operation);
+  if (status != UCS_OK)
+    fail(errc::transport, "{} with {}: {}", operation, named(peer), ucs_status_string(status));
 }
 
 ucs_status_t library::outcome_of(ucs_status_ptr_t request, int peer, const char* operation) {
@@ -208,8 +225,10 @@ ucs_status_t library::outcome_of(ucs_status_ptr_t request, int peer, const char*
     const double now = monotonic_seconds();
     if (began < 0) began = now;
     if (timeout_seconds_ > 0 && now - began > timeout_seconds_)
-      fail(errc::timeout, "rank {} of {} waited {:.1f} s for {} with {}: a rank is stuck, or gone (LONGSHORE_TIMEOUT)", rank(),
-           size(), now - began, operation, named(peer));
+      fail(errc::timeout,
+           "rank {} of {} waited {:.1f} s for {} with {}: a rank is stuck, or gone "
+           "(LONGSHORE_TIMEOUT)",
+           rank(), size(), now - began, operation, named(peer));
     sched_yield();
   }
 }
@@ -234,9 +253,11 @@ bool library::prefers_messages(int peer) {
   std::fclose(printed);
   const std::string_view lines(text, length);
   int lanes = 0, over_tcp = 0;
-  for (auto at = lines.find("lane["); at != std::string_view::npos; at = lines.find("lane[", at + 1)) {
+  for (auto at = lines.find("lane["); at != std::string_view::npos;
+       at = lines.find("lane[", at + 1)) {
     ++lanes;
-    over_tcp += lines.substr(at, lines.find('\n', at) - at).find(":tcp/") != std::string_view::npos ? 1 : 0;
+    over_tcp +=
+        lines.substr(at, lines.find('\n', at) - at).find(":tcp/") != std::string_view::npos ? 1 : 0;
   }
   std::free(text);
   const bool all = lanes > 0 && lanes == over_tcp;
@@ -247,11 +268,13 @@ bool library::prefers_messages(int peer) {
 bool library::is_sending() const { return messages_->is_sending(); }
 bool library::is_receiving() const { return messages_->is_receiving(); }
 
-std::unique_ptr<one_sided::message_channel_sender> library::make_sender(channel_end end, one_sided::slot_memory memory) {
+std::unique_ptr<one_sided::message_channel_sender> library::make_sender(
+    channel_end end, one_sided::slot_memory memory) {
   return std::make_unique<message_sender>(end, memory, *messages_, *this);
 }
 
-std::unique_ptr<one_sided::message_channel_receiver> library::make_receiver(channel_end end, one_sided::slot_memory memory) {
+std::unique_ptr<one_sided::message_channel_receiver> library::make_receiver(
+    channel_end end, one_sided::slot_memory memory) {
   return std::make_unique<message_receiver>(end, memory, *messages_, *this);
 }
 
@@ -264,7 +287,8 @@ void library::quiet() {
 void forget_request(ucs_status_ptr_t request, const char* operation, int peer) {
   if (request == nullptr) return;
   if (UCS_PTR_IS_ERR(request))
-    fail(errc::transport, "{} with rank {}: {}", operation, peer, ucs_status_string(UCS_PTR_STATUS(request)));
+    fail(errc::transport, "{} with rank {}: {}", operation, peer,
+         ucs_status_string(UCS_PTR_STATUS(request)));
   ucp_request_free(request);
 }
 

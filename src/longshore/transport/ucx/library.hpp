@@ -28,18 +28,21 @@ class library final : public one_sided::library {
   [[nodiscard]] std::unique_ptr<one_sided::region> allocate(std::size_t bytes) override;
   [[nodiscard]] std::size_t available_bytes(int ranks) const override;
   [[nodiscard]] std::string room() const override;
-  [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine) override { return group_.gather(mine); }
+  [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine) override {
+    return group_.gather(mine);
+  }
   void quiet() override;
   void progress() override;
   [[nodiscard]] bool prefers_messages(int peer) override;
   [[nodiscard]] bool is_sending() const override;
   [[nodiscard]] bool is_receiving() const override;
-  [[nodiscard]] std::unique_ptr<one_sided::message_channel_sender> make_sender(channel_end end,
-                                                                               one_sided::slot_memory memory) override;
-  [[nodiscard]] std::unique_ptr<one_sided::message_channel_receiver> make_receiver(channel_end end,
-                                                                                   one_sided::slot_memory memory) override;
+  [[nodiscard]] std::unique_ptr<one_sided::message_channel_sender> make_sender(
+      channel_end end, one_sided::slot_memory memory) override;
+  [[nodiscard]] std::unique_ptr<one_sided::message_channel_receiver> make_receiver(
+      channel_end end, one_sided::slot_memory memory) override;
   void end_all(int status) override { group_.end_all(status); }
-  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory, std::size_t source_at) override;
+  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory,
+                                                          std::size_t source_at) override;
 
   // For regions.
 

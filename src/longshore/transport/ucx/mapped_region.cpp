@@ -18,7 +18,10 @@ void forget(ucs_status_ptr_t request, const char* operation, int peer) {
 }  // namespace
 
 mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number)
-    : region(nullptr), library_(lib), number_(number), remotes_(static_cast<std::size_t>(lib.size())) {
+    : region(nullptr),
+      library_(lib),
+      number_(number),
+      remotes_(static_cast<std::size_t>(lib.size())) {
   ucp_mem_map_params_t params{};
   params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
   params.length = round_up(bytes, page_bytes());
@@ -43,7 +46,9 @@ mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number
   if (fits) return;
   ucp_mem_unmap(lib.context(), memory_);
   if (status != UCS_OK) fail(errc::transport, "ucp_rkey_pack: {}", ucs_status_string(status));
-  fail(errc::transport, "the key of a region is {} bytes, at most {} are foreseen: use fewer networks (UCX_TLS, UCX_NET_DEVICES)",
+  fail(errc::transport,
+       "the key of a region is {} bytes, at most {} are foreseen: use fewer networks (UCX_TLS, "
+       "UCX_NET_DEVICES)",
        key_bytes, sizeof own_.key);
 }
 
@@ -58,36 +63,44 @@ void mapped_region::join(int peer, const library::description& theirs) {
   auto& there = remotes_[static_cast<std::size_t>(peer)];
   there.endpoint = library_.endpoint(peer);
   there.address = theirs.address;
-  if (const auto status = ucp_ep_rkey_unpack(there.endpoint, theirs.key, &there.key); status != UCS_OK)
-    fail(errc::transport, "the memory of rank {} cannot be reached: {}", peer, ucs_status_string(status));
+  if (const auto status = ucp_ep_rkey_unpack(there.endpoint, theirs.key, &there.key);
+      status != UCS_OK)
+    fail(errc::transport, "the memory of rank {} cannot be reached: {}", peer,
+         ucs_status_string(status));
 }
 
 std::byte* mapped_region::reach(int peer) {
   if (peer == library_.rank()) return local();
   auto& there = to(peer);
   void* here = nullptr;
-  return ucp_rkey_ptr(there.key, there.address, &here) == UCS_OK ? static_cast<std::byte*>(here) : nullptr;
+  return ucp_rkey_ptr(there.key, there.address, &here) == UCS_OK ? static_cast<std::byte*>(here)
+                                                                 : nullptr;
 }
 
 void mapped_region::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   auto& there = to(peer);
-  forget(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a put", peer);
+  forget(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started),
+         "a put", peer);
 }
 
 void mapped_region::get_start(int peer, std::size_t offset, void* into, std::size_t bytes) {
   auto& there = to(peer);
-  forget(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), "a get", peer);
+  forget(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started),
+         "a get", peer);
 }
 
 void mapped_region::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   auto& there = to(peer);
-  const auto request = ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started);
+  const auto request =
+      ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started);
   if (request != nullptr) library_.complete(request, peer, "a put");
 }
 
 void mapped_region::get(int peer, std::size_t offset, void* into, std::size_t bytes) {
   auto& there = to(peer);
-  library_.complete(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), peer, "a get");
+  library_.complete(
+      ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), peer,
+      "a get");
 }
 
 std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
@@ -97,19 +110,24 @@ std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t
   reply.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
   reply.datatype = ucp_dt_make_contig(sizeof amount);
   reply.reply_buffer = &before;
-  library_.complete(ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1, there.address + offset, there.key, &reply),
+  library_.complete(ucp_atomic_op_nbx(there.endpoint, UCP_ATOMIC_OP_ADD, &amount, 1,
+                                      there.address + offset, there.key, &reply),
                     peer, "a fetch-and-add");
   return before;
 }
 
-void mapped_region::put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
+void mapped_region::put_with_signal(int peer, std::size_t offset, const void* from,
+                                    std::size_t bytes, std::size_t signal_offset,
                                     const std::uint64_t* signal) {
   auto& there = to(peer);
-  if (bytes > 0) forget(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started), "a message", peer);
+  if (bytes > 0)
+    forget(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started),
+           "a message", peer);
   if (const auto status = ucp_worker_fence(library_.worker()); status != UCS_OK)
     fail(errc::transport, "a fence: {}", ucs_status_string(status));
-  forget(ucp_put_nbx(there.endpoint, signal, sizeof *signal, there.address + signal_offset, there.key, &started), "a signal",
-         peer);
+  forget(ucp_put_nbx(there.endpoint, signal, sizeof *signal, there.address + signal_offset,
+                     there.key, &started),
+         "a signal", peer);
 }
 
 }  // namespace longshore::ucx

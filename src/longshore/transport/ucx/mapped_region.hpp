@@ -20,8 +20,8 @@ class mapped_region final : public one_sided::region {
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
-  void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes, std::size_t signal_offset,
-                       const std::uint64_t* signal) override;
+  void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
+                       std::size_t signal_offset, const std::uint64_t* signal) override;
 
   [[nodiscard]] const library::description& description() const noexcept { return own_; }
   /// For the directory, which cannot be asked about itself.

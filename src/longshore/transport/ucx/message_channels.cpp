@@ -28,15 +28,16 @@ struct message_board::rendezvous {
   int peer;
 };
 
-message_board::message_board(library& lib) : library_(lib), part_bytes_(default_part_bytes), send_flags_(UCP_AM_SEND_FLAG_EAGER) {
+message_board::message_board(library& lib)
+    : library_(lib), part_bytes_(default_part_bytes), send_flags_(UCP_AM_SEND_FLAG_EAGER) {
   // Who sets a threshold wants UCX to decide.
   if (environment_text("UCX_RNDV_THRESH")) {
     part_bytes_ = std::size_t{1} << 62;
     send_flags_ = 0;
   }
   ucp_am_handler_param_t handler{};
-  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |
-                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                       UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
   handler.id = message_id;
   handler.flags = UCP_AM_FLAG_WHOLE_MSG;
   handler.cb = &message_board::came;
@@ -62,7 +63,9 @@ void message_board::remove(std::uint32_t number, message_receiver* end) {
   }
   receivers_.erase(number);
   std::erase(owing_, end);
-  if (const auto last = last_told_.find(end->peer()); last != last_told_.end() && last->second == end) last_told_.erase(last);
+  if (const auto last = last_told_.find(end->peer());
+      last != last_told_.end() && last->second == end)
+    last_told_.erase(last);
 }
 
 // A credit that goes alone costs as much as a small message: it waits for one where the last one found one soon, and as long as the sender
@@ -83,7 +86,8 @@ void message_board::load(message_head& head, int peer) {
     last->second->rides_soon_ = true;  // had it waited, it would have come along
     last_told_.erase(last);
   }
-  const auto found = std::find_if(owing_.begin(), owing_.end(), [&](const auto* end) { return end->peer() == peer; });
+  const auto found = std::find_if(owing_.begin(), owing_.end(),
+                                  [&](const auto* end) { return end->peer() == peer; });
   if (found == owing_.end()) return;
   auto& end = **found;
   owing_.erase(found);
@@ -110,20 +114,23 @@ void message_board::tell(message_receiver& end) {
   head->credited = end.sender_;
   head->consumed = end.consumed_;
   ucp_request_param_t kept{};
-  kept.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  kept.op_attr_mask =
+      UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   kept.flags = UCP_AM_SEND_FLAG_EAGER;
   kept.user_data = head;
   kept.cb.send = [](void* request, ucs_status_t, void* data) {
     delete static_cast<message_head*>(data);
     ucp_request_free(request);
   };
-  const auto request = ucp_am_send_nbx(library_.endpoint(end.peer()), message_id, head, sizeof *head, nullptr, 0, &kept);
+  const auto request = ucp_am_send_nbx(library_.endpoint(end.peer()), message_id, head,
+                                       sizeof *head, nullptr, 0, &kept);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
   delete head;
   forget_request(request, "a credit", end.peer());
 }
 
-void message_board::send(int peer, const message_head* head, const std::byte* from, std::size_t bytes) {
+void message_board::send(int peer, const message_head* head, const std::byte* from,
+                         std::size_t bytes) {
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   how.flags = send_flags_;
@@ -134,30 +141,37 @@ void message_board::send(int peer, const message_head* head, const std::byte* fr
       --static_cast<message_board*>(self)->sends_;
       ucp_request_free(request);
     };
-    const auto request = ucp_am_send_nbx(library_.endpoint(peer), message_id, head, sizeof *head, from, bytes, &how);
+    const auto request =
+        ucp_am_send_nbx(library_.endpoint(peer), message_id, head, sizeof *head, from, bytes, &how);
     if (UCS_PTR_IS_ERR(request)) forget_request(request, "a message", peer);
     sends_ += request != nullptr ? 1 : 0;
     return;
   }
-  forget_request(ucp_am_send_nbx(library_.endpoint(peer), message_id, head, sizeof *head, from, bytes, &how), "a message", peer);
+  forget_request(
+      ucp_am_send_nbx(library_.endpoint(peer), message_id, head, sizeof *head, from, bytes, &how),
+      "a message", peer);
 }
 
 void message_board::fail_receiving() const {
-  fail(errc::transport, "a message from rank {} could not be received: {}", failed_peer_, ucs_status_string(failure_));
+  fail(errc::transport, "a message from rank {} could not be received: {}", failed_peer_,
+       ucs_status_string(failure_));
 }
 
-ucs_status_t message_board::came(void* board, const void* head, std::size_t head_bytes, void* data, std::size_t bytes,
-                                 const ucp_am_recv_param_t* how) {
+ucs_status_t message_board::came(void* board, const void* head, std::size_t head_bytes, void* data,
+                                 std::size_t bytes, const ucp_am_recv_param_t* how) {
   message_head read;
   assert(head_bytes == sizeof read);
   static_cast<void>(head_bytes);
   std::memcpy(&read, head, sizeof read);
-  return static_cast<message_board*>(board)->take(read, data, bytes, (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+  return static_cast<message_board*>(board)->take(
+      read, data, bytes, (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
 }
 
-ucs_status_t message_board::take(const message_head& head, void* data, std::size_t bytes, bool is_rendezvous) {
+ucs_status_t message_board::take(const message_head& head, void* data, std::size_t bytes,
+                                 bool is_rendezvous) {
   if (head.credited != 0)
-    if (const auto found = senders_.find(head.credited); found != senders_.end()) found->second->credit(head.consumed);
+    if (const auto found = senders_.find(head.credited); found != senders_.end())
+      found->second->credit(head.consumed);
   const auto found = receivers_.find(head.receiver);
   if (found == receivers_.end()) return UCS_OK;
   auto& end = *found->second;
@@ -170,9 +184,11 @@ ucs_status_t message_board::take(const message_head& head, void* data, std::size
     arrival.missing_bytes -= bytes;
     return UCS_OK;
   }
-  auto* const under_way = new rendezvous{this, end.arrivals_, &arrival.missing_bytes, bytes, end.peer()};
+  auto* const under_way =
+      new rendezvous{this, end.arrivals_, &arrival.missing_bytes, bytes, end.peer()};
   ucp_request_param_t then{};
-  then.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+  then.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   then.user_data = under_way;
   then.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* what) {
     const auto* const done = static_cast<rendezvous*>(what);
@@ -197,7 +213,8 @@ ucs_status_t message_board::take(const message_head& head, void* data, std::size
   return failure_;
 }
 
-message_sender::message_sender(channel_end end, one_sided::slot_memory memory, message_board& board, library& lib)
+message_sender::message_sender(channel_end end, one_sided::slot_memory memory, message_board& board,
+                               library& lib)
     : message_channel_sender(end),
       board_(board),
       library_(lib),
@@ -239,7 +256,8 @@ void message_sender::commit(std::size_t bytes) {
   slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
 }
 
-message_receiver::message_receiver(channel_end end, one_sided::slot_memory memory, message_board& board, library& lib)
+message_receiver::message_receiver(channel_end end, one_sided::slot_memory memory,
+                                   message_board& board, library& lib)
     : message_channel_receiver(end),
       board_(board),
       library_(lib),

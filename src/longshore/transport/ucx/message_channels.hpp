@@ -27,7 +27,8 @@ struct message_head {
   std::uint64_t total_bytes, offset;  // of the message; of this part in it
   std::uint32_t receiver;             // number of the receiving end there; 0: no message
   std::uint32_t slot;                 // of the message, on both sides
-  std::uint32_t credited, consumed;   // number of the sending end there, 0: none; how many of its messages have been taken
+  std::uint32_t credited,
+      consumed;  // number of the sending end there, 0: none; how many of its messages have been taken
 };
 
 /// All message channels of a library: their ends by number, and the credits that wait for a message to go with.
@@ -68,8 +69,8 @@ class message_board {
 
  private:
   struct rendezvous;
-  static ucs_status_t came(void* board, const void* head, std::size_t head_bytes, void* data, std::size_t bytes,
-                           const ucp_am_recv_param_t* how);
+  static ucs_status_t came(void* board, const void* head, std::size_t head_bytes, void* data,
+                           std::size_t bytes, const ucp_am_recv_param_t* how);
   ucs_status_t take(const message_head& head, void* data, std::size_t bytes, bool is_rendezvous);
   void tell(message_receiver& end);
   [[noreturn]] void fail_receiving() const;
@@ -85,13 +86,15 @@ class message_board {
   std::unordered_map<std::uint32_t, message_receiver*> receivers_;
   std::vector<message_receiver*> owing_;
   std::vector<std::vector<message_head>> kept_;
-  std::unordered_map<int, message_receiver*> last_told_;  // by peer: whose credit went alone, and nothing since
+  std::unordered_map<int, message_receiver*>
+      last_told_;  // by peer: whose credit went alone, and nothing since
   unsigned idle_turns_ = 0;
 };
 
 class message_sender final : public one_sided::message_channel_sender {
  public:
-  message_sender(channel_end end, one_sided::slot_memory memory, message_board& board, library& lib);
+  message_sender(channel_end end, one_sided::slot_memory memory, message_board& board,
+                 library& lib);
   ~message_sender() override;
   message_sender(const message_sender&) = delete;
   message_sender& operator=(const message_sender&) = delete;
@@ -117,7 +120,8 @@ class message_sender final : public one_sided::message_channel_sender {
 
 class message_receiver final : public one_sided::message_channel_receiver {
  public:
-  message_receiver(channel_end end, one_sided::slot_memory memory, message_board& board, library& lib);
+  message_receiver(channel_end end, one_sided::slot_memory memory, message_board& board,
+                   library& lib);
   ~message_receiver() override { board_.remove(number_, this); }
   message_receiver(const message_receiver&) = delete;
   message_receiver& operator=(const message_receiver&) = delete;
@@ -135,7 +139,9 @@ class message_receiver final : public one_sided::message_channel_receiver {
     bool began = false;
     [[nodiscard]] bool is_whole() const noexcept { return began && missing_bytes == 0; }
   };
-  [[nodiscard]] std::byte* slot_memory(std::uint32_t slot) const noexcept { return memory_.begin + slot * memory_.stride_bytes; }
+  [[nodiscard]] std::byte* slot_memory(std::uint32_t slot) const noexcept {
+    return memory_.begin + slot * memory_.stride_bytes;
+  }
 
   message_board& board_;
   library& library_;

@@ -60,13 +60,14 @@ void mpi_group::barrier() {
 // Open MPI 4.1 is linear: each rank would be connected with all.)
 void mpi_group::gather_blocks(std::byte* row, std::span<const std::size_t> ends) {
   for (int distance = 1; distance < size_; distance *= 2) {
-    const auto have = static_cast<std::size_t>(distance), more = static_cast<std::size_t>(std::min(distance, size_ - distance));
+    const auto have = static_cast<std::size_t>(distance),
+               more = static_cast<std::size_t>(std::min(distance, size_ - distance));
     MPI_Request incoming = MPI_REQUEST_NULL, outgoing = MPI_REQUEST_NULL;
-    check(MPI_Irecv(row + ends[have - 1], static_cast<int>(ends[have + more - 1] - ends[have - 1]), MPI_BYTE,
-                    (rank_ + distance) % size_, tag, MPI_COMM_WORLD, &incoming),
+    check(MPI_Irecv(row + ends[have - 1], static_cast<int>(ends[have + more - 1] - ends[have - 1]),
+                    MPI_BYTE, (rank_ + distance) % size_, tag, MPI_COMM_WORLD, &incoming),
           "MPI_Irecv");
-    check(MPI_Isend(row, static_cast<int>(ends[more - 1]), MPI_BYTE, (rank_ - distance + size_) % size_, tag, MPI_COMM_WORLD,
-                    &outgoing),
+    check(MPI_Isend(row, static_cast<int>(ends[more - 1]), MPI_BYTE,
+                    (rank_ - distance + size_) % size_, tag, MPI_COMM_WORLD, &outgoing),
           "MPI_Isend");
     complete(&incoming, "MPI_Irecv");
     complete(&outgoing, "MPI_Isend");
@@ -86,9 +87,11 @@ void mpi_group::publish(std::span<const std::byte> mine) {
   const auto sizes = gather(mine.size());
   ends_.clear();
   std::size_t end = 0;
-  for (int i = 0; i < size_; ++i) ends_.push_back(end += sizes[static_cast<std::size_t>((rank_ + i) % size_)]);
+  for (int i = 0; i < size_; ++i)
+    ends_.push_back(end += sizes[static_cast<std::size_t>((rank_ + i) % size_)]);
   if (end > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    fail(errc::transport, "the addresses of {} ranks are {} bytes: more than MPI sends at once", size_, end);
+    fail(errc::transport, "the addresses of {} ranks are {} bytes: more than MPI sends at once",
+         size_, end);
   published_.resize(end);
   std::memcpy(published_.data(), mine.data(), mine.size());
   gather_blocks(published_.data(), ends_);

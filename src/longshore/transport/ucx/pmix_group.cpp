@@ -19,7 +19,8 @@ constexpr const char* address_key = "longshore.address";
 void* open_library() {
   if (std::getenv("PMIX_RANK") == nullptr && std::getenv("PMIX_NAMESPACE") == nullptr)
     fail(errc::transport,
-         "LONGSHORE_UCX_START is pmix, but no launcher with PMIx started this program: start it by mpirun of Open MPI, prterun "
+         "LONGSHORE_UCX_START is pmix, but no launcher with PMIx started this program: start it by "
+         "mpirun of Open MPI, prterun "
          "or srun --mpi=pmix");
   void* const handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) fail(errc::transport, "PMIx is not here: {}", dlerror());
@@ -37,13 +38,15 @@ struct pmix_library {
   decltype(&PMIx_Commit) commit = find<decltype(&PMIx_Commit)>("PMIx_Commit");
   decltype(&PMIx_Fence_nb) fence = find<decltype(&PMIx_Fence_nb)>("PMIx_Fence_nb");
   decltype(&PMIx_Get) get = find<decltype(&PMIx_Get)>("PMIx_Get");
-  decltype(&PMIx_Error_string) error_string = find<decltype(&PMIx_Error_string)>("PMIx_Error_string");
+  decltype(&PMIx_Error_string) error_string =
+      find<decltype(&PMIx_Error_string)>("PMIx_Error_string");
   pmix_proc_t me{};
 
   template <class Function>
   [[nodiscard]] Function find(const char* name) const {
     void* const found = dlsym(handle, name);
-    if (found == nullptr) fail(errc::transport, "{} has no {}: PMIx 2 or later is needed", file, name);
+    if (found == nullptr)
+      fail(errc::transport, "{} has no {}: PMIx 2 or later is needed", file, name);
     return reinterpret_cast<Function>(found);
   }
   void check(pmix_status_t status, const char* call) const {
@@ -64,8 +67,10 @@ pmix_group::pmix_group(double timeout_seconds) : library_(std::make_unique<pmix_
   }
   const pmix_proc_t job = library_->process(PMIX_RANK_WILDCARD);
   pmix_value_t* size = nullptr;
-  library_->check(library_->get(&job, PMIX_JOB_SIZE, nullptr, 0, &size), "PMIx_Get of the number of processes");
-  if (size->type != PMIX_UINT32) fail(errc::transport, "PMIx gives the number of processes as type {}", size->type);
+  library_->check(library_->get(&job, PMIX_JOB_SIZE, nullptr, 0, &size),
+                  "PMIx_Get of the number of processes");
+  if (size->type != PMIX_UINT32)
+    fail(errc::transport, "PMIx gives the number of processes as type {}", size->type);
   size_ = static_cast<int>(size->data.uint32);
   std::free(size);
   rank_ = static_cast<int>(library_->me.rank);
@@ -79,7 +84,8 @@ pmix_group::~pmix_group() {
 void pmix_group::put(const std::string& key, std::span<const std::byte> mine) {
   pmix_value_t value{};
   value.type = PMIX_BYTE_OBJECT;
-  value.data.bo.bytes = reinterpret_cast<char*>(const_cast<std::byte*>(mine.data()));  // which it copies
+  value.data.bo.bytes =
+      reinterpret_cast<char*>(const_cast<std::byte*>(mine.data()));  // which it copies
   value.data.bo.size = mine.size();
   library_->check(library_->put(PMIX_GLOBAL, key.c_str(), &value), "PMIx_Put");
 }
@@ -88,7 +94,8 @@ std::vector<std::byte> pmix_group::get(int rank, const std::string& key) {
   const pmix_proc_t of = library_->process(static_cast<std::uint32_t>(rank));
   pmix_value_t* value = nullptr;
   library_->check(library_->get(&of, key.c_str(), nullptr, 0, &value), "PMIx_Get");
-  if (value->type != PMIX_BYTE_OBJECT) fail(errc::transport, "PMIx gives '{}' of rank {} as type {}", key, rank, value->type);
+  if (value->type != PMIX_BYTE_OBJECT)
+    fail(errc::transport, "PMIx gives '{}' of rank {} as type {}", key, rank, value->type);
   const auto* const begin = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
   std::vector<std::byte> found(begin, begin + value->data.bo.size);
   std::free(value->data.bo.bytes);
@@ -106,14 +113,16 @@ void pmix_group::fence(bool collect) {
   how.value.type = PMIX_BOOL;
   how.value.data.flag = collect;
   const auto done = [](pmix_status_t status, void* to) {
-    const std::unique_ptr<std::shared_ptr<std::atomic<int>>> mine(static_cast<std::shared_ptr<std::atomic<int>>*>(to));
+    const std::unique_ptr<std::shared_ptr<std::atomic<int>>> mine(
+        static_cast<std::shared_ptr<std::atomic<int>>*>(to));
     (*mine)->store(status, std::memory_order_release);
   };
   const auto started = library_->fence(&all, 1, &how, 1, done, shared);
   if (started != PMIX_SUCCESS) delete shared;
   if (started == PMIX_OPERATION_SUCCEEDED) return;
   library_->check(started, "PMIx_Fence_nb");
-  for (const double began = monotonic_seconds(); outcome->load(std::memory_order_acquire) == 1;) pause(began);
+  for (const double began = monotonic_seconds(); outcome->load(std::memory_order_acquire) == 1;)
+    pause(began);
   library_->check(*outcome, "PMIx_Fence_nb");
 }
 
@@ -128,7 +137,8 @@ std::vector<std::uint64_t> pmix_group::gather(std::uint64_t mine) {
     if (rank == rank_) continue;
     const auto theirs = get(rank, key);
     if (theirs.size() != sizeof mine)
-      fail(errc::transport, "PMIx gives {} bytes of rank {} for {}", theirs.size(), rank, sizeof mine);
+      fail(errc::transport, "PMIx gives {} bytes of rank {} for {}", theirs.size(), rank,
+           sizeof mine);
     std::memcpy(&all[static_cast<std::size_t>(rank)], theirs.data(), sizeof mine);
   }
   return all;
@@ -144,7 +154,8 @@ void pmix_group::publish(std::span<const std::byte> mine) {
 
 std::span<const std::byte> pmix_group::of_rank(int rank) {
   const auto found = known_.find(rank);
-  return found != known_.end() ? found->second : known_.emplace(rank, get(rank, address_key)).first->second;
+  return found != known_.end() ? found->second
+                               : known_.emplace(rank, get(rank, address_key)).first->second;
 }
 
 void pmix_group::end_all(int status) {

@@ -24,22 +24,31 @@ std::unique_ptr<process_group> process_group::join([[maybe_unused]] double timeo
 #else
   const std::string starter = environment_text("LONGSHORE_UCX_START").value_or("pmix");
   if (starter == "mpi")
-    fail(errc::unsupported, "LONGSHORE_UCX_START is 'mpi': this Longshore was built without MPI, only PMIx can start ucx (pmix)");
+    fail(errc::unsupported,
+         "LONGSHORE_UCX_START is 'mpi': this Longshore was built without MPI, only PMIx can start "
+         "ucx (pmix)");
 #endif
   if (starter != "pmix")
-    fail(errc::usage, "LONGSHORE_UCX_START is '{}': it is mpi or pmix, by which the processes of ucx find each other", starter);
+    fail(errc::usage,
+         "LONGSHORE_UCX_START is '{}': it is mpi or pmix, by which the processes of ucx find each "
+         "other",
+         starter);
 #ifdef LONGSHORE_HAVE_PMIX
   return std::make_unique<pmix_group>(timeout_seconds);
 #else
-  fail(errc::unsupported, "LONGSHORE_UCX_START is 'pmix': this Longshore was built without the headers of PMIx (libpmix-dev)");
+  fail(errc::unsupported,
+       "LONGSHORE_UCX_START is 'pmix': this Longshore was built without the headers of PMIx "
+       "(libpmix-dev)");
 #endif
 }
 
 void process_group::pause(double began_seconds) {
   progress_();
-  if (const double waited = monotonic_seconds() - began_seconds; deadline_seconds_ > 0 && waited > deadline_seconds_)
+  if (const double waited = monotonic_seconds() - began_seconds;
+      deadline_seconds_ > 0 && waited > deadline_seconds_)
     fail(errc::timeout,
-         "{:.1f} s at the start or the end of the run waited for the other ranks: one is stuck, or gone (LONGSHORE_TIMEOUT)",
+         "{:.1f} s at the start or the end of the run waited for the other ranks: one is stuck, or "
+         "gone (LONGSHORE_TIMEOUT)",
          waited);
   sched_yield();
 }

@@ -29,7 +29,9 @@ class process_group {
   /// What is to be called while this rank waits here: others may depend on it.
   void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }
   /// Waits of more than `seconds` fail with errc::timeout; 0: none do. A start lasts longer than a message: never less than some seconds.
-  void set_deadline(double seconds) noexcept { deadline_seconds_ = start_deadline_seconds(seconds); }
+  void set_deadline(double seconds) noexcept {
+    deadline_seconds_ = start_deadline_seconds(seconds);
+  }
   /// Collective.
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::vector<std::uint64_t> gather(std::uint64_t mine) = 0;

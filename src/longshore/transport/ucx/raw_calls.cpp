@@ -15,19 +15,23 @@ class ucp_calls final : public raw_calls {
   void put(int peer, const void* from, std::size_t bytes, int count) override {
     const auto there = memory_.to(peer);
     for (int i = 0; i < count; ++i)
-      finish(ucp_put_nbx(there.endpoint, from, bytes, there.address + message_at, there.key, &none_));
+      finish(
+          ucp_put_nbx(there.endpoint, from, bytes, there.address + message_at, there.key, &none_));
     finish(ucp_worker_flush_nbx(worker_, &none_));
   }
   [[nodiscard]] std::byte* source() override { return source_; }
   void send(int peer, std::size_t bytes, std::uint64_t number) override {
     const auto there = memory_.to(peer);
-    release(ucp_put_nbx(there.endpoint, source_, bytes, there.address + message_at, there.key, &none_));
+    release(
+        ucp_put_nbx(there.endpoint, source_, bytes, there.address + message_at, there.key, &none_));
     ucp_worker_fence(worker_);
     number_ = number;
-    release(ucp_put_nbx(there.endpoint, &number_, sizeof number_, there.address, there.key, &none_));
+    release(
+        ucp_put_nbx(there.endpoint, &number_, sizeof number_, there.address, there.key, &none_));
   }
   [[nodiscard]] bool arrived(std::uint64_t number) override {
-    if (std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_.local())).load(std::memory_order_acquire) == number)
+    if (std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_.local()))
+            .load(std::memory_order_acquire) == number)
       return true;
     ucp_worker_progress(worker_);
     return false;
@@ -53,7 +57,8 @@ class ucp_calls final : public raw_calls {
 
 }  // namespace
 
-std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory, std::size_t source_at) {
+std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory,
+                                                   std::size_t source_at) {
   return std::make_unique<ucp_calls>(worker_, dynamic_cast<mapped_region&>(memory), source_at);
 }
 

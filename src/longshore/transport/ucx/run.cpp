@@ -6,7 +6,8 @@
 
 namespace longshore::ucx {
 
-void run(process_group& group, const run_options& options, const std::function<void(longshore::team&)>& body) {
+void run(process_group& group, const run_options& options,
+         const std::function<void(longshore::team&)>& body) {
   try {
     library lib(group, options.timeout_seconds);
     one_sided::run(lib, options, body);

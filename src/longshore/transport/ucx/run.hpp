@@ -10,6 +10,7 @@
 namespace longshore::ucx {
 
 /// Collective over all processes of the group. Runs `body` with the team of this process.
-void run(process_group& group, const run_options& options, const std::function<void(longshore::team&)>& body);
+void run(process_group& group, const run_options& options,
+         const std::function<void(longshore::team&)>& body);
 
 }  // namespace longshore::ucx

@@ -1,0 +1,23 @@
+// The size of an item, known at run time, as a constant of the loops that copy items.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace longshore::detail {
+
+/// Calls body(size) with size an integral_constant of `item_bytes` for the common sizes, of 0 for all others.
+template <class Body>
+decltype(auto) with_item_size(std::size_t item_bytes, Body&& body) {
+  switch (item_bytes) {
+    case 4: return body(std::integral_constant<std::size_t, 4>{});
+    case 8: return body(std::integral_constant<std::size_t, 8>{});
+    case 12: return body(std::integral_constant<std::size_t, 12>{});
+    case 16: return body(std::integral_constant<std::size_t, 16>{});
+    case 24: return body(std::integral_constant<std::size_t, 24>{});
+    case 32: return body(std::integral_constant<std::size_t, 32>{});
+    default: return body(std::integral_constant<std::size_t, 0>{});
+  }
+}
+
+}  // namespace longshore::detail

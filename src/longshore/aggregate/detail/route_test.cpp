@@ -1,0 +1,153 @@
+// Routes without messages: every item of every pair walks from link to link as its tags say, and ends where it should; and the plans
+// that follow from them.
+#include <longshore/aggregate/detail/route.hpp>
+#include <longshore/aggregate/engine_plan.hpp>
+#include <longshore/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace longshore::detail {
+namespace {
+
+struct shape {
+  int ranks, per_group;
+};
+const std::vector<shape> shapes = {{1, 1}, {2, 1},  {3, 2},  {4, 2},   {7, 1},  {7, 2},  {7, 3},
+                                   {7, 7}, {12, 5}, {64, 8}, {30, 16}, {65, 4}, {100, 9}};
+
+std::vector<route> routes_of(const rank_groups& groups, int hops, stream_count streams) {
+  std::vector<route> all;
+  for (int rank = 0; rank < groups.ranks(); ++rank)
+    all.emplace_back(groups, rank, hops, true, streams);
+  return all;
+}
+
+// Where an item of `from` for `to` ends, and the number of hops that it made.
+std::pair<int, int> walk(const std::vector<route>& routes, int from, int to) {
+  const route::step first = routes[from].first_steps()[to];
+  int at = from, made = 0;
+  std::uint64_t tag = first.tag, lane = first.lane;
+  for (int hop = static_cast<int>(first.hop);; ++hop, ++made) {
+    const auto& links = routes[at].links(hop);
+    if (lane >= links.to.size()) return {-1, made};
+    EXPECT_LT(tag, std::uint64_t{1} << links.destination_bits);
+    at = links.to[lane];
+    if (hop + 1 == routes[at].hops()) return {at, made + 1};
+    const unsigned lane_bits = routes[at].links(hop + 1).lane_bits;
+    lane = tag & ((std::uint64_t{1} << lane_bits) - 1);
+    tag >>= lane_bits;
+  }
+}
+
+TEST(Route, every_item_ends_where_it_should) {
+  for (const auto& [ranks, per_group] : shapes)
+    for (int hops = 1; hops <= 3; ++hops)
+      for (const auto streams : {stream_count::one, stream_count::many}) {
+        const rank_groups groups(ranks, per_group);
+        const auto routes = routes_of(groups, hops, streams);
+        int most = 0;
+        for (int from = 0; from < ranks; ++from)
+          for (int to = 0; to < ranks; ++to) {
+            const auto [end, made] = walk(routes, from, to);
+            ASSERT_EQ(end, to) << ranks << " ranks by " << per_group << ", " << hops
+                               << " hops, from " << from;
+            most = std::max(most, made);
+          }
+        EXPECT_LE(most, hops);
+        const bool all_are_needed = groups.count() > 1 && groups.smallest() > 1;
+        EXPECT_TRUE(most == hops || !all_are_needed);
+      }
+}
+
+TEST(Route, both_ends_of_every_link_know_it) {
+  for (const auto& [ranks, per_group] : shapes)
+    for (int hops = 1; hops <= 3; ++hops)
+      for (const auto streams : {stream_count::one, stream_count::many}) {
+        const rank_groups groups(ranks, per_group);
+        const auto routes = routes_of(groups, hops, streams);
+        for (int hop = 0; hop < hops; ++hop) {
+          std::multiset<std::pair<int, int>> out, in;
+          for (int rank = 0; rank < ranks; ++rank) {
+            for (const int to : routes[rank].links(hop).to) out.insert({rank, to});
+            for (const int from : routes[rank].links(hop).from) in.insert({from, rank});
+          }
+          EXPECT_EQ(out, in) << ranks << " ranks by " << per_group << ", hop " << hop << " of "
+                             << hops;
+          EXPECT_EQ(std::set(out.begin(), out.end()).size(), out.size()) << "a link is there twice";
+        }
+      }
+}
+
+TEST(Route, an_aggregator_has_one_stream_per_pair_of_groups_and_crosses_between_groups_once) {
+  for (const auto& [ranks, per_group] : shapes) {
+    const rank_groups groups(ranks, per_group);
+    const auto routes = routes_of(groups, 3, stream_count::one);
+    std::multiset<std::pair<int, int>> pairs;
+    for (int rank = 0; rank < ranks; ++rank) {
+      for (const int to : routes[rank].links(1).to)
+        pairs.insert({groups.group_of(rank), groups.group_of(to)});
+      for (const int hop : {0, 2})
+        for (const int to : routes[rank].links(hop).to)
+          EXPECT_EQ(groups.group_of(to), groups.group_of(rank));
+    }
+    EXPECT_EQ(pairs.size(), static_cast<std::size_t>(groups.count() * (groups.count() - 1)));
+    EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), pairs.size());
+  }
+}
+
+TEST(Route, a_conveyor_of_3_hops_gives_every_rank_a_stream_where_groups_are_large) {
+  const rank_groups groups(4 * 36, 36);
+  int with_stream = 0;
+  for (const auto& one : routes_of(groups, 3, stream_count::many))
+    with_stream += !one.links(1).to.empty();
+  EXPECT_EQ(
+      with_stream,
+      4 * 27);  // of 36 places 9 per other group; the 9 that would lead to the own group lead nowhere
+}
+
+TEST(Route, tags_are_small_and_refused_where_they_would_not_fit) {
+  const rank_groups groups(9216, 36);
+  const route three(groups, 17, 3, false), two(groups, 17, 2, false),
+      two_with_source(groups, 17, 2, true);
+  EXPECT_EQ(three.links(0).tag_bytes, 2u);
+  EXPECT_EQ(three.links(1).tag_bytes, 1u);
+  EXPECT_EQ(three.links(2).tag_bytes, 0u);
+  EXPECT_EQ(two.links(0).tag_bytes, 1u);
+  EXPECT_EQ(two.links(1).tag_bytes, 0u);
+  EXPECT_EQ(two_with_source.links(1).tag_bytes, 1u);
+  EXPECT_THROW(route(groups, 0, 0, false), error);
+  EXPECT_THROW(rank_groups(4, 0), error);
+}
+
+TEST(Plan, thousands_of_ranks_stay_within_64_MiB) {
+  engine_options options{.item_bytes = 16, .buffer_items = 1024, .hops = 3};
+  for (const auto kind : {engine_kind::conveyor, engine_kind::aggregator}) {
+    const engine_plan plan = plan_engine(kind, options, 9216, 36, 1e7);
+    EXPECT_LT(plan.memory_bytes, std::size_t{64} << 20);
+    EXPECT_EQ(plan.buffer_items, 1024u);
+    ASSERT_EQ(plan.hops.size(), 3u);
+    EXPECT_LE(plan.hops[1].links, 8u);  // 256 / 36, rounded up
+    EXPECT_EQ(plan.hops[1].offnode_links, plan.hops[1].links);
+    EXPECT_EQ(plan.hops[2].links, 36u);
+    EXPECT_EQ(plan.hops[2].offnode_links, 0u);
+    EXPECT_GT(plan.hops[1].fill, 0.99);
+  }
+  const engine_plan direct = plan_engine(engine_kind::exstack2, options, 9216, 36, 1e7);
+  EXPECT_GT(direct.memory_bytes, std::size_t{500} << 20);
+  EXPECT_EQ(direct.hops[0].links, 9216u);
+  options.buffer_items = 0;
+  for (const auto kind : {engine_kind::exstack, engine_kind::exstack2, engine_kind::conveyor,
+                          engine_kind::aggregator}) {
+    const engine_plan chosen = plan_engine(kind, options, 9216, 36, 1e7);
+    EXPECT_LE(chosen.memory_bytes, std::size_t{64} << 20) << name_of(kind);
+    EXPECT_EQ(chosen.buffer_items,
+              kind == engine_kind::exstack || kind == engine_kind::exstack2 ? 64u : 1024u)
+        << name_of(kind);
+  }
+  EXPECT_THROW(plan_engine(engine_kind::exstack, options, 0, 1, 1), error);
+}
+
+}  // namespace
+}  // namespace longshore::detail

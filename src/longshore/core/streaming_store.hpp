@@ -1,0 +1,46 @@
+// Stores that pass the caches by: for output that is larger than they are, and would only be read into them to be overwritten.
+#pragma once
+
+#include <longshore/core/bytes.hpp>
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace longshore {
+
+/// Whether there is a streaming store for values of this type; elsewhere stream_store is a plain one.
+template <trivially_copyable T>
+inline constexpr bool can_stream =
+#if defined(__x86_64__)
+    sizeof(T) == 4 || sizeof(T) == 8;
+#else
+    false;
+#endif
+
+template <trivially_copyable T>
+inline void stream_store(T* to, const T& value) noexcept {
+#if defined(__x86_64__)
+  if constexpr (sizeof(T) == 8) {
+    _mm_stream_si64(reinterpret_cast<long long*>(to), std::bit_cast<long long>(value));
+    return;
+  } else if constexpr (sizeof(T) == 4) {
+    _mm_stream_si32(reinterpret_cast<int*>(to), std::bit_cast<int>(value));
+    return;
+  }
+#endif
+  *to = value;
+}
+
+/// After the last streaming store: they are ordered before everything that follows.
+inline void end_streaming() noexcept {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace longshore

@@ -1,0 +1,43 @@
+// Indices that are read once, in order, and are checked on the way, some hundreds at a time, before any of those is used.
+#pragma once
+
+#include <longshore/gather/detail/index_range.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace longshore::detail {
+
+class checked_indices {
+ public:
+  checked_indices(const char* operation, std::span<const std::int64_t> indices, std::uint64_t size,
+                  int rank)
+      : operation_(operation), indices_(indices), size_(size), rank_(rank) {}
+
+  /// The index at `i`; throws errc::usage before a block that has one outside the table. To be read in order; again is allowed.
+  [[nodiscard]] std::uint64_t operator[](std::size_t i) {
+    if (i >= checked_) [[unlikely]]
+      check_block();
+    return static_cast<std::uint64_t>(indices_[i]);
+  }
+
+ private:
+  static constexpr std::size_t block = 512;  // 4 KiB: still in the first cache when it is used
+
+  [[gnu::noinline]] void check_block() {
+    const auto next = indices_.subspan(checked_, std::min(block, indices_.size() - checked_));
+    if (for_each_in_range<2 * block>(next, size_, [](std::size_t, std::uint64_t) {}) < next.size())
+      refuse_indices(operation_, indices_, size_, rank_);
+    checked_ += next.size();
+  }
+
+  const char* operation_;
+  std::span<const std::int64_t> indices_;
+  std::uint64_t size_;
+  int rank_;
+  std::size_t checked_ = 0;
+};
+
+}  // namespace longshore::detail

@@ -1,0 +1,120 @@
+#include <longshore/halo/detail/channel_carrier.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace longshore::detail {
+namespace {
+
+constexpr int slots = 2;
+// Between nodes a message goes by itself from here on: a neighbour that can begin earlier is worth more than a message saved.
+constexpr std::size_t least_single_bytes = 16384;
+
+// Both ends see the messages between them in the same order with the same sizes, and so put them together alike.
+template <class Sent>
+Sent* with_room_for(std::vector<Sent>& all, const halo_message& message) {
+  if (message.size_bytes() >= least_single_bytes) return nullptr;
+  const auto open = std::find_if(all.begin(), all.end(), [&](const Sent& one) {
+    return one.peer == message.peer && one.message.size_bytes() < least_single_bytes;
+  });
+  return open == all.end() ? nullptr : &*open;
+}
+
+}  // namespace
+
+channel_carrier::channel_carrier(team& team, const halo_round& round,
+                                 const carrier_options& options)
+    : delivery_(options.delivery), workers_(options.workers), received_(round.size(), nullptr) {
+  // Legs are in the same order on all ranks, and each leg is at most one message of a pair: so the n-th channel that a rank names
+  // towards another is the n-th that the other names from it, also where both sides of a rank are the same neighbour.
+  const auto may_join = [&](const halo_message& message) {
+    return delivery_ == halo_delivery::unpacked && !team.nodes().is_local(message.peer);
+  };
+  for (std::size_t leg = 0; leg < round.size(); ++leg) {
+    const auto& [direction, out, in] = round[leg];
+    if (out.exists()) {
+      moved_.payload_bytes += out.size_bytes();
+      moved_.wire_bytes += out.size_bytes();
+      if (!team.nodes().is_local(out.peer)) moved_.offnode_bytes += out.size_bytes();
+      auto* const open = may_join(out) ? with_room_for(outgoing_, out) : nullptr;
+      if (open != nullptr)
+        open->message.append(out);
+      else
+        outgoing_.push_back({out.peer, packed_message(out), nullptr});
+    }
+    if (in.exists()) {
+      if (delivery_ == halo_delivery::unpacked) received_[leg] = in.dense();
+      auto* const open = may_join(in) ? with_room_for(incoming_, in) : nullptr;
+      if (open != nullptr)
+        open->message.append(in);
+      else
+        incoming_.push_back({in.peer, packed_message(in), nullptr, leg});
+    }
+  }
+  moved_.messages = outgoing_.size();
+  std::vector<channel_end> to, from;
+  for (const auto& out : outgoing_) to.push_back({out.peer, out.message.size_bytes()});
+  for (const auto& in : incoming_) from.push_back({in.peer, in.message.size_bytes()});
+  channels_ = team.open_channels(to, from, slots);
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_[i].channel = &channels_->sender(i);
+  for (std::size_t i = 0; i < incoming_.size(); ++i) incoming_[i].channel = &channels_->receiver(i);
+  pending_.reserve(incoming_.size());
+}
+
+void channel_carrier::release_kept() {
+  if (!keeps_slots_) return;
+  for (auto& in : incoming_) in.channel->release();
+  keeps_slots_ = false;
+}
+
+void channel_carrier::start() {
+  assert(sent_ == outgoing_.size() || sent_ == 0);
+  release_kept();
+  sent_ = 0;
+  pending_.clear();
+  for (std::size_t i = 0; i < incoming_.size(); ++i) pending_.push_back(i);
+  send();
+}
+
+void channel_carrier::send() {
+  for (; sent_ < outgoing_.size(); ++sent_) {
+    auto& out = outgoing_[sent_];
+    std::byte* const slot = out.channel->reserve();
+    if (slot == nullptr) return;
+    out.message.pack(slot, workers_);
+    out.channel->commit(out.message.size_bytes());
+  }
+}
+
+void channel_carrier::receive() {
+  for (std::size_t i = 0; i < pending_.size();) {
+    auto& in = incoming_[pending_[i]];
+    const auto message = in.channel->front();
+    if (!message) {
+      ++i;
+      continue;
+    }
+    if (delivery_ == halo_delivery::unpacked) {
+      assert(message->size() == in.message.size_bytes());
+      in.message.unpack(message->data(), workers_);
+      in.channel->release();
+    } else {
+      received_[in.leg] = message->data();
+      keeps_slots_ = true;
+    }
+    pending_[i] = pending_.back();
+    pending_.pop_back();
+  }
+}
+
+void channel_carrier::progress() {
+  send();
+  receive();
+}
+
+int channel_carrier::awaited_peer() const {
+  return pending_.empty() ? outgoing_[sent_].channel->peer()
+                          : incoming_[pending_.front()].channel->peer();
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,120 @@
+#include <longshore/machine/detail/allocator_library.hpp>
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+namespace longshore::detail {
+namespace {
+
+// Never unloaded: blocks, and what an allocator keeps per thread, may outlive the last use that we know of.
+void* load(const char* file) {
+#ifdef __SANITIZE_ADDRESS__
+  const __lsan::ScopedDisabler what_a_library_keeps_of_its_own_is_no_leak_of_ours;
+#endif
+  return dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+struct known_library {
+  std::string_view name;
+  std::array<const char*, 2> files;  // the usual ones, best first
+  std::array<const char*, 2>
+      allocate;  // names of the function, those that only this library has first
+  std::array<const char*, 2> release;
+  const char* package;  // of Debian
+};
+
+constexpr known_library known[] = {
+    {"jemalloc",
+     {"libjemalloc.so.2", "libjemalloc.so"},
+     {"je_malloc", "malloc"},
+     {"je_free", "free"},
+     "libjemalloc2"},
+    {"mimalloc",
+     {"libmimalloc.so.2", "libmimalloc.so.2.0"},
+     {"mi_malloc", "mi_malloc"},
+     {"mi_free", "mi_free"},
+     "libmimalloc2.0"},
+    {"tcmalloc",
+     {"libtcmalloc_minimal.so.4", "libtcmalloc.so.4"},
+     {"tc_malloc", "malloc"},
+     {"tc_free", "free"},
+     "libtcmalloc-minimal4"},
+};
+
+// A function of the library itself: a search by handle goes on into the libraries that it needs, and the C library has a malloc too.
+void* own_function(void* handle, const std::array<const char*, 2>& names) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
+  for (const char* name : names) {
+    void* function = dlsym(handle, name);
+    Dl_info info{};
+    if (function != nullptr && dladdr(function, &info) != 0 &&
+        reinterpret_cast<ElfW(Addr)>(info.dli_fbase) == map->l_addr)
+      return function;
+  }
+  return nullptr;
+}
+
+std::string how_to_get(const known_library& library, const std::string& loader_says) {
+  if (loader_says.find("static TLS") != std::string::npos)
+    return fmt::format(
+        "{}: it wants thread-local storage that must be set aside at program start: set "
+        "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 "
+        "or LD_PRELOAD={} and start again",
+        loader_says, library.files[0]);
+  return fmt::format("{}: install it (Debian: {}) or add its folder to LD_LIBRARY_PATH",
+                     loader_says, library.package);
+}
+
+allocator_search search_for(const known_library& library) {
+  std::string reason;
+  for (const char* file : library.files) {
+    void* handle = load(file);
+    if (handle == nullptr) {
+      const char* text = dlerror();
+      if (reason.empty() || reason.find("No such file") != std::string::npos)
+        reason = text != nullptr ? text : "cannot be loaded";
+      continue;
+    }
+    allocator_search result;
+    result.found.allocate =
+        reinterpret_cast<void* (*)(std::size_t)>(own_function(handle, library.allocate));
+    result.found.release = reinterpret_cast<void (*)(void*)>(own_function(handle, library.release));
+    dlclose(handle);  // gives back the count that dlopen took; the library stays
+    if (result.found.allocate != nullptr && result.found.release != nullptr) return result;
+    reason = fmt::format("{} has no function {}", file, library.allocate[0]);
+  }
+  return {.found = {},
+          .missing = fmt::format("memory {}: {}", library.name, how_to_get(library, reason))};
+}
+
+}  // namespace
+
+std::vector<std::string> allocator_library_names() {
+  std::vector<std::string> names;
+  for (const auto& library : known) names.emplace_back(library.name);
+  return names;
+}
+
+allocator_search find_allocator_library(std::string_view name) {
+  const auto library = std::ranges::find(known, name, &known_library::name);
+  if (library == std::end(known))
+    return {.found = {}, .missing = fmt::format("{} is no known allocator", name)};
+  // What the loader could not find costs it a search of all its folders each time.
+  static std::array<std::once_flag, std::size(known)> asked;
+  static std::array<allocator_search, std::size(known)> answers;
+  const auto i = static_cast<std::size_t>(library - std::begin(known));
+  std::call_once(asked[i], [&] { answers[i] = search_for(*library); });
+  return answers[i];
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,41 @@
+// The tasking layer "threads": a pool of std::threads that wait for the next region by spinning shortly, then sleeping.
+#pragma once
+
+#include <longshore/core/bytes.hpp>
+#include <longshore/machine/task_layer.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace longshore::detail {
+
+/// Invariant: outside run() all threads wait for round_ to change. A region is one change of round_ and one countdown of
+/// unfinished_: two cache lines, and no call into the kernel while everybody still spins.
+class thread_pool final : public task_layer {
+ public:
+  /// Starts options.count - 1 threads. Throws errc::out_of_memory when the system refuses.
+  explicit thread_pool(const task_options& options);
+  ~thread_pool() override;
+  void run(task_call call) override;
+
+ private:
+  void work(int task, const std::vector<int>& cpus);
+  void stop() noexcept;
+  /// Waits until `value` is no longer `old`.
+  void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) const noexcept;
+
+  bool spin_;
+  std::optional<task_0_binding> own_binding_;
+  std::vector<std::thread> threads_;
+  task_call call_{};
+  bool stopping_ = false;
+  alignas(interference_bytes) std::atomic<std::uint32_t> round_ =
+      0;  // changes when call_ is ready, or at the end
+  alignas(interference_bytes) std::atomic<std::uint32_t> unfinished_ =
+      0;  // threads still in the region
+};
+
+}  // namespace longshore::detail

@@ -1,0 +1,211 @@
+// The sort over all ranks by every exchange against std::sort of all keys, and what it sends.
+#include <longshore/sort/bucket_sort.hpp>
+#include <longshore/sort/key_sets_test.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <string>
+
+namespace longshore {
+namespace {
+
+using testing::key_sets;
+using testing::named_keys;
+using testing::oracle;
+using testing::random_keys;
+using testing::spmd;
+
+std::vector<bucket_options> usable_options(const team& team) {
+  std::vector<bucket_options> usable;
+  for (const auto& exchange : exchange_strategies)
+    for (const auto& order : exchange_orders)
+      if (!why_not(exchange.exchange, order.order, exchange_layout_of(team)))
+        usable.push_back({.exchange = exchange.exchange, .order = order.order});
+  return usable;
+}
+
+constexpr std::uint64_t max_key = 1000;
+
+template <class Key>
+void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
+           const char* exchange, const std::vector<Key>& expected) {
+  const auto mine = keys.of(team.rank(), team.size());
+  const auto sorted = sorter.sort(mine);
+  std::size_t first = 0;
+  const auto counts = team.allgather_value(sorted.size());
+  for (int rank = 0; rank < team.rank(); ++rank) first += counts[rank];
+  ASSERT_LE(first + sorted.size(), expected.size()) << exchange << ", " << keys.name;
+  ASSERT_TRUE(std::equal(sorted.begin(), sorted.end(),
+                         expected.begin() + static_cast<std::ptrdiff_t>(first)))
+      << exchange << ", " << keys.name;
+  ASSERT_EQ(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), expected.size());
+  const auto faults = check_sorted(team, content_of<Key>(mine), sorted);
+  EXPECT_TRUE(faults.none()) << faults.text;
+  EXPECT_EQ(sorter.moved().payload_bytes, mine.size() * sizeof(Key));
+}
+
+template <class Key>
+void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
+           const char* exchange) {
+  check(team, sorter, keys, exchange, oracle(keys, team.size()));
+}
+
+TEST(BucketSort, every_exchange_in_every_order_sorts) {
+  spmd([](team& team) {
+    const auto options = usable_options(team);
+    // put, put-scan, sendrecv, channel, rma (on mpi) in all orders, alltoallv, direct, auto, two-hop (on nodes of several ranks) in one.
+    const auto layout = exchange_layout_of(team);
+    EXPECT_EQ(options.size(), (layout.mpi ? 5u : 4u) * (layout.nodes > 1 ? 6u : 5u) + 3u +
+                                  (layout.nodes > 1 && layout.largest_node > 1 ? 1u : 0u));
+    bool given = false;
+    for (auto option : options) {
+      given = !given;
+      option.max_key = given ? 100 : 0;  // the range of keys is given, and found, in turn
+      const std::string name =
+          std::string(name_of(option.exchange)) + " " + std::string(name_of(option.order));
+      bucket_sorter<std::int32_t> sorter(team, option);
+      const auto sets = key_sets<std::int32_t>();
+      // Orders differ in nothing but order: one set shows that all are served.
+      if (option.order != exchange_order::round_robin) {
+        check(team, sorter, sets[4], name.c_str());
+        continue;
+      }
+      for (const auto& keys : sets) check(team, sorter, keys, name.c_str());
+      EXPECT_NE(sorter.strategy(), exchange_strategy::automatic);
+      check(team, sorter, sets.front(), name.c_str());  // with buffers grown
+    }
+  });
+}
+
+TEST(BucketSort, sorts_more_keys_than_fit_into_the_cache) {
+  spmd([](team& team) {
+    const named_keys<std::uint32_t> many{
+        "many", [](int rank, int) { return random_keys<std::uint32_t>(rank, 60'000, 1u << 28); }};
+    const auto expected = oracle(many, team.size());
+    for (const auto& option : usable_options(team)) {
+      if (option.order != exchange_order::round_robin) continue;
+      bucket_sorter<std::uint32_t> sorter(team, {.exchange = option.exchange, .max_key = 1u << 28});
+      check(team, sorter, many, "many", expected);
+      const auto& phases = sorter.phases();
+      for (const double seconds :
+           {phases.count, phases.offsets, phases.bucketize, phases.exchange, phases.local_sort})
+        EXPECT_GT(seconds, 0);
+    }
+  });
+}
+
+TEST(BucketSort, a_key_out_of_range_is_named_and_the_sorter_survives) {
+  spmd([](team& team) {
+    bucket_sorter<std::int32_t> sorter(team, {.max_key = max_key});
+    for (const std::int32_t bad : {-1, static_cast<std::int32_t>(max_key)}) {
+      auto keys = random_keys<std::int32_t>(team.rank(), 300, max_key);
+      const bool mine = team.rank() == team.size() - 1;
+      if (mine) keys[200] = bad;
+      try {
+        static_cast<void>(sorter.sort(keys));
+        ADD_FAILURE();
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), mine ? errc::usage : errc::peer_failed);
+        if (mine) {
+          EXPECT_NE(std::string(e.what()).find("key " + std::to_string(bad) + " at position 200"),
+                    std::string::npos)
+              << e.what();
+        }
+      }
+    }
+    const named_keys<std::int32_t> good{
+        "good", [](int rank, int) { return random_keys<std::int32_t>(rank, 300, max_key); }};
+    check(team, sorter, good, "put");
+  });
+}
+
+TEST(BucketSort, what_makes_no_sense_is_refused_on_all_ranks) {
+  spmd([](team& team) {
+    EXPECT_THROW(bucket_sorter<std::int8_t>(team, {.max_key = 129}), error);
+    EXPECT_THROW(bucket_sorter<double>(team, {.max_key = 100}), error);
+    EXPECT_THROW(bucket_sorter<int>(team, {.exchange = exchange_strategy::put, .stable = true}),
+                 error);
+    EXPECT_THROW(bucket_sorter<int>(team, {.exchange = exchange_strategy::alltoallv,
+                                           .order = exchange_order::xor_}),
+                 error);
+  });
+}
+
+struct expected_traffic {
+  exchange_strategy exchange;
+  std::uint64_t messages, bytes;          // to each other rank of the node
+  std::uint64_t far_messages, far_bytes;  // to each rank of other nodes
+};
+
+TEST(BucketSort, counts_what_it_sends) {
+  spmd([](team& team) {
+    // One key of every bucket: each rank sends one to each, and before it the count.
+    std::vector<std::uint32_t> keys;
+    for (int rank = 0; rank < team.size(); ++rank) keys.push_back(static_cast<std::uint32_t>(rank));
+    const auto near = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
+    const auto far = static_cast<std::uint64_t>(team.size() - team.nodes().my_rank_count());
+    std::vector<expected_traffic> all = {
+        {exchange_strategy::put, 2, 12, 2, 12},     {exchange_strategy::put_scan, 2, 12, 2, 12},
+        {exchange_strategy::direct, 1, 8, 2, 12},   {exchange_strategy::sendrecv, 1, 4, 1, 4},
+        {exchange_strategy::alltoallv, 1, 4, 1, 4}, {exchange_strategy::channel, 1, 4, 1, 4}};
+    if (team.transport_name() == "mpi") all.push_back({exchange_strategy::rma, 2, 12, 2, 12});
+    for (const auto& expected : all) {
+      bucket_sorter<std::uint32_t> sorter(
+          team,
+          {.exchange = expected.exchange, .max_key = static_cast<std::uint64_t>(team.size())});
+      for (int use = 0; use < 2; ++use) {
+        static_cast<void>(sorter.sort(keys));
+        EXPECT_EQ(sorter.moved().messages,
+                  near * (1 + expected.messages) + far * (1 + expected.far_messages))
+            << name_of(expected.exchange);
+        EXPECT_EQ(sorter.moved().wire_bytes,
+                  near * (8 + expected.bytes) + far * (8 + expected.far_bytes));
+        EXPECT_EQ(sorter.moved().offnode_bytes, far * (8 + expected.far_bytes));
+      }
+    }
+  });
+}
+
+TEST(BucketSort, two_hops_send_one_message_per_node_and_relay) {
+  spmd([](team& team) {
+    if (why_not(exchange_strategy::two_hop, exchange_order::round_robin, exchange_layout_of(team)))
+      return;
+    const auto& nodes = team.nodes();
+    std::vector<std::uint32_t> keys;
+    for (int rank = 0; rank < team.size(); ++rank) keys.push_back(static_cast<std::uint32_t>(rank));
+    bucket_sorter<std::uint32_t> sorter(team, {.exchange = exchange_strategy::two_hop,
+                                               .max_key = static_cast<std::uint64_t>(team.size())});
+    static_cast<void>(sorter.sort(keys));
+    std::uint64_t passed_on = 0, relayed_for_others = 0;
+    for (int rank = 0; rank < team.size(); ++rank) {
+      if (nodes.is_local(rank)) continue;
+      const bool mine =
+          nodes.local_index(rank) % nodes.my_rank_count() == nodes.local_index(team.rank());
+      (mine ? passed_on : relayed_for_others) += 1;
+    }
+    // Within the node: a message of counts where the relay has targets, and one of blocks.
+    const auto others = static_cast<std::uint64_t>(nodes.my_rank_count() - 1);
+    const auto in_all = static_cast<std::uint64_t>(team.size() - 1);
+    EXPECT_EQ(
+        sorter.moved().offnode_bytes,
+        (in_all - others) * 8 + passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+    EXPECT_LE(sorter.moved().messages, in_all + 2 * others + passed_on);
+    EXPECT_EQ(sorter.moved().wire_bytes,
+              in_all * 8 + others * 4 + relayed_for_others * (8 + 4) +
+                  passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+  });
+}
+
+TEST(BucketSort, the_free_function_returns_a_part_of_its_own) {
+  spmd([](team& team) {
+    const auto keys = random_keys<std::uint32_t>(team.rank(), 500, max_key);
+    const auto mine = bucket_sort(team, keys);
+    EXPECT_TRUE(check_sorted<std::uint32_t>(team, content_of<std::uint32_t>(keys), mine).none());
+  });
+}
+
+}  // namespace
+}  // namespace longshore

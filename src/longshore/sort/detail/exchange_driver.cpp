@@ -1,0 +1,95 @@
+#include <longshore/sort/detail/exchange_driver.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/sort/detail/choose_exchange.hpp>
+
+#include <array>
+#include <numeric>
+
+namespace longshore::detail {
+
+exchange_driver::exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes)
+    : team_(team),
+      options_(options),
+      item_bytes_(item_bytes),
+      strategy_(options.exchange),
+      counts_(team.size()),
+      starts_(static_cast<std::size_t>(team.size())) {
+  if (const auto reason = why_not(options.exchange, options.order, exchange_layout_of(team)))
+    fail(errc::unsupported, "bucket sort: {}", *reason);
+  if (options.stable && !is_deterministic(options.exchange))
+    fail(errc::unsupported,
+         "bucket sort: with exchange {} the order of what comes depends on who came first: a "
+         "stable sort needs put-scan, direct, "
+         "sendrecv, "
+         "alltoallv, channel, two-hop or auto",
+         name_of(options.exchange));
+  if (strategy_ != exchange_strategy::automatic)
+    exchange_ = make_block_exchange(
+        team, {.strategy = strategy_, .order = options.order, .seed = options.seed}, item_bytes);
+}
+
+void exchange_driver::begin() {
+  phases_ = waits_ = {};
+  refused_.clear();
+  before_ = exchange_ ? exchange_->sent() : traffic{};
+  began_ = team_.now();
+  waited_before_ = team_.waited_seconds();
+}
+
+void exchange_driver::end_phase(double bucket_phases::*phase) {
+  const double now = team_.now();
+  phases_.*phase = now - began_;
+  began_ = now;
+  const double waited = team_.waited_seconds();
+  waits_.*phase = waited - waited_before_;
+  waited_before_ = waited;
+  if (phase == &bucket_phases::bucketize) before_exchange_ = exchange_->sent();
+}
+
+void exchange_driver::agree(std::size_t items) {
+  const bool bad = !refused_.empty();
+  if (bad) std::fill(counts_.outgoing.begin(), counts_.outgoing.end(), std::size_t{0});
+  team_.alltoall(std::as_bytes(std::span(counts_.outgoing)),
+                 std::as_writable_bytes(std::span(counts_.incoming)));
+  std::exclusive_scan(counts_.outgoing.begin(), counts_.outgoing.end(), starts_.begin(),
+                      std::size_t{0});
+  counts_.received =
+      std::accumulate(counts_.incoming.begin(), counts_.incoming.end(), std::size_t{0});
+  std::array<std::int64_t, 3> most{static_cast<std::int64_t>(counts_.received),
+                                   bad ? team_.rank() + 1 : 0, static_cast<std::int64_t>(items)};
+  team_.allreduce(std::span<std::int64_t>(most), reduction::max);
+  if (bad) fail(errc::usage, "bucket sort on rank {}: {}", team_.rank(), refused_);
+  if (most[1] > 0)
+    fail(errc::peer_failed,
+         "bucket sort on rank {} was given up: rank {} has a key outside the range", team_.rank(),
+         most[1] - 1);
+  counts_.most_received = static_cast<std::size_t>(most[0]);
+  if (options_.exchange == exchange_strategy::automatic) choose(static_cast<std::size_t>(most[2]));
+  exchange_->prepare(counts_);
+}
+
+// By the block of the rank that has most items.
+void exchange_driver::choose(std::size_t items) {
+  const std::size_t block_bytes = items * item_bytes_ / static_cast<std::size_t>(team_.size());
+  const auto chosen = choose_exchange(team_, block_bytes, options_.stable);
+  if (exchange_ && chosen == strategy_) return;
+  exchange_.reset();
+  exchange_ = make_block_exchange(team_, {.strategy = chosen, .seed = options_.seed}, item_bytes_);
+  strategy_ = chosen;
+  before_ = {};
+}
+
+void exchange_driver::end(std::size_t items) {
+  moved_ = exchange_->sent() - before_;
+  moved_in_exchange_ = exchange_->sent() - before_exchange_;
+  moved_.payload_bytes = moved_in_exchange_.payload_bytes = items * item_bytes_;
+  for (int peer = 0; peer < team_.size(); ++peer) {  // the counts
+    if (peer == team_.rank()) continue;
+    moved_.messages += 1;
+    moved_.wire_bytes += sizeof(std::size_t);
+    if (!team_.nodes().is_local(peer)) moved_.offnode_bytes += sizeof(std::size_t);
+  }
+}
+
+}  // namespace longshore::detail

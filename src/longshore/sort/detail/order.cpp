@@ -1,0 +1,67 @@
+#include <longshore/core/random.hpp>
+#include <longshore/sort/detail/order.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace longshore::detail {
+namespace {
+
+std::vector<int> shuffled(std::vector<int> ranks, random_stream random) {
+  shuffle(std::span(ranks), random);
+  return ranks;
+}
+
+// All others along a ring, beginning behind the own place.
+std::vector<int> along(const std::vector<int>& ring, int rank) {
+  const auto place =
+      static_cast<std::size_t>(std::find(ring.begin(), ring.end(), rank) - ring.begin());
+  std::vector<int> targets;
+  for (std::size_t round = 1; round < ring.size(); ++round)
+    targets.push_back(ring[(place + round) % ring.size()]);
+  return targets;
+}
+
+std::vector<int> node_by_node(int rank, int ranks, const node_map& nodes) {
+  std::vector<std::vector<int>> of_node(static_cast<std::size_t>(nodes.node_count()));
+  for (int other = 0; other < ranks; ++other) of_node[nodes.node_of(other)].push_back(other);
+  std::vector<int> targets;
+  for (int step = 1; step <= nodes.node_count(); ++step) {
+    const auto& there = of_node[(nodes.node_of(rank) + step) % nodes.node_count()];
+    for (std::size_t k = 0; k < there.size(); ++k) {
+      const int target =
+          there[(static_cast<std::size_t>(nodes.local_index(rank)) + k) % there.size()];
+      if (target != rank) targets.push_back(target);
+    }
+  }
+  return targets;
+}
+
+}  // namespace
+
+std::vector<int> targets_of(exchange_order order, int rank, int ranks, const node_map& nodes,
+                            std::uint64_t seed) {
+  std::vector<int> all(static_cast<std::size_t>(ranks)), targets;
+  std::iota(all.begin(), all.end(), 0);
+  switch (order) {
+    case exchange_order::round_robin: return along(all, rank);
+    case exchange_order::random: return along(shuffled(all, random_stream(seed)), rank);
+    case exchange_order::node_aware: return node_by_node(rank, ranks, nodes);
+    case exchange_order::random_private:
+      all = shuffled(std::move(all), random_stream(seed, static_cast<std::uint64_t>(rank) + 1));
+      break;
+    case exchange_order::xor_:
+      all.clear();
+      for (int round = 1; round < static_cast<int>(std::bit_ceil(static_cast<unsigned>(ranks)));
+           ++round)
+        if ((rank ^ round) < ranks) all.push_back(rank ^ round);
+      break;
+    case exchange_order::incast: break;
+  }
+  std::copy_if(all.begin(), all.end(), std::back_inserter(targets),
+               [=](int target) { return target != rank; });
+  return targets;
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,93 @@
+#include <longshore/sort/detail/piece_streams.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace longshore::detail {
+namespace {
+
+constexpr std::size_t wanted_slot_bytes = std::size_t{32} << 10;
+constexpr int slots = 2;
+
+std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot_bytes) {
+  std::vector<channel_end> ends;
+  for (const int peer : peers) ends.push_back({peer, slot_bytes});
+  return ends;
+}
+
+}  // namespace
+
+piece_streams::piece_streams(team& team, std::vector<int> to, std::vector<int> from,
+                             std::size_t unit_bytes)
+    : team_(team),
+      to_(std::move(to)),
+      from_(std::move(from)),
+      slot_bytes_(std::max<std::size_t>(1, wanted_slot_bytes / unit_bytes) * unit_bytes),
+      channels_(team.open_channels(ends_of(to_, slot_bytes_), ends_of(from_, slot_bytes_), slots)),
+      senders_(to_.size()),
+      receivers_(from_.size()) {}
+
+void piece_streams::run(turns order, const std::function<void(int, std::size_t)>& sent,
+                        const std::function<void(std::byte*, std::size_t)>& came) {
+  std::vector<std::size_t> sending, receiving;  // streams that have not ended, in order
+  for (std::size_t k = 0; k < senders_.size(); ++k)
+    if (!senders_[k].ended()) sending.push_back(k);
+  for (std::size_t k = 0; k < receivers_.size(); ++k)
+    if (!receivers_[k].ended()) receiving.push_back(k);
+  while (!sending.empty() || !receiving.empty()) {
+    for (waiter wait(team_, "room for items, or items");; wait.pause()) {
+      bool moved = false;
+      if (order == turns::all_targets) {
+        for (const std::size_t k : sending) moved |= send_message(k, sent);
+      } else if (!sending.empty()) {
+        while (!senders_[sending.front()].ended() && send_message(sending.front(), sent))
+          moved = true;
+      }
+      std::erase_if(sending, [&](std::size_t k) { return senders_[k].ended(); });
+      for (const std::size_t k : receiving) moved |= receive_from(k, came);
+      std::erase_if(receiving, [&](std::size_t k) { return receivers_[k].ended(); });
+      if (moved) break;
+    }
+  }
+  for (auto& one : senders_) one.forget();
+  for (auto& one : receivers_) one.forget();
+}
+
+// Fills one slot, if there is one. Returns whether there was.
+bool piece_streams::send_message(std::size_t k, const std::function<void(int, std::size_t)>& sent) {
+  auto& from = senders_[k];
+  std::byte* const slot = channels_->sender(k).reserve();
+  if (slot == nullptr) return false;
+  std::size_t filled = 0;
+  while (!from.ended() && filled < slot_bytes_) {
+    const auto& piece = from.pieces[from.at];
+    const std::size_t part = std::min(slot_bytes_ - filled, piece.bytes - from.done);
+    std::memcpy(slot + filled, piece.data + from.done, part);
+    filled += part;
+    from.done += part;
+  }
+  channels_->sender(k).commit(filled);
+  sent(to_[k], filled);
+  return true;
+}
+
+// Takes one message, if there is one. Returns whether there was.
+bool piece_streams::receive_from(std::size_t k,
+                                 const std::function<void(std::byte*, std::size_t)>& came) {
+  const auto message = channels_->receiver(k).front();
+  if (!message) return false;
+  auto& to = receivers_[k];
+  for (std::size_t taken = 0; taken < message->size() && !to.ended();) {
+    const auto& piece = to.pieces[to.at];
+    const std::size_t part = std::min(message->size() - taken, piece.bytes - to.done);
+    std::memcpy(piece.data + to.done, message->data() + taken, part);
+    if (came) came(piece.data + to.done, part);
+    taken += part;
+    to.done += part;
+  }
+  channels_->receiver(k).release();
+  return true;
+}
+
+}  // namespace longshore::detail

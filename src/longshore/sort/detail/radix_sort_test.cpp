@@ -1,0 +1,249 @@
+// The local sort, by any number of tasks, against std::stable_sort; the cut into buckets against division.
+#include <longshore/core/random.hpp>
+#include <longshore/machine/pages.hpp>
+#include <longshore/sort/detail/bucketize.hpp>
+#include <longshore/sort/detail/radix_sort.hpp>
+#include <longshore/sort/detail/splitters.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace longshore::detail {
+namespace {
+
+// Keys in memory that is aligned as the sort needs it.
+template <class Key>
+class aligned_keys {
+ public:
+  explicit aligned_keys(std::size_t count) : memory_(count * sizeof(Key)), count_(count) {}
+  std::span<Key> span() { return {reinterpret_cast<Key*>(memory_.data()), count_}; }
+
+ private:
+  pages memory_;
+  std::size_t count_;
+};
+
+template <class Key>
+using image = unsigned_of_size<sizeof(Key)>;
+template <class Key>
+using whole_item = item_image<Key, std::identity>;
+
+// The sort by so many tasks, in which some of the items are counted as they arrive, or all, or none.
+template <class Item, class Projection>
+void check_sorter(std::span<const Item> items, Projection projection,
+                  image<typename item_image<Item, Projection>::key> lowest,
+                  image<typename item_image<Item, Projection>::key> highest, int task_count) {
+  const item_image<Item, Projection> image_of{projection};
+  std::vector<Item> expected(items.begin(), items.end());
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](const Item& a, const Item& b) { return image_of(a) < image_of(b); });
+  tasks workers(task_count == 1 ? task_options{}
+                                : task_options{.layer = "threads", .count = task_count});
+  radix_sorter<Item, item_image<Item, Projection>> sorter(workers, image_of);
+  for (const std::size_t counted : {std::size_t{0}, items.size() / 2, items.size()}) {
+    aligned_keys<Item> from(items.size()), scratch(items.size());
+    std::copy(items.begin(), items.end(), from.span().begin());
+    sorter.expect(items.size(), lowest, highest);
+    // In two stretches, the later one first.
+    const std::size_t half = counted / 3;
+    sorter.count(from.span().data() + half, half, counted - half);
+    sorter.count(from.span().data(), 0, half);
+    const auto sorted = sorter.sort(from.span().data(), scratch.span().data());
+    ASSERT_EQ(sorted.size(), expected.size());
+    ASSERT_TRUE(items.empty() ||
+                std::memcmp(sorted.data(), expected.data(), items.size_bytes()) == 0)
+        << items.size() << " items of " << sizeof(Item) << " bytes, " << task_count << " tasks, "
+        << counted << " counted before";
+  }
+}
+
+template <class Key>
+void check_sort(std::size_t count, Key lowest, std::uint64_t span, std::uint64_t seed,
+                int task_count = 1) {
+  std::vector<Key> keys(count);
+  random_stream random(seed);
+  const std::uint64_t first = image_of(lowest);
+  for (auto& key : keys)
+    key = key_of<Key>(static_cast<image<Key>>(
+        first + (span == ~std::uint64_t{0} ? random() : random.below(span + 1))));
+  check_sorter<Key>(keys, std::identity{}, static_cast<image<Key>>(first),
+                    static_cast<image<Key>>(first + span), task_count);
+}
+
+TEST(RadixSort, sorts_any_number_of_keys_of_any_type_and_range) {
+  // Below and above what is sorted by insertion, and what fits into one part.
+  for (const std::size_t count : {0, 1, 2, 63, 64, 1000, 32768, 32769}) {
+    check_sort<std::uint32_t>(count, 0, (1u << 28) - 1, count);
+    check_sort<std::uint32_t>(count, 12345, 0, count);  // all keys equal
+    check_sort<std::int8_t>(count, -128, 255, count, 3);
+    check_sort<std::uint32_t>(count, 0, 1, count, 2);
+  }
+  check_sort<std::uint64_t>(40'000, 0, ~std::uint64_t{0}, 5);
+  check_sort<double>(40'000, -1e9, std::uint64_t{1} << 62, 5, 3);
+  check_sort<std::uint32_t>(100'000, 0, (1u << 28) - 1, 5, 4);
+}
+
+TEST(RadixSort, is_stable_also_where_keys_crowd) {
+  struct record {
+    std::uint32_t key, place, more;  // 12 bytes do not fill a line
+  };
+  constexpr std::size_t count = 120'000;  // one key has most: its part does not fit
+  std::vector<record> records(count);
+  random_stream random(1);
+  for (std::uint32_t i = 0; i < count; ++i)
+    records[i] = {
+        static_cast<std::uint32_t>(i % 1000 == 0 ? random.below(1u << 28) : 77 * random.below(200)),
+        i, ~i};
+  for (const int task_count : {1, 3})
+    check_sorter<record>(records, &record::key, 0, (1u << 28) - 1, task_count);
+}
+
+TEST(KeyImage, orders_keys_as_they_are_ordered) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> ascending = {
+      std::copysign(nan, -1.0), -inf, -1e300, -1, -5e-324, -0.0, 0.0, 5e-324, 1, 1e300, inf, nan};
+  for (std::size_t i = 1; i < ascending.size(); ++i)
+    EXPECT_LT(image_of(ascending[i - 1]), image_of(ascending[i])) << i;
+  for (const double key : ascending)
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(key_of<double>(image_of(key))),
+              std::bit_cast<std::uint64_t>(key));
+  for (const float key : {-3.5F, -0.0F, 0.0F, 2.25F}) EXPECT_EQ(key_of<float>(image_of(key)), key);
+  for (const int key : {-128, -1, 0, 5, 127}) {
+    EXPECT_EQ(key_of<std::int8_t>(image_of(static_cast<std::int8_t>(key))), key);
+    EXPECT_EQ(int{image_of(static_cast<std::int8_t>(key))}, key + 128);
+  }
+  EXPECT_EQ(image_of(std::uint16_t{40000}), 40000);
+}
+
+// Buckets by division, in arithmetic that cannot overflow.
+template <class Image>
+std::size_t bucket_by_division(Image key, Image lowest, Image highest, int buckets) {
+  __extension__ using int128 = __int128;
+  const int128 width = (static_cast<int128>(highest) - static_cast<int128>(lowest)) / buckets + 1;
+  return static_cast<std::size_t>((static_cast<int128>(key) - static_cast<int128>(lowest)) / width);
+}
+
+template <class Key>
+void check_buckets(Key lowest, Key highest, int buckets, int task_count) {
+  using cut = bucket_cut<Key>;
+  std::vector<Key> keys = {lowest, highest};
+  random_stream random(9);
+  const auto span = static_cast<std::uint64_t>(highest - lowest);
+  for (int i = 0; i < 5000; ++i)
+    keys.push_back(static_cast<Key>(
+        std::uint64_t{lowest} + (span == ~std::uint64_t{0} ? random() : random.below(span + 1))));
+  const auto bucket_of = [&](Key key) { return bucket_by_division(key, lowest, highest, buckets); };
+  std::vector<std::size_t> expected(buckets), counts(buckets, 77);
+  for (const Key key : keys) ++expected[bucket_of(key)];
+
+  tasks workers(task_count == 1 ? task_options{}
+                                : task_options{.layer = "threads", .count = task_count});
+  const std::vector<cut_stretch<Key>> cuts{
+      {keys.size(), cut::of_equal_width(lowest, highest, buckets)}};
+  bucketizer<Key, whole_item<Key>> bucketizer(workers, static_cast<std::size_t>(buckets), {});
+  EXPECT_EQ(bucketizer.count(keys, cuts, counts), keys.size());
+  EXPECT_EQ(counts, expected) << buckets << " buckets of " << int{sizeof(Key)};
+
+  aligned_keys<Key> out(keys.size());
+  std::vector<Key*> to;
+  std::size_t next = 0;
+  for (const std::size_t count : counts) {
+    to.push_back(out.span().data() + next);
+    next += count;
+  }
+  bucketizer.scatter(keys, cuts, to);
+  std::vector<Key> stable = keys;
+  std::stable_sort(stable.begin(), stable.end(),
+                   [&](Key a, Key b) { return bucket_of(a) < bucket_of(b); });
+  EXPECT_TRUE(std::equal(stable.begin(), stable.end(), out.span().begin()))
+      << buckets << " buckets";
+  for (int bucket = 0; bucket < buckets; ++bucket) {
+    const auto range = cuts.front().cut.range_of(static_cast<std::size_t>(bucket));
+    for (std::size_t i = 0; i < counts[bucket]; ++i) {
+      ASSERT_GE(to[bucket][i], range.lowest);
+      ASSERT_LE(to[bucket][i], range.highest);
+    }
+  }
+}
+
+TEST(Bucketizer, counts_and_scatters_as_division_says) {
+  for (const int buckets : {1, 2, 3, 4, 5, 8, 9, 64, 100}) {
+    check_buckets<std::uint32_t>(0, (1u << 28) - 1, buckets, 1 + buckets % 3);
+    check_buckets<std::uint32_t>(5, 5, buckets, 2);
+    check_buckets<std::uint32_t>(7, 3 * 64 + 6, buckets, 2);  // fewer images than 3 per bucket
+    check_buckets<std::uint8_t>(0, 255, buckets, 1);
+    check_buckets<std::uint64_t>(0, ~std::uint64_t{0}, buckets, 3);
+  }
+}
+
+TEST(Bucketizer, a_key_outside_is_found_where_it_is) {
+  tasks workers({.layer = "threads", .count = 2});
+  bucketizer<std::int32_t, whole_item<std::int32_t>> bucketizer(workers, 3, {});
+  std::vector<std::size_t> counts(3);
+  const std::vector<cut_stretch<std::uint32_t>> cuts{
+      {10000, bucket_cut<std::uint32_t>::of_equal_width(image_of(std::int32_t{0}),
+                                                        image_of(std::int32_t{99}), 3)}};
+  for (const std::int32_t bad : {-1, 100, std::numeric_limits<std::int32_t>::min()})
+    for (const std::size_t position : {0, 4095, 4096, 9999}) {
+      std::vector<std::int32_t> keys(10000, 50);
+      EXPECT_EQ(bucketizer.count(keys, cuts, counts), keys.size());
+      keys[position] = bad;
+      EXPECT_EQ(bucketizer.count(keys, cuts, counts), position);
+    }
+}
+
+// Items by the order of item_place, which is what splitters cut.
+TEST(Splitters, cut_items_as_their_order_says) {
+  random_stream random(3);
+  for (int trial = 0; trial < 20; ++trial) {
+    const int ranks = 2 + trial % 9;
+    std::vector<item_place> splitters;
+    for (int k = 1; k < ranks; ++k)
+      splitters.push_back({random.below(4), random.below(300),
+                           static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)))});
+    std::sort(splitters.begin(), splitters.end());
+    std::vector<std::uint32_t> keys(300);
+    for (auto& key : keys) key = static_cast<std::uint32_t>(random.below(4));
+    tasks workers({.layer = "threads", .count = 1 + trial % 3});
+    for (int rank = 0; rank < ranks; ++rank)
+      for (const bool together : {false, true}) {
+        const auto cuts = cut_at<std::uint32_t>(splitters, rank, keys.size(), together, 0, 3);
+        bucketizer<std::uint32_t, whole_item<std::uint32_t>> bucketizer(
+            workers, static_cast<std::size_t>(ranks), {});
+        std::vector<std::size_t> counts(static_cast<std::size_t>(ranks));
+        ASSERT_EQ(bucketizer.count(keys, cuts, counts), keys.size());
+        std::vector<std::vector<std::uint32_t>> expected(static_cast<std::size_t>(ranks));
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+          const auto below = [&](const item_place& splitter) {
+            return together ? splitter.image <= keys[i] : splitter <= item_place{keys[i], i, rank};
+          };
+          expected[static_cast<std::size_t>(
+                       std::count_if(splitters.begin(), splitters.end(), below))]
+              .push_back(keys[i]);
+        }
+        aligned_keys<std::uint32_t> out(keys.size());
+        std::vector<std::uint32_t*> to;
+        std::size_t next = 0;
+        for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
+          ASSERT_EQ(counts[bucket], expected[bucket].size())
+              << trial << " " << rank << " " << together << " " << bucket;
+          to.push_back(out.span().data() + next);
+          next += counts[bucket];
+        }
+        bucketizer.scatter(keys, cuts, to);
+        for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
+          ASSERT_TRUE(std::equal(expected[bucket].begin(), expected[bucket].end(), to[bucket]));
+          const auto range = range_between<std::uint32_t>(splitters, bucket, 0, 3);
+          for (const std::uint32_t key : expected[bucket])
+            ASSERT_TRUE(key >= range.lowest && key <= range.highest);
+        }
+      }
+  }
+}
+
+}  // namespace
+}  // namespace longshore::detail

@@ -1,0 +1,134 @@
+// The check of a sorted result against injected faults: each is found, and called by its name.
+#include <longshore/sort/bucket_sort.hpp>
+#include <longshore/sort/key_sets_test.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+namespace longshore {
+namespace {
+
+using testing::random_keys;
+using testing::spmd;
+
+constexpr std::uint64_t key_limit = 1000;
+
+struct placed_record {
+  std::uint32_t key;
+  std::uint32_t place;  // before, with the rank in the high bits
+};
+
+std::vector<placed_record> records_of(int rank) {
+  std::vector<placed_record> records;
+  for (const auto key : random_keys<std::uint32_t>(rank, 500, key_limit))
+    records.push_back(
+        {key, static_cast<std::uint32_t>(rank) << 20 | static_cast<std::uint32_t>(records.size())});
+  return records;
+}
+
+std::uint64_t place_of(const placed_record& item) { return item.place; }
+
+// A right result, spoiled on the last rank; what the check says of it.
+sort_faults faults_after(team& team,
+                         const std::function<void(std::vector<placed_record>&)>& spoil) {
+  const auto records = records_of(team.rank());
+  auto mine = bucket_sort(team, records, {.exchange = exchange_strategy::put_scan, .stable = true},
+                          &placed_record::key);
+  if (team.rank() == team.size() - 1) {
+    EXPECT_GT(mine.size(), 100u);
+    spoil(mine);
+  }
+  const auto before = content_of<placed_record>(records, &placed_record::key, place_of);
+  return check_sorted<placed_record>(team, before, mine, &placed_record::key, place_of, place_of);
+}
+
+// The faults by their names.
+std::string names_of(const sort_faults& faults) {
+  std::string names;
+  for (const auto& [is, name] :
+       std::vector<std::pair<bool, std::string>>{{faults.lost, "lost"},
+                                                 {faults.doubled, "doubled"},
+                                                 {faults.changed, "changed"},
+                                                 {faults.torn, "torn"},
+                                                 {faults.order_within, "order_within"},
+                                                 {faults.order_across, "order_across"},
+                                                 {faults.unstable, "unstable"}})
+    if (is) names += name + " ";
+  EXPECT_EQ(names.empty(), faults.text.empty()) << faults.text;
+  return names;
+}
+
+void expect_fault(const std::string& names,
+                  const std::function<void(std::vector<placed_record>&)>& spoil) {
+  spmd([&](team& team) { EXPECT_EQ(names_of(faults_after(team, spoil)), names); });
+}
+
+// Two neighbours with keys that differ, or do not.
+std::vector<placed_record>::iterator neighbours(std::vector<placed_record>& items, bool equal) {
+  const auto found = std::adjacent_find(
+      items.begin(), items.end(),
+      [=](const placed_record& a, const placed_record& b) { return (a.key == b.key) == equal; });
+  EXPECT_NE(found, items.end());
+  return found;
+}
+
+TEST(SortCheck, finds_nothing_in_a_right_result) {
+  expect_fault("", [](auto&) {});
+}
+
+TEST(SortCheck, names_a_lost_key) {
+  expect_fault("lost ", [](auto& items) { items.erase(items.begin() + 50); });
+}
+
+TEST(SortCheck, names_a_doubled_key) {
+  expect_fault("doubled ", [](auto& items) { items.insert(items.begin() + 50, items[50]); });
+}
+
+TEST(SortCheck, names_a_changed_key) {
+  // Two keys made equal: the order stays right, the number too.
+  expect_fault("changed ", [](auto& items) {
+    auto change = neighbours(items, false);
+    while (change->place > (change + 1)->place)
+      change = std::adjacent_find(
+          change + 1, items.end(),
+          [](const placed_record& a, const placed_record& b) { return a.key != b.key; });
+    change->key = (change + 1)->key;
+  });
+}
+
+TEST(SortCheck, names_two_neighbours_that_changed_places) {
+  expect_fault("order_within ", [](auto& items) {
+    const auto change = neighbours(items, false);
+    std::swap(*change, *(change + 1));
+  });
+}
+
+TEST(SortCheck, names_two_of_one_key_that_changed_places) {
+  expect_fault("unstable ", [](auto& items) {
+    const auto change = neighbours(items, true);
+    std::swap(*change, *(change + 1));
+  });
+}
+
+TEST(SortCheck, names_a_payload_torn_from_its_key) {
+  spmd([](team& team) {
+    const auto faults = faults_after(team, [](auto& items) {
+      const auto change = neighbours(items, false);
+      std::swap(change->place, (change + 1)->place);
+    });
+    EXPECT_TRUE(faults.torn && !faults.lost && !faults.doubled && !faults.changed &&
+                !faults.order_within && !faults.order_across)
+        << faults.text;
+  });
+}
+
+TEST(SortCheck, names_a_key_that_came_to_a_later_rank) {
+  spmd([](team& team) {
+    const auto faults = faults_after(team, [](auto& items) { items.front().key = 0; });
+    EXPECT_EQ(faults.order_across, team.size() > 1) << faults.text;
+    EXPECT_FALSE(faults.order_within);
+  });
+}
+
+}  // namespace
+}  // namespace longshore

@@ -1,0 +1,58 @@
+// AVX2 loops. The target is given per function, so that the rest of the program runs on any processor.
+#include <longshore/stream/detail/loop_sets.hpp>
+
+#if LONGSHORE_X86_LOOPS
+
+#include <immintrin.h>
+
+#define LONGSHORE_TARGET __attribute__((target("avx2,fma")))
+#define LONGSHORE_VECTOR_OPERATION [[gnu::always_inline]] LONGSHORE_TARGET static inline
+
+namespace longshore::stream_loops {
+namespace {
+
+struct double_vector {
+  using item = double;
+  using type = __m256d;
+  LONGSHORE_VECTOR_OPERATION type all(item x) { return _mm256_set1_pd(x); }
+  LONGSHORE_VECTOR_OPERATION type load(const item* from) { return _mm256_loadu_pd(from); }
+  LONGSHORE_VECTOR_OPERATION void store(item* to, type x) { _mm256_store_pd(to, x); }
+  LONGSHORE_VECTOR_OPERATION void stream(item* to, type x) { _mm256_stream_pd(to, x); }
+  LONGSHORE_VECTOR_OPERATION type add(type x, type y) { return _mm256_add_pd(x, y); }
+  LONGSHORE_VECTOR_OPERATION type multiply(type x, type y) { return _mm256_mul_pd(x, y); }
+  LONGSHORE_VECTOR_OPERATION type multiply_add(type x, type y, type z) {
+    return _mm256_fmadd_pd(x, y, z);
+  }
+};
+
+struct float_vector {
+  using item = float;
+  using type = __m256;
+  LONGSHORE_VECTOR_OPERATION type all(item x) { return _mm256_set1_ps(x); }
+  LONGSHORE_VECTOR_OPERATION type load(const item* from) { return _mm256_loadu_ps(from); }
+  LONGSHORE_VECTOR_OPERATION void store(item* to, type x) { _mm256_store_ps(to, x); }
+  LONGSHORE_VECTOR_OPERATION void stream(item* to, type x) { _mm256_stream_ps(to, x); }
+  LONGSHORE_VECTOR_OPERATION type add(type x, type y) { return _mm256_add_ps(x, y); }
+  LONGSHORE_VECTOR_OPERATION type multiply(type x, type y) { return _mm256_mul_ps(x, y); }
+  LONGSHORE_VECTOR_OPERATION type multiply_add(type x, type y, type z) {
+    return _mm256_fmadd_ps(x, y, z);
+  }
+};
+
+}  // namespace
+}  // namespace longshore::stream_loops
+
+#include <longshore/stream/detail/vector_loop.hpp>
+
+namespace longshore::stream_loops {
+
+stream_loop<float> avx2(float, stream_kernel kernel, store_kind stores) {
+  return find_vector_loop<float_vector>(kernel, stores);
+}
+stream_loop<double> avx2(double, stream_kernel kernel, store_kind stores) {
+  return find_vector_loop<double_vector>(kernel, stores);
+}
+
+}  // namespace longshore::stream_loops
+
+#endif

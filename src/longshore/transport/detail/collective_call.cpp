@@ -1,0 +1,98 @@
+#include <longshore/core/error.hpp>
+#include <longshore/transport/detail/collective_call.hpp>
+
+#include <array>
+
+#include <fmt/core.h>
+
+namespace longshore::detail {
+namespace {
+
+const char* name_of(reduction operation) noexcept {
+  switch (operation) {
+    case reduction::sum: return "sum";
+    case reduction::min: return "min";
+    case reduction::max: return "max";
+  }
+  return "?";
+}
+
+std::string counted(std::uint64_t number, const char* thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
+// 1st, 2nd, 3rd, 4th, 11th, 21st
+std::string ordinal(std::uint64_t number) {
+  constexpr std::array endings = {"th", "st", "nd", "rd"};
+  const bool regular = number % 10 > 3 || number % 100 / 10 == 1;
+  return fmt::format("{}{}", number, endings[regular ? 0 : number % 10]);
+}
+
+std::string sentence(const posted_call& posted) {
+  return fmt::format("rank {} is in {}, its {} collective call", posted.rank, posted.call.text(),
+                     ordinal(posted.number));
+}
+
+}  // namespace
+
+const char* name_of(collective what) noexcept {
+  switch (what) {
+    case collective::barrier: return "a barrier";
+    case collective::broadcast: return "a broadcast";
+    case collective::allgather: return "an allgather";
+    case collective::alltoall: return "an alltoall";
+    case collective::alltoallv: return "an alltoallv";
+    case collective::allreduce_integers:
+    case collective::allreduce_numbers: return "an allreduce";
+    case collective::allocate: return "the allocation of a segment";
+    case collective::open_channels: return "the opening of channels";
+    case collective::raw_calls: return "the making of raw calls";
+    case collective::free: return "the freeing of a segment or channels";
+    case collective::end_of_team: return "the end of the team";
+    case collective::end_of_run: return "the end of the run";
+  }
+  return "?";
+}
+
+std::string collective_call::text() const {
+  const char* const name = name_of(what);
+  switch (what) {
+    case collective::broadcast:
+      return fmt::format("{} of {} from rank {}", name, counted(size, "byte"), root);
+    case collective::allgather:
+      return fmt::format("{} of {} per rank", name, counted(size, "byte"));
+    case collective::alltoall:
+      return fmt::format("{} of {} for each rank", name, counted(size, "byte"));
+    case collective::alltoallv:
+      return fmt::format("{} of elements of {}", name, counted(size, "byte"));
+    case collective::allreduce_integers:
+      return fmt::format("{} ({}) of {}", name, name_of(operation), counted(size, "integer"));
+    case collective::allreduce_numbers:
+      return fmt::format("{} ({}) of {}", name, name_of(operation),
+                         counted(size, "floating-point number"));
+    default: return name;
+  }
+}
+
+void disagreement::report() const {
+  fail(errc::usage,
+       "the ranks are not in the same collective call: {}; {}. All ranks must make the same "
+       "collective calls in the "
+       "same order: look for a condition, an error or a loop that differs between ranks",
+       sentence(one), sentence(other));
+}
+
+void check_root(int root, int size) {
+  if (root < 0 || root >= size)
+    fail(errc::usage, "a broadcast from rank {}: the ranks are 0 to {}", root, size - 1);
+}
+
+void refuse_block(int rank, int peer, std::size_t expected, std::size_t sent) {
+  fail(errc::usage,
+       "an alltoallv: rank {} sends {} elements to rank {}, which expects {}: incoming_counts of a "
+       "rank must be the "
+       "outgoing_counts that the others have for it",
+       peer, sent, rank, expected);
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,136 @@
+#include <longshore/core/error.hpp>
+#include <longshore/transport/detail/ring_channels.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+
+namespace longshore::detail {
+namespace {
+
+// What sizes that would wrap are said to need: more than any machine has, and still a number that can be added and reduced.
+constexpr std::size_t most_bytes = std::size_t{1} << 62;
+
+// What a rank writes at the start of its memory: where its rings lie, by target, in the order in which it named them.
+struct directory_entry {
+  std::int64_t peer;
+  std::uint64_t slot_bytes, slots, offset;
+};
+
+std::size_t directory_bytes(std::size_t entries) {
+  return round_up(sizeof(std::uint64_t) + entries * sizeof(directory_entry), interference_bytes);
+}
+
+struct directory {
+  explicit directory(std::byte* memory)
+      : count(reinterpret_cast<std::uint64_t*>(memory)),
+        entries(reinterpret_cast<directory_entry*>(memory + sizeof(std::uint64_t))) {}
+  std::uint64_t* count;
+  directory_entry* entries;
+};
+
+// The ring that is the `nth` one of a sender's to `receiver`.
+const directory_entry* find_ring(const directory& of_sender, int receiver, int nth) {
+  for (std::uint64_t i = 0; i < *of_sender.count; ++i)
+    if (of_sender.entries[i].peer == receiver && nth-- == 0) return &of_sender.entries[i];
+  return nullptr;
+}
+
+}  // namespace
+
+ring_layout::ring_layout(std::size_t slot_bytes, int slots)
+    : slot_stride(round_up(slot_bytes, cache_line_bytes)),
+      first_slot(round_up(offsetof(ring_header, length_bytes) +
+                              static_cast<std::size_t>(slots) * sizeof(std::uint64_t),
+                          interference_bytes)),
+      total_bytes(round_up(first_slot + static_cast<std::size_t>(slots) * slot_stride,
+                           interference_bytes)) {}
+
+ring_sender::ring_sender(channel_end end, int slots, std::byte* ring)
+    : channel_sender(end),
+      header_(reinterpret_cast<ring_header*>(ring)),
+      slots_(static_cast<std::uint64_t>(slots)) {
+  const ring_layout layout(end.slot_bytes, slots);
+  slots_begin_ = ring + layout.first_slot;
+  stride_ = layout.slot_stride;
+}
+
+std::byte* ring_sender::reserve() {
+  if (produced_ - consumed_seen_ == slots_) {
+    consumed_seen_ = header_->consumed.load(std::memory_order_acquire);
+    if (produced_ - consumed_seen_ == slots_) return nullptr;
+  }
+  return slots_begin_ + slot_ * stride_;
+}
+
+void ring_sender::commit(std::size_t bytes) {
+  assert(bytes <= slot_bytes() && produced_ - consumed_seen_ < slots_);
+  header_->length_bytes[slot_] = bytes;
+  slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
+  header_->produced.store(++produced_, std::memory_order_release);
+}
+
+ring_receiver::ring_receiver(channel_end end, int slots, std::byte* ring)
+    : channel_receiver(end),
+      header_(reinterpret_cast<ring_header*>(ring)),
+      slots_(static_cast<std::uint64_t>(slots)) {
+  const ring_layout layout(end.slot_bytes, slots);
+  slots_begin_ = ring + layout.first_slot;
+  stride_ = layout.slot_stride;
+}
+
+std::optional<std::span<const std::byte>> ring_receiver::front() {
+  if (consumed_ == produced_seen_) {
+    produced_seen_ = header_->produced.load(std::memory_order_acquire);
+    if (consumed_ == produced_seen_) return std::nullopt;
+  }
+  return std::span<const std::byte>(slots_begin_ + slot_ * stride_, header_->length_bytes[slot_]);
+}
+
+void ring_receiver::release() {
+  assert(consumed_ < produced_seen_);
+  slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
+  header_->consumed.store(++consumed_, std::memory_order_release);
+}
+
+std::size_t ring_channels::needed_bytes(std::span<const channel_end> to, int slots) {
+  std::size_t bytes = directory_bytes(to.size());
+  for (const auto& end : to) {
+    if (end.slot_bytes > most_bytes / static_cast<std::size_t>(slots)) return most_bytes;
+    bytes = std::min(most_bytes, bytes + ring_layout(end.slot_bytes, slots).total_bytes);
+  }
+  return bytes;
+}
+
+ring_channels::ring_channels(std::span<const channel_end> to, std::span<const channel_end> from,
+                             int slots, int my_rank, const std::function<std::byte*(int)>& reach,
+                             const std::function<void()>& meet) {
+  std::byte* const mine = reach(my_rank);
+  const directory my_directory(mine);
+  *my_directory.count = to.size();
+  std::size_t offset = directory_bytes(to.size());
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    my_directory.entries[i] = {to[i].peer, to[i].slot_bytes, static_cast<std::uint64_t>(slots),
+                               offset};
+    senders.emplace_back(to[i], slots, mine + offset);
+    offset += ring_layout(to[i].slot_bytes, slots).total_bytes;
+  }
+  meet();
+  std::map<int, int> named;  // how many channels from each peer were found so far
+  for (const auto& end : from) {
+    const int nth = named[end.peer]++;
+    std::byte* const theirs = reach(end.peer);
+    const auto* entry = find_ring(directory(theirs), my_rank, nth);
+    if (entry == nullptr)
+      fail(errc::usage, "rank {} opens channel {} from rank {}, which opens no such channel to it",
+           my_rank, nth, end.peer);
+    if (entry->slot_bytes != end.slot_bytes || entry->slots != static_cast<std::uint64_t>(slots))
+      fail(errc::usage,
+           "channel {} from rank {} to rank {}: the sender has {} slots of {} bytes, the receiver "
+           "{} of {}",
+           nth, end.peer, my_rank, entry->slots, entry->slot_bytes, slots, end.slot_bytes);
+    receivers.emplace_back(end, slots, theirs + entry->offset);
+  }
+}
+
+}  // namespace longshore::detail
