@@ -1,4 +1,5 @@
-// What the example programs share: how they end and what they print, and that inputs are the same on any number of ranks.
+// What the example programs share: how they end and what they print, and that inputs are the same
+// on any number of ranks.
 #include "example_program.hpp"
 
 #include <longshore/core/error.hpp>
@@ -167,7 +168,8 @@ TEST(random_inputs, a_vertex_is_that_asked_for_or_the_first_with_an_edge) {
 }
 
 TEST(random_inputs, geometric_graphs_join_all_points_within_reach) {
-  // More reach, more edges: those of the smaller graph are all in the larger one, whose grid of cells is another.
+  // More reach, more edges: those of the smaller graph are all in the larger one, whose grid of
+  // cells is another.
   const auto edges = [](double degree) {
     return made_on(
         1, [&](longshore::team& team) { return random_graph(team, "geometric", 300, degree, 3); });

@@ -1,6 +1,7 @@
-// P A Q for a sparse matrix A and two permutations: entry (i, j) becomes entry (p[i], q[j]). The three are spread cyclicly over the ranks,
-// so p[i] is where row i is, and q[j] is anywhere: one gather fetches it for all entries, then each entry goes to its new row's rank.
-// As permute_matrix of bale.
+// P A Q for a sparse matrix A and two permutations: entry (i, j) becomes entry (p[i], q[j]). The
+// three are spread cyclicly over the ranks, so p[i] is where row i is, and q[j] is anywhere: one
+// gather fetches it for all entries, then each entry goes to its new row's rank. As permute_matrix
+// of bale.
 #include <longshore/longshore.hpp>
 
 #include "example_program.hpp"

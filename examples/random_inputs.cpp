@@ -18,7 +18,8 @@ namespace {
 
 using requests = std::vector<longshore::addressed<row_entry>>;
 
-// Calls f(j) for each j of [begin, end) with probability p, at the cost of those that are chosen: gaps have a geometric distribution.
+// Calls f(j) for each j of [begin, end) with probability p, at the cost of those that are chosen:
+// gaps have a geometric distribution.
 template <class F>
 void choose(std::uint64_t begin, std::uint64_t end, double p, longshore::random_stream& random,
             F&& f) {
@@ -90,7 +91,8 @@ requests kronecker_edges(const longshore::team& team, const sparse_matrix::row_m
   return edges;
 }
 
-// Each rank finds the neighbours of its own vertices in a grid of cells as wide as the reach; nothing has to be sent.
+// Each rank finds the neighbours of its own vertices in a grid of cells as wide as the reach;
+// nothing has to be sent.
 std::vector<row_entry> geometric_edges(const longshore::team& team,
                                        const sparse_matrix::row_map& map, double degree,
                                        std::uint64_t seed) {

@@ -1,9 +1,11 @@
 // A random permutation of 0, ..., n - 1, spread over the ranks in blocks. Two methods:
 //
-// buckets: every element goes to a random rank, which shuffles what it got (Rao, Sankhya A 1961; Sandelius, J. R. Stat. Soc. B 1962). All
+// buckets: every element goes to a random rank, which shuffles what it got (Rao, Sankhya A 1961;
+// Sandelius, J. R. Stat. Soc. B 1962). All
 //   permutations are equally likely; 8 bytes per element cross the machine, once, and nearly none when the buckets become blocks. What comes
 //   from one rank comes in order, so that the same seed and number of ranks give the same permutation again.
-// darts: the algorithm of bale's randperm. Elements are thrown at twice as many slots; one that hits a slot that is taken is thrown again.
+// darts: the algorithm of bale's randperm. Elements are thrown at twice as many slots; one that
+// hits a slot that is taken is thrown again.
 //   bale asks, is refused, and asks again. Here the rank that refuses a dart throws it on: items that create items, and no reply.
 #include <longshore/longshore.hpp>
 

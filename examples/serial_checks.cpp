@@ -97,7 +97,8 @@ std::string wrong_topological_order(const sparse_matrix& matrix,
   const std::size_t n = row_place.size();
   std::vector<std::size_t> row_at(n), column_at(n);
   for (std::size_t i = 0; i < n; ++i) row_at[row_place[i]] = column_at[column_place[i]] = i;
-  // From the last row up: its diagonal is its first entry, and it is one level above the highest row that its others lead to.
+  // From the last row up: its diagonal is its first entry, and it is one level above the highest
+  // row that its others lead to.
   std::vector<std::int64_t> level(n);
   std::int64_t highest = n == 0 ? 0 : 1;
   for (std::size_t place = n; place-- > 0;) {

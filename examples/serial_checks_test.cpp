@@ -1,4 +1,5 @@
-// The checks of the example programs: each accepts a right result, found by hand, and names what is wrong with one that is not.
+// The checks of the example programs: each accepts a right result, found by hand, and names what is
+// wrong with one that is not.
 #include "serial_checks.hpp"
 
 #include <longshore/core/random.hpp>
@@ -34,9 +35,8 @@ void expect_problem(const std::string& found, const char* part) {
 }
 
 TEST(serial_checks, rows_of_a_matrix_are_in_the_order_of_their_columns) {
-  const sparse_matrix m(
-      5, 9, 1, 2,
-      std::vector<row_entry>{{1, 8, 0.1}, {0, 4, 0.2}, {1, 3, 0.3}});  // rows 1 and 3 of 5
+  // rows 1 and 3 of 5
+  const sparse_matrix m(5, 9, 1, 2, std::vector<row_entry>{{1, 8, 0.1}, {0, 4, 0.2}, {1, 3, 0.3}});
   ASSERT_EQ(m.my_rows(), 2u);
   EXPECT_EQ(m.row_number(1), 3);
   EXPECT_EQ(std::vector<std::int64_t>(m.columns_of(1).begin(), m.columns_of(1).end()),

@@ -1,6 +1,8 @@
-// Shortest paths from one vertex to all others, by delta stepping (Meyer and Sanders, J. Algorithms 2003). Vertices wait in buckets by
-// their distance, each `delta` wide. The lowest bucket that any rank has is emptied: light edges (of at most delta), which can lead into
-// the same bucket, in phases until it stays empty; then, once, the heavy edges of all vertices that were in it. Each phase is one deliver.
+// Shortest paths from one vertex to all others, by delta stepping (Meyer and Sanders, J. Algorithms
+// 2003). Vertices wait in buckets by their distance, each `delta` wide. The lowest bucket that any
+// rank has is emptied: light edges (of at most delta), which can lead into the same bucket, in
+// phases until it stays empty; then, once, the heavy edges of all vertices that were in it. Each
+// phase is one deliver.
 #include <longshore/longshore.hpp>
 
 #include "example_program.hpp"
@@ -35,7 +37,8 @@ class delta_stepping {
         light_(graph.with_values(0, delta)),
         heavy_(graph.with_values(delta, unreached)),
         engine_(team_, run.engine_for<relaxation>()),
-        // No distance is further than a weight behind the present bucket. One more, because sums are rounded.
+        // No distance is further than a weight behind the present bucket. One more, because sums
+        // are rounded.
         buckets_(static_cast<std::size_t>(1 / delta) + 3),
         sent_from_(graph.my_rows()) {}
 
@@ -46,8 +49,8 @@ class delta_stepping {
     std::fill(sent_from_.begin(), sent_from_.end(), unreached);
     effort spent;
     const longshore::location at = distance.map().owner_offset(static_cast<std::uint64_t>(source));
-    if (at.rank == team_.rank() && at.offset < distance_.size())
-      relax({at.offset, 0});  // a graph may have no vertex
+    // a graph may have no vertex
+    if (at.rank == team_.rank() && at.offset < distance_.size()) relax({at.offset, 0});
     std::vector<std::uint64_t> frontier, removed;
     for (std::int64_t bucket = 0; (bucket = lowest_bucket(bucket)) != none; ++spent.buckets) {
       removed.clear();
@@ -74,8 +77,8 @@ class delta_stepping {
   void relax(const relaxation& r) {
     if (r.distance >= distance_[r.offset]) return;
     distance_[r.offset] = r.distance;
-    vertices_in(bucket_of(r.distance))
-        .push_back(r.offset);  // it may stay in another one, too, which take() sees
+    // it may stay in another one, too, which take() sees
+    vertices_in(bucket_of(r.distance)).push_back(r.offset);
   }
 
   // The lowest bucket from `first` on with vertices on any rank.
@@ -86,8 +89,8 @@ class delta_stepping {
     return team_.allreduce_value(mine < end ? mine : none, longshore::reduction::min);
   }
 
-  // Empties a bucket: into `frontier` go vertices that are nearer than when their light edges were sent; into `removed` those that were not
-  // in it before.
+  // Empties a bucket: into `frontier` go vertices that are nearer than when their light edges were
+  // sent; into `removed` those that were not in it before.
   void take(std::int64_t bucket, std::vector<std::uint64_t>& frontier,
             std::vector<std::uint64_t>& removed) {
     frontier.clear();
@@ -118,7 +121,8 @@ class delta_stepping {
   sparse_matrix light_, heavy_;
   longshore::conveyor engine_;
   std::vector<std::vector<std::uint64_t>> buckets_;  // used in turn
-  std::vector<double> sent_from_;  // by vertex: its distance when its light edges were sent
+  // by vertex: its distance when its light edges were sent
+  std::vector<double> sent_from_;
   std::span<double> distance_;
   std::vector<longshore::addressed<relaxation>> requests_;
 };

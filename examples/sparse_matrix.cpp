@@ -40,8 +40,8 @@ sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix
   sparse_matrix::walk walk(matrix);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const entry e = walk(i);
-    mine[i] = {static_cast<std::uint64_t>(e.row), e.column,
-               e.value};  // on one rank the offset of a row is its number
+    // on one rank the offset of a row is its number
+    mine[i] = {static_cast<std::uint64_t>(e.row), e.column, e.value};
   }
   const auto all = collected_on_rank_0(team, std::span<const row_entry>(mine));
   return team.rank() == 0 ? sparse_matrix(matrix.rows(), matrix.columns(), 0, 1, all)

@@ -1,7 +1,9 @@
-// Finds the order in which a matrix with scrambled rows and columns is upper triangular, as toposort of bale does. A row with one entry left
-// is a pivot: it goes to the last free place, its column to the same place, and all other rows lose that column. Hence items that create
-// items: a pivot tells the owner of its column, who tells the owners of the rows in it, whose last column may make them pivots. There
-// are no rounds: a rank works on what arrives, and the engine finds out when nothing is under way any more.
+// Finds the order in which a matrix with scrambled rows and columns is upper triangular, as
+// toposort of bale does. A row with one entry left is a pivot: it goes to the last free place, its
+// column to the same place, and all other rows lose that column. Hence items that create items: a
+// pivot tells the owner of its column, who tells the owners of the rows in it, whose last column
+// may make them pivots. There are no rounds: a rank works on what arrives, and the engine finds out
+// when nothing is under way any more.
 #include <longshore/longshore.hpp>
 
 #include "example_program.hpp"
@@ -19,8 +21,8 @@ using places = longshore::dist_array<std::int64_t, longshore::cyclic>;
 struct message {
   enum kind : std::uint32_t { pivot, column_is_gone } what;
   std::uint32_t offset;  // of the column (pivot) or row (column_is_gone) at its owner
-  std::uint32_t
-      number;  // of the row (pivot) or column (column_is_gone) that it is about; in the end a place
+  // of the row (pivot) or column (column_is_gone) that it is about; in the end a place
+  std::uint32_t number;
   std::uint32_t level;  // of the pivot: one more than the highest that its row waited for
 };
 
@@ -33,7 +35,8 @@ class topological_sort {
         columns_(examples::transposition(run)(matrix)),
         engine_(team_, run.engine_for<message>({.items_create_items = true})) {}
 
-  /// Collective. Throws errc::usage, on all ranks, when there is no such order. Returns how many levels of pivots there are.
+  /// Collective. Throws errc::usage, on all ranks, when there is no such order. Returns how many
+  /// levels of pivots there are.
   std::int64_t operator()(places& row_place, places& column_place) {
     find_pivots();
     const auto highest = std::max_element(level_.begin(), level_.end());
@@ -73,7 +76,8 @@ class topological_sort {
         [&](int, const message& m, const auto& emit) {
           if (m.what == message::pivot) {
             if (has_pivot_[m.offset])
-              return;  // two rows want one column: there is no order, and this row will have no column left
+              // two rows want one column: there is no order, and this row will have no column left
+              return;
             has_pivot_[m.offset] = true;
             for (const std::int64_t row : columns_.columns_of(m.offset)) {
               if (row == m.number) continue;
@@ -100,7 +104,8 @@ class topological_sort {
     return {at.rank, {message::pivot, static_cast<std::uint32_t>(at.offset), number, level_[row]}};
   }
 
-  // By level: the last of the places of this rank's pivots. Low levels are last; of one level, rank 0 has the last places.
+  // By level: the last of the places of this rank's pivots. Low levels are last; of one level, rank
+  // 0 has the last places.
   [[nodiscard]] std::vector<std::int64_t> first_places(std::int64_t levels) const {
     std::vector<std::int64_t> mine(static_cast<std::size_t>(levels)), first(mine.size());
     for (const std::uint32_t level : level_) ++mine[level - 1];
@@ -123,7 +128,8 @@ class topological_sort {
   sparse_matrix columns_;  // each as a row of the transpose
   longshore::conveyor engine_;
   std::vector<std::int64_t> left_,
-      sum_;  // of the columns that each row still has: how many, and their numbers added up
+      // of the columns that each row still has: how many, and their numbers added up
+      sum_;
   std::vector<std::uint32_t> level_;  // of each row's pivot
   std::vector<bool> has_pivot_;       // by column
 };

@@ -1,5 +1,5 @@
-// Transposes a sparse matrix, again and again with the same engine. The algorithm is in transposition.hpp, where topological_sort.cpp finds
-// it, too.
+// Transposes a sparse matrix, again and again with the same engine. The algorithm is in
+// transposition.hpp, where topological_sort.cpp finds it, too.
 #include <longshore/longshore.hpp>
 
 #include "example_program.hpp"

@@ -1,6 +1,8 @@
-// Counts the triangles of a graph. Each edge is kept at the end with fewer neighbours (of equals, at the lower number), so that no vertex
-// keeps many, however skewed the graph is (Chiba and Nishizeki, SIAM J. Comput. 1985). Two edges kept at one vertex are a wedge; the wedge
-// is sent to the end of it where the third edge would be kept, and counted there when it is. The push variant of bale's triangles.
+// Counts the triangles of a graph. Each edge is kept at the end with fewer neighbours (of equals,
+// at the lower number), so that no vertex keeps many, however skewed the graph is (Chiba and
+// Nishizeki, SIAM J. Comput. 1985). Two edges kept at one vertex are a wedge; the wedge is sent to
+// the end of it where the third edge would be kept, and counted there when it is. The push variant
+// of bale's triangles.
 #include <longshore/longshore.hpp>
 
 #include "example_program.hpp"
@@ -61,10 +63,11 @@ class wedge_walk {
 
   const sparse_matrix& kept_;
   std::size_t row_ = 0;  // the next one
-  std::vector<std::pair<double, std::int64_t>>
-      ends_;                // of the edges kept at the present one, low ones first
-  std::size_t low_ = 0;     // which of them is the low end
-  std::size_t first_ = 0;   // number of the first wedge with that low end
+  // of the edges kept at the present one, low ones first
+  std::vector<std::pair<double, std::int64_t>> ends_;
+  std::size_t low_ = 0;  // which of them is the low end
+  // number of the first wedge with that low end
+  std::size_t first_ = 0;
   longshore::location at_;  // where the low end is
 };
 
@@ -93,7 +96,8 @@ class triangle_count {
   [[nodiscard]] std::size_t wedges() const { return wedges_; }
 
  private:
-  // Both ends of an edge have it, and ask each other how many neighbours they have; replies come in the order of the questions.
+  // Both ends of an edge have it, and ask each other how many neighbours they have; replies come in
+  // the order of the questions.
   sparse_matrix kept_edges() {
     std::vector<row_entry> kept;
     sparse_matrix::walk walk(graph_);

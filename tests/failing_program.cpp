@@ -1,4 +1,5 @@
-// A program that goes wrong on purpose, in the way its first argument names; tests/test_failures.py looks at how it ends.
+// A program that goes wrong on purpose, in the way its first argument names; tests/test_failures.py
+// looks at how it ends.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -64,7 +65,8 @@ void one_is_killed(team& team) {
   team.barrier();
 }
 
-// What one rank throws is no error of the library, and another never stops: nobody may wait for that one.
+// What one rank throws is no error of the library, and another never stops: nobody may wait for
+// that one.
 void one_throws_another_type(team& team) {
   team.barrier();
   if (team.rank() == last(team)) throw std::runtime_error("this rank fails on purpose");
@@ -84,7 +86,8 @@ void one_never_frees(team& team) {
   memory.reset();
 }
 
-// One stops while memory for an alltoallv exists, which the others must not wait for when they give up.
+// One stops while memory for an alltoallv exists, which the others must not wait for when they give
+// up.
 [[noreturn]] void one_stops_in_alltoallv(team& team) {
   const auto ranks = static_cast<std::size_t>(team.size());
   constexpr std::size_t block_bytes = 300'000;

@@ -1,4 +1,5 @@
-// The same triad over local arrays and over distributed ones, for test_vector_code.py, which reads the machine code of this file.
+// The same triad over local arrays and over distributed ones, for test_vector_code.py, which reads
+// the machine code of this file.
 #include <longshore/array/for_each.hpp>
 
 #include <cstddef>
@@ -44,7 +45,8 @@ template void vector_code::global_triad(longshore::tasks&,
                                         const vector_code::doubles<longshore::block_cyclic>&,
                                         double);
 
-// What for_each is there to avoid: every element looked up by its global index. The test must see the difference.
+// What for_each is there to avoid: every element looked up by its global index. The test must see
+// the difference.
 extern "C" void looked_up_loop(vector_code::doubles<longshore::cyclic>* a,
                                const vector_code::doubles<longshore::cyclic>* b,
                                const vector_code::doubles<longshore::cyclic>* c, double q);

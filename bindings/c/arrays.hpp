@@ -1,4 +1,5 @@
-// Distributed arrays without their types: of words of 4 or 8 bytes, with all that gather, scatter and histogram need to know.
+// Distributed arrays without their types: of words of 4 or 8 bytes, with all that gather, scatter
+// and histogram need to know.
 #pragma once
 
 #include "chosen_distribution.hpp"
@@ -15,7 +16,8 @@ struct longshore_array : longshore::bindings::owned {
   template <class Word>
   using words = longshore::dist_array<Word, longshore::bindings::chosen_distribution>;
 
-#ifdef LONGSHORE_C_FEW_TYPES  // with sanitizers, which the time to compile is for: the same loops, of one size of words
+// with sanitizers, which the time to compile is for: the same loops, of one size of words
+#ifdef LONGSHORE_C_FEW_TYPES
   using any_words = std::variant<words<std::int64_t>>;
 #else
   using any_words = std::variant<words<std::uint32_t>, words<std::int64_t>>;

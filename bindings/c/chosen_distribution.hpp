@@ -1,6 +1,7 @@
-// A distribution that is chosen when a program runs, for loops that are compiled here: those of the library know it as any_distribution. It
-// has two locators (array/location.hpp) where block, cyclic and block-cyclic together have seven: loops are compiled for each, and that is
-// what takes time to build.
+// A distribution that is chosen when a program runs, for loops that are compiled here: those of the
+// library know it as any_distribution. It has two locators (array/location.hpp) where block, cyclic
+// and block-cyclic together have seven: loops are compiled for each, and that is what takes time to
+// build.
 #pragma once
 
 #include <longshore/array/any_distribution.hpp>
@@ -15,7 +16,8 @@ struct chosen_distribution : any_distribution {
     map(chosen_distribution which, std::uint64_t size, int ranks)
         : any_distribution::map(which, size, ranks) {}
 
-    /// Cyclic, and blocks of one size: quotient and remainder are offset and rank, or rank and offset.
+    /// Cyclic, and blocks of one size: quotient and remainder are offset and rank, or rank and
+    /// offset.
     struct quotient_locator {
       invariant_divisor divisor;
       bool quotient_is_rank;

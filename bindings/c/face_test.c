@@ -1,10 +1,12 @@
-/* The C face from a C program, on whichever transport it is started: each pattern against an oracle of its own, and what is refused. */
+/* The C face from a C program, on whichever transport it is started: each pattern against an oracle
+ * of its own, and what is refused. */
 #include "checked.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#ifdef LONGSHORE_C_FEW_TYPES /* of arrays: a build with sanitizers has no loops for elements of 4 bytes */
+/* of arrays: a build with sanitizers has no loops for elements of 4 bytes */
+#ifdef LONGSHORE_C_FEW_TYPES
 enum { least_bytes = 8, short_type = LONGSHORE_INT64 };
 #else
 enum { least_bytes = 4, short_type = LONGSHORE_INT32 };
@@ -22,8 +24,8 @@ static int collectives(longshore_team* team) {
   CHECK(largest == (float)(size - 1));
   uint64_t high[2] = {UINT64_MAX - (uint64_t)rank, (uint64_t)rank}, low[2] = {high[0], high[1]},
            sum[1] = {UINT64_MAX};
-  CHECK_OK(
-      longshore_allreduce(team, high, 2, LONGSHORE_UINT64, LONGSHORE_MAX)); /* above 2^63, too */
+  /* above 2^63, too */
+  CHECK_OK(longshore_allreduce(team, high, 2, LONGSHORE_UINT64, LONGSHORE_MAX));
   CHECK(high[0] == UINT64_MAX && high[1] == (uint64_t)(size - 1));
   CHECK_OK(longshore_allreduce(team, low, 2, LONGSHORE_UINT64, LONGSHORE_MIN));
   CHECK(low[0] == UINT64_MAX - (uint64_t)(size - 1) && low[1] == 0);
@@ -284,7 +286,8 @@ static int refused_requests(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-/* Two fields of different types and halos on a grid that is open along x: cells know where they lie in the whole domain. */
+/* Two fields of different types and halos on a grid that is open along x: cells know where they lie
+ * in the whole domain. */
 static int halo(longshore_team* team, const char* algorithm, const char* mode, int in_shared_memory,
                 int fault) {
   enum { nx = 5, ny = 4, nz = 3 };
@@ -411,7 +414,8 @@ static int refused_halos(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-/* Keys of a type with the number that they were made of as payload; afterwards each key has its own payload still, and order holds over all ranks. */
+/* Keys of a type with the number that they were made of as payload; afterwards each key has its own
+ * payload still, and order holds over all ranks. */
 static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t max_key) {
   enum { n = 300 };
   const int rank = longshore_team_rank(team), size = longshore_team_size(team);
@@ -475,8 +479,8 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
     }
   double* ends = malloc(2 * sizeof(double) * (size_t)size);
   const double lowest_known = received > 0 ? before : -1e300;
-  double mine[2] = {lowest_known,
-                    given - sum}; /* the highest of this rank; what it gave and did not get */
+  /* the highest of this rank; what it gave and did not get */
+  double mine[2] = {lowest_known, given - sum};
   CHECK_OK(longshore_allgather(team, mine, sizeof mine, ends));
   double difference = 0;
   for (int r = 0; r < size; ++r) {
@@ -528,7 +532,8 @@ static int refused_sorts(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-/* Every cell of a field's halo is the one of a neighbour; the exchange is begun, and left to the end of the run. */
+/* Every cell of a field's halo is the one of a neighbour; the exchange is begun, and left to the
+ * end of the run. */
 static int leave_in_flight(longshore_team* team, double* cells) {
   static const int64_t extents[3] = {1, 1, 1};
   static const int one[3] = {1, 1, 1};
@@ -537,8 +542,8 @@ static int leave_in_flight(longshore_team* team, double* cells) {
   longshore_halo* plan = NULL;
   for (int i = 0; i < 27; ++i) cells[i] = i == 13 ? 7 : 0;
   longshore_field_dense(&field, cells, LONGSHORE_FLOAT64, extents, one, one);
-  const struct longshore_halo_options staged = {
-      .algorithm = "staged"}; /* what start() does is not all of it */
+  /* what start() does is not all of it */
+  const struct longshore_halo_options staged = {.algorithm = "staged"};
   CHECK_OK(longshore_grid_create(team, NULL, &grid));
   CHECK_OK(longshore_halo_create(grid, &staged, &field, 1, &plan));
   return longshore_halo_start(plan);
@@ -581,9 +586,8 @@ static int stream(longshore_team* team) {
 enum { most_threads = 8 };
 struct told {
   int fault;
-  double left
-      [most_threads]
-      [27]; /* cells of each rank of this process that an exchange fills at the end of the run */
+  /* cells of each rank of this process that an exchange fills at the end of the run */
+  double left[most_threads][27];
 };
 
 static int all_of_it(longshore_team* team, void* context) {
@@ -603,8 +607,8 @@ static int all_of_it(longshore_team* team, void* context) {
         type == LONGSHORE_UINT64)
       continue;
     PASS(histogram(team, type, "exstack"));
-    if (all_direct || type == LONGSHORE_INT64)
-      PASS(histogram(team, type, "agp")); /* between nodes 64-bit integers are added */
+    /* between nodes 64-bit integers are added */
+    if (all_direct || type == LONGSHORE_INT64) PASS(histogram(team, type, "agp"));
     if (all_direct) PASS(histogram(team, type, "direct"));
   }
   /* Each type by each operation, and each of these by one strategy after the other. */
@@ -652,8 +656,8 @@ static int refuses(longshore_team* team, void* context) {
 int main(int argc, char** argv) {
   struct told told = {0};
   told.fault = argc > 1 && strcmp(argv[1], "--fault") == 0;
-  if (argc > 1 && strcmp(argv[1], "--refuse") ==
-                      0) { /* a rank that cannot go on ends the run, with its reason */
+  /* a rank that cannot go on ends the run, with its reason */
+  if (argc > 1 && strcmp(argv[1], "--refuse") == 0) {
     const int code = longshore_run(argc, argv, refuses, NULL);
     if (code == LONGSHORE_ERROR_PROGRAM) puts(longshore_error_message());
     if (longshore_run(argc, argv, says_two, NULL) != LONGSHORE_ERROR_PROGRAM) return 1;

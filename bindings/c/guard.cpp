@@ -93,7 +93,8 @@ int longshore_fail(int code, const char* message) {
 }
 
 void longshore_end(int code) {
-  // Ranks that are threads fail together; one speaks, and the others stay until it has ended the process.
+  // Ranks that are threads fail together; one speaks, and the others stay until it has ended the
+  // process.
   static std::atomic_flag is_ending = ATOMIC_FLAG_INIT;
   while (is_ending.test_and_set()) std::this_thread::sleep_for(std::chrono::hours(1));
   fmt::print(stderr, "longshore: {}: {}\n", longshore_error_name(code), longshore_error_message());

@@ -1,4 +1,5 @@
-// Where exceptions end: everything that a C function does runs inside guarded(), which makes of an exception its code and keeps its message.
+// Where exceptions end: everything that a C function does runs inside guarded(), which makes of an
+// exception its code and keeps its message.
 #pragma once
 
 #include <longshore/core/error.hpp>

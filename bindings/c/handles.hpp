@@ -1,4 +1,5 @@
-// What handles are: objects that hang on their team, so that what a program leaves behind ends with it, newest first.
+// What handles are: objects that hang on their team, so that what a program leaves behind ends with
+// it, newest first.
 #pragma once
 
 #include "guard.hpp"
@@ -47,7 +48,8 @@ class owned {
 
 /// Tasks by the words of an options struct.
 [[nodiscard]] tasks tasks_named(const team& ranks, const char* layer, int count);
-/// Bytes of an element of the given type; `element_bytes` is that of LONGSHORE_BYTES. Throws errc::usage for what is no type.
+/// Bytes of an element of the given type; `element_bytes` is that of LONGSHORE_BYTES. Throws
+/// errc::usage for what is no type.
 [[nodiscard]] std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what);
 /// "int32", ...
 [[nodiscard]] const char* name_of_type(int type) noexcept;
@@ -78,7 +80,8 @@ struct longshore_team {
   /// Ends it. Throws errc::usage where something stands on it.
   static void free(longshore::bindings::owned* thing);
 
-  /// Throws errc::usage in another thread than the one that the team was made in: waits and buffers are of one thread.
+  /// Throws errc::usage in another thread than the one that the team was made in: waits and buffers
+  /// are of one thread.
   void check_thread() const {
     if (std::this_thread::get_id() != thread)
       longshore::fail(longshore::errc::usage,
@@ -95,7 +98,8 @@ struct longshore_team {
 
 namespace longshore::bindings {
 
-/// What a handle stands for, as a call may use it. Throws errc::usage for NULL, and in a wrong thread.
+/// What a handle stands for, as a call may use it. Throws errc::usage for NULL, and in a wrong
+/// thread.
 inline longshore_team& usable(longshore_team* team) {
   needed(team, "the team").check_thread();
   return *team;

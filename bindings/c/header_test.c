@@ -1,4 +1,5 @@
-/* The header as the oldest programs that it is for include it: compiled, and never run. header_test.cpp is the same for C++. */
+/* The header as the oldest programs that it is for include it: compiled, and never run.
+ * header_test.cpp is the same for C++. */
 #include "longshore.h"
 
 int header_test(longshore_team* team);

@@ -1,28 +1,37 @@
-/* The C face of Longshore: teams of ranks, distributed arrays, gather, scatter and histogram, halo exchange, sorting, STREAM.
- * Plain C99, also for C++; every other language that calls C can stand on it, as the Fortran module does.
+/* The C face of Longshore: teams of ranks, distributed arrays, gather, scatter and histogram, halo
+ * exchange, sorting, STREAM. Plain C99, also for C++; every other language that calls C can stand
+ * on it, as the Fortran module does.
  *
  * Conventions
  *
- * - Ranks. A team is one rank's view of a run. longshore_run starts the ranks, threads or processes, and calls a function of the
- *   program once on each; longshore_mpi.h makes a team of a communicator. Every rank has handles of its own.
- * - Errors. Functions that can fail return 0 (LONGSHORE_OK) or a code of enum longshore_error; longshore_error_message() then says
- *   what happened, on which rank, what was given and what is allowed. It belongs to the calling thread and holds until the next call
- *   that fails there. Functions that only ask return the answer, and need a handle that is valid. No exception leaves a call.
- * - Going on after an error. LONGSHORE_ERROR_USAGE and _UNSUPPORTED of a collective call are met by all ranks alike where its arguments
- *   are the same on all, and nothing was done. What only one rank gives wrongly (a NULL, a negative count, a field without cells) is
- *   refused there and then: the others wait for that rank, and meet LONGSHORE_ERROR_TIMEOUT or _PEER_FAILED unless it leaves or makes
- *   the call as it should be. After LONGSHORE_ERROR_TIMEOUT, _PEER_FAILED and _TRANSPORT only leave: return the code.
- * - Owning. What a function named ..._create gives is freed by ..._free, newest first where one stands on another. Both are collective
- *   unless said otherwise. What is left is freed when the run or the team ends. NULL may be freed. Memory that a program gives
- *   stays its own, and is neither kept nor written after a call returns, except where the call says so (halo plans).
- * - Collective calls are made by all ranks of the team in the same order. Each team, and what was made with it, is used by the thread that it
- *   was made in; from another, calls that can fail do, with LONGSHORE_ERROR_USAGE. A handle that was freed must not be used: nothing
- *   finds that but a sanitizer.
- * - Names of strategies, modes and so on are texts, the words of longshore-bench; NULL is the default. A wrong one is refused with
- *   the list of those that there are. Options are structs whose zero bytes are the defaults: struct longshore_gather_options o = {0};
- * - Arrays of three numbers are in the order x, y, z, x being the index that is next to each other in memory. Sizes and indices are
- *   int64_t, count elements and begin at 0. Seconds are seconds, bytes are bytes.
- */
+ * - Ranks. A team is one rank's view of a run. longshore_run starts the ranks, threads or
+ *   processes, and calls a function of the program once on each; longshore_mpi.h makes a team of a
+ *   communicator. Every rank has handles of its own.
+ * - Errors. Functions that can fail return 0 (LONGSHORE_OK) or a code of enum longshore_error;
+ *   longshore_error_message() then says what happened, on which rank, what was given and what is
+ *   allowed. It belongs to the calling thread and holds until the next call that fails there.
+ *   Functions that only ask return the answer, and need a handle that is valid. No exception leaves
+ *   a call.
+ * - Going on after an error. LONGSHORE_ERROR_USAGE and _UNSUPPORTED of a collective call are met by
+ *   all ranks alike where its arguments are the same on all, and nothing was done. What only one
+ *   rank gives wrongly (a NULL, a negative count, a field without cells) is refused there and then:
+ *   the others wait for that rank, and meet LONGSHORE_ERROR_TIMEOUT or _PEER_FAILED unless it
+ *   leaves or makes the call as it should be. After LONGSHORE_ERROR_TIMEOUT, _PEER_FAILED and
+ *   _TRANSPORT only leave: return the code.
+ * - Owning. What a function named ..._create gives is freed by ..._free, newest first where one
+ *   stands on another. Both are collective unless said otherwise. What is left is freed when the
+ *   run or the team ends. NULL may be freed. Memory that a program gives stays its own, and is
+ *   neither kept nor written after a call returns, except where the call says so (halo plans).
+ * - Collective calls are made by all ranks of the team in the same order. Each team, and what was
+ *   made with it, is used by the thread that it was made in; from another, calls that can fail do,
+ *   with LONGSHORE_ERROR_USAGE. A handle that was freed must not be used: nothing finds that but a
+ *   sanitizer.
+ * - Names of strategies, modes and so on are texts, the words of longshore-bench; NULL is the
+ *   default. A wrong one is refused with the list of those that there are. Options are structs
+ *   whose zero bytes are the defaults: struct longshore_gather_options o = {0};
+ * - Arrays of three numbers are in the order x, y, z, x being the index that is next to each other
+ *   in memory. Sizes and indices are int64_t, count elements and begin at 0. Seconds are seconds,
+ *   bytes are bytes. */
 #ifndef LONGSHORE_H
 #define LONGSHORE_H
 
@@ -38,16 +47,16 @@ extern "C" {
 /* Codes are never renumbered. */
 enum longshore_error {
   LONGSHORE_OK = 0,
-  LONGSHORE_ERROR_USAGE =
-      1, /* the caller asked for something that makes no sense: nothing was done */
+  /* the caller asked for something that makes no sense: nothing was done */
+  LONGSHORE_ERROR_USAGE = 1,
   LONGSHORE_ERROR_UNSUPPORTED = 2,   /* makes sense, but not on this transport, build or machine */
   LONGSHORE_ERROR_OUT_OF_MEMORY = 3, /* the memory asked for is not there */
-  LONGSHORE_ERROR_TIMEOUT =
-      4, /* a wait passed its deadline (LONGSHORE_TIMEOUT in the environment, seconds) */
+  /* a wait passed its deadline (LONGSHORE_TIMEOUT in the environment, seconds) */
+  LONGSHORE_ERROR_TIMEOUT = 4,
   LONGSHORE_ERROR_PEER_FAILED = 5, /* another rank failed first; its error is the one to read */
   LONGSHORE_ERROR_TRANSPORT = 6,   /* the library underneath (MPI, ...) reported an error */
-  LONGSHORE_ERROR_PROGRAM =
-      100 /* the program's own function, given to longshore_run, returned another number than 0 */
+  /* the program's own function, given to longshore_run, returned another number than 0 */
+  LONGSHORE_ERROR_PROGRAM = 100
 };
 
 /* Of elements. */
@@ -65,7 +74,8 @@ enum longshore_type {
   LONGSHORE_BYTES = 11 /* of any kind: then their size is given beside it */
 };
 
-/* Of values of several ranks. The last three are of the bits of integers, in updates; allreduce has the first three. */
+/* Of values of several ranks. The last three are of the bits of integers, in updates; allreduce has
+ * the first three. */
 enum longshore_reduction {
   LONGSHORE_SUM = 1,
   LONGSHORE_MIN = 2,
@@ -91,11 +101,11 @@ typedef struct longshore_stream longshore_stream;
 const char* longshore_version(void);
 /* Of the last call of this thread that failed; "" when there was none. */
 const char* longshore_error_message(void);
-/* Keeps a message for this thread as if a call had failed, and returns the code: for functions that longshore_run calls, and for faces of
- * other languages. */
+/* Keeps a message for this thread as if a call had failed, and returns the code: for functions that
+ * longshore_run calls, and for faces of other languages. */
 int longshore_fail(int code, const char* message);
-/* For what cannot return a code: prints the name of `code` with this thread's message, and ends all ranks, threads or processes, with
- * status 3. Does not return. */
+/* For what cannot return a code: prints the name of `code` with this thread's message, and ends all
+ * ranks, threads or processes, with status 3. Does not return. */
 void longshore_end(int code);
 /* "usage", "timeout", ...; "unknown" for what is no code. */
 const char* longshore_error_name(int code);
@@ -104,17 +114,22 @@ size_t longshore_type_bytes(int type);
 
 /* ---- runs and teams ---- */
 
-/* What a run calls on each rank. Another number than 0 says that this rank cannot go on: it ends the run. */
+/* What a run calls on each rank. Another number than 0 says that this rank cannot go on: it ends
+ * the run. */
 typedef int (*longshore_main)(longshore_team* team, void* context);
 
-/* Runs `body` once on every rank of a run, and returns 0 when all returned 0. Which transport, how many ranks and so on is said by the
- * environment: LONGSHORE_TRANSPORT (threads, mpi, shmem, ucx; by default mpi under its launcher, else threads), LONGSHORE_RANKS (threads
- * only; as many as cores), LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT, LONGSHORE_CHECK, LONGSHORE_PIN. On threads `body` runs in threads of this
- * process, rank 0 in the calling one, and a failure is returned as its code. Where ranks are processes a failure ends all of them with
- * status 3 and one message per host; MPI is started unless the program has done so, and then ended. `argc` and `argv` may be 0 and NULL. */
+/* Runs `body` once on every rank of a run, and returns 0 when all returned 0. Which transport, how
+ * many ranks and so on is said by the environment: LONGSHORE_TRANSPORT (threads, mpi, shmem, ucx;
+ * by default mpi under its launcher, else threads), LONGSHORE_RANKS (threads only; as many as
+ * cores), LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT, LONGSHORE_CHECK, LONGSHORE_PIN. On threads
+ * `body` runs in threads of this process, rank 0 in the calling one, and a failure is returned as
+ * its code. Where ranks are processes a failure ends all of them with status 3 and one message per
+ * host; MPI is started unless the program has done so, and then ended. `argc` and `argv` may be 0
+ * and NULL. */
 int longshore_run(int argc, char** argv, longshore_main body, void* context);
 
-/* Ends a team that longshore_mpi.h made, and frees what was made with it. Collective; not for teams of longshore_run. */
+/* Ends a team that longshore_mpi.h made, and frees what was made with it. Collective; not for teams
+ * of longshore_run. */
 int longshore_finalize(longshore_team* team);
 
 int longshore_team_rank(const longshore_team* team);
@@ -126,34 +141,38 @@ const char* longshore_team_transport(const longshore_team* team);
 /* Seconds on the transport's clock; differences mean something on one rank. */
 double longshore_team_seconds(const longshore_team* team);
 
-/* Collective, all of them. What was stored before a barrier is seen by all after it. O(log nodes) messages. Over mpi a block of one rank is of
- * 2^31 - 1 bytes at most: more is refused. */
+/* Collective, all of them. What was stored before a barrier is seen by all after it. O(log nodes)
+ * messages. Over mpi a block of one rank is of 2^31 - 1 bytes at most: more is refused. */
 int longshore_barrier(longshore_team* team);
 /* `bytes` bytes at `data` of rank `root`, to `data` of all. */
 int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root);
-/* Element by element over the ranks, in place; of any type but LONGSHORE_BYTES. Integers are reduced as int64 (uint64 as itself), sums wrap
- * around; floats as float64. */
+/* Element by element over the ranks, in place; of any type but LONGSHORE_BYTES. Integers are
+ * reduced as int64 (uint64 as itself), sums wrap around; floats as float64. */
 int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
 /* all[r x bytes ...] = `mine` of rank r. */
 int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all);
-/* Block r of `outgoing` goes to rank r, block r of `incoming` comes from it; blocks of `bytes` bytes. */
+/* Block r of `outgoing` goes to rank r, block r of `incoming` comes from it; blocks of `bytes`
+ * bytes. */
 int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes, void* incoming);
 
 /* ---- distributed arrays ---- */
 
-/* An array of `size` elements over all ranks, zero at first. Types of 4 and of 8 bytes (int32 to float64), and LONGSHORE_BYTES with
- * `element_bytes` 4 or 8; else `element_bytes` is 0. `distribution`: "block" (default; the remainder on the first ranks, one each) or
- * "cyclic" (element i on rank i mod ranks). Collective. Memory per rank: that of the rank with most elements. */
+/* An array of `size` elements over all ranks, zero at first. Types of 4 and of 8 bytes (int32 to
+ * float64), and LONGSHORE_BYTES with `element_bytes` 4 or 8; else `element_bytes` is 0.
+ * `distribution`: "block" (default; the remainder on the first ranks, one each) or "cyclic"
+ * (element i on rank i mod ranks). Collective. Memory per rank: that of the rank with most
+ * elements. */
 int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size,
                            const char* distribution, longshore_array** array);
-/* The same, dealt to the ranks in turn in blocks of `block_items` elements, 1 or more: element i on rank (i / block_items) mod ranks. A rank's
- * blocks lie one after the other. */
+/* The same, dealt to the ranks in turn in blocks of `block_items` elements, 1 or more: element i on
+ * rank (i / block_items) mod ranks. A rank's blocks lie one after the other. */
 int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes,
                                         int64_t size, int64_t block_items, longshore_array** array);
 /* LONGSHORE_ERROR_USAGE, on all ranks, while plans for it exist. */
 int longshore_array_free(longshore_array* array);
 int64_t longshore_array_size(const longshore_array* array);
-/* This rank's elements, which it may load and store at any time that no other rank reaches for them; how many. */
+/* This rank's elements, which it may load and store at any time that no other rank reaches for
+ * them; how many. */
 void* longshore_array_local(longshore_array* array);
 int64_t longshore_array_local_size(const longshore_array* array);
 /* Global index of local element `offset`; -1 where there is none. */
@@ -164,19 +183,22 @@ int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* 
 /* ---- gather, scatter, histogram, update ---- */
 
 struct longshore_gather_options {
-  const char*
-      strategy; /* "auto" (default), "agp", "exstack", "exstack2", "conveyor", "aggregator", "direct" */
+  /* "auto" (default), "agp", "exstack", "exstack2", "conveyor", "aggregator", "direct" */
+  const char* strategy;
   int64_t buffer_items; /* of strategies that aggregate: items per destination; 0: 1024 */
   int hops;             /* of "conveyor": 1, 2 or 3; 0: chosen */
-  int combine; /* 1: what a buffer holds twice for one element is combined before it leaves */
+  /* 1: what a buffer holds twice for one element is combined before it leaves */
+  int combine;
   int64_t expected_requests; /* of "auto": most requests of a rank in one call; 0: not known */
 };
 
-/* A plan is made once and used often: nothing is allocated while it is used. "auto" measures for a part of a second where this machine's
- * profile does not know the layout yet. Using one is collective with strategies that aggregate and with "auto". No barrier is made: put one
- * between what writes an array and what reads it. `indices` are global, any number of them, different on each rank. An index out of
- * range: LONGSHORE_ERROR_USAGE here, LONGSHORE_ERROR_PEER_FAILED on the others if they aggregate; the plan can be used again.
- * Cost of n requests per rank: docs/gather.md, by strategy. */
+/* A plan is made once and used often: nothing is allocated while it is used. "auto" measures for a
+ * part of a second where this machine's profile does not know the layout yet. Using one is
+ * collective with strategies that aggregate and with "auto". No barrier is made: put one between
+ * what writes an array and what reads it. `indices` are global, any number of them, different on
+ * each rank. An index out of range: LONGSHORE_ERROR_USAGE here, LONGSHORE_ERROR_PEER_FAILED on the
+ * others if they aggregate; the plan can be used again. Cost of n requests per rank:
+ * docs/gather.md, by strategy. */
 int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options,
                             longshore_gather_plan** plan);
 int longshore_gather_free(longshore_gather_plan* plan);
@@ -199,8 +221,9 @@ const char* longshore_scatter_strategy(const longshore_scatter_plan* plan);
 int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count,
                       const void* values, const struct longshore_gather_options* options);
 
-/* table[indices[i]] += values[i], nothing lost however many ranks meet at an element. Of any type but LONGSHORE_BYTES; integers wrap
- * around. `values` NULL: 1 for each index, which then need not travel. */
+/* table[indices[i]] += values[i], nothing lost however many ranks meet at an element. Of any type
+ * but LONGSHORE_BYTES; integers wrap around. `values` NULL: 1 for each index, which then need not
+ * travel. */
 int longshore_histogram_create(longshore_array* table,
                                const struct longshore_gather_options* options,
                                longshore_histogram_plan** plan);
@@ -211,9 +234,10 @@ const char* longshore_histogram_strategy(const longshore_histogram_plan* plan);
 int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count,
                         const void* values, const struct longshore_gather_options* options);
 
-/* table[indices[i]] = operation(table[indices[i]], values[i]) by one of enum longshore_reduction, nothing lost however many ranks meet at an
- * element: LONGSHORE_MIN keeps the smallest. Of any type but LONGSHORE_BYTES; what an element has before counts, and zero is what arrays
- * begin with. Minimum and maximum are not for NaN, which is neither. */
+/* table[indices[i]] = operation(table[indices[i]], values[i]) by one of enum longshore_reduction,
+ * nothing lost however many ranks meet at an element: LONGSHORE_MIN keeps the smallest. Of any type
+ * but LONGSHORE_BYTES; what an element has before counts, and zero is what arrays begin with.
+ * Minimum and maximum are not for NaN, which is neither. */
 int longshore_update_create(longshore_array* table, int operation,
                             const struct longshore_gather_options* options,
                             longshore_update_plan** plan);
@@ -231,10 +255,11 @@ struct longshore_grid_options {
   int dimensions; /* 1 to 3; 0: 3 */
   int ranks[3];   /* ranks along x, y, z; 0: found */
   int open[3];    /* 1: the domain ends there; 0: it wraps around */
-  const char*
-      placement; /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/placement.md */
-  int64_t cells
-      [3]; /* of the whole domain: the grid that is found cuts it with the least surface; 0: factors are balanced */
+  /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/placement.md */
+  const char* placement;
+  /* of the whole domain: the grid that is found cuts it with the least surface; 0: factors are
+   * balanced */
+  int64_t cells[3];
 };
 
 /* The ranks of a team as a Cartesian grid. Collective. */
@@ -247,13 +272,14 @@ void longshore_grid_shape(const longshore_grid* grid, int shape[3]);
 void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]);
 /* The rank that is `step` away, each number -1, 0 or 1; -1 beyond a border. */
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]);
-/* This rank's piece of `cells` cells along a dimension: the remainder is spread over the first pieces. Nothing of a
- * dimension that is not 0 to 2. */
+/* This rank's piece of `cells` cells along a dimension: the remainder is spread over the first
+ * pieces. Nothing of a dimension that is not 0 to 2. */
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
                           int64_t* count);
 
-/* Memory that the ranks of the node can read: fields that lie in it, which plans find by their addresses, are not packed in mode "direct"
- * between processes. Zero at first, aligned to 64 bytes at least. Local; it is needed until the plans for it are freed. */
+/* Memory that the ranks of the node can read: fields that lie in it, which plans find by their
+ * addresses, are not packed in mode "direct" between processes. Zero at first, aligned to 64 bytes
+ * at least. Local; it is needed until the plans for it are freed. */
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
                             void** data);
 int longshore_memory_free(longshore_memory* memory);
@@ -266,35 +292,41 @@ struct longshore_field {
   int type;             /* enum longshore_type */
   size_t element_bytes; /* of LONGSHORE_BYTES; else 0 */
   int64_t extents[3];   /* interior cells along x, y, z; 1 (or 0) beyond the grid's dimensions */
-  int64_t strides[3]; /* elements from one cell to the next along x, y, z; of any sign and order */
-  int low[3];         /* cells of halo that exist in memory on the low sides, */
-  int high[3];        /* and on the high sides */
+  /* elements from one cell to the next along x, y, z; of any sign and order */
+  int64_t strides[3];
+  int low[3];  /* cells of halo that exist in memory on the low sides, */
+  int high[3]; /* and on the high sides */
 };
 
-/* Fills in a field whose rows lie one after the other with their halo, and x is next to each other: `cells` is the first one in memory, a
- * corner of the halo. With LONGSHORE_BYTES `first` stays NULL: the program fills it in with `element_bytes`. */
+/* Fills in a field whose rows lie one after the other with their halo, and x is next to each other:
+ * `cells` is the first one in memory, a corner of the halo. With LONGSHORE_BYTES `first` stays
+ * NULL: the program fills it in with `element_bytes`. */
 void longshore_field_dense(struct longshore_field* field, void* cells, int type,
                            const int64_t extents[3], const int low[3], const int high[3]);
 
 struct longshore_halo_options {
-  const char*
-      algorithm; /* "standard" (default), "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto" */
-  const char*
-      mode; /* "direct" (default), "channel", and the modes that are MPI calls: docs/halo.md */
+  /* "standard" (default), "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto" */
+  const char* algorithm;
+  /* "direct" (default), "channel", and the modes that are MPI calls: docs/halo.md */
+  const char* mode;
   const char* reach; /* what the stencil reads: "corners" (default), "edges", "faces" */
-  const int* low;  /* cells that are exchanged on the low sides, x, y, z, and on the high sides; */
+  /* cells that are exchanged on the low sides, x, y, z, and on the high sides; */
+  const int* low;
   const int* high; /* both NULL: all of the halo in memory */
-  const char* tasks; /* who copies large messages: "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;    /* of each rank; 0: its share of the cores */
+  /* who copies large messages: "serial" (default), "threads", "openmp", "tbb" */
+  const char* tasks;
+  int task_count; /* of each rank; 0: its share of the cores */
 };
 
-/* A plan for `count` fields, exchanged together; of any types. Collective: the same options, and fields of the same kind in the same
- * order, on all ranks. The memory of the fields must stay until the plan is freed. */
+/* A plan for `count` fields, exchanged together; of any types. Collective: the same options, and
+ * fields of the same kind in the same order, on all ranks. The memory of the fields must stay until
+ * the plan is freed. */
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
                           const struct longshore_field* fields, int count, longshore_halo** plan);
 /* Not in flight: LONGSHORE_ERROR_USAGE. */
 int longshore_halo_free(longshore_halo* plan);
-/* Begins an exchange. Until it is complete neither the cells that leave may be written nor the halo read or written. */
+/* Begins an exchange. Until it is complete neither the cells that leave may be written nor the halo
+ * read or written. */
 int longshore_halo_start(longshore_halo* plan);
 /* Goes on with it; *complete becomes 1 when it is. */
 int longshore_halo_test(longshore_halo* plan, int* complete);
@@ -319,29 +351,35 @@ void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* 
 /* ---- sorting ---- */
 
 struct longshore_sort_options {
-  const char*
-      exchange; /* "auto" (default), "put", "put-scan", "direct", "sendrecv", "alltoallv", "rma", "channel", "two-hop" */
-  const char*
-      order; /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
+  /* "auto" (default), "put", "put-scan", "direct", "sendrecv", "alltoallv", "rma", "channel",
+   * "two-hop" */
+  const char* exchange;
+  /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
+  const char* order;
   int64_t max_key; /* of integer keys: they are from 0 to max_key - 1; 0: the range is found */
-  int sampled; /* 1: buckets are cut by samples of the keys, for keys that are not evenly spread; 0: at equal widths */
-  int stable;  /* 1: keys that are equal stay in the order of rank and place */
+  /* 1: buckets are cut by samples of the keys, for keys that are not evenly spread; 0: at equal
+   * widths */
+  int sampled;
+  int stable;        /* 1: keys that are equal stay in the order of rank and place */
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
   int task_count;    /* of each rank; 0: its share of the cores */
 };
 
-/* Sorts keys over all ranks, often: buffers are kept. `key_type`: any type but LONGSHORE_BYTES; floats are ordered by their bits, -0.0 below
- * 0.0. Each key may have a payload of `payload_bytes` bytes, 0 to 56. Collective. */
+/* Sorts keys over all ranks, often: buffers are kept. `key_type`: any type but LONGSHORE_BYTES;
+ * floats are ordered by their bits, -0.0 below 0.0. Each key may have a payload of `payload_bytes`
+ * bytes, 0 to 56. Collective. */
 int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes,
                             const struct longshore_sort_options* options,
                             longshore_sorter** sorter);
 int longshore_sorter_free(longshore_sorter* sorter);
-/* Any number of keys per rank; `payloads` NULL only where they have none. Afterwards this rank has the *count keys of its part, ascending; no key
- * of a rank is above one of a later rank. Collective. A key outside max_key: LONGSHORE_ERROR_USAGE here, _PEER_FAILED on the others; the
+/* Any number of keys per rank; `payloads` NULL only where they have none. Afterwards this rank has
+ * the *count keys of its part, ascending; no key of a rank is above one of a later rank.
+ * Collective. A key outside max_key: LONGSHORE_ERROR_USAGE here, _PEER_FAILED on the others; the
  * sorter can be used again. */
 int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void* payloads,
                          int64_t count, int64_t* received);
-/* Copies the result of the last run: as many keys as received, and payloads (NULL: not wanted). Local. */
+/* Copies the result of the last run: as many keys as received, and payloads (NULL: not wanted).
+ * Local. */
 int longshore_sorter_result(const longshore_sorter* sorter, void* keys, void* payloads);
 /* What "auto" became in the last run. */
 const char* longshore_sorter_exchange(const longshore_sorter* sorter);
@@ -350,14 +388,15 @@ const char* longshore_sorter_exchange(const longshore_sorter* sorter);
 
 struct longshore_stream_options {
   const char* kernel; /* "triad" (default), "copy", "scale", "add" */
-  const char*
-      memory; /* policy: "malloc" (default), "calloc", "huge", "interleave", ...: docs/stream.md */
+  /* policy: "malloc" (default), "calloc", "huge", "interleave", ...: docs/stream.md */
+  const char* memory;
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
   int task_count;    /* of each rank; 0: its share of the cores */
   int streaming;     /* 1: results are stored past the caches */
 };
 
-/* Three arrays of `elements` elements of this rank, of type LONGSHORE_FLOAT32 or _FLOAT64. All of these calls are local. */
+/* Three arrays of `elements` elements of this rank, of type LONGSHORE_FLOAT32 or _FLOAT64. All of
+ * these calls are local. */
 int longshore_stream_create(longshore_team* team, int type, int64_t elements,
                             const struct longshore_stream_options* options,
                             longshore_stream** stream);

@@ -1,4 +1,5 @@
-/* A C program that started MPI itself: a team of a part of its ranks, used beside messages of its own. */
+/* A C program that started MPI itself: a team of a part of its ranks, used beside messages of its
+ * own. */
 #include "checked.h"
 #include "longshore_mpi.h"
 

@@ -1,5 +1,6 @@
-// Sorters for keys of any type, of which five are compiled: words of 4 and of 8 bytes, and records of 16, 32 and 64 bytes for keys with
-// payloads. Keys are compared as unsigned words, made of them by flipping bits (sort/detail/key_image.hpp).
+// Sorters for keys of any type, of which five are compiled: words of 4 and of 8 bytes, and records
+// of 16, 32 and 64 bytes for keys with payloads. Keys are compared as unsigned words, made of them
+// by flipping bits (sort/detail/key_image.hpp).
 #include "handles.hpp"
 #include "longshore.h"
 
@@ -23,8 +24,9 @@ namespace {
 using namespace longshore;
 using namespace longshore::bindings;
 
-/// What of a key's bits is flipped so that words compare as the keys do: `always`, and `if_negative` where the highest bit is set. With a
-/// max_key nothing: keys are then not negative, and their values are what max_key is compared with.
+/// What of a key's bits is flipped so that words compare as the keys do: `always`, and
+/// `if_negative` where the highest bit is set. With a max_key nothing: keys are then not negative,
+/// and their values are what max_key is compared with.
 template <class Word>
 struct flip {
   Word if_negative = 0, always = 0;

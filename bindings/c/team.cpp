@@ -48,7 +48,8 @@ void allreduce_as(team& ranks, void* values, std::size_t count, reduction how) {
   for (std::size_t i = 0; i < count; ++i) mine[i] = static_cast<T>(wide[i]);
 }
 
-// Sums wrap around to the same bits; of numbers to compare, those above 2^63 are the greater ones as int64, too, with the highest bit flipped.
+// Sums wrap around to the same bits; of numbers to compare, those above 2^63 are the greater ones
+// as int64, too, with the highest bit flipped.
 void allreduce_uint64(team& ranks, std::uint64_t* values, std::size_t count, reduction how) {
   const std::uint64_t flip = how == reduction::sum ? 0 : std::uint64_t{1} << 63;
   std::vector<std::int64_t> wide(count);

@@ -1,5 +1,6 @@
-// Plans of updates, and of histograms, which are updates by sums. Words of 4 bytes have one that asks of each update what it is; words of 8 bytes
-// have two, because transports add 64-bit integers by themselves, which they do for op::add only.
+// Plans of updates, and of histograms, which are updates by sums. Words of 4 bytes have one that
+// asks of each update what it is; words of 8 bytes have two, because transports add 64-bit integers
+// by themselves, which they do for op::add only.
 #include "arrays.hpp"
 #include "word_operation.hpp"
 

@@ -1,5 +1,6 @@
-// Operations on words of 4 or 8 bytes, chosen when a program runs: loops are compiled for a size of words, and not for each operation on each
-// type. Sums, which most updates are, are looked for first; the others are a call, which an access to a far element hides.
+// Operations on words of 4 or 8 bytes, chosen when a program runs: loops are compiled for a size of
+// words, and not for each operation on each type. Sums, which most updates are, are looked for
+// first; the others are a call, which an access to a far element hides.
 #pragma once
 
 #include <longshore/gather/op.hpp>

@@ -1,5 +1,6 @@
-/* What a program may do wrong with the C face: handles that are NULL, calls from another thread, numbers that no memory has, calls in the wrong order.
- * Each is refused with a message, and the run goes on. `--freed` uses a handle that was freed, which only a sanitizer sees. */
+/* What a program may do wrong with the C face: handles that are NULL, calls from another thread,
+ * numbers that no memory has, calls in the wrong order. Each is refused with a message, and the run
+ * goes on. `--freed` uses a handle that was freed, which only a sanitizer sees. */
 #include "checked.h"
 
 #include <pthread.h>
@@ -79,8 +80,8 @@ static int wrong_numbers(longshore_team* team, longshore_array* table) {
   CHECK_REFUSED(
       longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, INT64_MAX, INT64_MAX, &array),
       LONGSHORE_ERROR_OUT_OF_MEMORY, "memory");
-  CHECK_OK(longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, 3, INT64_MAX,
-                                               &array)); /* all on rank 0 */
+  /* all on rank 0 */
+  CHECK_OK(longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, 3, INT64_MAX, &array));
   CHECK(longshore_array_local_size(array) == (longshore_team_rank(team) == 0 ? 3 : 0));
   CHECK(longshore_array_owner(array, 2, NULL) == 0 && longshore_array_owner(array, 3, NULL) == -1);
   CHECK_OK(longshore_array_free(array));
@@ -131,8 +132,8 @@ static int wrong_numbers(longshore_team* team, longshore_array* table) {
   CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT64, 0, NULL, &sorter));
   CHECK_REFUSED(longshore_sorter_run(sorter, out, NULL, -1, NULL), LONGSHORE_ERROR_USAGE,
                 "0 or more");
-  CHECK_OK(longshore_sorter_result(sorter, NULL,
-                                   NULL)); /* nothing was sorted: there is nothing to write */
+  /* nothing was sorted: there is nothing to write */
+  CHECK_OK(longshore_sorter_result(sorter, NULL, NULL));
   CHECK_OK(longshore_sorter_free(sorter));
   const struct longshore_stream_options tasks = {.tasks = "threads", .task_count = -1};
   CHECK_REFUSED(longshore_stream_create(team, LONGSHORE_FLOAT64, -1, NULL, &stream),

@@ -1,4 +1,5 @@
-/* Index gather: every rank asks for elements anywhere in a table that is spread over all ranks, with a plan that is used often. */
+/* Index gather: every rank asks for elements anywhere in a table that is spread over all ranks,
+ * with a plan that is used often. */
 #include <longshore.h>
 
 #include <stdio.h>

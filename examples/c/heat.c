@@ -1,5 +1,6 @@
-/* Heat equation on a periodic cube, on any number of ranks, threads or MPI; the exchange goes on while the interior is computed. A wave
- * keeps its shape and loses the same share of its height in each step, which the result is compared with. */
+/* Heat equation on a periodic cube, on any number of ranks, threads or MPI; the exchange goes on
+ * while the interior is computed. A wave keeps its shape and loses the same share of its height in
+ * each step, which the result is compared with. */
 #include <longshore.h>
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* How often each byte pair occurs in a file: every rank reads its piece and counts into a table that is spread over all ranks. */
+/* How often each byte pair occurs in a file: every rank reads its piece and counts into a table
+ * that is spread over all ranks. */
 #include <longshore.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Sorts random numbers over all ranks and checks that each follows the one before, also from rank to rank. */
+/* Sorts random numbers over all ranks and checks that each follows the one before, also from rank
+ * to rank. */
 #include <longshore.h>
 
 #include <stdio.h>
@@ -27,8 +28,9 @@ static int sort_numbers(longshore_team* team, void* context) {
   keys = room;
   TRY(longshore_sorter_result(sorter, keys, NULL));
   for (int64_t i = 1; i < count[0]; ++i) count[1] += keys[i] < keys[i - 1];
+  /* -1: none */
   const int64_t ends[2] = {count[0] > 0 ? (int64_t)keys[0] : -1,
-                           count[0] > 0 ? (int64_t)keys[count[0] - 1] : -1}; /* -1: none */
+                           count[0] > 0 ? (int64_t)keys[count[0] - 1] : -1};
   free(keys);
   const int ranks = longshore_team_size(team);
   int64_t* const all = malloc((size_t)ranks * sizeof ends);

@@ -1,4 +1,5 @@
-// Index gather: every rank reads random elements of a table that is spread over all ranks. `auto` takes what is fastest on this machine.
+// Index gather: every rank reads random elements of a table that is spread over all ranks. `auto`
+// takes what is fastest on this machine.
 //
 //     LONGSHORE_RANKS=4 gather        mpirun -n 4 gather
 #include <longshore/longshore.hpp>

@@ -1,5 +1,6 @@
-// The heat equation in three dimensions, explicit steps in a periodic box: cells that read no halo are computed while it travels. A wave
-// keeps its shape and loses the same share of its height in each step, which the result is compared with.
+// The heat equation in three dimensions, explicit steps in a periodic box: cells that read no halo
+// are computed while it travels. A wave keeps its shape and loses the same share of its height in
+// each step, which the result is compared with.
 //
 //     LONGSHORE_RANKS=4 heat        mpirun -n 4 heat
 #include <longshore/longshore.hpp>

@@ -1,4 +1,5 @@
-// Histogram of a big file: every rank reads its share and counts words of 16 bits in a table that is spread over all ranks.
+// Histogram of a big file: every rank reads its share and counts words of 16 bits in a table that
+// is spread over all ranks.
 //
 //     LONGSHORE_RANKS=4 histogram FILE        mpirun -n 4 histogram FILE
 //

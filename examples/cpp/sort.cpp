@@ -1,4 +1,5 @@
-// A distributed sort: particles come back ordered by their cell, over all ranks, wherever they were.
+// A distributed sort: particles come back ordered by their cell, over all ranks, wherever they
+// were.
 //
 //     LONGSHORE_RANKS=4 sort        mpirun -n 4 sort
 #include <longshore/longshore.hpp>

@@ -1,4 +1,5 @@
-// STREAM's triad on distributed arrays: one loop over the elements of all ranks, run by whoever owns them.
+// STREAM's triad on distributed arrays: one loop over the elements of all ranks, run by whoever
+// owns them.
 //
 //     LONGSHORE_RANKS=4 stream        mpirun -n 4 stream
 #include <longshore/longshore.hpp>

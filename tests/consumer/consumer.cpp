@@ -1,4 +1,5 @@
-// Every rank puts its number into the segment of the next one; rank 0 prints what has arrived everywhere.
+// Every rank puts its number into the segment of the next one; rank 0 prints what has arrived
+// everywhere.
 #include <longshore/longshore.hpp>
 
 #include <cstdint>

@@ -165,8 +165,8 @@ nb::dlpack::dtype dlpack_of(element type) noexcept {
 }
 
 nb::object dtype_of(element type) {
-  static std::array<PyObject*, element_names.size()> made =
-      {};  // kept for ever; with Python's lock
+  // kept for ever; with Python's lock
+  static std::array<PyObject*, element_names.size()> made = {};
   PyObject*& known = made[static_cast<std::size_t>(type)];
   const std::string_view name = name_of(type);
   if (known == nullptr)

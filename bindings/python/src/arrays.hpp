@@ -1,4 +1,5 @@
-// NumPy arrays as memory: what came from Python is looked at, never copied, and what does not fit is refused with words that help.
+// NumPy arrays as memory: what came from Python is looked at, never copied, and what does not fit
+// is refused with words that help.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +17,8 @@ namespace longshore::python {
 
 namespace nb = nanobind;
 
-/// Types of elements, in the order of their names. The last two are for what is moved, and not computed with.
+/// Types of elements, in the order of their names. The last two are for what is moved, and not
+/// computed with.
 enum class element {
   int8,
   int16,
@@ -58,7 +60,8 @@ inline constexpr auto all_elements = [] {
 inline constexpr std::span real_elements(all_elements.data(),
                                          static_cast<std::size_t>(element::complex64));
 
-/// The type that Python means by a name, a NumPy dtype or type. Throws TypeError, which lists the allowed types.
+/// The type that Python means by a name, a NumPy dtype or type. Throws TypeError, which lists the
+/// allowed types.
 [[nodiscard]] element element_of(nb::handle dtype, std::span<const element> allowed = all_elements);
 [[nodiscard]] nb::dlpack::dtype dlpack_of(element type) noexcept;
 /// numpy.dtype of the type.
@@ -80,8 +83,8 @@ struct array_memory {
 using array_to_read = array_memory<const std::byte>;
 using array_to_write = array_memory<std::byte>;
 
-/// `what` is how the message calls the array. Throw TypeError, which lists the allowed types, for what is no array of one of them.
-/// ... contiguous: ValueError for other strides.
+/// `what` is how the message calls the array. Throw TypeError, which lists the allowed types, for
+/// what is no array of one of them. ... contiguous: ValueError for other strides.
 [[nodiscard]] array_to_write array_for_writing(nb::handle array, const char* what,
                                                std::span<const element> allowed = all_elements);
 [[nodiscard]] array_to_read contiguous_for_reading(nb::handle array, const char* what,

@@ -1,4 +1,5 @@
-// Errors of the library as exceptions of Python: one class for each code, declared in longshore/errors.py.
+// Errors of the library as exceptions of Python: one class for each code, declared in
+// longshore/errors.py.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -25,7 +25,8 @@ namespace {
 using namespace nb::literals;
 using shape_list = std::vector<std::size_t>;
 
-/// The class Halo. Shapes are in the order of arrays, the contiguous dimension last; the library's order is the reverse.
+/// The class Halo. Shapes are in the order of arrays, the contiguous dimension last; the library's
+/// order is the reverse.
 struct rank_halo {
   held<halo_plans> plans;
   nb::tuple fields;  // arrays, in the order of the plans' fields

@@ -1,4 +1,5 @@
-// What the ranks of a Halo have together: the grid, and a plan for each choice of fields that was exchanged.
+// What the ranks of a Halo have together: the grid, and a plan for each choice of fields that was
+// exchanged.
 #pragma once
 
 #include "membership.hpp"

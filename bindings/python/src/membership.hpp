@@ -1,7 +1,8 @@
 // What a team is to Python: who may use it, and the things that its ranks make and free together.
 //
-// Freeing is collective, but when Python drops an object is its own affair, and differs between ranks. So a dropped thing is only marked;
-// what all ranks have dropped they free together, when the next thing is made or the team ends.
+// Freeing is collective, but when Python drops an object is its own affair, and differs between
+// ranks. So a dropped thing is only marked; what all ranks have dropped they free together, when
+// the next thing is made or the team ends.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -24,9 +25,11 @@ class shared_thing {
 
   /// Collective. Ends what is under way, before this is freed.
   virtual void finish() {}
-  /// Without the others, which may still be at what is under way: whatever they might touch is never freed.
+  /// Without the others, which may still be at what is under way: whatever they might touch is
+  /// never freed.
   virtual void abandon() { outlive_team(); }
-  /// Collective. The team ends, and Python still has this on some rank: frees all but memory that arrays of Python may lie in.
+  /// Collective. The team ends, and Python still has this on some rank: frees all but memory that
+  /// arrays of Python may lie in.
   virtual void outlive_team() = 0;
 
   std::atomic<bool> dropped{false};  ///< by Python on this rank, by whichever of its threads
@@ -36,12 +39,14 @@ class membership {
  public:
   /// Of a team that lives longer (inside run), or that ends with end().
   explicit membership(std::shared_ptr<team> ranks);
-  /// Without end() before it: a team of processes is left as it is, since the others may not be there to end it with.
+  /// Without end() before it: a team of processes is left as it is, since the others may not be
+  /// there to end it with.
   ~membership();
   membership(const membership&) = delete;
   membership& operator=(const membership&) = delete;
 
-  /// Throws errc::usage when the team has ended, belongs to another thread, or to the process that this one was forked from.
+  /// Throws errc::usage when the team has ended, belongs to another thread, or to the process that
+  /// this one was forked from.
   [[nodiscard]] team& ranks() const {
     if (!is_usable()) refuse();
     return *team_;
@@ -49,7 +54,8 @@ class membership {
   [[nodiscard]] bool is_usable() const noexcept {
     return team_ != nullptr && owner_ == std::this_thread::get_id() && !is_of_parent();
   }
-  /// Whether this process was forked after the team was made, and the other ranks, or MPI, are not its own.
+  /// Whether this process was forked after the team was made, and the other ranks, or MPI, are not
+  /// its own.
   [[nodiscard]] bool is_of_parent() const noexcept {
     return generation_ != generation() && !is_alone_;
   }
@@ -73,7 +79,8 @@ class membership {
   /// A rank has failed: what there is goes as far as it can without the others.
   void abandon() noexcept;
 
-  /// How often this process and those before it were forked from another one, since the package was loaded.
+  /// How often this process and those before it were forked from another one, since the package was
+  /// loaded.
   [[nodiscard]] static int generation() noexcept;
   /// Once, before the first fork that is to be noticed.
   static void count_generations();

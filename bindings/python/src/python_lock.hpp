@@ -1,7 +1,8 @@
 // Python's lock, taken and given up by ranks that are threads.
 //
-// A thread that asks for the lock wakes every few milliseconds until it has it. Thousands of such threads keep all cores busy.
-// Hence in a run of many threads a few ask at a time, and the others sleep until it is their turn.
+// A thread that asks for the lock wakes every few milliseconds until it has it. Thousands of such
+// threads keep all cores busy. Hence in a run of many threads a few ask at a time, and the others
+// sleep until it is their turn.
 #pragma once
 
 #include <Python.h>
@@ -10,7 +11,8 @@
 
 namespace longshore::python {
 
-/// A turn to ask for the lock. Taken without the lock only: whoever has the lock then never waits for a turn.
+/// A turn to ask for the lock. Taken without the lock only: whoever has the lock then never waits
+/// for a turn.
 class turn_to_ask {
  public:
   static constexpr int most_askers = 8;

@@ -35,7 +35,8 @@ element_bytes bytes_of_number(Number number) {
   return bytes;
 }
 
-// The low bytes of a number that fits are the number in fewer bytes: little-endian, as the library is elsewhere.
+// The low bytes of a number that fits are the number in fewer bytes: little-endian, as the library
+// is elsewhere.
 element_bytes integer_from(nb::handle number, element type, const char* what) {
   const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
   if (!whole.is_valid()) nb::raise_python_error();

@@ -18,7 +18,8 @@ struct rank_team {
   [[nodiscard]] team& ranks() const { return members->ranks(); }
 };
 
-/// The team of this rank inside run(); outside that of all processes under an MPI launcher, else the calling thread alone.
+/// The team of this rank inside run(); outside that of all processes under an MPI launcher, else
+/// the calling thread alone.
 [[nodiscard]] rank_team world();
 /// That team for None. Throws TypeError for what is no Team.
 [[nodiscard]] rank_team team_or_world(nb::handle team);

@@ -26,8 +26,8 @@ using namespace nb::literals;
 // What a process has once; with Python's lock.
 struct process_state {
   std::shared_ptr<launcher> started;  // keeps MPI until the interpreter ends,
-  std::vector<std::shared_ptr<membership>>
-      joined;                         // teams that were joined, to be ended before MPI is
+  // teams that were joined, to be ended before MPI is
+  std::vector<std::shared_ptr<membership>> joined;
   std::shared_ptr<membership> world;  // of processes
   int started_in = 0;                 // which generation of processes
 };
@@ -84,7 +84,8 @@ std::shared_ptr<launcher> start(const run_options& options) {
   return starter;
 }
 
-// An exception of Python as the end of a run of processes tells it: type, message and traceback. With Python's lock.
+// An exception of Python as the end of a run of processes tells it: type, message and traceback.
+// With Python's lock.
 program_failure failure_of_program(nb::python_error& thrown) {
   const auto type = nb::cast<std::string>(nb::str(thrown.type().attr("__qualname__")));
   const auto message = nb::cast<std::string>(nb::str(thrown.value()));
@@ -154,7 +155,8 @@ rank_team joined(std::shared_ptr<team> ranks) {
   return mine;
 }
 
-// mpi4py.MPI._addressof says where the communicator lies; nothing of mpi4py is needed to build this.
+// mpi4py.MPI._addressof says where the communicator lies; nothing of mpi4py is needed to build
+// this.
 std::uintptr_t address_of(nb::handle comm) {
   const nb::handle type = comm.type();
   const auto module = nb::cast<std::string>(type.attr("__module__"));
@@ -191,8 +193,9 @@ rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node,
   return joined(std::move(ranks));
 }
 
-// Called by atexit, before mpi4py ends MPI. After an exception that nobody caught the other ranks may not come: then the processes just end.
-// What a process that was forked has of its parent is its parent's to end.
+// Called by atexit, before mpi4py ends MPI. After an exception that nobody caught the other ranks
+// may not come: then the processes just end. What a process that was forked has of its parent is
+// its parent's to end.
 void end_all() {
   auto& state = process();
   const bool failed = PySys_GetObject("last_value") != nullptr;
@@ -200,8 +203,8 @@ void end_all() {
   state.world.reset();
   alone.reset();
   if (failed || state.started_in != membership::generation())
-    new std::shared_ptr(
-        std::move(state.started));  // nobody ends MPI: a launcher then ends the others
+    // nobody ends MPI: a launcher then ends the others
+    new std::shared_ptr(std::move(state.started));
   if (failed) return;
   const without_python unlocked;
   while (!joined_teams.empty()) {
@@ -225,8 +228,8 @@ rank_team world() {
     alone = std::make_shared<membership>(join(options));
     return {alone};
   }
-  if (options.transport == "mpi")
-    static_cast<void>(start(options));  // others are refused by join, and need not be started
+  // others are refused by join, and need not be started
+  if (options.transport == "mpi") static_cast<void>(start(options));
   std::shared_ptr<team> ranks;
   {
     const without_python unlocked;

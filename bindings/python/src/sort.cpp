@@ -1,7 +1,8 @@
 // sort(): keys of any type, with values.
 //
-// Keys lie in memory as they are; a projection sees their bits as unsigned numbers that compare as the keys do, so that two sizes of keys
-// are compiled instead of ten types. Keys of 8 and 16 bits are widened. Keys with values travel in pairs of 16 bytes.
+// Keys lie in memory as they are; a projection sees their bits as unsigned numbers that compare as
+// the keys do, so that two sizes of keys are compiled instead of ten types. Keys of 8 and 16 bits
+// are widened. Keys with values travel in pairs of 16 bytes.
 #include "sort.hpp"
 
 #include "arrays.hpp"
@@ -27,7 +28,8 @@ namespace {
 
 using namespace nb::literals;
 
-/// image_of of key_image.hpp for a type known at run time: what the sign bit and the other bits are flipped by.
+/// image_of of key_image.hpp for a type known at run time: what the sign bit and the other bits are
+/// flipped by.
 template <class Bits>
 struct key_bits {
   Bits sign = 0;      // the sign bit where it counts
@@ -38,8 +40,9 @@ struct key_bits {
     return static_cast<Bits>(key ^ ((set & negative) | sign));
   }
   [[nodiscard]] Bits key_of(Bits image) const noexcept {
-    const auto clear = static_cast<Bits>((image >> (8 * sizeof(Bits) - 1)) -
-                                         1);  // the key's sign was set where the image's is not
+    const auto clear =
+        // the key's sign was set where the image's is not
+        static_cast<Bits>((image >> (8 * sizeof(Bits) - 1)) - 1);
     return static_cast<Bits>(image ^ ((clear & negative) | sign));
   }
 };

@@ -1,7 +1,7 @@
 // A distributed array without its type: what the class Table and the functions on it call.
 //
-// Moving elements needs their size alone, so that tables are compiled for unsigned integers of four sizes, and updates are operations on
-// their bits.
+// Moving elements needs their size alone, so that tables are compiled for unsigned integers of four
+// sizes, and updates are operations on their bits.
 #pragma once
 
 #include "../../c/word_operation.hpp"
@@ -32,8 +32,9 @@ struct plan_key {
   friend auto operator<=>(const plan_key&, const plan_key&) = default;
 };
 
-/// Memory of elements is that of the table's own type. Calls are collective as those of C++ (gather/gather.hpp, scatter.hpp,
-/// update.hpp); a plan is made when options are first met, and kept.
+/// Memory of elements is that of the table's own type. Calls are collective as those of C++
+/// (gather/gather.hpp, scatter.hpp, update.hpp); a plan is made when options are first met, and
+/// kept.
 class table : public shared_thing {
  public:
   [[nodiscard]] virtual std::size_t size() const = 0;

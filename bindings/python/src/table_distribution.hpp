@@ -1,5 +1,6 @@
-// block, cyclic or block-cyclic, chosen at run time as in the C face, with one locator for all: loops are compiled once instead of seven
-// times. It costs an index some instructions more than the distributions of the library, whose maps it agrees with.
+// block, cyclic or block-cyclic, chosen at run time as in the C face, with one locator for all:
+// loops are compiled once instead of seven times. It costs an index some instructions more than the
+// distributions of the library, whose maps it agrees with.
 #pragma once
 
 #include "../../c/chosen_distribution.hpp"
@@ -37,8 +38,9 @@ struct table_distribution : bindings::chosen_distribution {
     }
 
     enum class dealt : std::uint8_t { not_at_all, one_by_one, in_blocks };
-    /// A quotient and a rest: of a block they are rank and offset, of cyclic offset and rank. The first pieces of a block may be
-    /// longer by one. What is dealt in blocks has two quotients: `later` says which block, `early` in which round.
+    /// A quotient and a rest: of a block they are rank and offset, of cyclic offset and rank. The
+    /// first pieces of a block may be longer by one. What is dealt in blocks has two quotients:
+    /// `later` says which block, `early` in which round.
     struct locator {
       invariant_divisor early, later;
       std::uint64_t early_end = 0, long_pieces = 0;

@@ -84,8 +84,8 @@ plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, 
           operation::sum};
 }
 
-// An operation between two barriers: before it, so that what others stored is there, and after it, also when this rank's indices were
-// refused: its peers wait for it there.
+// An operation between two barriers: before it, so that what others stored is there, and after it,
+// also when this rank's indices were refused: its peers wait for it there.
 template <class Operation>
 gather_strategy between_barriers(team& ranks, bool barriers, const Operation& operation) {
   const without_python unlocked;
@@ -136,7 +136,8 @@ void scatter(rank_table& self, nb::handle indices, nb::handle values, std::strin
       between_barriers(ranks, barrier, [&] { return self.array->scatter(key, where, from.data); }));
 }
 
-// What an update may do: as NumPy calls it, whose functions may be given themselves, and as allreduce does.
+// What an update may do: as NumPy calls it, whose functions may be given themselves, and as
+// allreduce does.
 constexpr std::array<std::pair<std::string_view, operation>, 9> operations = {
     {{"add", operation::sum},
      {"minimum", operation::min},

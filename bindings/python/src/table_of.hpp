@@ -1,4 +1,5 @@
-// Tables of one size of element, for the files that instantiate them: table_narrow.cpp, table_wide.cpp.
+// Tables of one size of element, for the files that instantiate them: table_narrow.cpp,
+// table_wide.cpp.
 #pragma once
 
 #include "table.hpp"
@@ -74,7 +75,8 @@ class table_of final : public table {
   template <class Plan>
   using plans = std::map<plan_key, std::unique_ptr<Plan>>;
   static constexpr bool has_updates = sizeof(Bits) >= sizeof(float);
-  // Transports add 64-bit integers by themselves, which they do for op::add only; of what else there is one plan for all operations.
+  // Transports add 64-bit integers by themselves, which they do for op::add only; of what else
+  // there is one plan for all operations.
   static constexpr bool adds_by_itself = sizeof(Bits) == sizeof(std::int64_t);
 
   template <class Plan, class... Operation>

@@ -28,13 +28,12 @@ reduction reduction_of(std::string_view name) {
   fail(errc::usage, "allreduce: operation '{}'; allowed are sum, min, max", name);
 }
 
-// What a rank gives to a collective call. All compare it before anything moves, without Python's lock: on threads bytes go straight from
-// array to array, and those of a longer one would be written past the end of a shorter.
+// What a rank gives to a collective call. All compare it before anything moves, without Python's
+// lock: on threads bytes go straight from array to array, and those of a longer one would be
+// written past the end of a shorter.
 enum class call : std::int64_t { allreduce, broadcast, allgather, alltoall };
-enum class number : std::int64_t {
-  integer = -2,
-  floating = -1
-};  // no array; below all types of elements
+// no array; below all types of elements
+enum class number : std::int64_t { integer = -2, floating = -1 };
 struct gift {
   call made;
   std::int64_t type;  // number or element

@@ -1,5 +1,6 @@
-// Questions and replies over any engine: replies come back in the order of asking, without tokens. Items of one pair of ranks arrive in
-// order, both ways; so the next reply from a rank answers the oldest open question to it, and only the source has to be known.
+// Questions and replies over any engine: replies come back in the order of asking, without tokens.
+// Items of one pair of ranks arrive in order, both ways; so the next reply from a rank answers the
+// oldest open question to it, and only the source has to be known.
 #pragma once
 
 #include <longshore/aggregate/deliver.hpp>
@@ -18,22 +19,27 @@ namespace longshore {
 
 /// When a reply is handed over.
 enum class reply_order {
-  asked,  ///< receive(0, ...), receive(1, ...), receive(2, ...): replies that are early wait in the window
+  /// receive(0, ...), receive(1, ...), receive(2, ...): replies that are early wait in the window
+  asked,
   arrived,  ///< as they come, each with the number of its question: nothing is kept, nothing waits
 };
 
 struct dialogue_options {
-  engine_options engine;  ///< item_bytes, with_source and ship_when_idle are set by the dialogue
-  std::size_t window_items =
-      0;  ///< most open questions per rank, rounded up to a power of two; 0: as many as fill a buffer on
-      ///< each link, 4096 to 65536
+  /// item_bytes, with_source and ship_when_idle are set by the dialogue
+  engine_options engine;
+  /// most open questions per rank, rounded up to a power of two; 0: as many as fill a buffer on
+  /// each link, 4096 to 65536
+  std::size_t window_items = 0;
   std::size_t combine_entries =
-      0;  ///< > 0: a question that is open already is not asked again; so many are remembered, rounded up likewise
+      /// > 0: a question that is open already is not asked again; so many are remembered, rounded
+      /// up likewise
+      0;
 };
 
-/// Two engines, one for questions and one for replies, and the window; kept between uses.
-/// Memory per rank: that of the engines; 8 bytes per item of the window or 256 per rank (open_questions); and, from the first
-/// use that hands replies over in the order of asking or combines, 8 + sizeof(Reply) bytes per item of the window.
+/// Two engines, one for questions and one for replies, and the window; kept between uses. Memory
+/// per rank: that of the engines; 8 bytes per item of the window or 256 per rank (open_questions);
+/// and, from the first use that hands replies over in the order of asking or combines, 8 +
+/// sizeof(Reply) bytes per item of the window.
 template <class Engine, trivially_copyable Question, trivially_copyable Reply>
 class dialogue {
  public:
@@ -45,11 +51,13 @@ class dialogue {
         open_(team.size(), window_),
         before_(options.combine_entries) {}
 
-  /// Collective. Asks question(0), ..., question(n - 1), each an addressed<Question>, made in this order; the rank asked calls answer(source, question) -> Reply, once
-  /// for each that is sent; here receive(i, reply) is called for each i, in the given order. Returns when all ranks have all their replies.
-  /// Where answer.fetch(question) exists it is called some questions ahead, to fetch what the answer will read.
-  /// When question() throws, the others are served to the end, then the exception is passed on here and errc::peer_failed is thrown there;
-  /// the object can be used again. An exception of answer or receive leaves it to be destroyed only.
+  /// Collective. Asks question(0), ..., question(n - 1), each an addressed<Question>, made in this
+  /// order; the rank asked calls answer(source, question) -> Reply, once for each that is sent;
+  /// here receive(i, reply) is called for each i, in the given order. Returns when all ranks have
+  /// all their replies. Where answer.fetch(question) exists it is called some questions ahead, to
+  /// fetch what the answer will read. When question() throws, the others are served to the end,
+  /// then the exception is passed on here and errc::peer_failed is thrown there; the object can be
+  /// used again. An exception of answer or receive leaves it to be destroyed only.
   template <reply_order Order = reply_order::asked, class Ask, class Answer, class Receive>
   void operator()(std::size_t n, Ask&& question, Answer&& answer, Receive&& receive) {
     const int failed_rank = unless_failed<Order>(n, question, answer, receive);
@@ -113,7 +121,8 @@ class dialogue {
     Reply reply;
   };
 
-  // What is done with a batch depends on Answer or Receive alone: it is compiled once for all kinds of questions, as calls of it are rare.
+  // What is done with a batch depends on Answer or Receive alone: it is compiled once for all kinds
+  // of questions, as calls of it are rare.
   template <class Answer>
   struct replying {
     dialogue& talk;
@@ -134,13 +143,14 @@ class dialogue {
   static engine_options with_items(engine_options options, std::size_t item_bytes) {
     options.item_bytes = item_bytes;
     options.with_source = true;
-    options.ship_when_idle =
-        true;  // who waits for replies with a full window asks no more, and fills no buffer
+    // who waits for replies with a full window asks no more, and fills no buffer
+    options.ship_when_idle = true;
     options.elastic = options.items_create_items = false;
     return options;
   }
   static std::size_t window_of(const dialogue_options& options, const Engine& engine) {
-    // What fills a buffer on each of its links, so that none has to leave before it is full; more would only leave the cache.
+    // What fills a buffer on each of its links, so that none has to leave before it is full; more
+    // would only leave the cache.
     const std::size_t buffered = engine.options().buffer_items * engine.link_count();
     const std::size_t wanted =
         options.window_items > 0
@@ -152,8 +162,8 @@ class dialogue {
   // Asks until the window or a buffer is full; says whether it was a buffer.
   template <reply_order Order, class Ask>
   bool ask(std::size_t n, Ask& question) {
-    const bool kept =
-        Order == reply_order::asked || before_.is_used();  // what is open lies within the window
+    // what is open lies within the window
+    const bool kept = Order == reply_order::asked || before_.is_used();
     std::size_t end = std::min(n, kept ? handed_ + window_ : answered_ + window_);
     const std::size_t spread_end = (asked_ / most_spread + 1) * most_spread;
     if (!kept)
@@ -298,7 +308,8 @@ class dialogue {
     return came.size();
   }
 
-  // The number of each reply's question is known; what the loop needs is in values: `receive` may write anywhere.
+  // The number of each reply's question is known; what the loop needs is in values: `receive` may
+  // write anywhere.
   template <reply_order Order, class Number, class Receive>
   void take_all(bool kept, Number number, std::span<const Reply> came, Receive& receive) {
     const std::size_t asked = asked_, count = came.size();
@@ -338,12 +349,13 @@ class dialogue {
   detail::open_questions open_;
   detail::asked_before<Question> before_;
   detail::made_items<Question> made_;
-  std::vector<waiting_question>
-      waiting_;  // by place in the window, where the order of asking is needed
-  detail::made_items<Reply>
-      pending_;  // replies that were made together, and are not in a buffer yet
+  // by place in the window, where the order of asking is needed
+  std::vector<waiting_question> waiting_;
+  // replies that were made together, and are not in a buffer yet
+  detail::made_items<Reply> pending_;
   std::uint64_t combined_ = 0;
-  // Questions of this use that were asked, that were answered, and up to which all were handed over.
+  // Questions of this use that were asked, that were answered, and up to which all were handed
+  // over.
   std::size_t asked_ = 0, answered_ = 0, handed_ = 0, questions_seen_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Items for one place are combined while they wait in a buffer: histogram adds become one add. A wrapper around any engine.
+// Items for one place are combined while they wait in a buffer: histogram adds become one add. A
+// wrapper around any engine.
 #pragma once
 
 #include <longshore/aggregate/item_engine.hpp>
@@ -11,14 +12,16 @@
 
 namespace longshore {
 
-/// How items combine: what place an item is for, and `into` op= `more` for two items of one place. `into` may lie at any address.
+/// How items combine: what place an item is for, and `into` op= `more` for two items of one place.
+/// `into` may lie at any address.
 template <class Op, class Item>
 concept combination = requires(const Op& op, Item& into, const Item& more) {
   { op.place(more) } -> std::convertible_to<std::uint64_t>;
   op.combine(into, more);
 };
 
-/// As many positions as the buffers of an engine hold items, but no more than stay in a cache near the core: for `recent` of combining.
+/// As many positions as the buffers of an engine hold items, but no more than stay in a cache near
+/// the core: for `recent` of combining.
 [[nodiscard]] inline recent_items remembered_by(const auto& engine) {
   constexpr std::size_t most = std::size_t{1} << 16;
   const auto ranks = static_cast<std::size_t>(engine.ranks().size());
@@ -27,15 +30,18 @@ concept combination = requires(const Op& op, Item& into, const Item& more) {
               std::min(ranks, most)};
 }
 
-/// Satisfies item_engine. push() looks where the last item for the same place was put; while that waits in the open buffer, the two become one
-/// there, and nothing is appended. So there is no second copy of an item, an item waits no longer than without, and items of
-/// a pair stay in the order of their first pushing. What is sought is a guess: some that could be combined are sent one by one.
-/// Cost: a hash, a load from `recent` and one from the buffer per item. Memory: that of `recent`.
+/// Satisfies item_engine. push() looks where the last item for the same place was put; while that
+/// waits in the open buffer, the two become one there, and nothing is appended. So there is no
+/// second copy of an item, an item waits no longer than without, and items of a pair stay in the
+/// order of their first pushing. What is sought is a guess: some that could be combined are sent
+/// one by one. Cost: a hash, a load from `recent` and one from the buffer per item. Memory: that of
+/// `recent`.
 template <class Engine, class Item, combination<Item> Op>
 requires item_engine<Engine, Item>
 class combining {
  public:
-  /// Local. Both must outlive the object, which costs nothing to make; `recent` is of remembered_by(engine), or larger or smaller.
+  /// Local. Both must outlive the object, which costs nothing to make; `recent` is of
+  /// remembered_by(engine), or larger or smaller.
   combining(Engine& engine, recent_items& recent, Op op = {})
       : engine_(engine), recent_(recent), op_(std::move(op)) {}
 

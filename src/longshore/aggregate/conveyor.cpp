@@ -42,8 +42,8 @@ void check_options(const engine_options& options) {
 }  // namespace
 
 bool detail::is_same_everywhere(team& team, std::string_view text) {
-  const auto hash =
-      static_cast<std::int64_t>(std::hash<std::string_view>{}(text) >> 1);  // can be negated
+  // can be negated
+  const auto hash = static_cast<std::int64_t>(std::hash<std::string_view>{}(text) >> 1);
   std::array<std::int64_t, 3> most{text.empty() ? 1 : 0, hash, -hash};
   team.allreduce(most, reduction::max);
   return most[0] == 0 && most[1] == -most[2];
@@ -77,7 +77,8 @@ void conveyor::open_hops(detail::stream_count streams) {
   for (int h = 0; h < way.hops(); ++h) {
     const auto& links = way.links(h);
     lanes += links.to.size();
-    // Within a node the sender's buffers are read where they lie; between nodes both ends have theirs.
+    // Within a node the sender's buffers are read where they lie; between nodes both ends have
+    // theirs.
     buffers += links.to.size() + static_cast<std::size_t>(std::count_if(
                                      links.from.begin(), links.from.end(),
                                      [&](int p) { return !team_.nodes().is_local(p); }));
@@ -96,8 +97,8 @@ void conveyor::open_hops(detail::stream_count streams) {
                                      cache_line_bytes);
   lanes_.resize(lanes);
   std::uint32_t first_lane = 0;
-  bool before_any =
-      true;  // nothing is passed on to this hop: all its items are pushed here, and can be timed
+  // nothing is passed on to this hop: all its items are pushed here, and can be timed
+  bool before_any = true;
   for (int h = 0; h < way.hops(); ++h) {
     const auto& links = way.links(h);
     // The pieces of elastic items carry their tag themselves.
@@ -119,7 +120,8 @@ void conveyor::open_hops(detail::stream_count streams) {
     before_any = before_any && links.from.empty();
   }
   for (detail::route::step step : way.first_steps()) {
-    // The source, where it is not said by the link of the first hop: the item's first hop may be the second or third.
+    // The source, where it is not said by the link of the first hop: the item's first hop may be
+    // the second or third.
     if (options_.with_source && step.hop > 0) {
       const auto bits = step.hop == 1 ? groups_.place_of(team_.rank()) : team_.rank();
       step.tag |= static_cast<std::uint32_t>(static_cast<std::uint64_t>(bits)
@@ -145,7 +147,8 @@ void conveyor::note_latency(source& s) {
   s.timed.position = detail::stamp::none;
 }
 
-// Buffers get the time of the last tick. Hence a use begins with one: its first buffers are not as old as the use before.
+// Buffers get the time of the last tick. Hence a use begins with one: its first buffers are not as
+// old as the use before.
 void conveyor::tick() {
   const double now = options_.steady_seconds > 0 ? team_.now() : 0;
   for (const auto& at : hops_) at.porter->tick(now);
@@ -169,10 +172,11 @@ bool conveyor::advance(bool done) {
   return !ended_;
 }
 
-// A hop can end once nothing more is pushed here and what the hop before brings has ended. True when all have ended and all was drained.
+// A hop can end once nothing more is pushed here and what the hop before brings has ended. True
+// when all have ended and all was drained.
 bool conveyor::finish_hops() {
-  int failed = use_failed_ ? team_.rank()
-                           : detail::porter::nobody;  // the lowest of those that are known so far
+  // the lowest of those that are known so far
+  int failed = use_failed_ ? team_.rank() : detail::porter::nobody;
   for (std::size_t h = 0; h < hops_.size(); ++h) {
     if (h > 0 && !hops_[h - 1].porter->drained()) return false;
     if (!hops_[h].finished) hops_[h].finished = hops_[h].porter->finish(failed);

@@ -1,5 +1,6 @@
-// conveyor: asynchronous aggregation over 1, 2 or 3 hops. Ranks never wait for each other as a whole; termination travels with
-// the last buffers. The contract (states, order, back-pressure) follows conveyors of bale (uconvey.pdf).
+// conveyor: asynchronous aggregation over 1, 2 or 3 hops. Ranks never wait for each other as a
+// whole; termination travels with the last buffers. The contract (states, order, back-pressure)
+// follows conveyors of bale (uconvey.pdf).
 #pragma once
 
 #include <longshore/aggregate/detail/item_batch.hpp>
@@ -19,18 +20,20 @@ namespace longshore {
 
 namespace detail {
 
-/// Collective. Whether all ranks have the same text, which is not empty; a rank without one asks with the others.
+/// Collective. Whether all ranks have the same text, which is not empty; a rank without one asks
+/// with the others.
 [[nodiscard]] bool is_same_everywhere(team& team, std::string_view text);
 
 }  // namespace detail
 
 /// Satisfies item_engine (item_engine.hpp describes the calls).
 ///
-/// Messages of one use per rank: on each hop one per buffer that fills, and one last, perhaps empty one per link. No collective call:
-/// hop h + 1 ends at a rank when hop h has. Where items create items, waves of counting end it instead (quiescence.hpp).
-/// Memory per rank: slots x buffers per link (route.hpp says how many links), twice that between nodes; memory_bytes() sums it up.
-/// Bytes on the wire: items, tags of 0 to 4 bytes (0 with 1 hop), and 1 byte per message.
-/// An exception from a function given to drain leaves the engine to be destroyed only.
+/// Messages of one use per rank: on each hop one per buffer that fills, and one last, perhaps empty
+/// one per link. No collective call: hop h + 1 ends at a rank when hop h has. Where items create
+/// items, waves of counting end it instead (quiescence.hpp). Memory per rank: slots x buffers per
+/// link (route.hpp says how many links), twice that between nodes; memory_bytes() sums it up. Bytes
+/// on the wire: items, tags of 0 to 4 bytes (0 with 1 hop), and 1 byte per message. An exception
+/// from a function given to drain leaves the engine to be destroyed only.
 class conveyor {
  public:
   /// Collective. Throws errc::usage for options that make no sense.
@@ -45,7 +48,8 @@ class conveyor {
     detail::lane& to = lanes_[step.lane];
     if (to.next == to.end && !open(step.lane)) [[unlikely]]
       return false;
-    // All is read before anything is written: to the compiler an item could lie anywhere, also over `to`.
+    // All is read before anything is written: to the compiler an item could lie anywhere, also over
+    // `to`.
     std::byte *const next = to.next, *const end = to.end, *const tag_place = to.next_tag;
     const std::size_t tag_bytes = to.tag_bytes;
     to.next = next + sizeof(Item);
@@ -57,9 +61,10 @@ class conveyor {
     return true;
   }
 
-  /// As push, unless the buffer that the item would go to is open and has, at position `recent`, an item to the same rank for which
-  /// is_same(const Item&) holds: then merge(Item&) changes that one, and nothing is appended. Else `recent` becomes the position of
-  /// the new item. Any value may be given: it is a guess.
+  /// As push, unless the buffer that the item would go to is open and has, at position `recent`, an
+  /// item to the same rank for which is_same(const Item&) holds: then merge(Item&) changes that
+  /// one, and nothing is appended. Else `recent` becomes the position of the new item. Any value
+  /// may be given: it is a guess.
   template <trivially_copyable Item, class IsSame, class Merge>
   [[nodiscard]] bool push_or_merge(int rank, const Item& item, std::uint32_t& recent,
                                    IsSame&& is_same, Merge&& merge) {
@@ -70,7 +75,8 @@ class conveyor {
       const hop& at = hops_[hop_of(step.lane)];
       auto* const items = reinterpret_cast<Item*>(at.porter->begin_of(step.lane - at.first_lane));
       position = static_cast<std::uint32_t>(reinterpret_cast<Item*>(to.next) - items);
-      // Whether the guess lies in this buffer cannot be predicted; whether all is as sought mostly can: one branch, no more.
+      // Whether the guess lies in this buffer cannot be predicted; whether all is as sought mostly
+      // can: one branch, no more.
       const bool is_here = recent < position;
       const std::uint32_t guess = is_here ? recent : 0;
       if (is_here & is_same(std::as_const(items[guess]))) {
@@ -89,14 +95,16 @@ class conveyor {
     return lanes_[lane].next != lanes_[lane].end || open(lane);
   }
 
-  // Not inlined: a call is nothing beside a batch of items, and loops that differ in what they send share what they do with what arrives.
+  // Not inlined: a call is nothing beside a batch of items, and loops that differ in what they send
+  // share what they do with what arrives.
   template <trivially_copyable Item, class F>
   [[gnu::noinline]] std::size_t drain(F&& f) {
     return detail::drain_items<Item>(*this, f);
   }
 
-  /// As drain, a message at a time: calls f(source_of, items), which returns how many it took; source_of(k) is the source of items[k], and
-  /// its type says by `is_one` whether that is the same for all.
+  /// As drain, a message at a time: calls f(source_of, items), which returns how many it took;
+  /// source_of(k) is the source of items[k], and its type says by `is_one` whether that is the same
+  /// for all.
   template <trivially_copyable Item, class F>
   std::size_t drain_batches(F&& f) {
     assert(sizeof(Item) == options_.item_bytes && !options_.elastic);
@@ -115,13 +123,14 @@ class conveyor {
     if (to.next == to.end) filled(static_cast<std::uint32_t>(rank));
   }
 
-  // Elastic items: any size, 0 included; larger ones than a buffer are cut, and put together where they arrive.
+  // Elastic items: any size, 0 included; larger ones than a buffer are cut, and put together where
+  // they arrive.
 
-  /// As push. An item that no buffer can take whole is copied when the buffers are full; until the rest of it has gone, further ones are
-  /// refused. Wire: 8 bytes per piece, padded to 8.
+  /// As push. An item that no buffer can take whole is copied when the buffers are full; until the
+  /// rest of it has gone, further ones are refused. Wire: 8 bytes per piece, padded to 8.
   [[nodiscard]] bool push_bytes(int rank, std::span<const std::byte> item);
-  /// As drain, with f(source, span<const std::byte>): valid during the call, aligned to 8. Pieces wait for each other in memory that
-  /// grows to the largest cut item per source.
+  /// As drain, with f(source, span<const std::byte>): valid during the call, aligned to 8. Pieces
+  /// wait for each other in memory that grows to the largest cut item per source.
   template <class F>
   std::size_t drain_bytes(F&& f) {
     assert(options_.elastic);
@@ -132,8 +141,9 @@ class conveyor {
   [[nodiscard]] bool advance(bool done);
   [[nodiscard]] bool ended() const noexcept { return ended_; }
 
-  /// This rank cannot push all that it should: its last buffers tell all others. To be called before advance(true). Throws
-  /// errc::unsupported where items create items: those ends come without last buffers.
+  /// This rank cannot push all that it should: its last buffers tell all others. To be called
+  /// before advance(true). Throws errc::unsupported where items create items: those ends come
+  /// without last buffers.
   void fail_use();
   /// After the end of a use, until the next has ended: the lowest rank that failed it, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
@@ -173,7 +183,8 @@ class conveyor {
     std::uint32_t tag;
     std::uint32_t length;  // the top bit: more pieces follow
   };
-  // How the tag of an item on one hop becomes that of the next; the same for all items of a message.
+  // How the tag of an item on one hop becomes that of the next; the same for all items of a
+  // message.
   struct next_tag {
     std::uint32_t lane_mask, destination_mask;
     unsigned lane_bits, in_source_shift, out_source_shift;
@@ -190,8 +201,8 @@ class conveyor {
   };
   struct piece_store;  // of elastic items that are not complete yet
   static constexpr std::uint32_t more_pieces = 0x80000000u;
-  static constexpr std::size_t most_looks =
-      64;  // at sources per call: with thousands of them a call stays short
+  // at sources per call: with thousands of them a call stays short
+  static constexpr std::size_t most_looks = 64;
 
   template <class Item>
   bool append(std::uint32_t lane, const Item& item) {
@@ -260,7 +271,8 @@ class conveyor {
     return hops() == 2 ? groups_.members(groups_.group_of(s.peer))[bits] : static_cast<int>(bits);
   }
 
-  // Whether the item that many before the next one of a lane has this tag: then it goes to the same rank.
+  // Whether the item that many before the next one of a lane has this tag: then it goes to the same
+  // rank.
   static bool is_same_way(const hop& at, const detail::lane& to, std::size_t before_next,
                           std::uint32_t tag) {
     if (to.tag_bytes == 0) return true;

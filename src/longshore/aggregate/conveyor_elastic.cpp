@@ -1,4 +1,5 @@
-// Elastic items of a conveyor: cut into pieces of a buffer at most, each with its tag and length in front.
+// Elastic items of a conveyor: cut into pieces of a buffer at most, each with its tag and length in
+// front.
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/core/error.hpp>
 
@@ -9,12 +10,14 @@
 namespace longshore {
 namespace {
 
-// A buffer with less room than this, beside the header, is sent rather than given a smaller piece of a cut item.
+// A buffer with less room than this, beside the header, is sent rather than given a smaller piece
+// of a cut item.
 constexpr std::size_t smallest_piece_bytes = 64;
 
 }  // namespace
 
-// Puts as much of `rest` as fits into the lane's buffer. False when there is no buffer; true with an empty rest, or more to do.
+// Puts as much of `rest` as fits into the lane's buffer. False when there is no buffer; true with
+// an empty rest, or more to do.
 bool conveyor::push_piece(std::uint32_t lane, std::uint32_t tag, std::span<const std::byte>& rest) {
   detail::lane& to = lanes_[lane];
   const std::size_t wanted = round_up(rest.size(), sizeof(piece_header));
@@ -40,11 +43,12 @@ bool conveyor::push_piece(std::uint32_t lane, std::uint32_t tag, std::span<const
 
 struct conveyor::piece_store {
   std::unordered_map<int, std::vector<std::byte>> of_source;
-  std::vector<std::byte>* whole =
-      nullptr;  // of an item that was put together, and is done with by the next piece
+  // of an item that was put together, and is done with by the next piece
+  std::vector<std::byte>* whole = nullptr;
 };
 
-// The piece, or all pieces of its item that have come from there; valid until the next piece is put together.
+// The piece, or all pieces of its item that have come from there; valid until the next piece is put
+// together.
 std::span<const std::byte> conveyor::put_together(int from, std::span<const std::byte> piece,
                                                   bool is_cut) {
   if (!pieces_ && !is_cut) return piece;

@@ -1,4 +1,5 @@
-// Passing items on: what a conveyor received on one hop goes into the buffers of the next, item by item, where it lies.
+// Passing items on: what a conveyor received on one hop goes into the buffers of the next, item by
+// item, where it lies.
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/detail/item_size.hpp>
 

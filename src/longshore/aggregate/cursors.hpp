@@ -6,7 +6,8 @@
 
 namespace longshore {
 
-/// One pointer per rank, in memory. Two items of one rank in a row wait for each other: a store, a load and an addition.
+/// One pointer per rank, in memory. Two items of one rank in a row wait for each other: a store, a
+/// load and an addition.
 template <class Item>
 class array_cursors {
  public:
@@ -23,9 +24,9 @@ class array_cursors {
   std::byte** next_;
 };
 
-/// The same for few ranks and buffers: all counts in one register, so that the next item waits for one addition only. (With 2
-/// ranks and cursors in memory this wait was most of the time of an aggregated gather.)
-/// `Bits` of each count: 64 / Bits ranks.
+/// The same for few ranks and buffers: all counts in one register, so that the next item waits for
+/// one addition only. (With 2 ranks and cursors in memory this wait was most of the time of an
+/// aggregated gather.) `Bits` of each count: 64 / Bits ranks.
 template <class Item, int Bits = 16>
 class packed_cursors {
  public:
@@ -51,7 +52,8 @@ class packed_cursors {
   std::uint64_t counts_ = 0;  // Bits per rank
 };
 
-/// Calls body(cursors) with the better kind. `begin[rank]`: where the items of a rank begin; up to `items` of them are taken.
+/// Calls body(cursors) with the better kind. `begin[rank]`: where the items of a rank begin; up to
+/// `items` of them are taken.
 template <class Item, class Body>
 decltype(auto) with_cursors(std::byte** begin, int ranks, std::size_t items, Body&& body) {
   if (ranks <= packed_cursors<Item>::most_ranks && items <= packed_cursors<Item>::most_items)

@@ -1,4 +1,5 @@
-// The callback form over any engine: n items out, a function for every item that comes in, to the end of all ranks.
+// The callback form over any engine: n items out, a function for every item that comes in, to the
+// end of all ranks.
 #pragma once
 
 #include <longshore/aggregate/detail/fill.hpp>
@@ -19,7 +20,8 @@ class idle_time {
  public:
   explicit idle_time(Engine& engine) : engine_(engine), seen_(engine.activity()) {}
 
-  /// After each turn of a loop: `moved` when the caller itself got something done, `refused` when a push found no buffer.
+  /// After each turn of a loop: `moved` when the caller itself got something done, `refused` when a
+  /// push found no buffer.
   void turn(bool moved, bool refused) {
     const std::size_t now = engine_.activity();
     if (moved || now != seen_) {
@@ -48,7 +50,8 @@ class idle_time {
 
 namespace detail {
 
-/// As longshore::deliver, which throws where this returns the lowest rank whose item_of threw, or -1 when there is none.
+/// As longshore::deliver, which throws where this returns the lowest rank whose item_of threw, or
+/// -1 when there is none.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 [[nodiscard]] int deliver_unless_failed(Engine& engine, std::size_t n, ItemOf&& item_of,
@@ -86,11 +89,13 @@ requires item_engine<Engine, Item>
 
 }  // namespace detail
 
-/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, in this order and once, and calls on_item(source, item) for each that arrives.
-/// Returns when all ranks are done and everything was delivered; the engine is then ready for the next use. on_item may push where
-/// the engine was made with items_create_items; it may return false for an item that it cannot take now (item_engine.hpp).
-/// When item_of throws, the others are served to the end, then the exception is passed on here and errc::peer_failed is thrown there;
-/// the engine can be used again, unless it was made with items_create_items. An exception of on_item leaves it to be destroyed only.
+/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, in this order and
+/// once, and calls on_item(source, item) for each that arrives. Returns when all ranks are done and
+/// everything was delivered; the engine is then ready for the next use. on_item may push where the
+/// engine was made with items_create_items; it may return false for an item that it cannot take now
+/// (item_engine.hpp). When item_of throws, the others are served to the end, then the exception is
+/// passed on here and errc::peer_failed is thrown there; the engine can be used again, unless it
+/// was made with items_create_items. An exception of on_item leaves it to be destroyed only.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 void deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
@@ -98,9 +103,10 @@ void deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) 
   if (failed_rank >= 0) detail::give_up_with(engine.ranks().rank(), failed_rank);
 }
 
-/// Collective. As deliver, for items that create items: on_item(source, item, emit) may call emit(rank, item) any number of times.
-/// What finds no buffer waits in memory of this rank, in order, which grows as needed; all else is as in deliver.
-/// REQUIRES: an engine made with items_create_items.
+/// Collective. As deliver, for items that create items: on_item(source, item, emit) may call
+/// emit(rank, item) any number of times. What finds no buffer waits in memory of this rank, in
+/// order, which grows as needed; all else is as in deliver. REQUIRES: an engine made with
+/// items_create_items.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {

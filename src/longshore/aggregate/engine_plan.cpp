@@ -13,8 +13,8 @@ namespace {
 
 using detail::message_layout;
 
-constexpr std::size_t most_default_items =
-    1024;  // beyond it larger buffers gain little and leave the cache
+// beyond it larger buffers gain little and leave the cache
+constexpr std::size_t most_default_items = 1024;
 constexpr std::size_t overhead_bytes =
     detail::message_layout::stamp_bytes + detail::message_layout::flag_bytes + cache_line_bytes;
 
@@ -23,7 +23,8 @@ int count_far(const node_map& nodes, std::span<const int> peers, int me) {
       peers.begin(), peers.end(), [&](int p) { return nodes.node_of(p) != nodes.node_of(me); }));
 }
 
-// Of the ranks of one node: their largest hop plans, the buffers of the rank with the most, and how many of its items make each hop.
+// Of the ranks of one node: their largest hop plans, the buffers of the rank with the most, and how
+// many of its items make each hop.
 struct node_survey {
   std::vector<hop_plan> hops;
   std::size_t buffers = 0;

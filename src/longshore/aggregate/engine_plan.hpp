@@ -1,4 +1,5 @@
-// What an engine would cost, before it is made: links, memory, messages and their fill. Pure functions of numbers.
+// What an engine would cost, before it is made: links, memory, messages and their fill. Pure
+// functions of numbers.
 #pragma once
 
 #include <longshore/aggregate/engine_options.hpp>
@@ -29,15 +30,16 @@ struct engine_plan {
   std::vector<hop_plan> hops;
 };
 
-/// The plan of `kind` with `options` (of a conveyor also hops and group_ranks) on `ranks` ranks in nodes of `ranks_per_node`, each pushing
-/// `items_per_rank` items to random ranks. Throws errc::usage for numbers that make no sense. Cost: O(ranks) per rank of a node.
+/// The plan of `kind` with `options` (of a conveyor also hops and group_ranks) on `ranks` ranks in
+/// nodes of `ranks_per_node`, each pushing `items_per_rank` items to random ranks. Throws
+/// errc::usage for numbers that make no sense. Cost: O(ranks) per rank of a node.
 [[nodiscard]] engine_plan plan_engine(engine_kind kind, const engine_options& options, int ranks,
                                       int ranks_per_node, double items_per_rank);
 
 namespace detail {
 
-/// Items per buffer so that `buffers` of them, each of bytes_per_item and some more, stay within `memory_bytes`: a power of two from 1 to 1024, or
-/// `wanted` where that is not 0.
+/// Items per buffer so that `buffers` of them, each of bytes_per_item and some more, stay within
+/// `memory_bytes`: a power of two from 1 to 1024, or `wanted` where that is not 0.
 [[nodiscard]] std::size_t choose_buffer_items(std::size_t wanted, std::size_t memory_bytes,
                                               std::size_t buffers, std::size_t bytes_per_item);
 

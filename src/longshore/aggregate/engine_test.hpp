@@ -1,4 +1,5 @@
-// What tests of engines share: an item that says where it comes from, who sends how many to whom, and every kind of engine on every kind of route.
+// What tests of engines share: an item that says where it comes from, who sends how many to whom,
+// and every kind of engine on every kind of route.
 #pragma once
 
 #include <longshore/aggregate/aggregator.hpp>

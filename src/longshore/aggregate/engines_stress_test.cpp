@@ -1,4 +1,5 @@
-// Thousands of tiny runs of random engines, loads and delays: what goes wrong once in a thousand times shall go wrong here.
+// Thousands of tiny runs of random engines, loads and delays: what goes wrong once in a thousand
+// times shall go wrong here.
 //
 //     engines_stress_test [--seeds N] [--first S]      prints the seed of every run that fails
 #include <longshore/aggregate/engine_test.hpp>
@@ -52,8 +53,9 @@ int destination(int aim, const team& team, random_stream& random) {
   }
 }
 
-// One use: items of every pair are numbered; some items create others where that is allowed. What was sent is noted for later: between
-// uses nothing keeps the ranks together, so that one may be a use ahead.
+// One use: items of every pair are numbered; some items create others where that is allowed. What
+// was sent is noted for later: between uses nothing keeps the ranks together, so that one may be a
+// use ahead.
 template <class Engine>
 void use(team& team, Engine& engine, const scenario& now, int number_of_use, random_stream& random,
          std::vector<std::int64_t>& sent, std::vector<std::int64_t>& came) {
@@ -69,7 +71,8 @@ void use(team& team, Engine& engine, const scenario& now, int number_of_use, ran
          --waiting, to = destination(now.aim, team, random))
       ++sent[to];
     more = engine.advance(waiting == 0);
-    // Some ranks do not look at what arrived for a while, though they advance: messages then lie there over several waves.
+    // Some ranks do not look at what arrived for a while, though they advance: messages then lie
+    // there over several waves.
     if (now.delay_one_in > 0 && asleep == 0 &&
         random.below(static_cast<std::uint64_t>(now.delay_one_in)) == 0)
       asleep = static_cast<int>(random.below(60));

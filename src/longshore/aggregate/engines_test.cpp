@@ -1,4 +1,5 @@
-// What every engine promises, on every route: each item once, in order per pair, to the right rank, from the right rank, to the end.
+// What every engine promises, on every route: each item once, in order per pair, to the right rank,
+// from the right rank, to the end.
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -139,8 +140,8 @@ TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
         team, {.item_bytes = sizeof(item), .buffer_items = 16, .with_source = true},
         [&](auto& engine, const std::string& name) {
           std::vector<std::int64_t> came(static_cast<std::size_t>(team.size()));
-          const std::size_t per_pair =
-              name == "exstack" ? 16 : 50;  // exstack wants all to be drained before it goes on
+          // exstack wants all to be drained before it goes on
+          const std::size_t per_pair = name == "exstack" ? 16 : 50;
           random_stream random(5, static_cast<std::uint64_t>(team.rank()));
           std::size_t refused = 0, wrong = 0, i = 0;
           const std::size_t n = per_pair * came.size();
@@ -187,7 +188,8 @@ TEST(Engines, steady_ones_deliver_what_waits_in_partial_buffers_while_others_sti
                                     .steady_seconds = asked.seconds,
                                     .steady_advances = asked.advances},
                                    [&](auto& engine, const std::string& name) {
-                                     // One item to each; nobody is done before it has got one from everybody. Without a bound this would never end.
+                                     // One item to each; nobody is done before it has got one from everybody. Without a
+                                     // bound this would never end.
                                      for (int peer = 0; peer < team.size(); ++peer)
                                        ASSERT_TRUE(engine.push(peer, item{team.rank(), peer, 0}));
                                      int came = 0;
@@ -242,12 +244,12 @@ TEST(Engines, count_what_they_send_and_time_some_items) {
               },
               [&](int, const item&) { ++came; });
           const std::size_t size = static_cast<std::size_t>(team.size());
-          const std::size_t for_me =
-              (n + size - 1 - static_cast<std::size_t>(team.rank())) / size;  // from each rank
+          // from each rank
+          const std::size_t for_me = (n + size - 1 - static_cast<std::size_t>(team.rank())) / size;
           EXPECT_EQ(came, static_cast<std::int64_t>(size * for_me));
           const engine_report report = engine.report();
-          EXPECT_TRUE(report.hops.size() > 1 || report.hops[0].items == n - for_me)
-              << name;  // the own ones are copies
+          // the own ones are copies
+          EXPECT_TRUE(report.hops.size() > 1 || report.hops[0].items == n - for_me) << name;
           EXPECT_EQ(report.sent().messages == 0, team.size() == 1) << name;
           EXPECT_EQ(engine.sent().messages, report.sent().messages);
           EXPECT_EQ(engine.sent().wire_bytes, report.sent().wire_bytes);

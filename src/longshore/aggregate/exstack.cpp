@@ -7,13 +7,15 @@
 namespace longshore {
 namespace {
 
-// One slot is read by its receiver while the sender fills the other: a rank is never more than one exchange ahead of any other.
+// One slot is read by its receiver while the sender fills the other: a rank is never more than one
+// exchange ahead of any other.
 constexpr int slots_per_channel = 2;
 
 // What follows the items in a message: the sender's progress.
 constexpr std::size_t trailer_bytes = 1;
 
-// Adds the time from the first look that was in vain to the end of the exchange: two clock reads where there is a wait, else none.
+// Adds the time from the first look that was in vain to the end of the exchange: two clock reads
+// where there is a wait, else none.
 class lost_time {
  public:
   lost_time(team& team, double* sum) : team_(team), sum_(sum) {}
@@ -55,8 +57,8 @@ exstack::exstack(team& team, std::size_t buffer_bytes)
 }
 
 void exstack::open_lanes() {
-  // Every receiver has released the slot before the last, or it would not have sent us its last buffer: this waits for nothing
-  // but the acknowledgement of a message.
+  // Every receiver has released the slot before the last, or it would not have sent us its last
+  // buffer: this waits for nothing but the acknowledgement of a message.
   lost_time lost(team_, account_ != nullptr ? &account_->seconds_without_slot : nullptr);
   for (std::size_t peer = 0; peer < lanes_.size(); ++peer) {
     channel_sender& to = channels_->sender(peer);
@@ -86,8 +88,8 @@ void exstack::send_all(progress mine) {
     sent_.wire_bytes += bytes;
     if (off_node) sent_.offnode_bytes += bytes;
     if (account_ != nullptr) {
-      const std::size_t around =
-          trailer_bytes + contents_.head_bytes;  // a rank that gives up sends no head
+      // a rank that gives up sends no head
+      const std::size_t around = trailer_bytes + contents_.head_bytes;
       const std::size_t items = (std::max(bytes, around) - around) / contents_.item_bytes;
       account_->hops.front().count_message(items, contents_.item_bytes, contents_.capacity_items,
                                            bytes, off_node);

@@ -13,12 +13,13 @@
 
 namespace longshore {
 
-/// Satisfies item_engine. Unlike the asynchronous engines: every advance is one exchange with all ranks and waits for the slowest; what
-/// arrived must be drained before the next one, else errc::usage is thrown.
-/// Cost: P messages per rank and exchange. Memory per rank: that of exstack.
+/// Satisfies item_engine. Unlike the asynchronous engines: every advance is one exchange with all
+/// ranks and waits for the slowest; what arrived must be drained before the next one, else
+/// errc::usage is thrown. Cost: P messages per rank and exchange. Memory per rank: that of exstack.
 class exstack_engine {
  public:
-  /// Collective. Of the options item_bytes, buffer_items and items_create_items count; the source is always known.
+  /// Collective. Of the options item_bytes, buffer_items and items_create_items count; the source
+  /// is always known.
   exstack_engine(team& team, const engine_options& options)
       : team_(team),
         options_(with_buffer(team, options)),
@@ -88,7 +89,8 @@ class exstack_engine {
              "rank {} of an exstack advances before it has drained what came from rank {}: an "
              "exchange would lose it",
              team_.rank(), source_);
-      // Where items create items, a rank that just sent some is not done: what they create is still to come.
+      // Where items create items, a rank that just sent some is not done: what they create is still
+      // to come.
       const bool finished = done && !(options_.items_create_items && pushed_);
       const progress all = stack_.exchange(use_failed_ ? progress::failed
                                            : finished  ? progress::done

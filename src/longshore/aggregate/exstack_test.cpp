@@ -1,4 +1,5 @@
-// Delivery, order, flow and termination of exstack, against what each rank can compute that the others send to it.
+// Delivery, order, flow and termination of exstack, against what each rank can compute that the
+// others send to it.
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/core/error.hpp>

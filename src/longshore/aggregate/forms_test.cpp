@@ -24,10 +24,8 @@ void ask_and_check(team& team, const char* name, engine_options engine,
   for (const std::size_t window : {1, 64, 0}) {  // 0: as the dialogue chooses
     dialogue<Engine, std::uint32_t, std::uint64_t> talk(
         team, {.engine = engine, .window_items = window, .combine_entries = combine_entries});
-    const std::size_t many =
-        window == 1
-            ? 20
-            : 60 * static_cast<std::size_t>(team.rank() + 1);  // one at a time takes its time
+    // one at a time takes its time
+    const std::size_t many = window == 1 ? 20 : 60 * static_cast<std::size_t>(team.rank() + 1);
     for (const std::size_t n : {std::size_t{0}, many}) {
       random_stream random(n + window, static_cast<std::uint64_t>(team.rank()));
       std::vector<addressed<std::uint32_t>> questions;

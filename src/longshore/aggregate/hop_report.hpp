@@ -1,5 +1,6 @@
-// What an engine did, hop by hop: how many messages, how full, and how long items and ranks waited. Kept without a clock read per item.
-// All numbers only grow: what happened in between is the difference of two reports.
+// What an engine did, hop by hop: how many messages, how full, and how long items and ranks waited.
+// Kept without a clock read per item. All numbers only grow: what happened in between is the
+// difference of two reports.
 #pragma once
 
 #include <longshore/transport/traffic.hpp>
@@ -12,14 +13,16 @@
 
 namespace longshore {
 
-/// Times in buckets that grow by a quarter of a power of two, from a nanosecond to some hours: percentiles to within 19 %.
+/// Times in buckets that grow by a quarter of a power of two, from a nanosecond to some hours:
+/// percentiles to within 19 %.
 class time_histogram {
  public:
   static constexpr std::size_t buckets = 180;
 
   void add(double seconds) noexcept;
   [[nodiscard]] std::uint64_t count() const noexcept;
-  /// The time that `fraction` of the samples do not exceed (upper end of its bucket); nothing without samples.
+  /// The time that `fraction` of the samples do not exceed (upper end of its bucket); nothing
+  /// without samples.
   [[nodiscard]] std::optional<double> percentile(double fraction) const noexcept;
 
   /// Samples by bucket, so that the histograms of all ranks can be added.
@@ -31,12 +34,12 @@ class time_histogram {
   std::array<std::int64_t, buckets> counts_{};
 };
 
-/// What one rank sent to others over one hop. What it sends itself is copied, and is no message: the number of these copies is all
-/// that is said of them.
+/// What one rank sent to others over one hop. What it sends itself is copied, and is no message:
+/// the number of these copies is all that is said of them.
 struct hop_report {
   std::uint64_t messages = 0;
-  std::uint64_t partial_messages =
-      0;  ///< of these, sent before they were full; the last ones of a use are among them
+  /// of these, sent before they were full; the last ones of a use are among them
+  std::uint64_t partial_messages = 0;
   std::uint64_t items = 0;           ///< with elastic items: 8-byte words
   std::uint64_t payload_bytes = 0;   ///< of the items
   std::uint64_t wire_bytes = 0;      ///< with tags and trailers
@@ -50,7 +53,8 @@ struct hop_report {
     return capacity_items == 0 ? 0
                                : static_cast<double>(items) / static_cast<double>(capacity_items);
   }
-  /// Counts one message: `bytes` on the wire, of which `more_items` of `item_bytes` where `capacity` would have fitted.
+  /// Counts one message: `bytes` on the wire, of which `more_items` of `item_bytes` where
+  /// `capacity` would have fitted.
   void count_message(std::size_t more_items, std::size_t item_bytes, std::size_t capacity,
                      std::size_t bytes, bool off_node) noexcept {
     messages += 1;
@@ -74,11 +78,12 @@ struct engine_report {
   std::vector<hop_report> hops = {};
   double seconds_without_slot = 0;     ///< waited while a push was refused: receivers were behind
   double seconds_nothing_arrived = 0;  ///< waited while nothing came and nothing was left to push
-  time_histogram latency =
-      {};  ///< push to delivery, of some items delivered at this rank; empty where clocks differ
+  /// push to delivery, of some items delivered at this rank; empty where clocks differ
+  time_histogram latency = {};
   std::uint64_t waves = 0;  ///< of counting, where items may create items
 
-  /// All hops together. The payload is that of the first time an item is sent, not of its relays: the caller's to say.
+  /// All hops together. The payload is that of the first time an item is sent, not of its relays:
+  /// the caller's to say.
   [[nodiscard]] traffic sent() const noexcept;
   /// Hop by hop.
   engine_report& operator+=(const engine_report& more);

@@ -1,5 +1,5 @@
-// block, cyclic or block-cyclic, chosen when a program runs. Faces of other languages have no types to choose by, and loops that the library
-// compiles once serve arrays of all three.
+// block, cyclic or block-cyclic, chosen when a program runs. Faces of other languages have no types
+// to choose by, and loops that the library compiles once serve arrays of all three.
 #pragma once
 
 #include <longshore/array/block.hpp>
@@ -10,8 +10,8 @@ namespace longshore {
 
 struct any_distribution {
   static constexpr std::string_view name = "distributed";  // in messages
-  std::uint64_t block_items =
-      0;  ///< 0: block; 1: cyclic; more: block-cyclic with blocks of so many
+  /// 0: block; 1: cyclic; more: block-cyclic with blocks of so many
+  std::uint64_t block_items = 0;
 
   class map {
     // Calls body(map) with the one that was chosen.

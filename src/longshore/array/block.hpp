@@ -1,4 +1,5 @@
-// Block distribution: each rank has one contiguous piece; the remainder is spread over the first ranks, one element each.
+// Block distribution: each rank has one contiguous piece; the remainder is spread over the first
+// ranks, one element each.
 #pragma once
 
 #include <longshore/array/location.hpp>
@@ -33,7 +34,8 @@ struct block {
     }
 
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
-      // The first long_ranks_ pieces have one element more; leaving these out, the rest is as if all pieces were short.
+      // The first long_ranks_ pieces have one element more; leaving these out, the rest is as if
+      // all pieces were short.
       const bool in_long = index < long_end_;
       const std::uint64_t i = in_long ? index : index - long_ranks_;
       const std::uint64_t rank = (in_long ? by_long_ : by_short_).quotient(i);

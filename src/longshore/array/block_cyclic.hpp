@@ -1,4 +1,5 @@
-// Block-cyclic distribution: blocks of b elements are dealt to the ranks in turn; a rank's blocks lie one after the other.
+// Block-cyclic distribution: blocks of b elements are dealt to the ranks in turn; a rank's blocks
+// lie one after the other.
 #pragma once
 
 #include <longshore/array/location.hpp>
@@ -27,8 +28,8 @@ struct block_cyclic {
     [[nodiscard]] constexpr std::uint64_t block_items() const noexcept { return items_.divisor(); }
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
       const std::uint64_t whole = items_.quotient(size_), rounds = ranks_.quotient(whole);
-      const std::uint64_t last =
-          whole - rounds * ranks_.divisor();  // the rank whose turn it is when whole blocks run out
+      // the rank whose turn it is when whole blocks run out
+      const std::uint64_t last = whole - rounds * ranks_.divisor();
       const auto r = static_cast<std::uint64_t>(rank);
       const std::uint64_t blocks = rounds + (r < last ? 1 : 0);
       return blocks * items_.divisor() + (r == last ? size_ - whole * items_.divisor() : 0);

@@ -7,7 +7,8 @@ namespace longshore::detail {
 
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t block_items) {
-  // One reduction: the largest of n and of -n are the largest and the smallest n. Numbers beyond 2^62 are one and the same mistake.
+  // One reduction: the largest of n and of -n are the largest and the smallest n. Numbers beyond
+  // 2^62 are one and the same mistake.
   const auto counted = [](std::uint64_t n) {
     return static_cast<std::int64_t>(std::min(n, most_elements + 1));
   };

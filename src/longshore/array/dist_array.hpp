@@ -1,4 +1,5 @@
-// One array over all ranks: every rank holds the part that the distribution gives it, in symmetric memory.
+// One array over all ranks: every rank holds the part that the distribution gives it, in symmetric
+// memory.
 #pragma once
 
 #include <longshore/array/block.hpp>
@@ -16,7 +17,8 @@
 namespace longshore {
 namespace detail {
 
-/// Collective. Throws errc::usage, on all ranks, unless all gave the same size and the same size of blocks (0 where there are none).
+/// Collective. Throws errc::usage, on all ranks, unless all gave the same size and the same size of
+/// blocks (0 where there are none).
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t block_items);
 /// Throws errc::usage for a block size of 0.
@@ -25,7 +27,8 @@ inline void check_distribution(const block_cyclic& d) {
     fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
 }
 inline void check_distribution(const auto&) {}
-/// Throws errc::out_of_memory unless the bytes can be counted; whether the memory is there is found when it is allocated.
+/// Throws errc::out_of_memory unless the bytes can be counted; whether the memory is there is found
+/// when it is allocated.
 void check_array_size(const team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t largest_local_size, std::size_t element_bytes);
 
@@ -36,8 +39,9 @@ void check_array_size(const team& team, std::string_view distribution, std::uint
 ///     longshore::dist_array<std::int64_t, longshore::cyclic> table(team, n);
 ///     longshore::dist_array<double, longshore::block_cyclic> blocks(team, n, {.block_items = 64});
 ///
-/// Memory per rank: sizeof(T) x elements of the rank that has most, rounded up to pages. The pages are not touched here:
-/// whoever writes them first decides where they lie. The team must outlive the array.
+/// Memory per rank: sizeof(T) x elements of the rank that has most, rounded up to pages. The pages
+/// are not touched here: whoever writes them first decides where they lie. The team must outlive
+/// the array.
 template <trivially_copyable T, distribution Distribution = block>
 class dist_array {
  public:
@@ -60,7 +64,8 @@ class dist_array {
     return {part(segment_->local()), local_size_};
   }
 
-  /// Element 0 of each rank's part, by rank; null where it cannot be loaded and stored from here. Fetch once, then use in loops.
+  /// Element 0 of each rank's part, by rank; null where it cannot be loaded and stored from here.
+  /// Fetch once, then use in loops.
   [[nodiscard]] std::span<T* const> direct_parts() noexcept { return parts_; }
   [[nodiscard]] std::span<const T* const> direct_parts() const noexcept {
     return {parts_.data(), parts_.size()};

@@ -1,4 +1,5 @@
-// Distributed arrays on every transport: each element has one owner, and every rank agrees on which.
+// Distributed arrays on every transport: each element has one owner, and every rank agrees on
+// which.
 #include <longshore/array/dist_array.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -13,7 +14,8 @@ namespace {
 
 using testing::spmd;
 
-// Each owner writes the global index into its elements; then every rank reads all elements through the global view.
+// Each owner writes the global index into its elements; then every rank reads all elements through
+// the global view.
 template <class D>
 void every_rank_sees_every_element(D distribution) {
   spmd([&](team& team) {

@@ -1,4 +1,5 @@
-// Every distribution against the plainest statement of what it is, and exact division against the processor's.
+// Every distribution against the plainest statement of what it is, and exact division against the
+// processor's.
 #include <longshore/array/block.hpp>
 #include <longshore/array/block_cyclic.hpp>
 #include <longshore/array/cyclic.hpp>
@@ -58,7 +59,8 @@ TEST(InvariantDivisor, knows_powers_of_two) {
   EXPECT_FALSE(invariant_divisor(12).is_power_of_two());
 }
 
-// The oracles: owner and offset by dealing out elements one after the other, as the definitions say it.
+// The oracles: owner and offset by dealing out elements one after the other, as the definitions say
+// it.
 std::vector<location> deal(block, std::uint64_t n, int ranks) {
   std::vector<location> at;
   for (int rank = 0; rank < ranks; ++rank) {

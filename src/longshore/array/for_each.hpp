@@ -1,9 +1,11 @@
-// Owner-computes over distributed arrays: every rank, in all of its tasks, visits its own elements of several arrays at once.
+// Owner-computes over distributed arrays: every rank, in all of its tasks, visits its own elements
+// of several arrays at once.
 //
 //     longshore::for_each(workers, longshore::zip(a, b, c), [q](double& x, const double& y, const double& z) { x = y + q * z; });
 //
-// The body sees plain references: data that is known to be local is treated as local, so the loop is that of local arrays.
-// Local calls: no communication and no barrier; each rank may call by itself, and all do so to cover the arrays.
+// The body sees plain references: data that is known to be local is treated as local, so the loop
+// is that of local arrays. Local calls: no communication and no barrier; each rank may call by
+// itself, and all do so to cover the arrays.
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
@@ -51,7 +53,8 @@ void check_equal(const First& first, const Others&... others) {
   (check(others), ...);
 }
 
-// Tasks meet only at whole cache lines of every array: the least number of elements that is a multiple of a line in each.
+// Tasks meet only at whole cache lines of every array: the least number of elements that is a
+// multiple of a line in each.
 template <class... Arrays>
 constexpr std::size_t line_items() {
   std::size_t items = 1;
@@ -63,9 +66,10 @@ constexpr std::size_t line_items() {
 
 }  // namespace detail
 
-/// Calls body(std::span<T>, ...) in each task with the task's elements of each array on this rank, all of the same length: one
-/// contiguous piece per task, that begins at a cache line. Tasks without elements are left out. This is what kernels with vector
-/// code of their own use. Throws errc::usage when the arrays differ in size, ranks or blocks.
+/// Calls body(std::span<T>, ...) in each task with the task's elements of each array on this rank,
+/// all of the same length: one contiguous piece per task, that begins at a cache line. Tasks
+/// without elements are left out. This is what kernels with vector code of their own use. Throws
+/// errc::usage when the arrays differ in size, ranks or blocks.
 template <class... Arrays, class Body>
 void for_each_span(tasks& workers, const zipped<Arrays...>& all, Body&& body) {
   std::apply(
@@ -82,13 +86,14 @@ void for_each_span(tasks& workers, const zipped<Arrays...>& all, Body&& body) {
       all.arrays);
 }
 
-/// Calls body(T&, ...) for each element of this rank. REQUIRES: the body touches no other elements of the arrays; calls may run in
-/// any order and at the same time, on copies of the body.
+/// Calls body(T&, ...) for each element of this rank. REQUIRES: the body touches no other elements
+/// of the arrays; calls may run in any order and at the same time, on copies of the body.
 template <class... Arrays, class Body>
 void for_each(tasks& workers, const zipped<Arrays...>& all, const Body& body) {
   for_each_span(workers, all, [&body](auto... spans) {
     const std::size_t items = std::get<0>(std::tie(spans...)).size();
-    // The body is copied so that what it captured is known not to change with the elements; ivdep states the requirement above.
+    // The body is copied so that what it captured is known not to change with the elements; ivdep
+    // states the requirement above.
     [items, own_body = body](auto*... elements) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep

@@ -1,4 +1,5 @@
-// for_each reaches every element of zipped arrays exactly once, over all ranks and tasks, and refuses arrays that do not match.
+// for_each reaches every element of zipped arrays exactly once, over all ranks and tasks, and
+// refuses arrays that do not match.
 #include <longshore/array/for_each.hpp>
 #include <longshore/transport/spmd_test.hpp>
 

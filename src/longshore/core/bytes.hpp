@@ -7,7 +7,8 @@
 
 namespace longshore {
 
-/// Distance at which two ranks can write without slowing each other down (adjacent-line prefetch makes it two lines of 64).
+/// Distance at which two ranks can write without slowing each other down (adjacent-line prefetch
+/// makes it two lines of 64).
 inline constexpr std::size_t interference_bytes = 128;
 
 /// Alignment of everything that vector instructions or streaming stores work on.

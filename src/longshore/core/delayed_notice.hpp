@@ -1,4 +1,5 @@
-// A line for people about something that takes longer than they expect. Nothing is said about what is over soon.
+// A line for people about something that takes longer than they expect. Nothing is said about what
+// is over soon.
 #pragma once
 
 #include <condition_variable>
@@ -9,7 +10,8 @@
 
 namespace longshore {
 
-/// Prints a line to stderr, once, `seconds` after it was made, unless it has been destroyed by then. Costs a thread.
+/// Prints a line to stderr, once, `seconds` after it was made, unless it has been destroyed by
+/// then. Costs a thread.
 class delayed_notice {
  public:
   /// `text` is called by that thread. It may give an empty text: then nothing is printed.

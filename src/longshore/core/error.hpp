@@ -1,4 +1,5 @@
-// The one exception type of the library: a code that programs act on, and a message that people act on.
+// The one exception type of the library: a code that programs act on, and a message that people act
+// on.
 #pragma once
 
 #include <concepts>
@@ -12,7 +13,8 @@
 
 namespace longshore {
 
-/// What kind of thing went wrong. The values are part of the interface of every language; they are never renumbered.
+/// What kind of thing went wrong. The values are part of the interface of every language; they are
+/// never renumbered.
 enum class errc {
   usage = 1,          ///< the caller asked for something that makes no sense: nothing was done
   unsupported = 2,    ///< makes sense, but not on this transport, build or machine
@@ -25,7 +27,8 @@ enum class errc {
 /// Name of a code, as shown in messages: "usage", "timeout", ...
 [[nodiscard]] const char* name_of(errc code) noexcept;
 
-/// Thrown by every layer. what() says what happened, on which rank and with which peer where that matters, and what to do.
+/// Thrown by every layer. what() says what happened, on which rank and with which peer where that
+/// matters, and what to do.
 class error : public std::runtime_error {
  public:
   error(errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -35,14 +38,16 @@ class error : public std::runtime_error {
   errc code_;
 };
 
-/// The program of another language than C++ failed; what() is the whole text. Thrown by the interface of that language.
+/// The program of another language than C++ failed; what() is the whole text. Thrown by the
+/// interface of that language.
 class program_failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// How the end of a run tells its cause: an error of the library by its code ("usage: ..."), an exception of the program by its type
-/// ("the program threw std::out_of_range: ..."). REQUIRES: not null.
+/// How the end of a run tells its cause: an error of the library by its code ("usage: ..."), an
+/// exception of the program by its type ("the program threw std::out_of_range: ..."). REQUIRES: not
+/// null.
 [[nodiscard]] std::string failure_text(const std::exception_ptr& thrown);
 
 namespace detail {
@@ -85,7 +90,8 @@ class message_value {
   };
 };
 
-/// The text of a message with a {} for each value, in the language of fmt; the compiler counts them.
+/// The text of a message with a {} for each value, in the language of fmt; the compiler counts
+/// them.
 template <class... Values>
 class message_format {
  public:
@@ -94,8 +100,8 @@ class message_format {
     std::size_t places = 0;
     for (std::size_t i = 0; i + 1 < Size; ++i)
       if (text[i] == '{' && text[++i] != '{') ++places;
-    if (places != sizeof...(Values))
-      throw "a message has a {} for each value";  // an error of compiling
+    // an error of compiling
+    if (places != sizeof...(Values)) throw "a message has a {} for each value";
   }
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 

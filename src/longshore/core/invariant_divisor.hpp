@@ -1,5 +1,6 @@
-// Division by a number that is known before the loop: a multiplication and shifts, exact for every 64-bit dividend.
-// T. Granlund, P. L. Montgomery, "Division by invariant integers using multiplication", PLDI 1994, figure 4.1.
+// Division by a number that is known before the loop: a multiplication and shifts, exact for every
+// 64-bit dividend. T. Granlund, P. L. Montgomery, "Division by invariant integers using
+// multiplication", PLDI 1994, figure 4.1.
 #pragma once
 
 #include <bit>
@@ -22,7 +23,8 @@ class invariant_divisor {
     multiplier_ = static_cast<std::uint64_t>((static_cast<uint128>(excess) << 64) / divisor) + 1;
     first_shift_ = bits < 1 ? 0 : 1;
     last_shift_ = bits < 1 ? 0 : bits - 1;
-    // Of dividends below 2^63 one bit less is asked, and the multiplier ceil(2^(63 + l) / d) fits into 64 bits.
+    // Of dividends below 2^63 one bit less is asked, and the multiplier ceil(2^(63 + l) / d) fits
+    // into 64 bits.
     if (divisor > 1)
       half_multiplier_ =
           static_cast<std::uint64_t>(((uint128{1} << (63 + bits)) + divisor - 1) / divisor);

@@ -1,4 +1,5 @@
-// Choices that users type by name: where a name stands in a list, or an error that tells the whole list.
+// Choices that users type by name: where a name stands in a list, or an error that tells the whole
+// list.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -19,8 +20,8 @@ requires requires(const Entry& entry) { std::string_view(entry.name); }
   return entry.name;
 }
 
-/// The place of `name` in `list`. `no_such` begins the message of errc::usage, which is thrown for a name that is not there:
-/// "no halo mode is named".
+/// The place of `name` in `list`. `no_such` begins the message of errc::usage, which is thrown for
+/// a name that is not there: "no halo mode is named".
 template <class List>
 [[nodiscard]] std::size_t place_of_name(const List& list, std::string_view name,
                                         std::string_view no_such) {

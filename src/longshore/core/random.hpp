@@ -1,4 +1,5 @@
-// Random numbers that are the same on every machine, compiler and transport: the standard library's distributions are not.
+// Random numbers that are the same on every machine, compiler and transport: the standard library's
+// distributions are not.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 
 namespace longshore {
 
-/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014): turns any seed, also 0, 1, 2, ..., into well mixed bits.
+/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014): turns any seed, also 0, 1, 2, ..., into well mixed
+/// bits.
 [[nodiscard]] constexpr std::uint64_t mix_bits(std::uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -16,7 +18,8 @@ namespace longshore {
   return x ^ (x >> 31);
 }
 
-/// xoshiro256** (Blackman, Vigna, TOMS 2021), seeded through splitmix64. `stream` separates ranks: same seed, independent streams.
+/// xoshiro256** (Blackman, Vigna, TOMS 2021), seeded through splitmix64. `stream` separates ranks:
+/// same seed, independent streams.
 class random_stream {
  public:
   explicit constexpr random_stream(std::uint64_t seed, std::uint64_t stream = 0) noexcept {
@@ -37,7 +40,8 @@ class random_stream {
     return result;
   }
 
-  /// A number in [0, bound), bound > 0. Lemire's multiplication (TOMACS 2019) without its rejection step: the bias is below bound / 2^64.
+  /// A number in [0, bound), bound > 0. Lemire's multiplication (TOMACS 2019) without its rejection
+  /// step: the bias is below bound / 2^64.
   constexpr std::uint64_t below(std::uint64_t bound) noexcept {
     __extension__ using uint128 = unsigned __int128;
     return static_cast<std::uint64_t>((static_cast<uint128>((*this)()) * bound) >> 64);

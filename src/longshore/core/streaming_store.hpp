@@ -1,4 +1,5 @@
-// Stores that pass the caches by: for output that is larger than they are, and would only be read into them to be overwritten.
+// Stores that pass the caches by: for output that is larger than they are, and would only be read
+// into them to be overwritten.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -13,7 +14,8 @@
 
 namespace longshore {
 
-/// Whether there is a streaming store for values of this type; elsewhere stream_store is a plain one.
+/// Whether there is a streaming store for values of this type; elsewhere stream_store is a plain
+/// one.
 template <trivially_copyable T>
 inline constexpr bool can_stream =
 #if defined(__x86_64__)

@@ -1,4 +1,5 @@
-// Strategy auto on every transport and layout: right whatever it chooses, the same choice on all ranks, measured once and then known.
+// Strategy auto on every transport and layout: right whatever it chooses, the same choice on all
+// ranks, measured once and then known.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -22,7 +23,8 @@ namespace {
 using testing::spmd;
 using origin = gather_decision::origin;
 
-// A profile of this test alone; the user's is not touched, and tests after it find the environment as it was. Rank 0 alone looks at that.
+// A profile of this test alone; the user's is not touched, and tests after it find the environment
+// as it was. Rank 0 alone looks at that.
 class Auto : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -221,7 +223,8 @@ TEST_F(Auto, a_budget_that_is_no_number_fails_on_all_ranks) {
   });
 }
 
-// Another profile for what the file has been measured for: small calls are to go one by one, larger ones in rounds.
+// Another profile for what the file has been measured for: small calls are to go one by one, larger
+// ones in rounds.
 void make_choices_differ(const std::string& file) {
   std::ifstream in(file);
   std::string title, columns, key;

@@ -1,5 +1,6 @@
-// What the ranks ask for in the tests of gather, scatter and updates, and values whose every byte tells a mistake. All of it can be
-// made again on any rank: that is what makes a serial oracle possible.
+// What the ranks ask for in the tests of gather, scatter and updates, and values whose every byte
+// tells a mistake. All of it can be made again on any rank: that is what makes a serial oracle
+// possible.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -98,8 +99,9 @@ void fill_table(Table& table, const Value& value_of) {
   table.team().barrier();
 }
 
-/// Calls body(options) with every strategy that is usable, and for those that have buffers with small and large ones, with and without
-/// combining. Options: that of scatter or of update. Collective.
+/// Calls body(options) with every strategy that is usable, and for those that have buffers with
+/// small and large ones, with and without combining. Options: that of scatter or of update.
+/// Collective.
 template <class Options, class WhyNot, class Body>
 void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot& why_not,
                      const Body& body) {
@@ -110,8 +112,8 @@ void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot&
         if ((buffer_items != 1024 || combine) && strategy != gather_strategy::exstack &&
             !asynchronous)
           continue;
-        if (combine && asynchronous && buffer_items == 1024)
-          continue;  // small buffers end more often
+        // small buffers end more often
+        if (combine && asynchronous && buffer_items == 1024) continue;
         Options options;
         options.strategy = strategy;
         options.buffer_items = buffer_items;
@@ -121,8 +123,8 @@ void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot&
       }
 }
 
-/// Which error each rank gets from call(mine), where the last rank, whose `mine` is true, makes a mistake; and that its message has the words.
-/// `told`: the others know of it.
+/// Which error each rank gets from call(mine), where the last rank, whose `mine` is true, makes a
+/// mistake; and that its message has the words. `told`: the others know of it.
 template <class Call>
 void expect_failure(team& team, bool told, const std::vector<std::string>& words,
                     const Call& call) {

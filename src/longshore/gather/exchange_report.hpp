@@ -5,8 +5,8 @@
 
 namespace longshore {
 
-/// Of one rank, since the plan or stream was made. Without hops where no messages are aggregated (strategies agp and direct), without
-/// replies where nothing comes back (scatter, updates).
+/// Of one rank, since the plan or stream was made. Without hops where no messages are aggregated
+/// (strategies agp and direct), without replies where nothing comes back (scatter, updates).
 struct exchange_report {
   engine_report requests = {}, replies = {};
 

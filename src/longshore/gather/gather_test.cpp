@@ -1,4 +1,5 @@
-// Every strategy on every distribution against the one oracle: the value of element i is a function of i.
+// Every strategy on every distribution against the one oracle: the value of element i is a function
+// of i.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/demand_test.hpp>
 #include <longshore/gather/gather.hpp>

@@ -1,5 +1,6 @@
-// What an update does with an element and a value: the operations of histograms. Each is associative and commutative: in which
-// order, and combined how, the values of all ranks reach an element makes no difference (but for the rounding of sums).
+// What an update does with an element and a value: the operations of histograms. Each is
+// associative and commutative: in which order, and combined how, the values of all ranks reach an
+// element makes no difference (but for the rounding of sums).
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -88,16 +89,17 @@ struct bit_and {
 
 namespace longshore {
 
-/// What an update may do: any function of an element and a value that gives the new element, and is associative and
-/// commutative. The same on all ranks; copied, and called on whichever rank does the work.
+/// What an update may do: any function of an element and a value that gives the new element, and is
+/// associative and commutative. The same on all ranks; copied, and called on whichever rank does
+/// the work.
 template <class Op, class T>
 concept update_operation = trivially_copyable<T> && std::copyable<Op> &&
     requires(const Op op, const T& element, const T& value) {
   { op(element, value) } -> std::convertible_to<T>;
 };
 
-/// Operations that also name the value that changes nothing (an own one: `template <class T> T identity() const`): what is
-/// combined on one rank then needs no first value.
+/// Operations that also name the value that changes nothing (an own one: `template <class T> T
+/// identity() const`): what is combined on one rank then needs no first value.
 template <class Op, class T>
 concept has_identity = update_operation<Op, T> && requires(const Op op) {
   { op.template identity<T>() } -> std::same_as<T>;

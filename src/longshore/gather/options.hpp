@@ -10,25 +10,28 @@
 namespace longshore {
 
 struct gather_options {
-  gather_strategy strategy = gather_strategy::
-      automatic;  ///< automatic: strategy, buffer_items and hops by what was measured here
-  std::size_t buffer_items =
-      1024;  ///< of an aggregating strategy: items per destination in one exchange
-  int hops =
-      0;  ///< of strategy conveyor: 1, 2 or 3; 0: 2 for more than 128 ranks on nodes of several, else 1
-  /// Aggregating strategies: what a buffer holds twice for one element is combined before it leaves: asked for once, or added up,
-  /// or (scatter) the later value alone sent. Costs some nanoseconds per index; pays where few elements are met often.
+  gather_strategy strategy =
+      /// automatic: strategy, buffer_items and hops by what was measured here
+      gather_strategy::automatic;
+  /// of an aggregating strategy: items per destination in one exchange
+  std::size_t buffer_items = 1024;
+  /// of strategy conveyor: 1, 2 or 3; 0: 2 for more than 128 ranks on nodes of several, else 1
+  int hops = 0;
+  /// Aggregating strategies: what a buffer holds twice for one element is combined before it
+  /// leaves: asked for once, or added up, or (scatter) the later value alone sent. Costs some
+  /// nanoseconds per index; pays where few elements are met often.
   bool combine = false;
-  /// Strategy auto: the most requests of a rank in one call, where that is known (the largest of what the ranks say counts): the choice
-  /// is then made for this size, once. 0: not known; where it matters, the ranks agree on it now and then while the plan is used.
+  /// Strategy auto: the most requests of a rank in one call, where that is known (the largest of
+  /// what the ranks say counts): the choice is then made for this size, once. 0: not known; where
+  /// it matters, the ranks agree on it now and then while the plan is used.
   std::size_t expected_requests = 0;
 };
 using scatter_options = gather_options;
 using update_options = gather_options;
 
-/// Buffers per destination for requests without a reply, of the asynchronous strategies. Nothing else
-/// paces their senders: with 2, ranks on MPI wait a quarter of the time for a message to be taken.
-/// For requests with a reply 2 are enough.
+/// Buffers per destination for requests without a reply, of the asynchronous strategies. Nothing
+/// else paces their senders: with 2, ranks on MPI wait a quarter of the time for a message to be
+/// taken. For requests with a reply 2 are enough.
 inline constexpr int request_slots = 4;
 
 /// What a plan does, and why.
@@ -41,8 +44,8 @@ struct gather_decision {
   };
   origin from = origin::asked;
   detail::choices_by_size by_size = {};  ///< by class of requests
-  bool all_reachable =
-      false;  ///< whether every rank can load from and store to the memory of every other
+  /// whether every rank can load from and store to the memory of every other
+  bool all_reachable = false;
 
   [[nodiscard]] static detail::choices_by_size uniform(const gather_choice& choice) {
     detail::choices_by_size all;

@@ -1,4 +1,5 @@
-// scatter: table[indices[i]] = values[i], where the table is spread over all ranks and the indices are any.
+// scatter: table[indices[i]] = values[i], where the table is spread over all ranks and the indices
+// are any.
 #pragma once
 
 #include <longshore/gather/detail/planned.hpp>
@@ -36,8 +37,8 @@ extern template std::unique_ptr<planned_scatter<word64>> plan_scatter(
 
 }  // namespace detail
 
-/// What scatters into one table need, made once and used often: nothing is allocated while it is used (by strategy auto, where it depends
-/// on the number of requests, when a size is first met).
+/// What scatters into one table need, made once and used often: nothing is allocated while it is
+/// used (by strategy auto, where it depends on the number of requests, when a size is first met).
 ///
 ///     longshore::scatter_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
 ///     plan(indices, values);
@@ -47,25 +48,26 @@ extern template std::unique_ptr<planned_scatter<word64>> plan_scatter(
 template <trivially_copyable T, distribution Distribution>
 class scatter_plan {
  public:
-  /// Why `strategy` cannot be used with such elements, or nothing. `all_reachable`: whether every rank can store to the memory of
-  /// every other.
+  /// Why `strategy` cannot be used with such elements, or nothing. `all_reachable`: whether every
+  /// rank can store to the memory of every other.
   [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy,
                                                           bool all_reachable) {
     return detail::why_not_scatter(strategy, all_reachable, sizeof(T));
   }
 
-  /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
-  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory. Strategy auto measures for a part of a second in
-  /// a layout that the profile of this machine does not have yet.
+  /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a
+  /// strategy that is not there or not possible here, errc::usage for buffers of no items,
+  /// errc::out_of_memory. Strategy auto measures for a part of a second in a layout that the
+  /// profile of this machine does not have yet.
   explicit scatter_plan(dist_array<T, Distribution>& table, scatter_options options = {})
       : plan_(detail::plan_scatter(parts(table), options)) {}
 
-  /// table[indices[i]] = values[i] for all i; indices are global, any number of them, different on each rank. Of two values for
-  /// one element one wins, whole; not always the later one.
-  /// Collective. The elements may be read by all ranks after the barrier that follows (none is made here); nobody may touch them
-  /// before.
-  /// Throws errc::usage when the sizes differ or an index is out of range (then, unless the strategy is agp or direct,
-  /// errc::peer_failed on the other ranks); the plan can be used again, the table may be written in part.
+  /// table[indices[i]] = values[i] for all i; indices are global, any number of them, different on
+  /// each rank. Of two values for one element one wins, whole; not always the later one.
+  /// Collective. The elements may be read by all ranks after the barrier that follows (none is made
+  /// here); nobody may touch them before. Throws errc::usage when the sizes differ or an index is
+  /// out of range (then, unless the strategy is agp or direct, errc::peer_failed on the other
+  /// ranks); the plan can be used again, the table may be written in part.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
     plan_->run(indices, {reinterpret_cast<const element*>(values.data()), values.size()});
   }
@@ -78,7 +80,8 @@ class scatter_plan {
   [[nodiscard]] const gather_decision& decision() const noexcept { return plan_->decision(); }
   /// What this rank moved in the last call: payload is the values; offsets count as wire bytes.
   [[nodiscard]] const traffic& moved() const noexcept { return plan_->moved(); }
-  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies, waits.
+  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies,
+  /// waits.
   [[nodiscard]] exchange_report what_happened() const { return plan_->what_happened(); }
 
  private:
@@ -87,7 +90,8 @@ class scatter_plan {
   std::unique_ptr<detail::planned_scatter<element>> plan_;
 };
 
-/// Collective. One scatter with a plan of its own; see scatter_plan, which is better where more than one follows.
+/// Collective. One scatter with a plan of its own; see scatter_plan, which is better where more
+/// than one follows.
 template <trivially_copyable T, distribution Distribution>
 void scatter(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
              std::type_identity_t<std::span<const T>> values, scatter_options options = {}) {

@@ -1,4 +1,5 @@
-// Every strategy of scatter on every distribution against the one oracle: what each element may hold, from everybody's requests.
+// Every strategy of scatter on every distribution against the one oracle: what each element may
+// hold, from everybody's requests.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/demand_test.hpp>
 #include <longshore/gather/scatter.hpp>

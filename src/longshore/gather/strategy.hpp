@@ -37,12 +37,14 @@ inline constexpr std::array<named_gather_strategy, 7> gather_strategies = {{
 /// The strategy of that name. Throws errc::usage that lists the names.
 [[nodiscard]] gather_strategy gather_strategy_of(std::string_view name);
 
-/// Why `strategy` cannot be used, or nothing. `all_reachable`: whether every rank can load from the memory of every other.
+/// Why `strategy` cannot be used, or nothing. `all_reachable`: whether every rank can load from the
+/// memory of every other.
 [[nodiscard]] std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable);
 
 namespace detail {
 
-/// The same for scatter and updates of such elements. `has_fetch_add`: whether transports have the atomic for the update.
+/// The same for scatter and updates of such elements. `has_fetch_add`: whether transports have the
+/// atomic for the update.
 [[nodiscard]] std::optional<std::string> why_not_scatter(gather_strategy strategy,
                                                          bool all_reachable,
                                                          std::size_t element_bytes);

@@ -1,14 +1,16 @@
-// The streaming forms: one element at a time, as Chapel's aggregators have it (a copy per element and a flush), where the program
-// does not have its indices in an array.
+// The streaming forms: one element at a time, as Chapel's aggregators have it (a copy per element
+// and a flush), where the program does not have its indices in an array.
 //
 //     longshore::scatterer s(table);
 //     for (...) s.copy(index, value);
 //     s.flush();
 //
-// A stream is made once, collectively, and used often: its buffers are kept, nothing is allocated while it is used. copy() sends a
-// buffer when it is full; when the receiver is too far behind, it does what others asked of this rank until there is room: so every
-// rank must go on calling copy() or flush(). flush() is collective: it returns when all ranks have called it and everything is done
-// that was asked of this rank. An index out of range throws errc::usage from copy(), and nothing is sent for it.
+// A stream is made once, collectively, and used often: its buffers are kept, nothing is allocated
+// while it is used. copy() sends a buffer when it is full; when the receiver is too far behind, it
+// does what others asked of this rank until there is room: so every rank must go on calling copy()
+// or flush(). flush() is collective: it returns when all ranks have called it and everything is
+// done that was asked of this rank. An index out of range throws errc::usage from copy(), and
+// nothing is sent for it.
 #pragma once
 
 #include <longshore/aggregate/deliver.hpp>
@@ -30,14 +32,16 @@ namespace longshore {
 
 struct element_stream_options {
   std::size_t buffer_items = 1024;  ///< per destination
-  gather_strategy strategy =
-      gather_strategy::conveyor;  ///< the engine: exstack2, conveyor or aggregator
-  int hops = 0;                   ///< of strategy conveyor, as in gather_options
+  /// the engine: exstack2, conveyor or aggregator
+  gather_strategy strategy = gather_strategy::conveyor;
+  /// of strategy conveyor, as in gather_options
+  int hops = 0;
 };
 
 namespace detail {
 
-/// The element of a distributed table that a stream is asked for; throws errc::usage where there is none.
+/// The element of a distributed table that a stream is asked for; throws errc::usage where there is
+/// none.
 template <trivially_copyable T, distribution Distribution>
 [[nodiscard]] inline location locate_for(const char* operation,
                                          const dist_array<T, Distribution>& table,
@@ -47,8 +51,8 @@ template <trivially_copyable T, distribution Distribution>
   return table.map().owner_offset(static_cast<std::uint64_t>(index));
 }
 
-/// The engine of a stream. Throws errc::usage for buffers of no items, errc::unsupported for a strategy that has no engine that waits for
-/// nobody.
+/// The engine of a stream. Throws errc::usage for buffers of no items, errc::unsupported for a
+/// strategy that has no engine that waits for nobody.
 [[nodiscard]] engine_options stream_engine(const char* operation, const team& team,
                                            const element_stream_options& asked,
                                            std::size_t item_bytes);
@@ -68,7 +72,8 @@ class owner_stream {
   /// May do what others asked of this rank, and wait for room.
   void put(std::int64_t index, const T& value) {
     const location at = locate_for(operation_, table_, index);
-    // The own elements, too: to ask whether an element is one costs more, where that cannot be predicted, than its way through a buffer.
+    // The own elements, too: to ask whether an element is one costs more, where that cannot be
+    // predicted, than its way through a buffer.
     const item request(at.offset, value);
     if (!engine_.push(at.rank, request)) [[unlikely]]
       push_later(at.rank, request);
@@ -121,8 +126,8 @@ struct update_with {
 
 }  // namespace detail
 
-/// table[index] = value, one by one; of two values for one element one wins, whole. After flush() a barrier makes the elements
-/// readable by all ranks. The table must outlive it.
+/// table[index] = value, one by one; of two values for one element one wins, whole. After flush() a
+/// barrier makes the elements readable by all ranks. The table must outlive it.
 template <trivially_copyable T, distribution Distribution>
 class scatterer {
  public:
@@ -140,8 +145,8 @@ class scatterer {
   detail::owner_stream<T, Distribution, detail::overwrite> stream_;
 };
 
-/// table[index] = op(table[index], value), one by one, in any order. After flush() a barrier makes the elements readable by all
-/// ranks. The table must outlive it.
+/// table[index] = op(table[index], value), one by one, in any order. After flush() a barrier makes
+/// the elements readable by all ranks. The table must outlive it.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add>
 class updater {
  public:
@@ -160,11 +165,12 @@ class updater {
   detail::owner_stream<T, Distribution, detail::update_with<Op>> stream_;
 };
 
-/// *out = table[index], one by one. Nobody may write the elements before all ranks have flushed. The table must outlive it.
-/// Answers of one rank come back in the order of the questions to it, so that neither needs a number. Where the owner's memory can be
-/// reached the element is loaded at once.
-/// Memory per rank: that of two conveyors, for items of 8 and of sizeof(T) bytes, and 8 bytes per place for an open question: 4 x
-/// buffer_items per rank, or fewer (16 at least) where that is more than 2^18 in all.
+/// *out = table[index], one by one. Nobody may write the elements before all ranks have flushed.
+/// The table must outlive it. Answers of one rank come back in the order of the questions to it, so
+/// that neither needs a number. Where the owner's memory can be reached the element is loaded at
+/// once. Memory per rank: that of two conveyors, for items of 8 and of sizeof(T) bytes, and 8 bytes
+/// per place for an open question: 4 x buffer_items per rank, or fewer (16 at least) where that is
+/// more than 2^18 in all.
 template <trivially_copyable T, distribution Distribution>
 class gatherer {
  public:
@@ -179,7 +185,8 @@ class gatherer {
                                           4 * options.buffer_items + least_window))),
         places_(waiting_.size() * window_) {}
 
-  /// Asks for *out = table[index]; there by the end of the next flush(), until which `out` must stay.
+  /// Asks for *out = table[index]; there by the end of the next flush(), until which `out` must
+  /// stay.
   void copy(T* out, std::int64_t index) {
     const location at = detail::locate_for("gatherer", table_, index);
     if (const T* part = table_.direct_parts()[at.rank]) {
@@ -214,10 +221,11 @@ class gatherer {
                                   std::size_t item_bytes) {
     engine_options options = detail::stream_engine("gatherer", team, asked, item_bytes);
     options.with_source = true;
-    options.slots =
-        4;  // with fewer, two ranks that ask each other go on in turns: each stops until the other has answered
-    options.ship_when_idle =
-        true;  // who waits because all places are taken asks no more, and fills no buffer
+    // with fewer, two ranks that ask each other go on in turns: each stops until the other has
+    // answered
+    options.slots = 4;
+    // who waits because all places are taken asks no more, and fills no buffer
+    options.ship_when_idle = true;
     return options;
   }
 
@@ -234,7 +242,8 @@ class gatherer {
       idle.turn(serve(false), !is_full());
   }
 
-  // Answers what was asked here, as far as there is room, and puts values that came where they belong; says whether anything moved.
+  // Answers what was asked here, as far as there is room, and puts values that came where they
+  // belong; says whether anything moved.
   bool serve(bool done) {
     const std::size_t before = questions_.activity();
     std::size_t moved = 0;

@@ -1,4 +1,5 @@
-// The streaming forms against oracles: what the table holds is a function of the index, and every update is counted once.
+// The streaming forms against oracles: what the table holds is a function of the index, and every
+// update is counted once.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/demand_test.hpp>
 #include <longshore/gather/streams.hpp>
@@ -11,7 +12,8 @@
 #include <cstdlib>
 #include <new>
 
-// How often this thread has allocated: streams are not to. All forms that a program may mix are replaced together.
+// How often this thread has allocated: streams are not to. All forms that a program may mix are
+// replaced together.
 static thread_local std::size_t allocations = 0;
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++allocations;
@@ -68,8 +70,8 @@ TEST(Updater, counts_every_item_once_over_several_uses) {
         std::fill(table.local().begin(), table.local().end(), 0);
         team.barrier();
         const auto indices = wanted.indices({team.rank(), team.size(), table.size()});
-        for (int use = 0; use < 3;
-             ++use) {  // no barrier between uses: a fast rank's next use meets a slow rank's last
+        // no barrier between uses: a fast rank's next use meets a slow rank's last
+        for (int use = 0; use < 3; ++use) {
           for (const auto index : indices) add.update(index, use + 1);
           add.flush();
         }
@@ -223,8 +225,8 @@ TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
       const std::size_t before = allocations;
       for (std::size_t i = 0; i < out.size(); ++i) add.update(index(i), 1);
       add.flush();
-      allocated =
-          allocations - before;  // of the last use: a first one may grow lists of the transport
+      // of the last use: a first one may grow lists of the transport
+      allocated = allocations - before;
       team.barrier();
       const std::size_t between = allocations;
       for (std::size_t i = 0; i < out.size(); ++i) from.copy(&out[i], index(i));

@@ -1,5 +1,5 @@
-// update and histogram: table[indices[i]] = op(table[indices[i]], value), where the table is spread over all ranks and the indices
-// are any; nothing is lost however many ranks meet at one element.
+// update and histogram: table[indices[i]] = op(table[indices[i]], value), where the table is spread
+// over all ranks and the indices are any; nothing is lost however many ranks meet at one element.
 #pragma once
 
 #include <longshore/gather/detail/planned.hpp>
@@ -71,8 +71,8 @@ extern template std::unique_ptr<planned_update<std::uint64_t>> plan_update(
 
 }  // namespace detail
 
-/// What updates of one table need, made once and used often: nothing is allocated while it is used (by strategy auto, where it depends
-/// on the number of requests, when a size is first met).
+/// What updates of one table need, made once and used often: nothing is allocated while it is used
+/// (by strategy auto, where it depends on the number of requests, when a size is first met).
 ///
 ///     longshore::update_plan largest(table, longshore::op::max{});
 ///     largest(indices, values);
@@ -84,8 +84,8 @@ extern template std::unique_ptr<planned_update<std::uint64_t>> plan_update(
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add>
 class update_plan {
  public:
-  /// Why `strategy` cannot be used with such elements and this operation, or nothing. `all_reachable`: whether every rank can load
-  /// from and store to the memory of every other.
+  /// Why `strategy` cannot be used with such elements and this operation, or nothing.
+  /// `all_reachable`: whether every rank can load from and store to the memory of every other.
   [[nodiscard]] static std::optional<std::string> why_not(gather_strategy strategy,
                                                           bool all_reachable) {
     return detail::why_not_update(
@@ -93,27 +93,29 @@ class update_plan {
         std::integral<T> && sizeof(T) == sizeof(std::int64_t) && std::same_as<Op, op::add>);
   }
 
-  /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a strategy that is not there or
-  /// not possible here, errc::usage for buffers of no items, errc::out_of_memory. Strategy auto measures for a part of a second in
-  /// a layout that the profile of this machine does not have yet: updates by one value for all, since these are histograms.
+  /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a
+  /// strategy that is not there or not possible here, errc::usage for buffers of no items,
+  /// errc::out_of_memory. Strategy auto measures for a part of a second in a layout that the
+  /// profile of this machine does not have yet: updates by one value for all, since these are
+  /// histograms.
   explicit update_plan(dist_array<T, Distribution>& table, Op op, update_options options = {})
       : plan_(detail::plan_update(parts(table), op, options)) {}
   explicit update_plan(dist_array<T, Distribution>& table,
                        update_options options = {}) requires std::default_initializable<Op>
       : update_plan(table, Op{}, options) {}
 
-  /// table[indices[i]] = op(table[indices[i]], values[i]) for all i, in any order; indices are global, any number of them,
-  /// different on each rank.
-  /// Collective. The elements may be read by all ranks after the barrier that follows (none is made here); nobody may touch them
-  /// before.
-  /// Throws errc::usage when the sizes differ or an index is out of range (then, unless the strategy is agp, errc::peer_failed
-  /// on the other ranks); the plan can be used again, the table may be updated in part.
+  /// table[indices[i]] = op(table[indices[i]], values[i]) for all i, in any order; indices are
+  /// global, any number of them, different on each rank. Collective. The elements may be read by
+  /// all ranks after the barrier that follows (none is made here); nobody may touch them before.
+  /// Throws errc::usage when the sizes differ or an index is out of range (then, unless the
+  /// strategy is agp, errc::peer_failed on the other ranks); the plan can be used again, the table
+  /// may be updated in part.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
     plan_->run(indices, std::span(reinterpret_cast<const element*>(values.data()), values.size()));
   }
 
-  /// table[indices[i]] = op(table[indices[i]], amount) for all i: the same with one value, which then need not travel with each
-  /// index. The amount may differ between ranks.
+  /// table[indices[i]] = op(table[indices[i]], amount) for all i: the same with one value, which
+  /// then need not travel with each index. The amount may differ between ranks.
   void operator()(std::span<const std::int64_t> indices, const T& amount) {
     plan_->run(indices, reinterpret_cast<const element&>(amount));
   }
@@ -127,9 +129,11 @@ class update_plan {
   [[nodiscard]] const gather_choice& choice() const noexcept { return plan_->choice(); }
   /// All choices, and why.
   [[nodiscard]] const gather_decision& decision() const noexcept { return plan_->decision(); }
-  /// What this rank moved in the last call: payload is the values, or the indices where the value is one constant.
+  /// What this rank moved in the last call: payload is the values, or the indices where the value
+  /// is one constant.
   [[nodiscard]] const traffic& moved() const noexcept { return plan_->moved(); }
-  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies, waits.
+  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies,
+  /// waits.
   [[nodiscard]] exchange_report what_happened() const { return plan_->what_happened(); }
 
  private:
@@ -143,7 +147,8 @@ update_plan(dist_array<T, Distribution>&) -> update_plan<T, Distribution>;
 template <trivially_copyable T, distribution Distribution>
 update_plan(dist_array<T, Distribution>&, update_options) -> update_plan<T, Distribution>;
 
-/// Collective. One update with a plan of its own; see update_plan, which is better where more than one follows.
+/// Collective. One update with a plan of its own; see update_plan, which is better where more than
+/// one follows.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op>
 void update(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
             std::type_identity_t<std::span<const T>> values, Op op, update_options options = {}) {
@@ -152,7 +157,8 @@ void update(dist_array<T, Distribution>& table, std::span<const std::int64_t> in
   plan(indices, values);
 }
 
-/// Collective. Counts: table[indices[i]] += amount; see update_plan, which is better where more than one follows.
+/// Collective. Counts: table[indices[i]] += amount; see update_plan, which is better where more
+/// than one follows.
 template <trivially_copyable T, distribution Distribution>
 requires update_operation<op::add, T>
 void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,

@@ -1,4 +1,5 @@
-// Every strategy and operation of update on every distribution against the one oracle: all requests of all ranks, replayed one by one.
+// Every strategy and operation of update on every distribution against the one oracle: all requests
+// of all ranks, replayed one by one.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/demand_test.hpp>
 #include <longshore/gather/update.hpp>
@@ -58,7 +59,8 @@ T first_value(std::uint64_t index) {
   return small_value<T>(7, index);
 }
 
-// What the elements of this rank hold after all requests of all ranks, replayed. `constant`: of each rank instead of values. Local.
+// What the elements of this rank hold after all requests of all ranks, replayed. `constant`: of
+// each rank instead of values. Local.
 template <class T, class Distribution, class Op>
 std::vector<T> replayed(const dist_array<T, Distribution>& table, const demand& wanted, Op op,
                         bool constant) {

@@ -34,8 +34,8 @@ detail::halo_message message(const rank_grid& grid, std::span<const halo_part> f
 
 }  // namespace
 
-// What leaves fills the receiver's halo on the side that the message comes from: moving up it is the low halo, so the width there
-// says how much leaves from this rank's high end.
+// What leaves fills the receiver's halo on the side that the message comes from: moving up it is
+// the low halo, so the width there says how much leaves from this rank's high end.
 detail::strided_block region(const rank_grid& grid, const halo_part& part,
                              const halo_direction& direction, bool leaves,
                              std::array<bool, 3> filled) {
@@ -52,7 +52,8 @@ detail::strided_block region(const rank_grid& grid, const halo_part& part,
         begin[d] = step > 0 ? -width : cells;
       size[d] = static_cast<std::size_t>(width);
     } else if (filled[d]) {
-      // Beyond a border no halo came, and none may be passed on: both ends of the message lie at the same border.
+      // Beyond a border no halo came, and none may be passed on: both ends of the message lie at
+      // the same border.
       halo_direction down, up;
       down.step[d] = -1, up.step[d] = +1;
       const int low = grid.neighbour(down) >= 0 ? part.widths.low[d] : 0;

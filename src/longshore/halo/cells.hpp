@@ -1,5 +1,5 @@
-// Knowing each cell: values that follow from where a cell lies in the whole domain, and the check of a field and its halo against
-// them, cell by cell. What benchmarks and tests verify with.
+// Knowing each cell: values that follow from where a cell lies in the whole domain, and the check
+// of a field and its halo against them, cell by cell. What benchmarks and tests verify with.
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -19,7 +19,8 @@
 
 namespace longshore {
 
-/// Where a rank's block lies in the whole domain: its first cell, and the domain's cells, along x, y, z.
+/// Where a rank's block lies in the whole domain: its first cell, and the domain's cells, along x,
+/// y, z.
 struct domain_block {
   std::array<std::ptrdiff_t, 3> first{}, cells{};
 };
@@ -40,19 +41,21 @@ template <class T>
 inline constexpr T untouched_cell = std::is_signed_v<T> ? static_cast<T>(-1)
                                                         : std::numeric_limits<T>::max();
 
-/// What the cells of one row of the domain have in common. `tag` separates fields, and one exchange from the next.
+/// What the cells of one row of the domain have in common. `tag` separates fields, and one exchange
+/// from the next.
 [[nodiscard]] constexpr std::uint64_t row_of_cells(std::uint64_t tag, std::ptrdiff_t y,
                                                    std::ptrdiff_t z) noexcept {
   return mix_bits(mix_bits(mix_bits(tag) ^ static_cast<std::uint64_t>(z)) ^
                   static_cast<std::uint64_t>(y));
 }
 
-/// Value of a cell of that row, exact in T, well mixed: cells that are neighbours, or next to each other in memory, differ.
+/// Value of a cell of that row, exact in T, well mixed: cells that are neighbours, or next to each
+/// other in memory, differ.
 template <class T>
 [[nodiscard]] constexpr T cell_value(std::uint64_t row, std::ptrdiff_t x) noexcept {
   constexpr int digits = std::numeric_limits<T>::digits;
-  constexpr int bits =
-      std::is_signed_v<T> ? digits : digits - 1;  // unsigned: all ones is untouched_cell
+  // unsigned: all ones is untouched_cell
+  constexpr int bits = std::is_signed_v<T> ? digits : digits - 1;
   return static_cast<T>(mix_bits(row ^ static_cast<std::uint64_t>(x)) >>
                         (64 - (bits < 63 ? bits : 63)));
 }
@@ -61,8 +64,9 @@ template <class T>
 template <class T>
 void fill_cells(const field_view<T>& field, const domain_block& block, std::uint64_t tag);
 
-/// What the first wrong cell is, in words; nothing when all cells are right, interior and halo: exchanged with `widths`, `filled` as far as
-/// the plan says (halo_exchange::filled), wrapped around where the grid is periodic, untouched elsewhere.
+/// What the first wrong cell is, in words; nothing when all cells are right, interior and halo:
+/// exchanged with `widths`, `filled` as far as the plan says (halo_exchange::filled), wrapped
+/// around where the grid is periodic, untouched elsewhere.
 template <class T>
 [[nodiscard]] std::optional<std::string> wrong_cell(const field_view<T>& field,
                                                     const domain_block& block, std::uint64_t tag,
@@ -80,8 +84,8 @@ template <class T>
 
 namespace detail {
 
-/// One index of one dimension: on which side of the block it lies, and its place in the domain, or nothing when no exchange
-/// reaches it.
+/// One index of one dimension: on which side of the block it lies, and its place in the domain, or
+/// nothing when no exchange reaches it.
 struct cell_index {
   int side = 0;
   std::optional<std::ptrdiff_t> in_domain;

@@ -6,9 +6,9 @@
 
 namespace longshore {
 
-/// One of the 27 regions around a block of cells: step[d] is -1 (towards lower indices), 0 or +1 along dimension d, which is 0 for x,
-/// 1 for y, 2 for z. A message that travels in direction s leaves the sender's cells on side s, and fills the receiver's halo
-/// on side opposite(s).
+/// One of the 27 regions around a block of cells: step[d] is -1 (towards lower indices), 0 or +1
+/// along dimension d, which is 0 for x, 1 for y, 2 for z. A message that travels in direction s
+/// leaves the sender's cells on side s, and fills the receiver's halo on side opposite(s).
 struct halo_direction {
   std::array<int, 3> step{};
 
@@ -31,8 +31,8 @@ struct halo_direction {
   friend constexpr bool operator==(const halo_direction&, const halo_direction&) = default;
 };
 
-/// The 2, 4 or 6 directions through faces: the last dimension first, down before up (the order of MPI's neighbour collectives on
-/// a grid whose last dimension is given first).
+/// The 2, 4 or 6 directions through faces: the last dimension first, down before up (the order of
+/// MPI's neighbour collectives on a grid whose last dimension is given first).
 [[nodiscard]] inline std::vector<halo_direction> face_directions(int dimensions) {
   std::vector<halo_direction> faces;
   for (int d = dimensions - 1; d >= 0; --d)

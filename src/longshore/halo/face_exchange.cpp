@@ -11,7 +11,8 @@ face_exchange::face_exchange(const rank_grid& grid, const face_options& options)
     fail(errc::out_of_memory, "faces of {} bytes are more than any memory holds", bytes_);
   send_ = readable_memory(grid.ranks(), sides_.size() * bytes_);
   receive_ = pages(sides_.size() * bytes_);
-  // Sides come in pairs, down and up. What travels towards side i arrives on the other one of the pair.
+  // Sides come in pairs, down and up. What travels towards side i arrives on the other one of the
+  // pair.
   const auto buffer = [&](std::byte* memory, std::size_t i) {
     return detail::strided_block{memory + i * bytes_, 1, {bytes_, 1, 1}, {1, 0, 0}};
   };

@@ -1,4 +1,5 @@
-// Exchange of one contiguous buffer per face, without packing: what halobench measures, and what a program needs that packs itself.
+// Exchange of one contiguous buffer per face, without packing: what halobench measures, and what a
+// program needs that packs itself.
 #pragma once
 
 #include <longshore/halo/halo_widths.hpp>
@@ -17,8 +18,9 @@ namespace longshore {
 struct face_options {
   std::size_t bytes = 0;  ///< of each buffer, the same on all ranks
   halo_mode mode = halo_mode::channel;
-  /// unpacked: what arrives is copied to buffers whose addresses never change. in_place: mode channel leaves it in the slot where
-  /// it arrived: one copy less, and received() changes from one exchange to the next.
+  /// unpacked: what arrives is copied to buffers whose addresses never change. in_place: mode
+  /// channel leaves it in the slot where it arrived: one copy less, and received() changes from one
+  /// exchange to the next.
   halo_delivery delivery = halo_delivery::unpacked;
 };
 
@@ -30,24 +32,28 @@ class face_exchange {
 
   /// The 2, 4 or 6 sides, in the order of the buffers in memory.
   [[nodiscard]] std::span<const halo_direction> sides() const noexcept { return sides_; }
-  /// What is sent to the neighbour on side i. Keeps its content; must not be written from start() to the end of wait().
+  /// What is sent to the neighbour on side i. Keeps its content; must not be written from start()
+  /// to the end of wait().
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept {
     return {send_.data() + i * bytes_, bytes_};
   }
-  /// What the neighbour on side i sent, from the end of wait() until the next start(). Empty where there is no neighbour.
+  /// What the neighbour on side i sent, from the end of wait() until the next start(). Empty where
+  /// there is no neighbour.
   [[nodiscard]] std::span<const std::byte> received(std::size_t i) const;
-  /// The buffers of what is received, for those who want to write there in between. Delivery unpacked only.
+  /// The buffers of what is received, for those who want to write there in between. Delivery
+  /// unpacked only.
   [[nodiscard]] std::span<std::byte> incoming(std::size_t i) noexcept {
     return {receive_.data() + i * bytes_, bytes_};
   }
 
-  /// Begins an exchange. Blocks in the modes whose MPI calls block. Throws errc::usage when one is in flight.
+  /// Begins an exchange. Blocks in the modes whose MPI calls block. Throws errc::usage when one is
+  /// in flight.
   void start();
   /// Goes on with the exchange as far as possible; true when it is complete.
   [[nodiscard]] bool test();
-  /// Returns when all has arrived, and the outgoing buffers may be written. Like a send of MPI, mode channel waits until the
-  /// neighbours have taken what they got, which they do in start(), test() and wait() of this exchange. Throws errc::usage when none
-  /// was started.
+  /// Returns when all has arrived, and the outgoing buffers may be written. Like a send of MPI,
+  /// mode channel waits until the neighbours have taken what they got, which they do in start(),
+  /// test() and wait() of this exchange. Throws errc::usage when none was started.
   void wait();
   [[nodiscard]] traffic moved() const { return carrier_->moved(); }
 

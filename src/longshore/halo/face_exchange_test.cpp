@@ -1,4 +1,5 @@
-// Contiguous buffers, one per face, in every mode: each element is the one that the neighbour sent from the side that faces us.
+// Contiguous buffers, one per face, in every mode: each element is the one that the neighbour sent
+// from the side that faces us.
 #include <longshore/core/error.hpp>
 #include <longshore/halo/cells.hpp>
 #include <longshore/halo/face_exchange.hpp>
@@ -62,8 +63,8 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
             for (const std::size_t bytes : {std::size_t{1000}, std::size_t{80000}}) {
               const auto mode = static_cast<halo_mode>(m);
               if (delivery == halo_delivery::in_place && mode != halo_mode::channel) continue;
-              if (mode >= halo_mode::rma_fence && team.size() > 2 && dimensions < 3)
-                continue;  // windows take long to make
+              // windows take long to make
+              if (mode >= halo_mode::rma_fence && team.size() > 2 && dimensions < 3) continue;
               if (why_not(mode, team.transport_name(), grid.shape(), wraps)) continue;
               face_exchange faces(grid, {bytes, mode, delivery});
               for (int exchange = 0; exchange < (bytes > 1000 ? 2 : 4); ++exchange) {

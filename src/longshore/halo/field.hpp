@@ -14,17 +14,19 @@
 
 namespace longshore {
 
-/// Memory of a field without its type. Arrays are in the order x, y, z; beyond the grid's dimensions extents are 1 and widths 0.
+/// Memory of a field without its type. Arrays are in the order x, y, z; beyond the grid's
+/// dimensions extents are 1 and widths 0.
 struct field_memory {
   std::byte* first = nullptr;  ///< the interior cell (0, 0, 0)
   std::size_t element_bytes = 0;
   std::array<std::size_t, 3> extents{};  ///< cells of the interior
   std::array<std::ptrdiff_t, 3> strides_bytes{};
   halo_widths widths;  ///< cells of halo that exist in memory on each side
-  memory_ticket
-      memory;  ///< what it lies in, where that can be read by other processes; else 0 bytes
+  /// what it lies in, where that can be read by other processes; else 0 bytes
+  memory_ticket memory;
 
-  /// The box of `size` cells from cell `begin`, counted from the first interior cell; negative in the halo.
+  /// The box of `size` cells from cell `begin`, counted from the first interior cell; negative in
+  /// the halo.
   [[nodiscard]] detail::strided_block block(const std::array<std::ptrdiff_t, 3>& begin,
                                             const std::array<std::size_t, 3>& size) const noexcept {
     detail::strided_block box{first, element_bytes, size, strides_bytes};
@@ -33,16 +35,18 @@ struct field_memory {
   }
 };
 
-/// A field in the user's memory. `u(z, y, x)` is a cell, x being the index that is contiguous unless strides say otherwise; the
-/// interior is 0 <= x < nx and so on, negative indices and those from nx on are halo. u(y, x) and u(x) for fewer dimensions.
-/// Copies refer to the same memory, which the user keeps for as long as a plan uses it.
+/// A field in the user's memory. `u(z, y, x)` is a cell, x being the index that is contiguous
+/// unless strides say otherwise; the interior is 0 <= x < nx and so on, negative indices and those
+/// from nx on are halo. u(y, x) and u(x) for fewer dimensions. Copies refer to the same memory,
+/// which the user keeps for as long as a plan uses it.
 template <trivially_copyable T>
 class field_view {
  public:
   field_view() = default;
-  /// `first` is interior cell (0, 0, 0); strides are in elements, of any sign and order. Extents and strides are given as x, y, z;
-  /// with fewer dimensions the rest of `extents` is 1 or 0. `lies_in`: the memory of all that, when neighbours may read it
-  /// (mode direct between processes); otherwise cells are packed.
+  /// `first` is interior cell (0, 0, 0); strides are in elements, of any sign and order. Extents
+  /// and strides are given as x, y, z; with fewer dimensions the rest of `extents` is 1 or 0.
+  /// `lies_in`: the memory of all that, when neighbours may read it (mode direct between
+  /// processes); otherwise cells are packed.
   field_view(T* first, std::array<std::size_t, 3> extents, std::array<std::ptrdiff_t, 3> strides,
              halo_widths widths, const readable_memory* lies_in = nullptr)
       : first_(first), strides_(strides) {
@@ -76,13 +80,13 @@ class field_view {
   field_memory memory_;
 };
 
-/// A field that owns its memory: rows without gaps between them, zero at first; neighbours on the node can read it. Movable; a plan
-/// made for it stays valid when it moves.
+/// A field that owns its memory: rows without gaps between them, zero at first; neighbours on the
+/// node can read it. Movable; a plan made for it stays valid when it moves.
 template <trivially_copyable T>
 class field : public field_view<T> {
  public:
-  /// Local. `extents`: interior cells of this rank along x, y, z. Dimensions that the grid does not have get extent 1 and no halo.
-  /// Throws errc::out_of_memory. Memory: the cells with their halo.
+  /// Local. `extents`: interior cells of this rank along x, y, z. Dimensions that the grid does not
+  /// have get extent 1 and no halo. Throws errc::out_of_memory. Memory: the cells with their halo.
   field(const rank_grid& grid, std::array<std::size_t, 3> extents, halo_widths widths) {
     std::array<std::ptrdiff_t, 3> strides{};
     std::ptrdiff_t stride = 1, first = 0;

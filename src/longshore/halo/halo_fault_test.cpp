@@ -1,4 +1,5 @@
-// That verification can fail: a fault is put into the messages of a plan, or into a field, and must be found.
+// That verification can fail: a fault is put into the messages of a plan, or into a field, and must
+// be found.
 #include <longshore/halo/cells.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -15,15 +16,17 @@ using testing::spmd;
 
 constexpr int halo = 2;
 
-// A fault that makes a rank read its neighbour's halo is a race in mode direct: the sanitizer would find it before the check does.
+// A fault that makes a rank read its neighbour's halo is a race in mode direct: the sanitizer would
+// find it before the check does.
 #ifdef __SANITIZE_THREAD__
 constexpr bool may_race = false;
 #else
 constexpr bool may_race = true;
 #endif
 
-// Exchanges one field by a plan of which one round was tampered with, in the modes of this library and, where there is MPI, in two of
-// its own: packed, and by datatypes. Says whether in each mode some rank found a wrong cell.
+// Exchanges one field by a plan of which one round was tampered with, in the modes of this library
+// and, where there is MPI, in two of its own: packed, and by datatypes. Says whether in each mode
+// some rank found a wrong cell.
 bool is_found(team& team, halo_algorithm algorithm,
               const std::function<void(detail::halo_round&)>& tamper, std::size_t tampered = 0) {
   const rank_grid grid(team);
@@ -65,8 +68,8 @@ TEST(HaloFault, wrong_packing_is_found_in_every_direction) {
     for (std::size_t leg = 0; leg < 26; ++leg) {
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
                            [&](detail::halo_round& round) {
-                             round[leg].outgoing.parts[0].first +=
-                                 sizeof(double);  // packs from one cell further
+                             // packs from one cell further
+                             round[leg].outgoing.parts[0].first += sizeof(double);
                            }))
           << "leg " << leg;
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
@@ -74,8 +77,8 @@ TEST(HaloFault, wrong_packing_is_found_in_every_direction) {
                              auto& part = round[leg].outgoing.parts[0];
                              for (int d = 0; d < 3; ++d)
                                if (part.extents[d] > 1) {
-                                 part.strides_bytes[d] +=
-                                     sizeof(double);  // and with a wrong stride
+                                 // and with a wrong stride
+                                 part.strides_bytes[d] += sizeof(double);
                                  return;
                                }
                            }))
@@ -121,7 +124,8 @@ TEST(HaloFault, wrong_addresses_are_found_in_every_direction) {
     for (std::size_t leg = 0; leg < 26; ++leg)
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
                            [&](detail::halo_round& round) {
-                             // Unpacks to where another direction's message belongs that is as large.
+                             // Unpacks to where another direction's message belongs that is as
+                             // large.
                              for (std::size_t other = 0; other < round.size(); ++other)
                                if (other != leg && round[other].incoming.parts[0].extents ==
                                                        round[leg].incoming.parts[0].extents)

@@ -1,4 +1,5 @@
-// What plans promise beside right cells: they run ahead, overlap, count what they move, leave alone what they should, choose.
+// What plans promise beside right cells: they run ahead, overlap, count what they move, leave alone
+// what they should, choose.
 #include <longshore/core/error.hpp>
 #include <longshore/halo/halo_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -57,8 +58,8 @@ TEST(HaloPlan, many_plans_are_in_flight_together) {
         for (std::size_t i = 0; i < fields.size(); ++i)
           fill_cells(fields[i], equal_block(grid, fields[i].extents()), 10 * tag + i);
         for (auto& plan : plans) plan->start();
-        for (std::size_t i = plans.size(); i-- > 0;)
-          plans[i]->wait();  // in another order than they were started
+        // in another order than they were started
+        for (std::size_t i = plans.size(); i-- > 0;) plans[i]->wait();
         for (std::size_t i = 0; i < fields.size(); ++i)
           expect_right(fields[i], 10 * tag + i, grid, options);
       }
@@ -161,8 +162,8 @@ TEST(HaloPlan, what_lies_beyond_a_border_is_left_alone) {
       halo_exchange halos(grid, {.algorithm = algorithm, .mode = mode}, u);
       for (int z = -2; z < 7; ++z)
         for (int y = -2; y < 5; ++y)
-          for (int x = -2; x < 6; ++x)
-            u(z, y, x) = 1000 + team.rank();  // another border on every rank
+          // another border on every rank
+          for (int x = -2; x < 6; ++x) u(z, y, x) = 1000 + team.rank();
       halos.exchange();
       for (int z = -2; z < 7; ++z)
         for (int y = -2; y < 5; ++y)
@@ -205,8 +206,8 @@ TEST(HaloPlan, auto_is_one_of_the_others_and_the_same_on_all_ranks) {
   });
 }
 
-// What is filled depends on what was chosen, and that on the moment: each reach, in each mode, with one field and with several, which
-// have more to choose from.
+// What is filled depends on what was chosen, and that on the moment: each reach, in each mode, with
+// one field and with several, which have more to choose from.
 TEST(HaloPlan, auto_fills_what_its_choice_fills_with_every_reach_and_mode) {
   spmd([](team& team) {
     const rank_grid grid(team, {.periodic = {true, false, true}});
@@ -274,7 +275,8 @@ TEST(HaloPlan, tasks_pack_as_one_thread_does) {
   spmd([](team& team) {
     const rank_grid grid(team);
     tasks workers({.layer = "threads", .count = 3, .cpus = {}});
-    // Large faces, which tasks share, towards the neighbours of the dimension with most ranks; thin between them: cells take time to check.
+    // Large faces, which tasks share, towards the neighbours of the dimension with most ranks; thin
+    // between them: cells take time to check.
     std::array<std::size_t, 3> extents{70, 70, 70};
     extents[std::max_element(grid.shape().begin(), grid.shape().end()) - grid.shape().begin()] = 9;
     for (const auto mode : possible_modes(grid)) {

@@ -137,7 +137,8 @@ TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
 TEST(Halo, the_users_memory_may_have_any_strides) {
   spmd([](team& team) {
     const rank_grid grid(team);
-    // z contiguous, gaps after each row, x backwards; different on every rank, as a message does not show how its ends store cells.
+    // z contiguous, gaps after each row, x backwards; different on every rank, as a message does
+    // not show how its ends store cells.
     const std::array<std::size_t, 3> extents{4, 5, 3};
     std::vector<double> memory(6000, 77);
     const std::array<std::array<std::ptrdiff_t, 3>, 3> layouts = {

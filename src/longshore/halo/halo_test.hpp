@@ -1,4 +1,5 @@
-// What the tests of halo exchanges share: which algorithms and modes are tried, and the check of a field.
+// What the tests of halo exchanges share: which algorithms and modes are tried, and the check of a
+// field.
 #pragma once
 
 #include <longshore/halo/cells.hpp>
@@ -13,8 +14,8 @@
 
 namespace longshore::testing {
 
-// The modes that this transport can do on this grid. One-sided ones are tried by few ranks, and by more in a test of their own:
-// windows take long to make where ranks outnumber cores.
+// The modes that this transport can do on this grid. One-sided ones are tried by few ranks, and by
+// more in a test of their own: windows take long to make where ranks outnumber cores.
 inline std::vector<halo_mode> possible_modes(const rank_grid& grid, bool also_slow = false) {
   std::vector<halo_mode> modes;
   auto periodic = grid.periodic();
@@ -28,12 +29,14 @@ inline std::vector<halo_mode> possible_modes(const rank_grid& grid, bool also_sl
   return modes;
 }
 
-// Of automatic, which makes and tries a plan of each, what it may become is here; itself it is tried with each reach (halo_plan_test).
+// Of automatic, which makes and tries a plan of each, what it may become is here; itself it is
+// tried with each reach (halo_plan_test).
 inline constexpr std::array<halo_algorithm, 6> algorithms = {
     halo_algorithm::standard, halo_algorithm::staged,           halo_algorithm::sequenced,
     halo_algorithm::hybrid,   halo_algorithm::staged_sequenced, halo_algorithm::faces};
 
-// Which pairs are tried here: all by few ranks; by many, whose launches take long, what depends on their number.
+// Which pairs are tried here: all by few ranks; by many, whose launches take long, what depends on
+// their number.
 inline bool is_tried(const team& team, halo_algorithm algorithm, halo_mode mode) {
   if (!is_mpi_mode(mode) || team.size() <= 2) return true;
   const bool is_field_by_field =

@@ -5,8 +5,8 @@
 
 namespace longshore {
 
-/// Cells of halo on the low and on the high side of each dimension, in the order x, y, z. Zero is allowed: then nothing comes from
-/// that side.
+/// Cells of halo on the low and on the high side of each dimension, in the order x, y, z. Zero is
+/// allowed: then nothing comes from that side.
 struct halo_widths {
   std::array<int, 3> low{}, high{};
 

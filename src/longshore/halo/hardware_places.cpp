@@ -40,7 +40,8 @@ place place_on(const topology& host, std::span<const int> cpus) {
   return mine;
 }
 
-// Groups of ranks, by rank: numbered in the order of their node and objects. One more level cuts each group.
+// Groups of ranks, by rank: numbered in the order of their node and objects. One more level cuts
+// each group.
 struct grouping {
   std::vector<int> group_of;
   int count = 0;

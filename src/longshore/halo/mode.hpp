@@ -1,6 +1,7 @@
 // Modes: which calls carry the messages that an algorithm asked for.
 //
-// To add one: its name here, a carrier of its own beside channel_carrier.hpp (or under mpi/), a line in make_carriers.
+// To add one: its name here, a carrier of its own beside channel_carrier.hpp (or under mpi/), a
+// line in make_carriers.
 #pragma once
 
 #include <longshore/halo/detail/message.hpp>
@@ -37,7 +38,8 @@ enum class halo_mode {
   rma_flush
 };
 
-/// Names as users type them, in the order of the enumeration: "channel", ..., "isend-recv", ..., "rma-flush".
+/// Names as users type them, in the order of the enumeration: "channel", ..., "isend-recv", ...,
+/// "rma-flush".
 [[nodiscard]] std::span<const std::string_view> halo_mode_names() noexcept;
 [[nodiscard]] std::string_view name_of(halo_mode mode) noexcept;
 /// Throws errc::usage for a name that is none.
@@ -46,7 +48,8 @@ enum class halo_mode {
 /// Whether a mode is a sequence of MPI calls.
 [[nodiscard]] bool is_mpi_mode(halo_mode mode) noexcept;
 
-/// Why a mode cannot carry messages on ranks arranged like this, or nothing. `transport` is team::transport_name().
+/// Why a mode cannot carry messages on ranks arranged like this, or nothing. `transport` is
+/// team::transport_name().
 [[nodiscard]] std::optional<std::string> why_not(halo_mode mode, std::string_view transport,
                                                  const std::array<int, 3>& grid,
                                                  const std::array<bool, 3>& periodic);
@@ -57,8 +60,8 @@ enum class halo_delivery {
   in_place,  ///< it stays where it arrived, and received() says where; its parts are not written
 };
 
-/// Carries one round of messages, any number of times. Sources may be read and targets written from start() until wait()
-/// returns or test() gives true; in between the next start() is not allowed.
+/// Carries one round of messages, any number of times. Sources may be read and targets written from
+/// start() until wait() returns or test() gives true; in between the next start() is not allowed.
 class message_carrier {
  public:
   virtual ~message_carrier() = default;
@@ -69,11 +72,12 @@ class message_carrier {
   virtual void start() = 0;
   [[nodiscard]] virtual bool test() = 0;
   virtual void wait() = 0;
-  /// The same for what comes only: then a round that depends on it may begin, while others still read what leaves here.
+  /// The same for what comes only: then a round that depends on it may begin, while others still
+  /// read what leaves here.
   [[nodiscard]] virtual bool arrived() { return test(); }
   virtual void wait_arrival() { wait(); }
-  /// Bytes of the incoming message of a leg, from the end of wait() until the next start(). REQUIRES: in_place, or the leg's
-  /// incoming message is dense.
+  /// Bytes of the incoming message of a leg, from the end of wait() until the next start().
+  /// REQUIRES: in_place, or the leg's incoming message is dense.
   [[nodiscard]] virtual const std::byte* received(std::size_t leg) const = 0;
   /// What this rank moves in one exchange.
   [[nodiscard]] virtual traffic moved() const = 0;
@@ -87,8 +91,9 @@ struct carrier_options {
   tasks* workers = nullptr;
 };
 
-/// Collective. A carrier for each of the rounds of an exchange. Throws errc::unsupported where why_not has a reason, errc::usage
-/// when two ranks do not agree on the size of a message between them.
+/// Collective. A carrier for each of the rounds of an exchange. Throws errc::unsupported where
+/// why_not has a reason, errc::usage when two ranks do not agree on the size of a message between
+/// them.
 [[nodiscard]] std::vector<std::unique_ptr<message_carrier>> make_carriers(
     halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds,
     const carrier_options& options = {});

@@ -40,7 +40,8 @@ placed_grid along_hardware(const arrangement& arranged, const hardware_places& p
   return grid;
 }
 
-// Levels that were left out go into the next one given, so that --node and --core alone can be said.
+// Levels that were left out go into the next one given, so that --node and --core alone can be
+// said.
 std::vector<hardware_level> levels_as_given(const hardware_places& places,
                                             const std::vector<placement_level>& given) {
   std::vector<hardware_level> machine;
@@ -112,8 +113,9 @@ halo_load load_for(const grid_options& options, const grid_triple& shape) {
 
 std::int64_t off_node(const level_crossing& crossing) { return crossing.bytes.front(); }
 
-// The search knows positions, which lie along the hardware; ranks may be numbered otherwise, and nodes uneven. So what it found
-// is counted on the ranks as they are, against MPI's Cartesian order and the linear one, and the better one taken.
+// The search knows positions, which lie along the hardware; ranks may be numbered otherwise, and
+// nodes uneven. So what it found is counted on the ranks as they are, against MPI's Cartesian order
+// and the linear one, and the better one taken.
 placed_grid found(team& team, const grid_options& options, const hardware_places& places) {
   const auto shape = shape_for(team, options);
   const auto load = load_for(options, shape);

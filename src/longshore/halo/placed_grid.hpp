@@ -1,5 +1,5 @@
-// A grid of ranks placed on the hardware: which rank has which coordinates, and how many bytes of a halo exchange cross each
-// level then.
+// A grid of ranks placed on the hardware: which rank has which coordinates, and how many bytes of a
+// halo exchange cross each level then.
 #pragma once
 
 #include <longshore/halo/direction.hpp>
@@ -33,30 +33,36 @@ enum class grid_placement {
 /// Throws errc::usage for a name that there is not.
 [[nodiscard]] grid_placement grid_placement_from(std::string_view name);
 
-/// How ranks are arranged. Arrays are in the order x, y, z; what lies beyond `dimensions` is ignored.
+/// How ranks are arranged. Arrays are in the order x, y, z; what lies beyond `dimensions` is
+/// ignored.
 struct grid_options {
   int dimensions = 3;
   std::array<int, 3> ranks{};  ///< ranks along each dimension; 0: found
   std::array<bool, 3> periodic{true, true, true};
-  /// Cells of the whole domain, when the grid that is found should cut it with the least surface; zeros: factors are balanced.
+  /// Cells of the whole domain, when the grid that is found should cut it with the least surface;
+  /// zeros: factors are balanced.
   std::array<std::size_t, 3> cells{};
   grid_placement placement = grid_placement::linear;
-  /// For `levels`: grids of node, socket, numa, l3, core, from the outermost in. One that is left out is filled by the next one
-  /// given.
+  /// For `levels`: grids of node, socket, numa, l3, core, from the outermost in. One that is left
+  /// out is filled by the next one given.
   std::vector<placement_level> levels = {};
-  /// For `automatic`: what is exchanged. Its periodicity is taken from `periodic`; nothing: equal faces.
+  /// For `automatic`: what is exchanged. Its periodicity is taken from `periodic`; nothing: equal
+  /// faces.
   std::optional<halo_load> load = {};
 };
 
-/// Coordinates to ranks for one team. Memory: nothing per rank for linear and cart, else 4 bytes per rank of the team.
+/// Coordinates to ranks for one team. Memory: nothing per rank for linear and cart, else 4 bytes
+/// per rank of the team.
 struct placed_grid {
   grid_triple shape{1, 1, 1}, strides{};
-  std::shared_ptr<const std::vector<int>>
-      rank_of;  ///< by what the strides give; null: that is the rank
-  std::optional<placement>
-      by_levels;     ///< what `levels` and `automatic` decompose by; none where rows won
-  std::string kind;  ///< "linear", "cart", "levels", or another order of rows, as "yxz"
-  std::string note;  ///< what kept levels of the hardware from being used; ""
+  /// by what the strides give; null: that is the rank
+  std::shared_ptr<const std::vector<int>> rank_of;
+  /// what `levels` and `automatic` decompose by; none where rows won
+  std::optional<placement> by_levels;
+  /// "linear", "cart", "levels", or another order of rows, as "yxz"
+  std::string kind;
+  /// what kept levels of the hardware from being used; ""
+  std::string note;
 
   [[nodiscard]] int rank_at(const grid_triple& at) const noexcept {
     const int index = at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2];
@@ -70,16 +76,17 @@ struct placed_grid {
       const std::array<bool, 3>& periodic) const noexcept;
 };
 
-/// Local for linear and cart. Collective for the others, with the same options on all ranks. Throws errc::usage, on all ranks
-/// alike, when the grid or its levels do not fit the ranks and the hardware they are on: the error names the level, what was
-/// given and what there is.
+/// Local for linear and cart. Collective for the others, with the same options on all ranks. Throws
+/// errc::usage, on all ranks alike, when the grid or its levels do not fit the ranks and the
+/// hardware they are on: the error names the level, what was given and what there is.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options);
 /// The same on hardware that is known already.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options,
                                      const hardware_places& places);
 
-/// Collective. What really crosses each level, counted message by message by the ranks that send them: also right where nodes
-/// have different numbers of ranks, or ranks are numbered across the nodes.
+/// Collective. What really crosses each level, counted message by message by the ranks that send
+/// them: also right where nodes have different numbers of ranks, or ranks are numbered across the
+/// nodes.
 [[nodiscard]] level_crossing count_crossing(team& team, const placed_grid& grid,
                                             const hardware_places& places, const halo_load& load);
 

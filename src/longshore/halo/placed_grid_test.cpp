@@ -1,4 +1,5 @@
-// Placements on a team, on real and virtual nodes: every rank has one place, and the traffic is what the closed form says.
+// Placements on a team, on real and virtual nodes: every rank has one place, and the traffic is
+// what the closed form says.
 #include <longshore/core/error.hpp>
 #include <longshore/halo/hardware_places.hpp>
 #include <longshore/halo/rank_grid.hpp>
@@ -16,7 +17,8 @@ namespace {
 
 using testing::spmd;
 
-// A host of 2 sockets, each with 2 caches of 2 cores: CPUs 0 to 7 along the hardware, and more for more ranks.
+// A host of 2 sockets, each with 2 caches of 2 cores: CPUs 0 to 7 along the hardware, and more for
+// more ranks.
 topology small_host() {
   const std::vector<topology::labelled_level> levels{{"socket", {0, 0, 0, 0, 1, 1, 1, 1}},
                                                      {"numa", {0, 0, 0, 0, 1, 1, 1, 1}},

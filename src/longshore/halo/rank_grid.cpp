@@ -23,8 +23,9 @@ void check_dimensions(int dimensions) {
     fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", dimensions);
 }
 
-// Of all factorisations that keep what is given, the first with the least cost. Factors grow with the dimension first, so that
-// among equals the last dimension is cut most. `cost` gives nothing for a grid that is impossible.
+// Of all factorisations that keep what is given, the first with the least cost. Factors grow with
+// the dimension first, so that among equals the last dimension is cut most. `cost` gives nothing
+// for a grid that is impossible.
 template <class Cost>
 std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>& given,
                              const Cost& cost) {

@@ -51,8 +51,8 @@ TEST(BalancedGrid, keeps_what_is_given) {
 
 TEST(LeastSurfaceGrid, cuts_a_long_domain_across) {
   EXPECT_EQ(least_surface_grid(64, 3, {100, 100, 100}), (triple{4, 4, 4}));
-  EXPECT_EQ(least_surface_grid(8, 3, {100, 100, 100}),
-            (triple{1, 2, 4}));  // as much surface as 2, 2, 2, in fewer messages
+  // as much surface as 2, 2, 2, in fewer messages
+  EXPECT_EQ(least_surface_grid(8, 3, {100, 100, 100}), (triple{1, 2, 4}));
   EXPECT_EQ(least_surface_grid(8, 3, {10, 10, 1000}), (triple{1, 1, 8}));
   EXPECT_EQ(least_surface_grid(8, 3, {1000, 10, 10}), (triple{8, 1, 1}));
   EXPECT_EQ(least_surface_grid(4, 2, {64, 1, 0}), (triple{4, 1, 1}));

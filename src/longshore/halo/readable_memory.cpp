@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t huge_from_bytes = std::size_t{1} << 20, small_below_bytes = 32768;
 
-// An unnamed file of `bytes` bytes, mapped; a ticket without address where the system refuses one of the calls.
+// An unnamed file of `bytes` bytes, mapped; a ticket without address where the system refuses one
+// of the calls.
 memory_ticket make_file(std::size_t bytes) {
   memory_ticket ticket;
   const int file = memfd_create("longshore-halo", MFD_CLOEXEC);
@@ -105,7 +106,8 @@ mapped_neighbours::view mapped_neighbours::redeem(const memory_ticket& ticket) {
   return {map->data(), map};
 }
 
-// What was mapped for plans that are gone is only a key here: swept when there are twice as many as after the last time.
+// What was mapped for plans that are gone is only a key here: swept when there are twice as many as
+// after the last time.
 void mapped_neighbours::forget_unused() {
   if (maps_.size() < sweep_at_) return;
   std::erase_if(maps_, [](const auto& entry) { return entry.second.expired(); });

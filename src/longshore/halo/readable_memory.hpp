@@ -1,9 +1,10 @@
-// Memory of one rank that the other ranks of its node can load from and store to, without a collective call: its owner tells them a
-// ticket, by which they find it.
+// Memory of one rank that the other ranks of its node can load from and store to, without a
+// collective call: its owner tells them a ticket, by which they find it.
 //
-// Ranks that are threads share all memory. Between processes it is an unnamed file in memory (memfd_create(2)), which another
-// process of the same user maps by way of /proc/PID/fd. Where that is not possible (no such call, containers with process numbers
-// of their own) a ticket cannot be redeemed, and messages are packed and sent instead.
+// Ranks that are threads share all memory. Between processes it is an unnamed file in memory
+// (memfd_create(2)), which another process of the same user maps by way of /proc/PID/fd. Where that
+// is not possible (no such call, containers with process numbers of their own) a ticket cannot be
+// redeemed, and messages are packed and sent instead.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -17,18 +18,21 @@
 
 namespace longshore {
 
-/// Where memory lies, in words that mean the same to other processes of the host. File -1: only for threads of the process.
+/// Where memory lies, in words that mean the same to other processes of the host. File -1: only for
+/// threads of the process.
 struct memory_ticket {
   std::uint64_t address = 0, bytes = 0;
   std::int64_t process = 0, file = -1;
   std::uint64_t device = 0, inode = 0;
 };
 
-/// Memory that can be read by others. Movable; addresses stay. Zero at first; lies on the NUMA node of who writes first.
+/// Memory that can be read by others. Movable; addresses stay. Zero at first; lies on the NUMA node
+/// of who writes first.
 class readable_memory {
  public:
   readable_memory() = default;
-  /// Local. Throws errc::out_of_memory. Where the system has no means to share it, it is ordinary memory.
+  /// Local. Throws errc::out_of_memory. Where the system has no means to share it, it is ordinary
+  /// memory.
   readable_memory(const team& ranks, std::size_t bytes);
   ~readable_memory();
   readable_memory(readable_memory&& other) noexcept { swap(other); }
@@ -52,13 +56,14 @@ class readable_memory {
     void operator()(std::byte* memory) const noexcept;
   };
   memory_ticket ticket_;
-  // When it is no file: pages, or for little memory, of which plans need some, the heap: asking the kernel what is left takes longer
-  // than all else that a plan does.
+  // When it is no file: pages, or for little memory, of which plans need some, the heap: asking the
+  // kernel what is left takes longer than all else that a plan does.
   pages own_;
   std::unique_ptr<std::byte[], aligned_delete> small_;
 };
 
-/// A part of another process's memory, mapped here for as long as the object lives, whatever the owner does meanwhile.
+/// A part of another process's memory, mapped here for as long as the object lives, whatever the
+/// owner does meanwhile.
 class mapped_memory {
  public:
   /// data() is null when it cannot be mapped, or what is found there is not what the ticket says.

@@ -17,7 +17,8 @@ struct cpu_mask {
   cpu_set_t words[most_cpus / CPU_SETSIZE];
 };
 
-// Cores that the control group (version 2, else version 1) grants, or a large number when there is no quota.
+// Cores that the control group (version 2, else version 1) grants, or a large number when there is
+// no quota.
 double quota_cores() {
   std::string quota;
   double period = 0;

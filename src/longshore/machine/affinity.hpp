@@ -9,7 +9,8 @@ namespace longshore {
 /// Logical CPUs that the calling thread may run on, ascending. Never empty.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-/// Cores' worth of time that this process can really have: allowed CPUs, less where a control group's quota says so. At least 1.
+/// Cores' worth of time that this process can really have: allowed CPUs, less where a control
+/// group's quota says so. At least 1.
 [[nodiscard]] int usable_cores();
 
 /// Binds the calling thread to one CPU. False when the kernel refuses: a hint, not a need.

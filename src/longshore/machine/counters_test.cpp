@@ -1,4 +1,5 @@
-// Counters: what is known to happen is counted, what the kernel refuses has a reason and no value, and what shared a register is scaled.
+// Counters: what is known to happen is counted, what the kernel refuses has a reason and no value,
+// and what shared a register is scaled.
 #include <longshore/machine/event_counters.hpp>
 #include <longshore/machine/kernel_counts.hpp>
 #include <longshore/machine/pages.hpp>
@@ -22,14 +23,15 @@
 namespace longshore {
 namespace {
 
-// Events that the kernel makes itself: they can be counted wherever perf_event_open is allowed, also in virtual machines.
+// Events that the kernel makes itself: they can be counted wherever perf_event_open is allowed,
+// also in virtual machines.
 constexpr std::array<counted_event, 2> software{{
     {"page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
     {"task_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
 }};
 constexpr counted_event nonsense{"nonsense", PERF_TYPE_HARDWARE, 12345};
-constexpr std::size_t page_count =
-    3000;  // far more than the start of a thread touches, also under a sanitizer
+// far more than the start of a thread touches, also under a sanitizer
+constexpr std::size_t page_count = 3000;
 
 void touch_fresh_pages() {
   const pages memory(page_count * page_bytes());
@@ -40,7 +42,8 @@ void touch_fresh_pages() {
 
 TEST(KernelCounts, sleeping_is_a_voluntary_switch_and_touching_a_fault) {
   const kernel_counts thread_before = thread_counts(), process_before = process_counts();
-  // Twice as many as are asked for: a sleep that is over before the thread could be put aside is no switch.
+  // Twice as many as are asked for: a sleep that is over before the thread could be put aside is no
+  // switch.
   for (int i = 0; i < 40; ++i) std::this_thread::sleep_for(std::chrono::microseconds(500));
   touch_fresh_pages();
   const kernel_counts thread = thread_counts() - thread_before,

@@ -1,4 +1,5 @@
-// What the kernel counts for threads and processes, always and without being asked: page faults and context switches.
+// What the kernel counts for threads and processes, always and without being asked: page faults and
+// context switches.
 #pragma once
 
 #include <longshore/machine/page_facts.hpp>
@@ -7,8 +8,9 @@
 
 namespace longshore {
 
-/// Since the start of a thread or a process. A switch is voluntary when the thread waited in the kernel (slept, blocked), and
-/// involuntary when it could have gone on: its time slice ended, or it yielded the CPU to another.
+/// Since the start of a thread or a process. A switch is voluntary when the thread waited in the
+/// kernel (slept, blocked), and involuntary when it could have gone on: its time slice ended, or it
+/// yielded the CPU to another.
 struct kernel_counts {
   fault_counts faults;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
@@ -27,7 +29,8 @@ struct kernel_counts {
   }
 };
 
-/// Of the calling thread; and of all threads of this process, also ended ones. One system call each, some 0.3 us.
+/// Of the calling thread; and of all threads of this process, also ended ones. One system call
+/// each, some 0.3 us.
 [[nodiscard]] kernel_counts thread_counts() noexcept;
 [[nodiscard]] kernel_counts process_counts() noexcept;
 

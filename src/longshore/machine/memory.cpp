@@ -29,7 +29,8 @@ struct memory_controller {
   const char *limit, *usage, *reclaimable;
 };
 
-// What one group still grants. Its usage counts file cache; the inactive part of that is given back under pressure.
+// What one group still grants. Its usage counts file cache; the inactive part of that is given back
+// under pressure.
 std::size_t group_available_bytes(const memory_controller& controller, const fs::path& group) {
   const std::size_t limit = read_number(group / controller.limit),
                     used = read_number(group / controller.usage);
@@ -43,11 +44,12 @@ std::size_t group_available_bytes(const memory_controller& controller, const fs:
   return limit - std::min(limit, held);
 }
 
-// The least that this process's group and those above it grant: a batch system limits a job some levels down.
+// The least that this process's group and those above it grant: a batch system limits a job some
+// levels down.
 std::size_t cgroup_available_bytes() {
   std::size_t available = unlimited;
-  std::ifstream groups(
-      "/proc/self/cgroup");  // number:controllers:/path, without controllers in version 2
+  // number:controllers:/path, without controllers in version 2
+  std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -60,7 +62,8 @@ std::size_t cgroup_available_bytes() {
                     "total_inactive_file"};
     else
       continue;
-    // In a container the path may be that of the host: the folders that do not exist here say nothing, the root does.
+    // In a container the path may be that of the host: the folders that do not exist here say
+    // nothing, the root does.
     for (fs::path below = fs::path(line.substr(second + 1)).relative_path();;
          below = below.parent_path()) {
       available = std::min(available, group_available_bytes(controller, controller.root / below));
@@ -83,13 +86,14 @@ std::size_t available_memory_bytes() {
 
 std::size_t available_shared_memory_bytes() {
   struct statvfs status {};
-  if (statvfs("/dev/shm", &status) != 0 || status.f_blocks == 0)
-    return unlimited;  // no blocks: mounted without a limit
+  // no blocks: mounted without a limit
+  if (statvfs("/dev/shm", &status) != 0 || status.f_blocks == 0) return unlimited;
   return static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
 }
 
 std::size_t last_level_cache_bytes() {
-  // The kernel first: what the C library works out from processor registers can be the sum over the host of a virtual machine.
+  // The kernel first: what the C library works out from processor registers can be the sum over the
+  // host of a virtual machine.
   for (const char* index : {"index3", "index2"}) {
     std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/") + index + "/size");
     std::size_t number = 0;

@@ -42,7 +42,8 @@ std::optional<std::string> why_no_explicit_huge_pages() {
   return std::nullopt;
 }
 
-// Asked of the kernel itself: whether it will depends on how it was built and on the filters of a container.
+// Asked of the kernel itself: whether it will depends on how it was built and on the filters of a
+// container.
 std::optional<std::string> why_no_interleaving() {
   const pages trial(page_bytes());
   if (auto reason = interleave_pages(trial.data(), page_bytes()))

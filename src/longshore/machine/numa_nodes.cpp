@@ -49,7 +49,8 @@ std::vector<int> numbers_in_list(std::string_view list) {
 }
 
 std::vector<int> allowed_numa_nodes() {
-  // What the control group allows, which may name nodes that do not exist, less those without memory.
+  // What the control group allows, which may name nodes that do not exist, less those without
+  // memory.
   const std::vector<int> present = nodes_with_memory();
   std::vector<int> nodes = numbers_in_list(after_key("/proc/self/status", "Mems_allowed_list:"));
   std::erase_if(nodes, [&](int node) {

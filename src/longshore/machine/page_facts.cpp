@@ -19,8 +19,9 @@
 namespace longshore {
 namespace {
 
-// Bytes with memory behind them in [begin, end), whole pages: /proc/self/pagemap has a word per page, whose highest bit says so.
-// Programs without privileges read it too, only not where the memory is.
+// Bytes with memory behind them in [begin, end), whole pages: /proc/self/pagemap has a word per
+// page, whose highest bit says so. Programs without privileges read it too, only not where the
+// memory is.
 std::optional<std::size_t> resident_bytes_in(std::uintptr_t begin, std::uintptr_t end) {
   constexpr std::size_t words_at_once = std::size_t{1} << 15;
   const std::size_t page = page_bytes();
@@ -81,7 +82,8 @@ void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr
   add(facts.explicit_huge_bytes, part_of(mapping.explicit_huge));
 }
 
-// Nodes of at most `most` pages of [begin, end), one from each of as many equal strides, at a place that is random but always the same.
+// Nodes of at most `most` pages of [begin, end), one from each of as many equal strides, at a place
+// that is random but always the same.
 void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end, std::size_t most) {
   const std::size_t page = page_bytes(), count = (end - begin) / page,
                     samples = std::min(count, most);
@@ -147,8 +149,9 @@ std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, s
     if (key == "AnonHugePages" || key == "ShmemPmdMapped" || key == "FilePmdMapped")
       add_to(current.transparent_huge);
     if (key == "Private_Hugetlb" || key == "Shared_Hugetlb") add_to(current.explicit_huge);
+    // Rss is without those
     if (key == "Rss" || key == "Private_Hugetlb" || key == "Shared_Hugetlb")
-      add_to(current.resident);  // Rss is without those
+      add_to(current.resident);
   }
   return found;
 }

@@ -1,4 +1,5 @@
-// What the kernel did with memory: page faults of the process, and of which pages a block really consists.
+// What the kernel did with memory: page faults of the process, and of which pages a block really
+// consists.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,8 @@
 
 namespace longshore {
 
-/// Page faults since the start: minor ones found or made the page in memory, major ones had to read it.
+/// Page faults since the start: minor ones found or made the page in memory, major ones had to read
+/// it.
 struct fault_counts {
   std::uint64_t minor = 0, major = 0;
   friend constexpr fault_counts operator-(const fault_counts& a, const fault_counts& b) noexcept {
@@ -29,23 +31,26 @@ struct bytes_on_node {
 /// The pages under a range of addresses. What the system does not tell is nothing, never 0.
 struct page_facts {
   std::size_t bytes = 0;  ///< of the range, as asked
-  std::optional<std::size_t>
-      resident_bytes;  ///< of pages that touch the range and have memory behind them
+  /// of pages that touch the range and have memory behind them
+  std::optional<std::size_t> resident_bytes;
   std::optional<std::size_t> transparent_huge_bytes;  ///< of these, in transparent huge pages
   std::optional<std::size_t> explicit_huge_bytes;     ///< of these, in explicit huge pages
-  /// The size of page that the kernel manages the range in (KernelPageSize; transparent huge pages do not count as such), of the
-  /// mapping that holds most of the range.
+  /// The size of page that the kernel manages the range in (KernelPageSize; transparent huge pages
+  /// do not count as such), of the mapping that holds most of the range.
   std::optional<std::size_t> page_bytes_of_kernel;
-  /// True when mappings reach beyond the range: their huge pages were then given to it in the proportion of resident bytes.
+  /// True when mappings reach beyond the range: their huge pages were then given to it in the
+  /// proportion of resident bytes.
   bool proportioned = false;
-  /// Resident bytes per NUMA node, as found in a sample of pages and scaled to all; ascending by node.
+  /// Resident bytes per NUMA node, as found in a sample of pages and scaled to all; ascending by
+  /// node.
   std::optional<std::vector<bytes_on_node>> nodes;
   std::size_t pages_sampled = 0, pages_in_range = 0;
 };
 
-/// Asks the kernel about [data, data + bytes), of any kind: allocated, mapped, shared. Costs a reading of the process's map of
-/// memory, which the kernel makes by walking all its pages: milliseconds per gigabyte. At most `most_samples` pages are asked for
-/// their node, spread evenly at random within strides, so that pages placed in turn are not met in step.
+/// Asks the kernel about [data, data + bytes), of any kind: allocated, mapped, shared. Costs a
+/// reading of the process's map of memory, which the kernel makes by walking all its pages:
+/// milliseconds per gigabyte. At most `most_samples` pages are asked for their node, spread evenly
+/// at random within strides, so that pages placed in turn are not met in step.
 [[nodiscard]] page_facts inspect_pages(const void* data, std::size_t bytes,
                                        std::size_t most_samples = 4096);
 

@@ -58,7 +58,8 @@ pages pages::from_huge_page_pool(std::size_t bytes) {
   pages memory;
   if (bytes == 0) return memory;
   const huge_page_pool pool = explicit_huge_pages();
-  // Without MAP_NORESERVE the pages are set aside now: what is granted here does not end the process at first touch.
+  // Without MAP_NORESERVE the pages are set aside now: what is granted here does not end the
+  // process at first touch.
   void* mapping = MAP_FAILED;
   if (pool.page_bytes > 0 && bytes <= pool.free_bytes)
     mapping = mmap(nullptr, round_up(bytes, pool.page_bytes), PROT_READ | PROT_WRITE,

@@ -1,4 +1,5 @@
-// Memory straight from the kernel, untouched: whoever writes a page first decides on which NUMA node it lies.
+// Memory straight from the kernel, untouched: whoever writes a page first decides on which NUMA
+// node it lies.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,17 @@ namespace longshore {
 [[nodiscard]] std::size_t page_bytes() noexcept;
 [[nodiscard]] std::size_t huge_page_bytes();
 
-/// An anonymous mapping, zero on first touch, private to this process. Movable, freed with the object.
+/// An anonymous mapping, zero on first touch, private to this process. Movable, freed with the
+/// object.
 class pages {
  public:
   pages() = default;
-  /// At least `bytes` bytes, aligned to a page, or to a huge page when `huge`: then transparent huge pages are asked for
-  /// (a request: the kernel may refuse). Throws errc::out_of_memory when more is asked than there is, before the kernel kills for it.
+  /// At least `bytes` bytes, aligned to a page, or to a huge page when `huge`: then transparent
+  /// huge pages are asked for (a request: the kernel may refuse). Throws errc::out_of_memory when
+  /// more is asked than there is, before the kernel kills for it.
   explicit pages(std::size_t bytes, bool huge = false);
-  /// At least `bytes` bytes of explicit huge pages, reserved at once. Throws errc::out_of_memory when the pool has too few.
+  /// At least `bytes` bytes of explicit huge pages, reserved at once. Throws errc::out_of_memory
+  /// when the pool has too few.
   [[nodiscard]] static pages from_huge_page_pool(std::size_t bytes);
   ~pages();
   pages(pages&& other) noexcept { swap(other); }
@@ -47,15 +51,17 @@ class pages {
 /// The kernel's pool of explicit huge pages of its default size.
 struct huge_page_pool {
   std::size_t page_bytes = 0;  ///< 0: this kernel has none
-  std::size_t free_bytes =
-      0;  ///< not in use and not promised to anybody, with those that the kernel would add on demand
+  /// not in use and not promised to anybody, with those that the kernel would add on demand
+  std::size_t free_bytes = 0;
 };
 [[nodiscard]] huge_page_pool explicit_huge_pages();
 
-/// Why the kernel would not give transparent huge pages to private memory that asks for them, or nothing.
+/// Why the kernel would not give transparent huge pages to private memory that asks for them, or
+/// nothing.
 [[nodiscard]] std::optional<std::string> why_no_transparent_huge_pages();
 
-/// Asks for transparent huge pages in the part of [data, data + bytes) that holds whole ones. Does nothing where they are off.
+/// Asks for transparent huge pages in the part of [data, data + bytes) that holds whole ones. Does
+/// nothing where they are off.
 void prefer_huge_pages(void* data, std::size_t bytes) noexcept;
 
 }  // namespace longshore

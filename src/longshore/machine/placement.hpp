@@ -1,6 +1,7 @@
-// Placement of a grid of ranks on the hardware: hierarchical Cartesian decomposition, as hwcart has it (Niethammer and
-// Rabenseifner, EuroMPI 2019, discuss the idea). Every level of the machine has a small grid of its own; together they make the
-// grid of ranks. Pure arithmetic: it knows neither a machine nor a team.
+// Placement of a grid of ranks on the hardware: hierarchical Cartesian decomposition, as hwcart has
+// it (Niethammer and Rabenseifner, EuroMPI 2019, discuss the idea). Every level of the machine has
+// a small grid of its own; together they make the grid of ranks. Pure arithmetic: it knows neither
+// a machine nor a team.
 #pragma once
 
 #include <array>
@@ -16,14 +17,16 @@ namespace longshore {
 /// Extents of a grid, or coordinates in one: x, y, z.
 using grid_triple = std::array<int, 3>;
 
-/// One level of a machine, seen from the level around it: 4 numa domains in every socket are {"numa", 4}.
+/// One level of a machine, seen from the level around it: 4 numa domains in every socket are
+/// {"numa", 4}.
 struct hardware_level {
   std::string name;
   int count = 1;
   friend bool operator==(const hardware_level&, const hardware_level&) = default;
 };
 
-/// Product of the counts: how many places for ranks there are. Throws errc::usage beyond 2^30, or for a count below 1.
+/// Product of the counts: how many places for ranks there are. Throws errc::usage beyond 2^30, or
+/// for a count below 1.
 [[nodiscard]] int places_of(std::span<const hardware_level> levels);
 
 /// The dimensions 0, 1, 2 in the order in which consecutive indices walk them, fastest first.
@@ -43,13 +46,15 @@ struct placement_level {
   friend bool operator==(const placement_level&, const placement_level&) = default;
 };
 
-/// A decomposition. A *position* is a place for a rank in the machine, numbered along the hardware: the innermost level
-/// fastest, so that the first positions share the first core, then the first cache, then the first node. Coordinates are those
-/// of the grid of ranks: sum over the levels of the level's coordinate times the extent of what the inner levels hold. Both
-/// ways in O(levels), without a table.
+/// A decomposition. A *position* is a place for a rank in the machine, numbered along the hardware:
+/// the innermost level fastest, so that the first positions share the first core, then the first
+/// cache, then the first node. Coordinates are those of the grid of ranks: sum over the levels of
+/// the level's coordinate times the extent of what the inner levels hold. Both ways in O(levels),
+/// without a table.
 class placement {
  public:
-  /// `levels` from the outermost in. Throws errc::usage when there is none, or a grid has a number below 1.
+  /// `levels` from the outermost in. Throws errc::usage when there is none, or a grid has a number
+  /// below 1.
   explicit placement(std::vector<placement_level> levels);
 
   [[nodiscard]] std::span<const placement_level> levels() const noexcept { return levels_; }
@@ -64,7 +69,8 @@ class placement {
   [[nodiscard]] grid_triple coordinates_of(int position) const noexcept;
   [[nodiscard]] int position_at(const grid_triple& coordinates) const noexcept;
 
-  /// Throws errc::usage unless the levels are those of a machine, by name and count: the error names the first that is not.
+  /// Throws errc::usage unless the levels are those of a machine, by name and count: the error
+  /// names the first that is not.
   void check(std::span<const hardware_level> machine) const;
 
  private:
@@ -73,8 +79,9 @@ class placement {
   grid_triple shape_{1, 1, 1};
 };
 
-/// Positions along the dimensions of a grid, one dimension after the other, whatever the machine is: as MPI numbers the ranks
-/// of a Cartesian communicator (last dimension fastest), or as rank = x + X (y + Y z) does (first dimension fastest).
+/// Positions along the dimensions of a grid, one dimension after the other, whatever the machine
+/// is: as MPI numbers the ranks of a Cartesian communicator (last dimension fastest), or as rank =
+/// x + X (y + Y z) does (first dimension fastest).
 class rank_order {
  public:
   rank_order(const grid_triple& shape, const dimension_order& order) noexcept;
@@ -102,13 +109,14 @@ using arrangement = std::variant<placement, rank_order>;
 [[nodiscard]] grid_triple coordinates_of(const arrangement& arranged, int position) noexcept;
 [[nodiscard]] int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept;
 
-/// The grid of MPI_Dims_create: factors of `ranks` as equal as can be (least sum), not increasing; entries of `given` that are
-/// not 0 are kept. Beyond `dimensions` 1. Throws errc::usage when no such grid exists.
+/// The grid of MPI_Dims_create: factors of `ranks` as equal as can be (least sum), not increasing;
+/// entries of `given` that are not 0 are kept. Beyond `dimensions` 1. Throws errc::usage when no
+/// such grid exists.
 [[nodiscard]] grid_triple mpi_dims_create(int ranks, int dimensions = 3,
                                           const grid_triple& given = {});
 
-/// MPI's Cartesian order: rows of the grid one after the other, the last dimension fastest, consecutive ranks side by side on
-/// the nodes.
+/// MPI's Cartesian order: rows of the grid one after the other, the last dimension fastest,
+/// consecutive ranks side by side on the nodes.
 [[nodiscard]] inline rank_order mpi_cartesian_order(const grid_triple& shape) noexcept {
   return {shape, z_fastest};
 }

@@ -28,8 +28,8 @@ void for_each_factorisation(int count, const grid_triple& block, const Visit& vi
   }
 }
 
-// The best way to cut one grid, level by level. best(l, b) is for the levels from l in, when an object around level l holds the
-// block b.
+// The best way to cut one grid, level by level. best(l, b) is for the levels from l in, when an
+// object around level l holds the block b.
 class cutter {
  public:
   cutter(std::span<const hardware_level> levels, std::span<const double> weights,

@@ -1,4 +1,5 @@
-// The placement that is found: the best of all, never worse than MPI's Cartesian order, and quickly.
+// The placement that is found: the best of all, never worse than MPI's Cartesian order, and
+// quickly.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/placement_search.hpp>
@@ -145,8 +146,8 @@ TEST(FindPlacement, weighs_faces_by_their_size) {
   const auto block_of = [](const found_placement& found) {
     return std::get<placement>(found.arranged).block(0);
   };
-  const halo_load flat{
-      .cells = {64, 64, 8}};  // the face across z is eight times as large as the others
+  // the face across z is eight times as large as the others
+  const halo_load flat{.cells = {64, 64, 8}};
   const placement cubes({{"node", {4, 4, 4}}, {"core", {4, 4, 4}}});
   EXPECT_EQ(block_of(find_placement(levels, {})), cubes.block(0));
   EXPECT_EQ(block_of(find_placement(levels, flat))[2], 16);
@@ -154,7 +155,8 @@ TEST(FindPlacement, weighs_faces_by_their_size) {
 }
 
 TEST(FindPlacement, takes_rows_where_no_block_is_as_good) {
-  // A node holds five whole rows of 12 along z and more; a block that divides both 12 and 64 holds at most a third of a row.
+  // A node holds five whole rows of 12 along z and more; a block that divides both 12 and 64 holds
+  // at most a third of a row.
   const machine_levels levels{{"node", 27}, {"core", 64}};
   const auto found = find_placement(levels, {.cells = {64, 64, 8}});
   ASSERT_EQ(found.kind, "cart");

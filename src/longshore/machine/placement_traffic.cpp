@@ -14,8 +14,8 @@ std::int64_t links_within(std::int64_t extent, std::int64_t block, bool periodic
   return extent / block * (block - 1);
 }
 
-// Ranks along one dimension whose neighbour is equally far away in the numbering of ranks: all but the last, and the last one
-// that wraps.
+// Ranks along one dimension whose neighbour is equally far away in the numbering of ranks: all but
+// the last, and the last one that wraps.
 struct span_of_ranks {
   std::int64_t first, last;  // last: one beyond
   std::int64_t step;         // coordinate of the neighbour minus own
@@ -52,8 +52,8 @@ std::int64_t bytes_of_message(const halo_load& load, const std::array<int, 3>& s
   return bytes;
 }
 
-// Adds to within[k] the bytes of the messages of one direction whose ends lie in the same group of group_sizes[k] consecutive
-// ranks.
+// Adds to within[k] the bytes of the messages of one direction whose ends lie in the same group of
+// group_sizes[k] consecutive ranks.
 void add_direction(const rank_order& order, const std::array<int, 3>& step, const halo_load& load,
                    std::span<const std::int64_t> group_sizes, std::vector<std::int64_t>& within) {
   const std::int64_t bytes = bytes_of_message(load, step);
@@ -124,7 +124,8 @@ void check_countable(const grid_triple& shape, const halo_load& load) {
 
 std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block,
                           const halo_load& load) noexcept {
-  // Over all directions the products of (cells x ranks) or (width x links) sum up to a product of sums.
+  // Over all directions the products of (cells x ranks) or (width x links) sum up to a product of
+  // sums.
   std::array<std::int64_t, 3> still{}, moving{};
   for (int d = 0; d < 3; ++d) {
     still[d] = load.cells[d] * shape[d];

@@ -115,7 +115,8 @@ TEST(PlacementTraffic, that_is_wrong_would_be_seen) {
 }
 
 TEST(PlacementTraffic, of_known_blocks_is_the_known_fraction_off_node) {
-  // 64 ranks per node in blocks of a x b x c: (1/a + 1/b + 1/c) / 3 of the face messages leave the node.
+  // 64 ranks per node in blocks of a x b x c: (1/a + 1/b + 1/c) / 3 of the face messages leave the
+  // node.
   const halo_load faces{.faces_only = true};
   const auto off_node = [&](const grid_triple& nodes, const grid_triple& block) {
     return crossing_of(placement({{"node", nodes}, {"core", block}}), faces).fraction(0);

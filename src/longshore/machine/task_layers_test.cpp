@@ -1,4 +1,5 @@
-// Every tasking layer does the same: everything once, nesting without oversubscription, the right count, errors to the caller.
+// Every tasking layer does the same: everything once, nesting without oversubscription, the right
+// count, errors to the caller.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/tasks.hpp>
@@ -73,8 +74,8 @@ TEST_P(task_layers, each_element_is_visited_once) {
 
 TEST_P(task_layers, many_short_regions_lose_nothing) {
   tasks workers(GetParam().options());
-  std::vector<long> calls(
-      count(), 0);  // no atomics: a task that ran twice at once, or unseen, would be a race
+  // no atomics: a task that ran twice at once, or unseen, would be a race
+  std::vector<long> calls(count(), 0);
   for (int round = 0; round < 200; ++round) workers.run([&](int task) { ++calls[task]; });
   for (const long times : calls) EXPECT_EQ(times, 200);
 }

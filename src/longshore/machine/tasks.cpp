@@ -20,7 +20,8 @@ bool is_known(std::string_view layer) {
   return std::ranges::find(names, layer) != names.end();
 }
 
-// Of a known layer: why this machine or build does not have it, as opposed to a count that makes no sense.
+// Of a known layer: why this machine or build does not have it, as opposed to a count that makes no
+// sense.
 std::optional<std::string> why_no_layer(std::string_view layer, int count) {
   if (layer == "openmp") return detail::why_no_openmp_tasks(count);
   if (layer == "tbb") return detail::why_no_tbb_tasks();
@@ -73,7 +74,8 @@ int tasks::running() const noexcept { return turns_->running; }
 
 void tasks::start(task_call call) {
   detail::task_region region(*turns_, call);
-  // Inside a task nobody waits for a turn: two tasks that wait for each other's would do so for ever.
+  // Inside a task nobody waits for a turn: two tasks that wait for each other's would do so for
+  // ever.
   std::unique_lock turn(turns_->busy, std::defer_lock);
   if (region.is_nested()) {
     if (nested_ && layer_ && !region.is_nested_in_its_owner()) static_cast<void>(turn.try_lock());

@@ -1,4 +1,5 @@
-// Tasking layers: everything is done once, in the shares that were promised, and what goes wrong in a task reaches the caller.
+// Tasking layers: everything is done once, in the shares that were promised, and what goes wrong in
+// a task reaches the caller.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/tasks.hpp>

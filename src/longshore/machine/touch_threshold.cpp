@@ -18,8 +18,9 @@ void touch(volatile std::byte* data, std::size_t begin, std::size_t end, std::si
   for (std::size_t at = begin; at < end; at += page) data[at] = std::byte{1};
 }
 
-// The shortest of some rounds: what else runs on the machine only adds to them. Before each the pages are given back to the kernel,
-// since they are fresh only once, and the tasks have time to fall asleep, as they have before a first touch in a program.
+// The shortest of some rounds: what else runs on the machine only adds to them. Before each the
+// pages are given back to the kernel, since they are fresh only once, and the tasks have time to
+// fall asleep, as they have before a first touch in a program.
 template <class Touch>
 double shortest_seconds(const pages& memory, const Touch& touch_all) {
   constexpr int rounds = 7;

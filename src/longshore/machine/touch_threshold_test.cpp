@@ -1,4 +1,5 @@
-// Region start and first touch: what is measured is plausible, and the threshold is where the two lines meet.
+// Region start and first touch: what is measured is plausible, and the threshold is where the two
+// lines meet.
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/region_start.hpp>
 #include <longshore/machine/touch_threshold.hpp>

@@ -1,5 +1,5 @@
-// The exchange of a bucket sort: every rank has a block of items for every other; how the blocks travel is the strategy. Of items only
-// their size is known here.
+// The exchange of a bucket sort: every rank has a block of items for every other; how the blocks
+// travel is the strategy. Of items only their size is known here.
 #pragma once
 
 #include <longshore/sort/strategy.hpp>
@@ -24,7 +24,8 @@ struct block_counts {
       : outgoing(static_cast<std::size_t>(ranks)), incoming(outgoing.size()) {}
 };
 
-/// Called with (position, count) when so many items lie in the memory of the receiver, where they stay, and are still in its cache.
+/// Called with (position, count) when so many items lie in the memory of the receiver, where they
+/// stay, and are still in its cache.
 using arrival = std::function<void(std::size_t position, std::size_t count)>;
 
 /// One strategy with what it keeps between uses, also the memory into which it receives.
@@ -34,18 +35,20 @@ class block_exchange {
   block_exchange(const block_exchange&) = delete;
   block_exchange& operator=(const block_exchange&) = delete;
 
-  /// Collective. Announces what the next run moves: makes room for exactly that (1/64 more when it must grow), and finds out where blocks
-  /// go as far as the strategy knows it before. Throws errc::out_of_memory.
+  /// Collective. Announces what the next run moves: makes room for exactly that (1/64 more when it
+  /// must grow), and finds out where blocks go as far as the strategy knows it before. Throws
+  /// errc::out_of_memory.
   void prepare(const block_counts& counts);
-  /// After prepare. Where this rank may store its block for each rank by itself, null where it may not: what is stored there is not to be
-  /// in `outgoing`. Empty: nowhere.
+  /// After prepare. Where this rank may store its block for each rank by itself, null where it may
+  /// not: what is stored there is not to be in `outgoing`. Empty: nowhere.
   [[nodiscard]] std::span<std::byte* const> places() const noexcept { return places_; }
-  /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, each as long as announced. Returns when every rank
-  /// has all its items, and no rank reads `outgoing` any more: all strategies end with a barrier, so that their times have the
-  /// same cut. A strategy that works on what comes calls `arrived`, for all items or for none.
+  /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, each as long
+  /// as announced. Returns when every rank has all its items, and no rank reads `outgoing` any
+  /// more: all strategies end with a barrier, so that their times have the same cut. A strategy
+  /// that works on what comes calls `arrived`, for all items or for none.
   void run(const std::byte* outgoing, const arrival& arrived);
-  /// What came, from its start on; the order is that of the ranks, and within a rank that of its block, where the strategy is
-  /// deterministic. Valid until the next prepare.
+  /// What came, from its start on; the order is that of the ranks, and within a rank that of its
+  /// block, where the strategy is deterministic. Valid until the next prepare.
   [[nodiscard]] std::byte* incoming() const noexcept { return incoming_; }
 
   /// What this rank sent since it was made, without blocks to itself; payload_bytes stays 0.
@@ -99,8 +102,9 @@ struct block_exchange_options {
   std::uint64_t seed = 0;  ///< of a random order, the same on all ranks
 };
 
-/// Collective. Throws errc::unsupported, on all ranks, as why_not says, and for auto, which is chosen before (choose_exchange.hpp).
-/// P ranks, n bytes per rank in blocks for P - 1 others; messages per rank, without the counts that all send before:
+/// Collective. Throws errc::unsupported, on all ranks, as why_not says, and for auto, which is
+/// chosen before (choose_exchange.hpp). P ranks, n bytes per rank in blocks for P - 1 others;
+/// messages per rank, without the counts that all send before:
 ///
 ///               messages                          bytes on the wire       memory per rank beside what is received
 ///   put         2 (P - 1): a fetch_add says       n + 8 (P - 1)           16 bytes

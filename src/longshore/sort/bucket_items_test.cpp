@@ -1,4 +1,5 @@
-// Sorts of what is more than an int: keys of other types, records, stable, by sampled splitters, by tasks; and the exchange alone.
+// Sorts of what is more than an int: keys of other types, records, stable, by sampled splitters, by
+// tasks; and the exchange alone.
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/sort/key_sets_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -81,7 +82,8 @@ TEST(BucketItems, floating_keys_in_the_total_order_of_ieee_754) {
   });
 }
 
-// What comes to one rank is more than a part of the local sort, and keys crowd in it: it is split again, from where it came to.
+// What comes to one rank is more than a part of the local sort, and keys crowd in it: it is split
+// again, from where it came to.
 TEST(BucketItems, crowded_keys_of_records_that_fill_a_quarter_of_a_line) {
   struct wide_record {
     std::uint64_t key, origin;
@@ -90,8 +92,8 @@ TEST(BucketItems, crowded_keys_of_records_that_fill_a_quarter_of_a_line) {
     const std::size_t count = 80'000 / static_cast<std::size_t>(team.size());
     random_stream random(3, static_cast<std::uint64_t>(team.rank()));
     std::vector<wide_record> records(count);
-    for (const std::uint64_t others :
-         {0, 1 << 20})  // all keys are equal, or nearly all lie in a corner of their range
+    // all keys are equal, or nearly all lie in a corner of their range
+    for (const std::uint64_t others : {0, 1 << 20})
       for (const auto exchange :
            {exchange_strategy::put, exchange_strategy::rma, exchange_strategy::channel}) {
         if (why_not(exchange, exchange_order::round_robin, exchange_layout_of(team))) continue;

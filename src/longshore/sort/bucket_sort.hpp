@@ -1,6 +1,7 @@
-// bucket_sort: items that are spread over the ranks come back sorted over the ranks by their keys. The range of keys is cut into one
-// bucket per rank; each rank counts, puts its items in bucket order, exchanges the buckets and sorts what it received. The scheme is
-// that of ISx (U. Hanebutte, J. Hemstad, PGAS 2015), which however only makes a histogram in the end.
+// bucket_sort: items that are spread over the ranks come back sorted over the ranks by their keys.
+// The range of keys is cut into one bucket per rank; each rank counts, puts its items in bucket
+// order, exchanges the buckets and sorts what it received. The scheme is that of ISx (U. Hanebutte,
+// J. Hemstad, PGAS 2015), which however only makes a histogram in the end.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -27,11 +28,13 @@ namespace longshore {
 ///
 ///     longshore::bucket_sorter<particle, decltype(&particle::cell)> sorter(team, {.stable = true}, &particle::cell);
 ///
-/// Keys are integers, float or double (image_of says how these are ordered); items are of any trivially copyable type.
-/// Cost: as make_block_exchange says, and before it an alltoall of 8 bytes per pair and an allreduce of 24 bytes (16 more where the range
-/// is to be found; splitters: as choose_splitters). Memory per rank, in items: the largest number received by any rank (with exchanges
-/// put, put-scan, direct, rma; what this rank receives, with the others), exactly counted and 1/64 more when it grows, and the larger of
-/// given and received; per task some 300 KiB and 100 bytes per rank, for items that do not fill lines (12 bytes) or are larger than a line more.
+/// Keys are integers, float or double (image_of says how these are ordered); items are of any
+/// trivially copyable type. Cost: as make_block_exchange says, and before it an alltoall of 8 bytes
+/// per pair and an allreduce of 24 bytes (16 more where the range is to be found; splitters: as
+/// choose_splitters). Memory per rank, in items: the largest number received by any rank (with
+/// exchanges put, put-scan, direct, rma; what this rank receives, with the others), exactly counted
+/// and 1/64 more when it grows, and the larger of given and received; per task some 300 KiB and 100
+/// bytes per rank, for items that do not fill lines (12 bytes) or are larger than a line more.
 template <class Item, class Projection = std::identity>
 requires bucket_item<Item, Projection>
 class bucket_sorter {
@@ -40,8 +43,9 @@ class bucket_sorter {
   using image = typename key_image::type;
 
  public:
-  /// Collective. Options are the same on all ranks. Throws, on all ranks, errc::unsupported for what why_not refuses and for a stable sort
-  /// by an exchange that is not deterministic, errc::usage for a max_key beyond the type.
+  /// Collective. Options are the same on all ranks. Throws, on all ranks, errc::unsupported for
+  /// what why_not refuses and for a stable sort by an exchange that is not deterministic,
+  /// errc::usage for a max_key beyond the type.
   explicit bucket_sorter(longshore::team& team, const bucket_options& options = {},
                          Projection projection = {})
       : driver_(team, checked(options), sizeof(Item)),
@@ -52,11 +56,13 @@ class bucket_sorter {
   bucket_sorter(const bucket_sorter&) = delete;
   bucket_sorter& operator=(const bucket_sorter&) = delete;
 
-  /// Collective. Sorts `items` (any number, different on each rank) over the ranks: returns this rank's part, ascending; no key
-  /// of a rank is above one of a later rank. The result lies in the sorter and is valid until its next use or its end; `items`
-  /// stay as they are. Throws errc::usage for a key outside [0, max_key) (errc::peer_failed on the other ranks; the sorter can
-  /// be used again), and errc::out_of_memory when there is no room for what a rank receives: on all ranks where memory that they reach is
-  /// short, on one where its own is; then the team can only be left.
+  /// Collective. Sorts `items` (any number, different on each rank) over the ranks: returns this
+  /// rank's part, ascending; no key of a rank is above one of a later rank. The result lies in the
+  /// sorter and is valid until its next use or its end; `items` stay as they are. Throws
+  /// errc::usage for a key outside [0, max_key) (errc::peer_failed on the other ranks; the sorter
+  /// can be used again), and errc::out_of_memory when there is no room for what a rank receives: on
+  /// all ranks where memory that they reach is short, on one where its own is; then the team can
+  /// only be left.
   std::span<const Item> sort(std::span<const Item> items) {
     bring(items, true);
     const std::span<const Item> sorted = radix_.sort(received().data(), scratch());
@@ -65,8 +71,8 @@ class bucket_sorter {
     return sorted;
   }
 
-  /// Collective. The same without the last step: the items of this rank's bucket, in no order; with `stable` in that of rank and place
-  /// before.
+  /// Collective. The same without the last step: the items of this rank's bucket, in no order; with
+  /// `stable` in that of rank and place before.
   std::span<const Item> exchange(std::span<const Item> items) {
     bring(items, false);
     driver_.end(items.size());
@@ -138,7 +144,8 @@ class bucket_sorter {
     driver_.end_phase(&bucket_phases::exchange);
   }
 
-  // Items to where they shall be stored by this rank, else to scratch. Returns the blocks for the exchange.
+  // Items to where they shall be stored by this rank, else to scratch. Returns the blocks for the
+  // exchange.
   const std::byte* bucketize(std::span<const Item> items, const cuts& where) {
     const auto places = driver_.way().places();
     if (team().size() == 1) {  // they are in bucket order as they are
@@ -237,8 +244,8 @@ class bucket_sorter {
   typename cut::range mine_{};    // of the images that come to this rank
 };
 
-/// Collective. One sort with a sorter of its own: returns this rank's part. See bucket_sorter, which is better where more than
-/// one follows.
+/// Collective. One sort with a sorter of its own: returns this rank's part. See bucket_sorter,
+/// which is better where more than one follows.
 template <class Item, class Projection = std::identity>
 [[nodiscard]] std::vector<Item> bucket_sort(team& team, const std::vector<Item>& items,
                                             const bucket_options& options = {},
@@ -250,8 +257,8 @@ template <class Item, class Projection = std::identity>
   return mine;
 }
 
-/// Collective. The items whose keys belong into this rank's bucket, from all ranks, in no order (with `stable` in that of rank and
-/// place before).
+/// Collective. The items whose keys belong into this rank's bucket, from all ranks, in no order
+/// (with `stable` in that of rank and place before).
 template <class Item, class Projection = std::identity>
 [[nodiscard]] std::vector<Item> bucket_exchange(team& team, const std::vector<Item>& items,
                                                 const bucket_options& options = {},
@@ -263,8 +270,9 @@ template <class Item, class Projection = std::identity>
   return mine;
 }
 
-/// Collective. Sorts values[i] with keys[i] as its key, in place: afterwards the two vectors hold this rank's part, of whatever length.
-/// Throws errc::usage where they differ in length, errc::peer_failed on the other ranks.
+/// Collective. Sorts values[i] with keys[i] as its key, in place: afterwards the two vectors hold
+/// this rank's part, of whatever length. Throws errc::usage where they differ in length,
+/// errc::peer_failed on the other ranks.
 template <bucket_key Key, trivially_copyable Value>
 void bucket_sort_by_key(team& team, std::vector<Key>& keys, std::vector<Value>& values,
                         const bucket_options& options = {}) {

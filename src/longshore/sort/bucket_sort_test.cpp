@@ -56,7 +56,8 @@ void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
 TEST(BucketSort, every_exchange_in_every_order_sorts) {
   spmd([](team& team) {
     const auto options = usable_options(team);
-    // put, put-scan, sendrecv, channel, rma (on mpi) in all orders, alltoallv, direct, auto, two-hop (on nodes of several ranks) in one.
+    // put, put-scan, sendrecv, channel, rma (on mpi) in all orders, alltoallv, direct, auto,
+    // two-hop (on nodes of several ranks) in one.
     const auto layout = exchange_layout_of(team);
     EXPECT_EQ(options.size(), (layout.mpi ? 5u : 4u) * (layout.nodes > 1 ? 6u : 5u) + 3u +
                                   (layout.nodes > 1 && layout.largest_node > 1 ? 1u : 0u));

@@ -71,8 +71,8 @@ struct exchange_layout {
 [[nodiscard]] std::optional<std::string> why_not(exchange_strategy exchange, exchange_order order,
                                                  const exchange_layout& layout);
 
-/// Whether the place of an item depends on nothing but the input: what a stable sort needs. (With put and rma it depends on who
-/// came first; auto chooses as asked.)
+/// Whether the place of an item depends on nothing but the input: what a stable sort needs. (With
+/// put and rma it depends on who came first; auto chooses as asked.)
 [[nodiscard]] constexpr bool is_deterministic(exchange_strategy exchange) noexcept {
   return exchange != exchange_strategy::put && exchange != exchange_strategy::rma;
 }

@@ -1,5 +1,6 @@
-// Whether a distributed sort did what it should: order within and across ranks, the number of items, that they are the same keys with
-// what belonged to them, and, of a stable sort, that items of one key kept their order.
+// Whether a distributed sort did what it should: order within and across ranks, the number of
+// items, that they are the same keys with what belonged to them, and, of a stable sort, that items
+// of one key kept their order.
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -12,8 +13,9 @@
 
 namespace longshore {
 
-/// What is left of items when their order is forgotten. A key lost, doubled or changed changes `count`, or `sum` and `xored`
-/// with certainty; several at once go unseen with a chance of some 2^-64.
+/// What is left of items when their order is forgotten. A key lost, doubled or changed changes
+/// `count`, or `sum` and `xored` with certainty; several at once go unseen with a chance of some
+/// 2^-64.
 struct key_content {
   std::uint64_t count = 0;
   std::uint64_t sum = 0;                             ///< of the mixed keys, modulo 2^64
@@ -64,10 +66,11 @@ namespace detail {
 /// One rank's part in the check, in a form that can be compared between ranks.
 struct sorted_part {
   key_content before, after;
-  std::uint64_t first = 0, last = 0;  ///< images of the keys at its ends, if it has any
+  /// images of the keys at its ends, if it has any
+  std::uint64_t first = 0, last = 0;
   std::uint64_t first_origin = 0, last_origin = 0;  ///< where these items came from
-  std::uint64_t first_out_of_order =
-      0;  ///< position of the first key below the one before it; after.count if there is none
+  /// position of the first key below the one before it; after.count if there is none
+  std::uint64_t first_out_of_order = 0;
   std::uint64_t first_unstable = 0;  ///< the same of items of one key
 };
 
@@ -76,9 +79,9 @@ struct sorted_part {
 
 }  // namespace detail
 
-/// Collective. Whether `sorted`, over the ranks in their order, holds the items whose content was `before` (of this rank) in
-/// ascending order. `origin_of(item)`: for a stable sort, a number that ascends with rank and place before. Cost: two passes over the
-/// items, one small allgather.
+/// Collective. Whether `sorted`, over the ranks in their order, holds the items whose content was
+/// `before` (of this rank) in ascending order. `origin_of(item)`: for a stable sort, a number that
+/// ascends with rank and place before. Cost: two passes over the items, one small allgather.
 template <class Item, class Projection = std::identity, class PayloadOf = no_payload,
           class OriginOf = no_payload>
 [[nodiscard]] sort_faults check_sorted(team& team, const key_content& before,

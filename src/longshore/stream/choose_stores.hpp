@@ -1,7 +1,8 @@
 // Which stores a stream is to use: by size where that is clear, by trying both where it is not.
 //
-// What a cache holds is not what the processor's data sheet says: virtual machines share it, other ranks use it, and replacement is not
-// exact. So between a quarter of the caches that the tasks reach and four times as much, both kinds are timed on the arrays themselves.
+// What a cache holds is not what the processor's data sheet says: virtual machines share it, other
+// ranks use it, and replacement is not exact. So between a quarter of the caches that the tasks
+// reach and four times as much, both kinds are timed on the arrays themselves.
 #pragma once
 
 #include <longshore/stream/stream.hpp>
@@ -21,8 +22,9 @@ struct stores_choice {
   std::size_t cache_bytes = 0;  ///< that the tasks reach, as the machine says
 };
 
-/// Collective: one allreduce of 16 bytes. Which kinds of stores any rank would take: by size where that is clear, both where it is
-/// not. Ranks differ in what they have of an array, and hosts in their caches; so none decides by itself.
+/// Collective: one allreduce of 16 bytes. Which kinds of stores any rank would take: by size where
+/// that is clear, both where it is not. Ranks differ in what they have of an array, and hosts in
+/// their caches; so none decides by itself.
 [[nodiscard]] inline std::array<bool, 2> possible_stores(team& ranks, std::size_t bytes_of_machine,
                                                          std::size_t cache_bytes,
                                                          std::size_t doubtful = 4) {
@@ -33,10 +35,11 @@ struct stores_choice {
   return {possible[0] != 0, possible[1] != 0};
 }
 
-/// Collective; the choice is the same on all ranks, and `loops` uses it from now on. `bytes_of_machine` are read and written by all
-/// ranks of a machine in one run, `tasks_of_machine` run at the same time there; both may differ between ranks. Where it
-/// measures, which all ranks do when one would: some tens of runs, at most 20 ms of them. Streaming stores win a tie: they leave the
-/// caches to others.
+/// Collective; the choice is the same on all ranks, and `loops` uses it from now on.
+/// `bytes_of_machine` are read and written by all ranks of a machine in one run, `tasks_of_machine`
+/// run at the same time there; both may differ between ranks. Where it measures, which all ranks do
+/// when one would: some tens of runs, at most 20 ms of them. Streaming stores win a tie: they leave
+/// the caches to others.
 template <class Arrays>
 stores_choice choose_stores(team& ranks, stream<Arrays>& loops, std::size_t bytes_of_machine,
                             int tasks_of_machine) {

@@ -9,7 +9,8 @@ namespace {
 
 using testing::spmd;
 
-// Right on all ranks; then one wrong element on the last rank that has any, which that rank finds and no other.
+// Right on all ranks; then one wrong element on the last rank that has any, which that rank finds
+// and no other.
 template <class T, class D>
 void every_kernel_is_right(team& team, std::uint64_t elements) {
   tasks workers({.layer = "threads", .count = 2, .spin = false});
@@ -66,7 +67,8 @@ TEST(DistributedStream, stores_are_chosen_by_size_where_it_is_clear_and_measured
   });
 }
 
-// The parts of distributed arrays differ, and so do hosts: what one rank finds doubtful all measure.
+// The parts of distributed arrays differ, and so do hosts: what one rank finds doubtful all
+// measure.
 TEST(DistributedStream, stores_are_chosen_together_where_ranks_differ_in_size) {
   spmd([](team& team) {
     tasks alone;

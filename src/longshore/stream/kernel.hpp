@@ -1,5 +1,6 @@
-// The four kernels of STREAM (J. D. McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE
-// TCCA newsletter, 1995): what each does to one element, and what it counts.
+// The four kernels of STREAM (J. D. McCalpin, "Memory bandwidth and machine balance in current high
+// performance computers", IEEE TCCA newsletter, 1995): what each does to one element, and what it
+// counts.
 //
 //     copy   c = a            2 x size of element          scale  b = q * c        2 x
 //     add    c = a + b        3 x                          triad  a = b + q * c    3 x
@@ -28,7 +29,8 @@ inline constexpr std::array<std::string_view, 4> stream_kernel_names = {"copy", 
   return std::nullopt;
 }
 
-/// Arrays that a kernel reads and writes: the figure counts so many elements (not the line that an ordinary store reads first).
+/// Arrays that a kernel reads and writes: the figure counts so many elements (not the line that an
+/// ordinary store reads first).
 [[nodiscard]] constexpr std::size_t arrays_touched(stream_kernel kernel) noexcept {
   return kernel == stream_kernel::copy || kernel == stream_kernel::scale ? 2 : 3;
 }

@@ -1,12 +1,14 @@
-// STREAM on one rank: first touch, the kernel, and the check of every element, over any kind of arrays and tasks.
+// STREAM on one rank: first touch, the kernel, and the check of every element, over any kind of
+// arrays and tasks.
 //
 //     longshore::tasks workers({.layer = "threads", .count = 2, .cpus = team.cpus()});
 //     longshore::stream triad(longshore::own_arrays<double>(n, "huge"), workers, {.kernel = longshore::stream_kernel::triad});
 //     triad.run();
 //     if (triad.wrong_elements() != 0) ...
 //
-// All calls are local: no communication and no barrier. Cost of run(): arrays_touched(kernel) x elements x sizeof(T) bytes, and with
-// ordinary stores the line of each result read before it is written, once more.
+// All calls are local: no communication and no barrier. Cost of run(): arrays_touched(kernel) x
+// elements x sizeof(T) bytes, and with ordinary stores the line of each result read before it is
+// written, once more.
 #pragma once
 
 #include <longshore/machine/numa_nodes.hpp>
@@ -25,9 +27,11 @@ namespace longshore {
 
 /// Who writes the pages first, and so decides on which NUMA node they lie.
 enum class first_touch {
-  automatic,  ///< parallel where that is measured to pay: see measured_touch_threshold_bytes; the smallest arrays are not worth asking
-  serial,     ///< the thread that runs the rank
-  parallel    ///< each task its own piece
+  /// parallel where that is measured to pay: see measured_touch_threshold_bytes; the smallest
+  /// arrays are not worth asking
+  automatic,
+  serial,   ///< the thread that runs the rank
+  parallel  ///< each task its own piece
 };
 
 struct stream_options {
@@ -73,8 +77,9 @@ class stream {
     ++runs_;
   }
 
-  /// Elements of the three arrays of this rank that differ from what run() should have left. The oracle is the recurrence of the
-  /// kernel on single values, as often as run() was called; it shares no code with the loops.
+  /// Elements of the three arrays of this rank that differ from what run() should have left. The
+  /// oracle is the recurrence of the kernel on single values, as often as run() was called; it
+  /// shares no code with the loops.
   [[nodiscard]] std::uint64_t wrong_elements() {
     const auto expected = expected_values();
     std::atomic<std::uint64_t> wrong = 0;
@@ -87,8 +92,8 @@ class stream {
     return wrong;
   }
 
-  /// Whether all tasks wrote the first values, each its own piece; and the size of an array above which they do, where it was asked
-  /// for (first_touch::automatic).
+  /// Whether all tasks wrote the first values, each its own piece; and the size of an array above
+  /// which they do, where it was asked for (first_touch::automatic).
   [[nodiscard]] bool touched_in_parallel() const noexcept { return touched_in_parallel_; }
   [[nodiscard]] std::optional<std::size_t> touch_threshold_bytes() const noexcept {
     return threshold_bytes_;
@@ -98,8 +103,9 @@ class stream {
   [[nodiscard]] const stream_options& options() const noexcept { return options_; }
 
  private:
-  // First values: 1, 2 and 0 as STREAM has them, plus k/64 for the k-th of every 61 elements (exact in float): so that an element
-  // computed from a neighbour's operands is wrong too. The result differs from what was there before for every k.
+  // First values: 1, 2 and 0 as STREAM has them, plus k/64 for the k-th of every 61 elements (exact
+  // in float): so that an element computed from a neighbour's operands is wrong too. The result
+  // differs from what was there before for every k.
   static constexpr std::size_t period = 61;
   using period_values = std::array<value_type, period>;
   static constexpr std::array<value_type, 3> base = {1, 2, 0};
@@ -115,7 +121,8 @@ class stream {
     return static_cast<std::size_t>(a.data() - arrays_.local(0).data());
   }
 
-  // On several NUMA nodes time is not all: pages that one thread touched lie on its node, and the other tasks reach them slowly.
+  // On several NUMA nodes time is not all: pages that one thread touched lie on its node, and the
+  // other tasks reach them slowly.
   [[nodiscard]] bool touches_in_parallel() {
     if (options_.touch != first_touch::automatic) return options_.touch == first_touch::parallel;
     const std::size_t bytes = arrays_.local(0).size_bytes();
@@ -164,9 +171,10 @@ class stream {
     std::size_t k = first % period;
     for (const value_type item : items) {
       const double error = static_cast<double>(item) - static_cast<double>(expected[k]);
-      const double allowed = stream_tolerance<value_type> *
-                             static_cast<double>(expected[k]);  // the values are not negative
-      wrong += !(error <= allowed && -error <= allowed);        // NaN is wrong
+      // the values are not negative
+      const double allowed = stream_tolerance<value_type> * static_cast<double>(expected[k]);
+      // NaN is wrong
+      wrong += !(error <= allowed && -error <= allowed);
       if (++k == period) k = 0;
     }
     return wrong;

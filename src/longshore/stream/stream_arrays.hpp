@@ -1,4 +1,5 @@
-// The three arrays of STREAM on one rank: its own, or its part of distributed ones. Both are walked the same way.
+// The three arrays of STREAM on one rank: its own, or its part of distributed ones. Both are walked
+// the same way.
 #pragma once
 
 #include <longshore/array/for_each.hpp>
@@ -10,8 +11,8 @@
 
 namespace longshore {
 
-/// Scope `ep` (embarrassingly parallel): each rank allocates its own arrays by a memory policy. Local, no communication.
-/// Memory per rank: 3 x elements x sizeof(T).
+/// Scope `ep` (embarrassingly parallel): each rank allocates its own arrays by a memory policy.
+/// Local, no communication. Memory per rank: 3 x elements x sizeof(T).
 template <class T>
 class own_arrays {
  public:
@@ -48,7 +49,8 @@ class own_arrays {
   std::array<memory_block, 3> blocks_;
 };
 
-/// Scope `global`: three distributed arrays. Making and destroying are collective. Memory per rank: that of three dist_arrays.
+/// Scope `global`: three distributed arrays. Making and destroying are collective. Memory per rank:
+/// that of three dist_arrays.
 template <class T, distribution Distribution>
 class distributed_arrays {
  public:

@@ -1,4 +1,5 @@
-// STREAM over arrays of a rank's own and all sorts of tasks: right results are accepted, and one wrong element anywhere is found.
+// STREAM over arrays of a rank's own and all sorts of tasks: right results are accepted, and one
+// wrong element anywhere is found.
 #include <longshore/stream/stream.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Ranks that are not in the same collective call get an error that names both, on every transport. The tests run with
-// LONGSHORE_CHECK=1, so that all calls are compared.
+// Ranks that are not in the same collective call get an error that names both, on every transport.
+// The tests run with LONGSHORE_CHECK=1, so that all calls are compared.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/detail/collective_call.hpp>
 #include <longshore/transport/detail/node_barrier.hpp>
@@ -80,7 +80,8 @@ struct pair_of_calls {
   call_of_a_rank usual, of_the_odd_one;
 };
 
-// Each kind of call against a call of another kind, and every property of a call against another value of it.
+// Each kind of call against a call of another kind, and every property of a call against another
+// value of it.
 const std::vector<pair_of_calls> pairs = {
     {"barrier_and_allreduce", meet,
      reduce<double>("an allreduce (sum) of 1 floating-point number", 1, reduction::sum)},

@@ -1,4 +1,5 @@
-// What every transport promises, checked on each at several numbers of ranks, on real and on virtual nodes.
+// What every transport promises, checked on each at several numbers of ranks, on real and on
+// virtual nodes.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory.hpp>
@@ -89,7 +90,8 @@ TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
   spmd([](team& team) {
     constexpr double late_seconds = 0.02;
     EXPECT_EQ(team.allreduce_value(team.waited_seconds() < 0 ? 1 : 0, reduction::max), 0);
-    // A rank that the kernel keeps from running comes late itself, and does not wait: then once more.
+    // A rank that the kernel keeps from running comes late itself, and does not wait: then once
+    // more.
     bool all_waited = false;
     for (int attempt = 0; attempt < 20 && !all_waited; ++attempt) {
       team.barrier();
@@ -136,7 +138,8 @@ TEST(Team, collectives_give_what_a_loop_over_ranks_would) {
   });
 }
 
-// One after the other, of more than a transport may take at a time, with a rank that comes late: what one of them uses the next must not spoil.
+// One after the other, of more than a transport may take at a time, with a rank that comes late:
+// what one of them uses the next must not spoil.
 TEST(Team, collectives_follow_each_other_closely) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
@@ -179,9 +182,10 @@ TEST(Team, a_broadcast_from_a_rank_that_is_not_there_is_refused) {
 TEST(Team, alltoallv_moves_uneven_and_empty_blocks) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
+    // 0 to 3 elements
     const auto block = [](int from, int to) {
       return static_cast<std::size_t>((from * 3 + to * 5) % 4);
-    };  // 0 to 3 elements
+    };
     std::vector<std::size_t> out_counts(size), in_counts(size);
     std::vector<std::array<int, 3>> out, expected;
     for (int peer = 0; peer < size; ++peer) {
@@ -333,7 +337,8 @@ TEST(Segment, sizes_that_would_wrap_are_refused_on_all_ranks) {
 TEST(Segment, what_the_ranks_of_a_host_ask_for_is_added_up_also_over_virtual_nodes) {
   spmd([](team& team) {
     const std::size_t available = team.broadcast_value(available_memory_bytes());
-    // Together half more than there is, on each host: several may be on one machine, and one that believed the others would take all of it.
+    // Together half more than there is, on each host: several may be on one machine, and one that
+    // believed the others would take all of it.
     const int sharing = team.broadcast_value(team.nodes().ranks_of_machine());
     const std::size_t each = available / static_cast<std::size_t>(sharing) * 3 / 2;
     EXPECT_EQ(code_of([&] { (void)team.allocate(each); }), errc::out_of_memory);
@@ -389,9 +394,10 @@ TEST(Channel, messages_of_one_pair_arrive_whole_and_in_order) {
     const auto channels = team.open_channels(ends, ends, 3);
     ASSERT_EQ(channels->sender_count(), static_cast<std::size_t>(size));
     std::vector<int> sent(size, 0), received(size, 0);
+    // 0 to slot_bytes
     const auto length = [](int from, int n) {
       return static_cast<std::size_t>((from + n * 37) % 1001);
-    };  // 0 to slot_bytes
+    };
     waiter wait(team, "messages");
     for (int left = 2 * size * messages; left > 0;) {
       bool moved = false;
@@ -459,8 +465,8 @@ TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
-    const std::array<channel_end, 2> to{{{next, 64}, {before, 8}}},
-        from{{{before, 64}, {next, 8}}};  // questions, answers
+    // questions, answers
+    const std::array<channel_end, 2> to{{{next, 64}, {before, 8}}}, from{{{before, 64}, {next, 8}}};
     constexpr int slots = 2, rounds = 20;
     const auto channels = team.open_channels(to, from, slots);
     const auto send = [&](channel_sender& end, int value) {
@@ -487,7 +493,8 @@ TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
   });
 }
 
-// A slot that is given back must not wait for a message to go with where none comes: its owner may look at another channel, and nothing else.
+// A slot that is given back must not wait for a message to go with where none comes: its owner may
+// look at another channel, and nothing else.
 TEST(Channel, slots_come_back_also_from_a_rank_that_only_looks_at_another_channel) {
   spmd([](team& team) {
     const int rank = team.rank(), partner = rank ^ 1;
@@ -495,8 +502,8 @@ TEST(Channel, slots_come_back_also_from_a_rank_that_only_looks_at_another_channe
     constexpr double most_seconds = 10;
     const bool paired = partner < team.size(), sends = paired && rank < partner,
                receives = paired && !sends;
-    const std::array<channel_end, 2> both{
-        {{partner, 64}, {partner, 0}}};  // the second one only to be looked at
+    // the second one only to be looked at
+    const std::array<channel_end, 2> both{{{partner, 64}, {partner, 0}}};
     const std::span<const channel_end> none;
     const auto channels = team.open_channels(sends ? both : none, receives ? both : none, slots);
     if (sends) {
@@ -522,7 +529,8 @@ TEST(Channel, slots_come_back_also_from_a_rank_that_only_looks_at_another_channe
 TEST(Channel, several_channels_of_one_pair_are_matched_in_order_also_to_oneself) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
-    // As in a periodic halo exchange: down and up, which are the same rank when there are one or two of them.
+    // As in a periodic halo exchange: down and up, which are the same rank when there are one or
+    // two of them.
     const int down = (rank + size - 1) % size, up = (rank + 1) % size;
     const std::array<channel_end, 2> to{{{down, 100}, {up, 200}}}, from{{{up, 100}, {down, 200}}};
     const auto channels = team.open_channels(to, from, 2);
@@ -583,14 +591,14 @@ TEST(Channel, an_error_that_all_ranks_caught_leaves_nothing_behind) {
         from{(team.rank() + team.size() - 1) % team.size(), 64};
     std::size_t mapped = 0;
     for (int round = 0; round < warm_up + rounds; ++round) {
-      const auto code = code_of(
-          [&] {  // a segment and channels exist, with a message under way, when the error passes
-            const auto memory = team.allocate(segment_bytes);
-            const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
-            std::memcpy(wait_reserve(team, channels->sender(0)), &round, sizeof(round));
-            channels->sender(0).commit(sizeof(round));
-            (void)team.allocate(std::size_t{1} << 46);
-          });
+      // a segment and channels exist, with a message under way, when the error passes
+      const auto code = code_of([&] {
+        const auto memory = team.allocate(segment_bytes);
+        const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
+        std::memcpy(wait_reserve(team, channels->sender(0)), &round, sizeof(round));
+        channels->sender(0).commit(sizeof(round));
+        (void)team.allocate(std::size_t{1} << 46);
+      });
       ASSERT_EQ(code, errc::out_of_memory) << "round " << round;
       if (round + 1 != warm_up) continue;
       team.barrier();
@@ -628,9 +636,8 @@ TEST(Channel, what_was_sent_arrives_also_when_its_sender_left_by_an_exception) {
         channels->sender(0).commit(slot_bytes);
       }
       if (sends) fail(errc::usage, "the sender leaves");
-      if (receives)
-        std::this_thread::sleep_for(
-            std::chrono::milliseconds(100));  // what is on its way fills what lies between
+      // what is on its way fills what lies between
+      if (receives) std::this_thread::sleep_for(std::chrono::milliseconds(100));
       for (int message = 0; receives && message < slots; ++message) {
         const auto came = wait_front(team, channels->receiver(0));
         ASSERT_EQ(came.size(), slot_bytes);
@@ -641,8 +648,8 @@ TEST(Channel, what_was_sent_arrives_also_when_its_sender_left_by_an_exception) {
       }
     });
     EXPECT_EQ(code, sends ? errc::usage : errc{});
-    const std::vector<std::byte> written(slots * sizeof(std::uint64_t),
-                                         std::byte{0xff});  // where the end may have been
+    // where the end may have been
+    const std::vector<std::byte> written(slots * sizeof(std::uint64_t), std::byte{0xff});
     const auto memory = team.allocate(300);
     team.barrier();
   });
@@ -650,7 +657,8 @@ TEST(Channel, what_was_sent_arrives_also_when_its_sender_left_by_an_exception) {
 
 TEST(Channel, ends_that_do_not_fit_are_refused) {
   spmd([](team& team) {
-    // Only within shared memory can both sides be compared at once; elsewhere MPI itself notices a message that is too long.
+    // Only within shared memory can both sides be compared at once; elsewhere MPI itself notices a
+    // message that is too long.
     if (team.size() != 1) return;
     const std::array<channel_end, 1> small{{{0, 64}}}, large{{{0, 128}}};
     EXPECT_THROW((void)team.open_channels(small, large, 2), error);

@@ -1,4 +1,5 @@
-// Steps that may fail on one rank alone, before a collective call that the others would then make without it.
+// Steps that may fail on one rank alone, before a collective call that the others would then make
+// without it.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -19,9 +20,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// Collective: one allreduce of 8 bytes. Calls `step`, which makes no collective call and may throw on some ranks only. Where it
-/// throws on any rank all ranks throw, and are still together: a rank where it threw passes on its own exception, the others throw
-/// errc::out_of_memory where that is what the lowest failing rank has, else errc::peer_failed. A std::bad_alloc becomes
+/// Collective: one allreduce of 8 bytes. Calls `step`, which makes no collective call and may throw
+/// on some ranks only. Where it throws on any rank all ranks throw, and are still together: a rank
+/// where it threw passes on its own exception, the others throw errc::out_of_memory where that is
+/// what the lowest failing rank has, else errc::peer_failed. A std::bad_alloc becomes
 /// errc::out_of_memory. `what` is the operation in the message of the others: "a halo plan".
 template <class Step>
 void fail_together(team& ranks, std::string_view what, Step&& step) {

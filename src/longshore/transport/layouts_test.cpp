@@ -1,4 +1,5 @@
-// A failure on purpose, for the tests of the tests (transport.failure.*): in one layout of several, on one rank.
+// A failure on purpose, for the tests of the tests (transport.failure.*): in one layout of several,
+// on one rank.
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>

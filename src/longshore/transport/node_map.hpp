@@ -6,13 +6,15 @@
 
 namespace longshore {
 
-/// Ranks to nodes and back. Nodes are numbered in the order of their lowest rank. Memory: 8 bytes per rank of the team.
+/// Ranks to nodes and back. Nodes are numbered in the order of their lowest rank. Memory: 8 bytes
+/// per rank of the team.
 class node_map {
  public:
   node_map() = default;
 
-  /// `host_of[r]` says on which host rank r runs: any numbers, equal on equal hosts. With ranks_per_node > 0 every host is cut
-  /// into virtual nodes of that many of its ranks, in rank order, the last one smaller when it does not divide.
+  /// `host_of[r]` says on which host rank r runs: any numbers, equal on equal hosts. With
+  /// ranks_per_node > 0 every host is cut into virtual nodes of that many of its ranks, in rank
+  /// order, the last one smaller when it does not divide.
   node_map(std::span<const int> host_of, int my_rank, int ranks_per_node);
 
   [[nodiscard]] int node_count() const noexcept { return node_count_; }
@@ -32,7 +34,8 @@ class node_map {
   [[nodiscard]] std::span<const int> leaders() const noexcept { return leaders_; }
   /// Ranks of the node with the most ranks.
   [[nodiscard]] int largest_node() const noexcept { return largest_node_; }
-  /// Ranks that share the machine of this rank, whatever its virtual nodes: they have its memory together.
+  /// Ranks that share the machine of this rank, whatever its virtual nodes: they have its memory
+  /// together.
   [[nodiscard]] int ranks_of_machine() const noexcept { return ranks_of_machine_; }
   /// Whether nodes are virtual: more of them than hosts.
   [[nodiscard]] bool is_virtual() const noexcept { return virtual_; }

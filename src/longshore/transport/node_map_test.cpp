@@ -56,7 +56,8 @@ TEST(CpuShare, shares_cover_all_cpus_and_do_not_overlap) {
 }
 
 TEST(CpuShare, compact_ranks_take_neighbouring_cores_and_second_hardware_threads_last) {
-  // Two sockets of two cores of two hardware threads, numbered as Linux mostly does: CPU c + 4 shares the core of CPU c.
+  // Two sockets of two cores of two hardware threads, numbered as Linux mostly does: CPU c + 4
+  // shares the core of CPU c.
   const std::vector<topology::labelled_level> levels{{"socket", {0, 0, 0, 0, 1, 1, 1, 1}},
                                                      {"core", {0, 0, 1, 1, 2, 2, 3, 3}}};
   const topology host({0, 4, 2, 6, 1, 5, 3, 7}, levels);

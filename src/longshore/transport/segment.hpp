@@ -8,12 +8,14 @@
 
 namespace longshore {
 
-/// One allocation of symmetric memory. Made by team::allocate; making and destroying it are collective. The bytes are zero
-/// until first written, and lie on the NUMA node of the rank that writes them first.
+/// One allocation of symmetric memory. Made by team::allocate; making and destroying it are
+/// collective. The bytes are zero until first written, and lie on the NUMA node of the rank that
+/// writes them first.
 ///
-/// Ordering: what put, put_start and stores through direct() write is visible to the target after quiet() followed by a
-/// synchronisation of the two ranks (barrier, a message on a channel). Calls are for the one thread that owns the team.
-/// Every call throws errc::usage when a range does not lie in the segment.
+/// Ordering: what put, put_start and stores through direct() write is visible to the target after
+/// quiet() followed by a synchronisation of the two ranks (barrier, a message on a channel). Calls
+/// are for the one thread that owns the team. Every call throws errc::usage when a range does not
+/// lie in the segment.
 class segment {
  public:
   virtual ~segment() = default;
@@ -24,21 +26,24 @@ class segment {
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
   /// This rank's own part, aligned to a page.
   [[nodiscard]] std::byte* local() const noexcept { return local_; }
-  /// The part of `peer`, when this rank can load and store there (it is on the same node), else null. O(1); ask once per
-  /// peer, then work inline on the pointer.
+  /// The part of `peer`, when this rank can load and store there (it is on the same node), else
+  /// null. O(1); ask once per peer, then work inline on the pointer.
   [[nodiscard]] std::byte* direct(int peer) const noexcept { return direct_[peer]; }
 
-  /// Copies [from, from + bytes) to `offset` in the part of `peer`. The source may be reused on return.
+  /// Copies [from, from + bytes) to `offset` in the part of `peer`. The source may be reused on
+  /// return.
   virtual void put(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   /// Copies from `offset` in the part of `peer` to [to, to + bytes). Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   /// The same, started only: neither source nor destination may be touched until quiet().
   virtual void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// Adds to the 64-bit integer at `offset` (a multiple of 8) of `peer`, atomically among all fetch_add of all ranks, and
-  /// returns what was there before. Not atomic against stores through direct().
+  /// Adds to the 64-bit integer at `offset` (a multiple of 8) of `peer`, atomically among all
+  /// fetch_add of all ranks, and returns what was there before. Not atomic against stores through
+  /// direct().
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
-  /// Returns when everything this rank has started on this segment is complete, also at its targets.
+  /// Returns when everything this rank has started on this segment is complete, also at its
+  /// targets.
   virtual void quiet() = 0;
 
  protected:

@@ -7,7 +7,8 @@
 
 namespace longshore::testing {
 
-/// Runs `body` on all ranks of this test run. On threads an exception that it throws fails the test; on mpi it ends the run.
+/// Runs `body` on all ranks of this test run. On threads an exception that it throws fails the
+/// test; on mpi it ends the run.
 void spmd(const std::function<void(team&)>& body);
 
 }  // namespace longshore::testing

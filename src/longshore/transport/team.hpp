@@ -1,4 +1,5 @@
-// A team: the ranks of a run, as one of them sees it. Everything above this layer moves data through this interface only.
+// A team: the ranks of a run, as one of them sees it. Everything above this layer moves data
+// through this interface only.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -25,18 +26,22 @@ class waiter;
 /// How a transport waits, decided once at start.
 struct wait_policy {
   double timeout_seconds = 300;  ///< deadline of every wait; 0: none
-  bool spin = true;  ///< false where ranks outnumber cores: then a wait gives its core away at once
+  /// false where ranks outnumber cores: then a wait gives its core away at once
+  bool spin = true;
 };
 
-/// One rank's view of a run. All calls are for the one thread that runs the rank; those named collective must be made by all
-/// ranks in the same order. A wait that passes the deadline throws errc::timeout, with rank, peer and operation; when another
-/// rank has failed, waits throw errc::peer_failed. Ranks that are not in the same collective call, or not with the same sizes,
-/// root and operation, throw errc::usage, which names two of them and what each calls (counts of an alltoallv: on the ranks that
-/// expect another count than is sent). After any of these the team can only be left.
+/// One rank's view of a run. All calls are for the one thread that runs the rank; those named
+/// collective must be made by all ranks in the same order. A wait that passes the deadline throws
+/// errc::timeout, with rank, peer and operation; when another rank has failed, waits throw
+/// errc::peer_failed. Ranks that are not in the same collective call, or not with the same sizes,
+/// root and operation, throw errc::usage, which names two of them and what each calls (counts of an
+/// alltoallv: on the ranks that expect another count than is sent). After any of these the team can
+/// only be left.
 ///
-/// Ranks compare their calls where that costs nothing that can be measured: always in barriers, when something is made or
-/// freed and at the end of a team; in every collective call on threads, on a team of one node, and on shmem and ucx but for
-/// alltoall and alltoallv between nodes. With LONGSHORE_CHECK=1 (run_options::check_calls) they compare all calls.
+/// Ranks compare their calls where that costs nothing that can be measured: always in barriers,
+/// when something is made or freed and at the end of a team; in every collective call on threads,
+/// on a team of one node, and on shmem and ucx but for alltoall and alltoallv between nodes. With
+/// LONGSHORE_CHECK=1 (run_options::check_calls) they compare all calls.
 class team {
  public:
   virtual ~team();
@@ -47,30 +52,34 @@ class team {
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] const node_map& nodes() const noexcept { return nodes_; }
   [[nodiscard]] const wait_policy& waiting() const noexcept { return waiting_; }
-  /// CPUs that are this rank's to use: its share of those that the ranks of the host may use. Shared with others where ranks
-  /// outnumber CPUs. Never empty.
+  /// CPUs that are this rank's to use: its share of those that the ranks of the host may use.
+  /// Shared with others where ranks outnumber CPUs. Never empty.
   [[nodiscard]] std::span<const int> cpus() const noexcept { return cpus_; }
 
-  /// Name as users type it ("threads", "mpi", ...), and the library underneath with its version ("" when there is none).
+  /// Name as users type it ("threads", "mpi", ...), and the library underneath with its version (""
+  /// when there is none).
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
   [[nodiscard]] virtual std::string library_version() const = 0;
   /// Seconds on the transport's clock. Differences are meaningful on one rank only.
   [[nodiscard]] virtual double now() const { return monotonic_seconds(); }
 
-  /// Seconds that this rank has waited for others so far, in barriers, collectives, channels and whatever else waits through a
-  /// waiter. Waits of less than some two microseconds are not in it, nor those inside blocking calls of the library underneath.
+  /// Seconds that this rank has waited for others so far, in barriers, collectives, channels and
+  /// whatever else waits through a waiter. Waits of less than some two microseconds are not in it,
+  /// nor those inside blocking calls of the library underneath.
   [[nodiscard]] double waited_seconds() const noexcept { return waited_seconds_; }
 
-  /// Collective. Returns when every rank has called it, and what they stored before is visible. O(log nodes) messages.
+  /// Collective. Returns when every rank has called it, and what they stored before is visible.
+  /// O(log nodes) messages.
   virtual void barrier() = 0;
   /// Collective. Copies `data` of rank `root` into `data` of all; the same size on all ranks.
   virtual void broadcast(std::span<std::byte> data, int root) = 0;
   /// Collective. all[r * mine.size() ...] = mine of rank r.
   virtual void allgather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// Collective. Block r of `outgoing` goes to rank r; block r of `incoming` comes from rank r. Both hold size() equal blocks.
+  /// Collective. Block r of `outgoing` goes to rank r; block r of `incoming` comes from rank r.
+  /// Both hold size() equal blocks.
   virtual void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) = 0;
-  /// Collective. As alltoall, with outgoing_counts[r] elements to rank r and incoming_counts[r] from it, packed in rank order.
-  /// At most 2^31 - 1 elements per rank in each direction on mpi.
+  /// Collective. As alltoall, with outgoing_counts[r] elements to rank r and incoming_counts[r]
+  /// from it, packed in rank order. At most 2^31 - 1 elements per rank in each direction on mpi.
   virtual void alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                          std::byte* incoming, std::span<const std::size_t> incoming_counts,
                          std::size_t element_bytes) = 0;
@@ -78,20 +87,24 @@ class team {
   virtual void allreduce(std::span<std::int64_t> values, reduction operation) = 0;
   virtual void allreduce(std::span<double> values, reduction operation) = 0;
 
-  /// Collective. A segment of `bytes` bytes on each rank: the same number on all, else errc::usage. Throws errc::out_of_memory,
-  /// on all ranks, when the node does not have bytes x ranks of the node.
+  /// Collective. A segment of `bytes` bytes on each rank: the same number on all, else errc::usage.
+  /// Throws errc::out_of_memory, on all ranks, when the node does not have bytes x ranks of the
+  /// node.
   [[nodiscard]] virtual std::unique_ptr<segment> allocate(std::size_t bytes) = 0;
 
-  /// Collective. Opens a channel to each of `to` and from each of `from`, with `slots` messages in flight per channel. The k-th
-  /// end towards rank b that rank a names is joined with the k-th end from a that b names; their slot_bytes must be equal.
+  /// Collective. Opens a channel to each of `to` and from each of `from`, with `slots` messages in
+  /// flight per channel. The k-th end towards rank b that rank a names is joined with the k-th end
+  /// from a that b names; their slot_bytes must be equal.
   [[nodiscard]] virtual std::unique_ptr<channel_set> open_channels(
       std::span<const channel_end> to, std::span<const channel_end> from, int slots) = 0;
 
-  /// Called by waits now and then: lets the library underneath make progress, throws errc::peer_failed when another rank failed.
+  /// Called by waits now and then: lets the library underneath make progress, throws
+  /// errc::peer_failed when another rank failed.
   virtual void attend() = 0;
 
-  /// What an upper layer finds out once and keeps on this rank for the rest of the run: one object per type, made when first asked
-  /// for, destroyed with the team (so it holds nothing whose destruction is collective). Local.
+  /// What an upper layer finds out once and keeps on this rank for the rest of the run: one object
+  /// per type, made when first asked for, destroyed with the team (so it holds nothing whose
+  /// destruction is collective). Local.
   template <std::default_initializable Kept>
   [[nodiscard]] Kept& kept() {
     void* found = find_kept(typeid(Kept));

@@ -7,11 +7,12 @@ namespace longshore {
 
 struct traffic {
   std::uint64_t messages =
-      0;  ///< sent by this rank to others, also within its node; what is copied by direct loads and stores, or for
-          ///< the rank itself, is no message
+      /// sent by this rank to others, also within its node; what is copied by direct loads and
+      /// stores, or for the rank itself, is no message
+      0;
   std::uint64_t payload_bytes = 0;  ///< what the user asked this rank to move
-  std::uint64_t wire_bytes =
-      0;  ///< what the messages carried: payload with headers and padding, and requests that answers need
+  /// what the messages carried: payload with headers and padding, and requests that answers need
+  std::uint64_t wire_bytes = 0;
   std::uint64_t offnode_bytes = 0;  ///< of the wire bytes, those to another node
 
   traffic& operator+=(const traffic& other) noexcept {

@@ -1,4 +1,5 @@
-// One wait: spins, then yields the core, then sleeps, and gives up at the deadline with a message that says who waited for whom.
+// One wait: spins, then yields the core, then sleeps, and gives up at the deadline with a message
+// that says who waited for whom.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -10,7 +11,8 @@ namespace longshore {
 ///     for (waiter wait(team, "a message on a channel", peer); !arrived(); wait.pause()) {}
 class waiter {
  public:
-  /// `operation` is shown in the message of a timeout and must outlive the waiter (a literal). peer -1: no single one.
+  /// `operation` is shown in the message of a timeout and must outlive the waiter (a literal). peer
+  /// -1: no single one.
   waiter(team& team, const char* operation, int peer = -1) noexcept
       : team_(team),
         operation_(operation),
@@ -36,13 +38,14 @@ class waiter {
   }
 
  private:
-  static constexpr int most_spins =
-      2000;  // some 50 microseconds: longer than a message, shorter than a time slice
-  // Waits of less than these spins, some two microseconds, are over before it would pay to look at the clock: they are not counted.
+  // some 50 microseconds: longer than a message, shorter than a time slice
+  static constexpr int most_spins = 2000;
+  // Waits of less than these spins, some two microseconds, are over before it would pay to look at
+  // the clock: they are not counted.
   static constexpr int spins_before_clock = most_spins - 80;
   void look_at_clock() noexcept;
-  void
-  tell() noexcept;  // the team, how long this wait was: until the last pause, since what follows may be work
+  // the team, how long this wait was: until the last pause, since what follows may be work
+  void tell() noexcept;
   void give_way();
   [[noreturn]] void give_up(double waited_seconds) const;
 

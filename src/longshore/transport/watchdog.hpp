@@ -1,4 +1,5 @@
-// The deadline of blocking calls of a library: a call that never returns cannot throw, so a thread ends the process instead.
+// The deadline of blocking calls of a library: a call that never returns cannot throw, so a thread
+// ends the process instead.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,8 @@ class watchdog {
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
 
-  /// For as long as one lives, the deadline runs. Costs a few stores. Sections do not nest, and are those of one thread at a time.
+  /// For as long as one lives, the deadline runs. Costs a few stores. Sections do not nest, and are
+  /// those of one thread at a time.
   class section {
    public:
     section(watchdog& dog, const char* operation) : dog_(dog) { dog_.enter(operation); }
@@ -44,10 +46,12 @@ class watchdog {
   std::thread thread_;
 };
 
-/// The deadline of a library's start and end, for that of other waits: they last longer than a message, so it is some seconds at least. 0, none, stays 0.
+/// The deadline of a library's start and end, for that of other waits: they last longer than a
+/// message, so it is some seconds at least. 0, none, stays 0.
 [[nodiscard]] double start_deadline_seconds(double timeout_seconds) noexcept;
 
-/// For as long as one lives, that deadline runs over a call that starts or ends a library: where no team is yet, or no more.
+/// For as long as one lives, that deadline runs over a call that starts or ends a library: where no
+/// team is yet, or no more.
 class watched_call {
  public:
   /// `call` must outlive it (a literal).

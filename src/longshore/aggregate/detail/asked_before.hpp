@@ -1,4 +1,5 @@
-// The last questions that were asked, so that one that is still open is not asked again: a small direct-mapped table.
+// The last questions that were asked, so that one that is still open is not asked again: a small
+// direct-mapped table.
 #pragma once
 
 #include <longshore/aggregate/detail/fill.hpp>
@@ -14,7 +15,8 @@
 
 namespace longshore::detail {
 
-/// Memory: 16 bytes and a Question per entry. What it says is a guess about the past: the caller knows whether the question is open.
+/// Memory: 16 bytes and a Question per entry. What it says is a guess about the past: the caller
+/// knows whether the question is open.
 template <trivially_copyable Question>
 class asked_before {
  public:

@@ -1,4 +1,5 @@
-// Many items pushed in one go, at the speed of memory: what the run-to-end forms do instead of one push after the other.
+// Many items pushed in one go, at the speed of memory: what the run-to-end forms do instead of one
+// push after the other.
 #pragma once
 
 #include <longshore/aggregate/cursors.hpp>
@@ -20,8 +21,8 @@ struct addressed {
 
 namespace detail {
 
-/// An engine with one buffer per rank that can be written in place: lane_to(rank) gives it (next == end while there is none), and
-/// settle(rank) says that items were appended at `next`.
+/// An engine with one buffer per rank that can be written in place: lane_to(rank) gives it (next ==
+/// end while there is none), and settle(rank) says that items were appended at `next`.
 template <class Engine>
 concept has_rank_lanes = requires(Engine& engine, int rank) {
   { engine.has_rank_lanes() } -> std::same_as<bool>;
@@ -29,21 +30,25 @@ concept has_rank_lanes = requires(Engine& engine, int rank) {
   engine.settle(rank);
 };
 
-/// Items that are made together, before any of them is written: their loads need not wait for stores.
+/// Items that are made together, before any of them is written: their loads need not wait for
+/// stores.
 inline constexpr std::size_t item_group = 8;
 
-/// A function object for a loop: a small one by value, so that what it holds can live in registers, whatever the loop writes.
+/// A function object for a loop: a small one by value, so that what it holds can live in registers,
+/// whatever the loop writes.
 template <class F>
 using in_loop = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, F, F&>;
 
-/// Stretches: items for few ranks that fit whatever their ranks are. No check, and all counts in one register.
+/// Stretches: items for few ranks that fit whatever their ranks are. No check, and all counts in
+/// one register.
 template <class Item, has_rank_lanes Engine>
 struct stretch {
   using cursors = packed_cursors<Item, 8>;  // up to 8 ranks, 255 items
   static constexpr int most_ranks = cursors::most_ranks;
   static constexpr std::size_t least_items = 32;  // less is not worth the beginning and the end
 
-  /// How many items fit whatever their ranks are, at most `wanted`; 0 when it is less than worth while, or with too many ranks.
+  /// How many items fit whatever their ranks are, at most `wanted`; 0 when it is less than worth
+  /// while, or with too many ranks.
   [[nodiscard]] static std::size_t room(Engine& engine, int ranks, std::size_t wanted) {
     if (ranks > cursors::most_ranks || !engine.has_rank_lanes()) return 0;
     std::size_t items = std::min(wanted, cursors::most_items);
@@ -54,9 +59,10 @@ struct stretch {
     return items < least_items ? 0 : items;
   }
 
-  /// Appends item_of(i), each an addressed<Item>, for i from `position` until `end`, calls appended(rank, k, i), k counting the items of
-  /// the rank, for each; then counted(rank, items) for each rank. When item_of throws, `position` says how many were appended before.
-  /// REQUIRES: end - position <= room().
+  /// Appends item_of(i), each an addressed<Item>, for i from `position` until `end`, calls
+  /// appended(rank, k, i), k counting the items of the rank, for each; then counted(rank, items)
+  /// for each rank. When item_of throws, `position` says how many were appended before. REQUIRES:
+  /// end - position <= room().
   template <class ItemOf, class Appended, class Counted>
   static void run(Engine& engine, int ranks, std::size_t& position, std::size_t end,
                   ItemOf& item_of, Appended appended, Counted counted) {
@@ -123,7 +129,8 @@ struct made_items {
     }
   }
 
-  /// Pushes them, until an engine has no room; says whether all have gone. Adds what went to `pushed`.
+  /// Pushes them, until an engine has no room; says whether all have gone. Adds what went to
+  /// `pushed`.
   template <class Engine>
   bool push_to(Engine& engine, std::size_t& pushed) {
     for (; !none(); ++next, ++pushed)
@@ -132,9 +139,10 @@ struct made_items {
   }
 };
 
-/// Pushes item_of(i), each an addressed<Item>, for i from `first` until `end` or until an engine has no room. Returns the i of the first
-/// that was not pushed; what item_of made from there on is in `made`, which is the same in all calls of one use: so item_of is
-/// called once for each i, in order. An exception of item_of passes through.
+/// Pushes item_of(i), each an addressed<Item>, for i from `first` until `end` or until an engine
+/// has no room. Returns the i of the first that was not pushed; what item_of made from there on is
+/// in `made`, which is the same in all calls of one use: so item_of is called once for each i, in
+/// order. An exception of item_of passes through.
 template <class Item, class Engine, class ItemOf>
 std::size_t push_many(Engine& engine, std::size_t first, std::size_t end, ItemOf& item_of,
                       made_items<Item>& made) {

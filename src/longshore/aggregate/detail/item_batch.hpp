@@ -1,4 +1,5 @@
-// Items that came in one message: whom they are from, and how one at a time is made of a batch at a time.
+// Items that came in one message: whom they are from, and how one at a time is made of a batch at a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,8 @@ struct one_source {
   int operator()(std::size_t) const noexcept { return rank; }
 };
 
-/// Drains an engine with drain_batches() item by item: f(source, item), which may return false for an item that it cannot take now.
+/// Drains an engine with drain_batches() item by item: f(source, item), which may return false for
+/// an item that it cannot take now.
 template <class Item, class Engine, class F>
 std::size_t drain_items(Engine& engine, F& f) {
   return engine.template drain_batches<Item>([&f](auto source_of, std::span<const Item> items) {

@@ -6,7 +6,8 @@
 
 namespace longshore::detail {
 
-/// Calls body(size) with size an integral_constant of `item_bytes` for the common sizes, of 0 for all others.
+/// Calls body(size) with size an integral_constant of `item_bytes` for the common sizes, of 0 for
+/// all others.
 template <class Body>
 decltype(auto) with_item_size(std::size_t item_bytes, Body&& body) {
   switch (item_bytes) {

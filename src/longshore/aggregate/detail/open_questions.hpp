@@ -1,5 +1,5 @@
-// Which questions are open, by the rank that was asked: a ring of numbers per rank, so that the next reply of a rank finds its question
-// by one load, in order, whatever the ranks are.
+// Which questions are open, by the rank that was asked: a ring of numbers per rank, so that the
+// next reply of a rank finds its question by one load, in order, whatever the ranks are.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 
 namespace longshore::detail {
 
-/// Memory: 4 bytes x ranks x places, of which there are twice a rank's even share of the window, at least 64: a rank that many others ask has enough
-/// to do with so many questions of each. (A larger ring would only be more memory to walk through.)
+/// Memory: 4 bytes x ranks x places, of which there are twice a rank's even share of the window, at
+/// least 64: a rank that many others ask has enough to do with so many questions of each. (A larger
+/// ring would only be more memory to walk through.)
 class open_questions {
   struct ring {
     std::uint32_t asked = 0, answered = 0;  // counts that wrap; their difference is open
@@ -41,7 +42,8 @@ class open_questions {
     const ring* rings;
     std::size_t places;
     std::uint32_t mask;
-    /// The number of the question that is `ahead` behind the last one to `rank` that was said to be asked.
+    /// The number of the question that is `ahead` behind the last one to `rank` that was said to be
+    /// asked.
     void operator()(int rank, std::size_t ahead, std::uint32_t number) const noexcept {
       numbers[static_cast<std::size_t>(rank) * places +
               ((rings[rank].asked + static_cast<std::uint32_t>(ahead)) & mask)] = number;

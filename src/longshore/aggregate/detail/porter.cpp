@@ -8,7 +8,8 @@
 namespace longshore::detail {
 namespace {
 
-// Flags of a message, its last byte. The epoch tells a message of the next use from one of this use: a rank can be one use ahead of another.
+// Flags of a message, its last byte. The epoch tells a message of the next use from one of this
+// use: a rank can be one use ahead of another.
 constexpr std::uint8_t last_flag = 1, stamp_flag = 2, epoch_flag = 4, failed_flag = 8;
 
 std::vector<channel_end> ends(std::span<const int> peers, std::size_t slot_bytes) {
@@ -62,7 +63,8 @@ bool porter::open(std::size_t i) {
   state.timed.position = stamp::none;
   lanes_[i] = {slot, state.area_end, state.area_end, format_.tag_bytes};
   if (stamp_every_ != 0 && opened_++ % stamp_every_ == 0) {
-    // The buffer pretends to be full behind some item: filled() is then called right after that was pushed.
+    // The buffer pretends to be full behind some item: filled() is then called right after that was
+    // pushed.
     random_ = mix_bits(random_);
     lanes_[i].end = slot + (random_ % format_.capacity_items + 1) * format_.item_bytes;
     state.to_time = true;

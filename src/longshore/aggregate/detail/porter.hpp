@@ -1,5 +1,6 @@
-// One hop of an aggregation engine: buffers to a set of peers, and messages from a set of peers, each over a channel.
-// A buffer is a slot of a channel, filled where it lies and read where it lies. The idea of porters is that of conveyors (bale).
+// One hop of an aggregation engine: buffers to a set of peers, and messages from a set of peers,
+// each over a channel. A buffer is a slot of a channel, filled where it lies and read where it
+// lies. The idea of porters is that of conveyors (bale).
 #pragma once
 
 #include <longshore/aggregate/hop_report.hpp>
@@ -15,8 +16,9 @@
 
 namespace longshore::detail {
 
-/// What a loop needs to append an item: write at `next`, the tag (always 4 bytes of it) at `next_tag`, advance both; then, when
-/// next == end, tell the porter (filled). next == end before: closed; ask the porter to open it.
+/// What a loop needs to append an item: write at `next`, the tag (always 4 bytes of it) at
+/// `next_tag`, advance both; then, when next == end, tell the porter (filled). next == end before:
+/// closed; ask the porter to open it.
 struct lane {
   std::byte* next = nullptr;
   std::byte* end = nullptr;
@@ -24,7 +26,8 @@ struct lane {
   std::size_t tag_bytes = 0;
 };
 
-/// A message: items, then their tags, then perhaps a stamp, perhaps the rank that failed, then one byte of flags.
+/// A message: items, then their tags, then perhaps a stamp, perhaps the rank that failed, then one
+/// byte of flags.
 struct message_layout {
   std::size_t item_bytes;
   std::size_t capacity_items;
@@ -40,7 +43,8 @@ struct message_layout {
   }
 };
 
-/// When the item at `position` of a message was pushed: one item in some thousands has its way timed.
+/// When the item at `position` of a message was pushed: one item in some thousands has its way
+/// timed.
 struct stamp {
   static constexpr std::uint32_t none = 0xffffffff;
   std::uint32_t position = none;
@@ -70,13 +74,15 @@ class porter {
  public:
   static constexpr int nobody = std::numeric_limits<int>::max();
 
-  /// Collective. `lanes`: one per rank of `to`, in that order; must outlive the porter and not move.
+  /// Collective. `lanes`: one per rank of `to`, in that order; must outlive the porter and not
+  /// move.
   porter(team& team, std::span<const int> to, std::span<const int> from,
          const porter_options& options, std::span<lane> lanes);
 
   // Sending. Nothing here blocks.
 
-  /// Makes a closed lane writable. False when its receiver is behind. Throws errc::usage after finish().
+  /// Makes a closed lane writable. False when its receiver is behind. Throws errc::usage after
+  /// finish().
   bool open(std::size_t i);
   /// Where the first item of lane `i` lies, if it is open.
   [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return states_[i].begin; }
@@ -86,13 +92,14 @@ class porter {
   void ship(std::size_t i, bool last = false, int failed_rank = nobody);
   /// Sends all open lanes.
   void ship_all();
-  /// Sends each buffer that was opened `advances` ticks ago or earlier, and each that was opened `seconds` ago or earlier. A bound
-  /// of 0 is no bound. Ages end with the last tick: this reads no clock.
+  /// Sends each buffer that was opened `advances` ticks ago or earlier, and each that was opened
+  /// `seconds` ago or earlier. A bound of 0 is no bound. Ages end with the last tick: this reads no
+  /// clock.
   void ship_older_than(std::uint64_t advances, double seconds);
   /// Notes that the item just written to lane `i` was pushed at `seconds`; call it before filled().
   void carry_stamp(std::size_t i, double seconds);
-  /// Sends the last buffer, perhaps an empty one, on each lane; true when all went out. To be called until then. The buffers say
-  /// which rank failed this use, or nobody.
+  /// Sends the last buffer, perhaps an empty one, on each lane; true when all went out. To be
+  /// called until then. The buffers say which rank failed this use, or nobody.
   bool finish(int failed_rank);
   [[nodiscard]] bool has_open_lanes() const noexcept { return oldest_ != no_lane; }
 
@@ -122,7 +129,8 @@ class porter {
 
   /// Makes the porter ready for the next use. REQUIRES: finished and drained, or quiet everywhere.
   void restart();
-  /// Counts an advance; `seconds` is the time of the buffers opened from now on, which makes them older rather than younger.
+  /// Counts an advance; `seconds` is the time of the buffers opened from now on, which makes them
+  /// older rather than younger.
   void tick(double seconds) noexcept {
     ++advances_;
     now_ = seconds;

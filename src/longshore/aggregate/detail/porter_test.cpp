@@ -54,7 +54,8 @@ struct bounds {
   double seconds;
 };
 
-// The number of the tick after which the buffer goes that was opened after tick 0, at one tick a second; 0: after none of 9.
+// The number of the tick after which the buffer goes that was opened after tick 0, at one tick a
+// second; 0: after none of 9.
 int tick_that_sends(team& team, bounds asked) {
   one_hop hop(team);
   hop.porter.tick(1000);

@@ -23,8 +23,8 @@ struct streams_between {
       : groups(of),
         per_pair(count == stream_count::one ? 1 : std::max(1, of.smallest() / of.count())) {}
 
-  // Place in group `at` of the rank that handles stream `j` to or from group `other`. Spread over the group where it has more ranks
-  // than there are groups, folded where it has fewer.
+  // Place in group `at` of the rank that handles stream `j` to or from group `other`. Spread over
+  // the group where it has more ranks than there are groups, folded where it has fewer.
   [[nodiscard]] int owner(int at, int other, int j) const {
     const int ranks = groups.size_of(at);
     const int stride = std::max(1, ranks / groups.count());
@@ -117,7 +117,8 @@ void route::two_hops() {
     }
   for (int group = 0; group < groups_.count(); ++group)
     links_[1].from.push_back(groups_.members(group)[place_ % groups_.size_of(group)]);
-  // Place 0 of the smallest group has the most links: one for each place that is a multiple of the group's size.
+  // Place 0 of the smallest group has the most links: one for each place that is a multiple of the
+  // group's size.
   std::size_t most_lanes = 0;
   const int least = groups_.smallest();
   for (int group = 0; group < groups_.count(); ++group)
@@ -129,7 +130,8 @@ void route::three_hops(stream_count streams) {
   const streams_between between(groups_, streams);
   const auto mine = groups_.members(group_);
   const int count = groups_.count();
-  // Links between groups: of all ranks of this group, which stream is whose lane; and, for the size of tags, the most of any rank.
+  // Links between groups: of all ranks of this group, which stream is whose lane; and, for the size
+  // of tags, the most of any rank.
   const auto stream_index = [&](int group, int j) {
     return static_cast<std::size_t>(group) * static_cast<std::size_t>(between.per_pair) +
            static_cast<std::size_t>(j);

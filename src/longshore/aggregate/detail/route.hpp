@@ -1,6 +1,7 @@
-// Which ranks an item passes on its way: 1 hop, 2 hops (within the group, then between groups), 3 hops (within, between, within).
-// Pure arithmetic on ranks and groups, the same on all ranks, so that a sender knows the links of those who will pass its item on.
-// Schemes: matrix and tensor of conveyors (bale, uconvey.pdf), NR and NLNR of YGM, TRAM's meshes.
+// Which ranks an item passes on its way: 1 hop, 2 hops (within the group, then between groups), 3
+// hops (within, between, within). Pure arithmetic on ranks and groups, the same on all ranks, so
+// that a sender knows the links of those who will pass its item on. Schemes: matrix and tensor of
+// conveyors (bale, uconvey.pdf), NR and NLNR of YGM, TRAM's meshes.
 #pragma once
 
 #include <longshore/transport/node_map.hpp>
@@ -39,18 +40,22 @@ class rank_groups {
 
 /// How many streams 3 hops have between two groups.
 enum class stream_count {
-  one,   ///< exactly one per pair of groups: the fewest and fullest messages (the aggregator)
-  many,  ///< where groups have more ranks than there are groups, so many that every rank has one: no rank idles
+  one,  ///< exactly one per pair of groups: the fewest and fullest messages (the aggregator)
+  /// where groups have more ranks than there are groups, so many that every rank has one: no rank
+  /// idles
+  many,
 };
 
-/// The way of items from one rank to all others, seen by that rank. Every hop is a set of links; the k-th link of a hop at its
-/// sending rank is its lane k. The way of one pair of ranks is always the same, so that order is kept.
+/// The way of items from one rank to all others, seen by that rank. Every hop is a set of links;
+/// the k-th link of a hop at its sending rank is its lane k. The way of one pair of ranks is always
+/// the same, so that order is kept.
 ///
 /// With L ranks per group and G groups, (x, y) being place y of group x:
 ///     1 hop:  (x, y) -> (x', y')                                             P links
 ///     2 hops: (x, y) -> (x, y' mod L) -> (x', y')                            L - 1, then P / L links
 ///     3 hops: (x, y) -> (x, owner of x') -> (x', owner of x) -> (x', y')     up to L - 1, some G / L, then L links
-/// An item skips a hop that would lead to the rank where it is. With 3 hops, items within a group make the last hop only.
+/// An item skips a hop that would lead to the rank where it is. With 3 hops, items within a group
+/// make the last hop only.
 class route {
  public:
   /// Where the sender puts an item: a lane of a hop, and the rest of the way as a number.
@@ -59,17 +64,17 @@ class route {
   };
   struct hop_links {
     std::vector<int> to, from;  ///< ranks, by lane
-    unsigned
-        destination_bits;  ///< low bits of a tag on this hop: lanes of the hops to come, nearest lowest; 0 on the last
-    unsigned
-        source_bits;  ///< next bits: who pushed the item; 0 on the first hop, where the link says it
-    unsigned
-        lane_bits;  ///< of the destination bits of the hop before, those that choose the lane of this hop
+    /// low bits of a tag on this hop: lanes of the hops to come, nearest lowest; 0 on the last
+    unsigned destination_bits;
+    /// next bits: who pushed the item; 0 on the first hop, where the link says it
+    unsigned source_bits;
+    /// of the destination bits of the hop before, those that choose the lane of this hop
+    unsigned lane_bits;
     std::size_t tag_bytes;  ///< 0, 1, 2 or 4 per item
   };
 
-  /// `me` on `groups` with 1, 2 or 3 hops. Throws errc::usage for other hops, errc::unsupported when a tag would not fit into 32 bits.
-  /// Cost: O(ranks) time and memory, no communication.
+  /// `me` on `groups` with 1, 2 or 3 hops. Throws errc::usage for other hops, errc::unsupported
+  /// when a tag would not fit into 32 bits. Cost: O(ranks) time and memory, no communication.
   route(const rank_groups& groups, int me, int hops, bool with_source,
         stream_count streams = stream_count::many);
 

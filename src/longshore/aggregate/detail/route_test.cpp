@@ -1,5 +1,5 @@
-// Routes without messages: every item of every pair walks from link to link as its tags say, and ends where it should; and the plans
-// that follow from them.
+// Routes without messages: every item of every pair walks from link to link as its tags say, and
+// ends where it should; and the plans that follow from them.
 #include <longshore/aggregate/detail/route.hpp>
 #include <longshore/aggregate/engine_plan.hpp>
 #include <longshore/core/error.hpp>
@@ -102,9 +102,9 @@ TEST(Route, a_conveyor_of_3_hops_gives_every_rank_a_stream_where_groups_are_larg
   int with_stream = 0;
   for (const auto& one : routes_of(groups, 3, stream_count::many))
     with_stream += !one.links(1).to.empty();
-  EXPECT_EQ(
-      with_stream,
-      4 * 27);  // of 36 places 9 per other group; the 9 that would lead to the own group lead nowhere
+  EXPECT_EQ(with_stream,
+            // of 36 places 9 per other group; the 9 that would lead to the own group lead nowhere
+            4 * 27);
 }
 
 TEST(Route, tags_are_small_and_refused_where_they_would_not_fit) {

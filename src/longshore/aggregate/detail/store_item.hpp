@@ -9,8 +9,9 @@
 
 namespace longshore::detail {
 
-/// Copies `item` word by word, of the size of its alignment. An item is often built just before it is pushed; gcc builds it in
-/// memory, field by field, and a wider load of it would wait until those stores have left the core (some 5 ns per item, measured).
+/// Copies `item` word by word, of the size of its alignment. An item is often built just before it
+/// is pushed; gcc builds it in memory, field by field, and a wider load of it would wait until
+/// those stores have left the core (some 5 ns per item, measured).
 template <trivially_copyable Item>
 void store_item(std::byte* to, const Item& item) noexcept {
   using word = std::conditional_t<alignof(Item) == 4, std::uint32_t, std::uint64_t>;

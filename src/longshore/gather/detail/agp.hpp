@@ -1,5 +1,5 @@
-// gather with one access per element, "as god intended" (bale's name): a plain load where the owner's memory can be reached,
-// else one get. What aggregation is measured against.
+// gather with one access per element, "as god intended" (bale's name): a plain load where the
+// owner's memory can be reached, else one get. What aggregation is measured against.
 #pragma once
 
 #include <longshore/gather/detail/index_range.hpp>
@@ -11,15 +11,16 @@
 
 namespace longshore::detail {
 
-/// Gets in flight before their completion is waited for: enough to hide their latency, few enough for any library.
+/// Gets in flight before their completion is waited for: enough to hide their latency, few enough
+/// for any library.
 inline constexpr std::size_t agp_window = 512;
 
 /// Bytes by which a get names what it wants: counted as the request in wire_bytes.
 inline constexpr std::size_t get_request_bytes = 8;
 
-/// Local. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
-/// Throws errc::usage for an index out of range; `out` is then written in part.
-/// Cost: 1 message of sizeof(T) per element that lies on another node, agp_window of them in flight; no memory.
+/// Local. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`. Throws
+/// errc::usage for an index out of range; `out` is then written in part. Cost: 1 message of
+/// sizeof(T) per element that lies on another node, agp_window of them in flight; no memory.
 template <trivially_copyable T, distribution Distribution>
 void gather_agp(const table_parts<T, Distribution>& table, std::span<const std::int64_t> indices,
                 std::span<T> out, traffic& moved) {
@@ -49,8 +50,8 @@ void gather_agp(const table_parts<T, Distribution>& table, std::span<const std::
   if (done < indices.size()) refuse_indices("gather", indices, table.size(), table.team().rank());
   moved.messages += gets;
   moved.wire_bytes += gets * (sizeof(T) + get_request_bytes);
-  moved.offnode_bytes +=
-      gets * (sizeof(T) + get_request_bytes);  // within a node every part can be loaded from
+  // within a node every part can be loaded from
+  moved.offnode_bytes += gets * (sizeof(T) + get_request_bytes);
 }
 
 }  // namespace longshore::detail

@@ -1,5 +1,5 @@
-// scatter and updates with one access per element: a store or an atomic where the owner's memory can be reached, else one put or
-// fetch_add. What aggregation is measured against.
+// scatter and updates with one access per element: a store or an atomic where the owner's memory
+// can be reached, else one put or fetch_add. What aggregation is measured against.
 #pragma once
 
 #include <longshore/gather/detail/agp.hpp>
@@ -14,9 +14,9 @@
 
 namespace longshore::detail {
 
-/// Local. table[indices[i]] = values[i]. REQUIRES: as many values as indices.
-/// Throws errc::usage for an index out of range; the table is then written in part.
-/// Cost: 1 message of sizeof(T) per element that lies on another node, agp_window of them in flight; no memory.
+/// Local. table[indices[i]] = values[i]. REQUIRES: as many values as indices. Throws errc::usage
+/// for an index out of range; the table is then written in part. Cost: 1 message of sizeof(T) per
+/// element that lies on another node, agp_window of them in flight; no memory.
 template <trivially_copyable T, distribution Distribution>
 requires is_one_word<T>
 void scatter_agp(const char* operation, const table_parts<T, Distribution>& table,
@@ -54,10 +54,10 @@ template <class T, class Op>
 inline constexpr bool is_fetch_add = std::integral<T> &&
                                      sizeof(T) == sizeof(std::int64_t) && std::same_as<Op, op::add>;
 
-/// Local. table[indices[i]] = op(table[indices[i]], value_of(i)).
-/// Throws errc::usage for an index out of range; the table is then updated in part. REQUIRES: all parts can be reached from all
-/// ranks, or is_fetch_add.
-/// Cost: a processor atomic per element where all ranks share memory; else a fetch_add per element, each waited for.
+/// Local. table[indices[i]] = op(table[indices[i]], value_of(i)). Throws errc::usage for an index
+/// out of range; the table is then updated in part. REQUIRES: all parts can be reached from all
+/// ranks, or is_fetch_add. Cost: a processor atomic per element where all ranks share memory; else
+/// a fetch_add per element, each waited for.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op, class ValueOf>
 requires is_one_word<T>
 void update_agp(const char* operation, const table_parts<T, Distribution>& table,
@@ -72,7 +72,8 @@ void update_agp(const char* operation, const table_parts<T, Distribution>& table
         const location at = locate(index);
         update_whole(parts[at.rank] + at.offset, static_cast<T>(value_of(i)), op);
       });
-    // The transport's atomics for all elements, also for those nearby: the two kinds are not atomic among each other.
+    // The transport's atomics for all elements, also for those nearby: the two kinds are not atomic
+    // among each other.
     return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
       if constexpr (is_fetch_add<T, Op>)
@@ -84,9 +85,8 @@ void update_agp(const char* operation, const table_parts<T, Distribution>& table
   memory.quiet();
   if (done < indices.size()) refuse_indices(operation, indices, table.size(), table.team().rank());
   moved.messages += messages;
-  moved.wire_bytes +=
-      messages *
-      (2 * sizeof(T) + get_request_bytes);  // the value there, what was there before back
+  // the value there, what was there before back
+  moved.wire_bytes += messages * (2 * sizeof(T) + get_request_bytes);
   moved.offnode_bytes += messages * (2 * sizeof(T) + get_request_bytes);
 }
 

@@ -1,4 +1,5 @@
-// Indices that are read once, in order, and are checked on the way, some hundreds at a time, before any of those is used.
+// Indices that are read once, in order, and are checked on the way, some hundreds at a time, before
+// any of those is used.
 #pragma once
 
 #include <longshore/gather/detail/index_range.hpp>
@@ -16,7 +17,8 @@ class checked_indices {
                   int rank)
       : operation_(operation), indices_(indices), size_(size), rank_(rank) {}
 
-  /// The index at `i`; throws errc::usage before a block that has one outside the table. To be read in order; again is allowed.
+  /// The index at `i`; throws errc::usage before a block that has one outside the table. To be read
+  /// in order; again is allowed.
   [[nodiscard]] std::uint64_t operator[](std::size_t i) {
     if (i >= checked_) [[unlikely]]
       check_block();

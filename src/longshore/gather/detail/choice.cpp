@@ -48,7 +48,8 @@ std::size_t buffer_bytes(const gather_choice& choice, const gather_layout& layou
   return 2 * plan_engine(*kind, options, layout.ranks, layout.node_ranks, 1).memory_bytes;
 }
 
-// For each choice that was measured, and each class, how much longer it took than the best of the class.
+// For each choice that was measured, and each class, how much longer it took than the best of the
+// class.
 struct regret_row {
   gather_choice choice;
   std::array<double, request_classes> regret;
@@ -143,8 +144,8 @@ std::optional<choices_by_size> choose(std::span<const timed_choice> measured) {
   std::optional<choices_by_size> found;
   for (int groups = 1; !found; ++groups) {
     double least = groups == static_cast<int>(request_classes) ? never : good_enough;
-    for (unsigned cuts = 0; cuts < 1U << boundaries;
-         ++cuts) {  // bit c: classes c and c + 1 need not have the same choice
+    // bit c: classes c and c + 1 need not have the same choice
+    for (unsigned cuts = 0; cuts < 1U << boundaries; ++cuts) {
       if (std::popcount(cuts) + 1 != groups) continue;
       choices_by_size choices;
       double worst = 0;

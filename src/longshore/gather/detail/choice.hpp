@@ -1,4 +1,5 @@
-// What strategy auto chooses between, and how it chooses: pure functions of numbers that were measured, or of the layout where nothing was.
+// What strategy auto chooses between, and how it chooses: pure functions of numbers that were
+// measured, or of the layout where nothing was.
 #pragma once
 
 #include <longshore/gather/strategy.hpp>
@@ -21,8 +22,8 @@ struct gather_choice {
 
 namespace detail {
 
-/// Calls are told apart by how many requests the rank with most of them makes. One size of each class is measured; the classes meet
-/// half-way between these, by ratio.
+/// Calls are told apart by how many requests the rank with most of them makes. One size of each
+/// class is measured; the classes meet half-way between these, by ratio.
 inline constexpr std::array<std::size_t, 4> measured_requests = {1000, 10'000, 100'000, 1'000'000};
 inline constexpr std::size_t request_classes = measured_requests.size();
 [[nodiscard]] std::size_t request_class_of(std::size_t requests) noexcept;
@@ -41,24 +42,26 @@ using choices_by_size = std::array<gather_choice, request_classes>;
 /// What a run looks like to a strategy.
 struct gather_layout {
   int ranks = 1, nodes = 1, node_ranks = 1;  ///< node_ranks: of the largest node
-  bool all_reachable =
-      true;  ///< whether every rank can load from and store to the memory of every other
+  /// whether every rank can load from and store to the memory of every other
+  bool all_reachable = true;
 };
 
-/// Where nothing was measured: loads and stores where they reach everybody; else rounds, which lost to nothing by much on the machines
-/// tried so far.
+/// Where nothing was measured: loads and stores where they reach everybody; else rounds, which lost
+/// to nothing by much on the machines tried so far.
 [[nodiscard]] gather_choice rule_choice(const gather_layout& layout,
                                         std::size_t buffer_items = 1024) noexcept;
 
-/// What is worth measuring, simplest first: everything that can be done (`why_not`), aggregating strategies with several sizes of buffers, as
-/// long as the buffers of one choice stay within `memory_bytes` and those of all within four times that.
+/// What is worth measuring, simplest first: everything that can be done (`why_not`), aggregating
+/// strategies with several sizes of buffers, as long as the buffers of one choice stay within
+/// `memory_bytes` and those of all within four times that.
 [[nodiscard]] std::vector<gather_choice> candidates(
     const gather_layout& layout, std::size_t element_bytes, std::size_t memory_bytes,
     std::optional<std::string> (*why_not)(gather_strategy, bool));
 
-/// The choices for what was measured: as few different ones as possible, each for classes that follow each other, so that none is more than
-/// 5 % slower than the best of any of its classes. Of what lies within 4 % of the best the simplest is taken. A class of which nothing was
-/// measured gets what its neighbour has. Nothing: nothing was measured.
+/// The choices for what was measured: as few different ones as possible, each for classes that
+/// follow each other, so that none is more than 5 % slower than the best of any of its classes. Of
+/// what lies within 4 % of the best the simplest is taken. A class of which nothing was measured
+/// gets what its neighbour has. Nothing: nothing was measured.
 [[nodiscard]] std::optional<choices_by_size> choose(std::span<const timed_choice> measured);
 
 }  // namespace detail

@@ -17,9 +17,10 @@ namespace longshore::detail {
 namespace {
 
 constexpr std::size_t candidate_bytes = std::size_t{64} << 20;  // of the buffers of one candidate
-constexpr std::size_t index_bytes = std::size_t{16}
-                                    << 20;  // of the indices of a tuning, and of its values
-constexpr std::size_t table_caches = 2;  // a table of so many last-level caches is no longer in one
+// of the indices of a tuning, and of its values
+constexpr std::size_t index_bytes = std::size_t{16} << 20;
+// a table of so many last-level caches is no longer in one
+constexpr std::size_t table_caches = 2;
 
 // What a run knows; the same on all ranks, but for the file, which is rank 0's.
 struct kept_profile {
@@ -40,7 +41,8 @@ std::string broadcast_text(team& team, std::string text) {
 kept_profile& profile_of(team& team) {
   auto& kept = team.kept<kept_profile>();
   if (kept.loaded) return kept;
-  // Rank 0 alone looks at its environment and at files. A value there that makes no sense is to fail on all ranks.
+  // Rank 0 alone looks at its environment and at files. A value there that makes no sense is to
+  // fail on all ranks.
   std::string complaint, text, word;
   if (team.rank() == 0) {
     word = machine_word(machine_description(team.transport_name(), team.library_version()));

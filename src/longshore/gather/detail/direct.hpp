@@ -1,4 +1,5 @@
-// gather by plain loads from the memory of every rank: no message, no copy. Where all peers share memory nothing is faster.
+// gather by plain loads from the memory of every rank: no message, no copy. Where all peers share
+// memory nothing is faster.
 #pragma once
 
 #include <longshore/core/streaming_store.hpp>
@@ -12,9 +13,9 @@
 
 namespace longshore::detail {
 
-/// Where the elements of a table lie, prepared for the loop.
-/// Cost: no messages; per element 8 bytes of index and sizeof(T) of output from and to memory, one load of the table. Memory:
-/// 8 bytes per rank.
+/// Where the elements of a table lie, prepared for the loop. Cost: no messages; per element 8 bytes
+/// of index and sizeof(T) of output from and to memory, one load of the table. Memory: 8 bytes per
+/// rank.
 template <trivially_copyable T, distribution Distribution>
 class direct_gather {
  public:
@@ -31,8 +32,8 @@ class direct_gather {
   }
 
   /// Local. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
-  /// `streaming`: whether the output passes the caches by. Throws errc::usage for an index out of range; `out` is then written
-  /// in part.
+  /// `streaming`: whether the output passes the caches by. Throws errc::usage for an index out of
+  /// range; `out` is then written in part.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out, bool streaming) const {
     const bool misses = table_.size() * sizeof(T) > cached_bytes;
     const std::size_t done = table_.map().with_locator([&](auto locate) {

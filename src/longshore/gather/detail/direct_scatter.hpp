@@ -11,16 +11,17 @@
 
 namespace longshore::detail {
 
-/// Whether strategy direct stores into this table itself; else the owners do it, over buffers in the memory that all share:
-/// two ranks cannot write an element of several words at once.
+/// Whether strategy direct stores into this table itself; else the owners do it, over buffers in
+/// the memory that all share: two ranks cannot write an element of several words at once.
 template <trivially_copyable T>
 [[nodiscard]] constexpr bool scatters_by_stores(gather_strategy strategy) noexcept {
   return strategy == gather_strategy::direct && is_one_word<T>;
 }
 
-/// Local. table[indices[i]] = values[i]. REQUIRES: as many values as indices; table.is_all_direct().
-/// Throws errc::usage for an index out of range; the table is then written in part.
-/// Cost: no messages, no memory; per element 8 bytes of index and sizeof(T) of value from memory, and a store.
+/// Local. table[indices[i]] = values[i]. REQUIRES: as many values as indices;
+/// table.is_all_direct(). Throws errc::usage for an index out of range; the table is then written
+/// in part. Cost: no messages, no memory; per element 8 bytes of index and sizeof(T) of value from
+/// memory, and a store.
 template <trivially_copyable T, distribution Distribution>
 requires is_one_word<T>
 void scatter_direct(const char* operation, const table_parts<T, Distribution>& table,

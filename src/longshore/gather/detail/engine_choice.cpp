@@ -13,7 +13,8 @@ engine_options engine_options_of(const team& team, gather_strategy strategy,
                                  const gather_options& asked) {
   engine_options options{.buffer_items = asked.buffer_items};
   if (strategy == gather_strategy::conveyor) {
-    // A further hop costs every item a copy: it pays once there are more links than buffers can be filled on.
+    // A further hop costs every item a copy: it pays once there are more links than buffers can be
+    // filled on.
     const bool shared_nodes = team.nodes().node_count() > 1 && team.nodes().largest_node() > 1;
     const bool many_links = team.size() > most_links_of_one_hop;
     options.hops = asked.hops != 0 ? asked.hops : shared_nodes && many_links ? 2 : 1;

@@ -1,4 +1,5 @@
-// The asynchronous engines behind strategies exstack2, conveyor and aggregator, and how a use of them is given up.
+// The asynchronous engines behind strategies exstack2, conveyor and aggregator, and how a use of
+// them is given up.
 #pragma once
 
 #include <longshore/aggregate/conveyor.hpp>
@@ -15,7 +16,8 @@ namespace longshore::detail {
 [[nodiscard]] engine_options engine_options_of(const team& team, gather_strategy strategy,
                                                const gather_options& asked);
 
-/// Thrown where a rank should say what it asks for, and cannot: it serves the others to the end of the use.
+/// Thrown where a rank should say what it asks for, and cannot: it serves the others to the end of
+/// the use.
 struct refusal {};
 
 /// Throws errc::peer_failed: `failed_rank` had indices or values that cannot be used.

@@ -1,5 +1,6 @@
-// gather as a dialogue over an asynchronous engine: offsets go out, values come back, both in order per pair of ranks, so that neither needs
-// a tag on the way of one hop. Strategies exstack2, conveyor and aggregator.
+// gather as a dialogue over an asynchronous engine: offsets go out, values come back, both in order
+// per pair of ranks, so that neither needs a tag on the way of one hop. Strategies exstack2,
+// conveyor and aggregator.
 #pragma once
 
 #include <longshore/aggregate/ask.hpp>
@@ -44,9 +45,10 @@ void refuse_questions(dialogue<conveyor, Offset, T>& talk, const T* mine) {
   }
 }
 
-/// Two engines for one table, and the window of open questions, kept between uses.
-/// Cost: see conveyor, for n questions of 4 bytes (8 where a part has more than 2^32 elements) and n values of sizeof(T). Memory per
-/// rank: that of two engines, and 12 + sizeof(T) bytes per open question, of which there are at most 65536.
+/// Two engines for one table, and the window of open questions, kept between uses. Cost: see
+/// conveyor, for n questions of 4 bytes (8 where a part has more than 2^32 elements) and n values
+/// of sizeof(T). Memory per rank: that of two engines, and 12 + sizeof(T) bytes per open question,
+/// of which there are at most 65536.
 template <trivially_copyable T, distribution Distribution>
 class engine_gather {
  public:
@@ -63,7 +65,8 @@ class engine_gather {
   }
 
   /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
+  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the
+  /// object can be used again after both.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     with_offsets(table_.map(), [&](auto offset, auto locate) {
       if constexpr (std::is_same_v<decltype(offset), std::uint32_t>)

@@ -1,5 +1,6 @@
-// Requests to the owners of elements over an asynchronous engine: each owner does what it was asked to with its own part, so that
-// nothing needs atomics. scatter and updates by strategies exstack2, conveyor and aggregator.
+// Requests to the owners of elements over an asynchronous engine: each owner does what it was asked
+// to with its own part, so that nothing needs atomics. scatter and updates by strategies exstack2,
+// conveyor and aggregator.
 #pragma once
 
 #include <longshore/aggregate/combining.hpp>
@@ -20,7 +21,8 @@
 
 namespace longshore::detail {
 
-/// What an owner does with a request that arrived, and how two for one element become one: the same for all distributions.
+/// What an owner does with a request that arrived, and how two for one element become one: the same
+/// for all distributions.
 template <class Request, class Item>
 struct apply_request {
   Request request;
@@ -37,13 +39,14 @@ struct of_one_element {
   }
 };
 
-/// The engine of one table's requests, kept between uses; a second one for updates by a constant, whose value need not travel.
-/// Cost: see conveyor, for items of 4 bytes of offset (8 where a part has more than 2^32 elements) and sizeof(T), or offsets alone.
-/// Combining: see combining.
+/// The engine of one table's requests, kept between uses; a second one for updates by a constant,
+/// whose value need not travel. Cost: see conveyor, for items of 4 bytes of offset (8 where a part
+/// has more than 2^32 elements) and sizeof(T), or offsets alone. Combining: see combining.
 template <trivially_copyable T, distribution Distribution>
 class engine_requests {
  public:
-  /// Collective. `constants`: whether requests without values will be made too: these are never combined.
+  /// Collective. `constants`: whether requests without values will be made too: these are never
+  /// combined.
   engine_requests(const table_parts<T, Distribution>& table, gather_strategy strategy,
                   const gather_options& asked, bool constants)
       : table_(table) {
@@ -56,9 +59,10 @@ class engine_requests {
     if (constants) offsets_ = std::make_unique<conveyor>(table.team(), options);
   }
 
-  /// Collective. Asks the owner of table[indices[i]] for request.make(i), and does what the others ask this rank. On return this
-  /// rank's part is as all ranks want it. `operation` is for messages.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again after both.
+  /// Collective. Asks the owner of table[indices[i]] for request.make(i), and does what the others
+  /// ask this rank. On return this rank's part is as all ranks want it. `operation` is for
+  /// messages. Throws errc::usage for an index out of range, and errc::peer_failed on the other
+  /// ranks; the object can be used again after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
     with_offsets(table_.map(), [&](auto offset, auto locate) {
@@ -68,18 +72,20 @@ class engine_requests {
 
   /// Collective. Whether all ranks have the same constant: then offsets alone can travel.
   [[nodiscard]] bool is_common(const T& amount) {
-    // The least of all words and of all their complements: both are those of this rank only where all ranks have the same.
+    // The least of all words and of all their complements: both are those of this rank only where
+    // all ranks have the same.
     constexpr std::size_t words = (sizeof(T) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t);
     std::array<std::int64_t, 2 * words> mine{};
     std::memcpy(mine.data(), &amount, sizeof(T));
     for (std::size_t w = 0; w < words; ++w) mine[words + w] = ~mine[w];
     auto least = mine;
     table_.team().allreduce(least, reduction::min);
-    return least ==
-           mine;  // the least and the largest are the same on all ranks, and so is the answer
+    // the least and the largest are the same on all ranks, and so is the answer
+    return least == mine;
   }
 
-  /// Collective with run() of the other ranks: tells them that this rank cannot take part. What they asked of it is not done.
+  /// Collective with run() of the other ranks: tells them that this rank cannot take part. What
+  /// they asked of it is not done.
   void refuse() {
     const auto nothing_to_say = [this]<class Offset>(Offset) {
       using item = offset_and_value<Offset, T>;

@@ -1,6 +1,6 @@
-// gather in rounds of questions and answers over exstack: offsets go out, values come back in the same order, and the own
-// indices are walked a second time to put each value where it belongs, so that neither needs a tag (bale's ig_exstack does the
-// same).
+// gather in rounds of questions and answers over exstack: offsets go out, values come back in the
+// same order, and the own indices are walked a second time to put each value where it belongs, so
+// that neither needs a tag (bale's ig_exstack does the same).
 #pragma once
 
 #include <longshore/aggregate/exstack.hpp>
@@ -18,11 +18,12 @@
 
 namespace longshore::detail {
 
-/// The buffers of one table's exchanges, kept between uses.
-/// Cost of n requests per rank, evenly spread over P ranks with buffers of b items: some n / (P b) rounds of 2 P messages, of
-/// up to 4 b (8 b where a part has more than 2^32 elements) and sizeof(T) b bytes. Memory per rank: 2 P b max(sizeof(T), 4 or
-/// 8), twice that towards other nodes. `combine`, which asks for an element that a round wants more than once only once (of
-/// those that share a place in a small table the last), takes at most 2 P b indices in a round, and 16 P b bytes more.
+/// The buffers of one table's exchanges, kept between uses. Cost of n requests per rank, evenly
+/// spread over P ranks with buffers of b items: some n / (P b) rounds of 2 P messages, of up to 4 b
+/// (8 b where a part has more than 2^32 elements) and sizeof(T) b bytes. Memory per rank: 2 P b
+/// max(sizeof(T), 4 or 8), twice that towards other nodes. `combine`, which asks for an element
+/// that a round wants more than once only once (of those that share a place in a small table the
+/// last), takes at most 2 P b indices in a round, and 16 P b bytes more.
 template <trivially_copyable T, distribution Distribution>
 class exstack_gather {
  public:
@@ -39,8 +40,8 @@ class exstack_gather {
   }
 
   /// Collective. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again
-  /// after both.
+  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the
+  /// object can be used again after both.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
     with_offsets(table_.map(),
                  [&](auto offset, auto locate) { run<decltype(offset)>(locate, indices, out); });
@@ -78,7 +79,8 @@ class exstack_gather {
     }
   }
 
-  // Pushes the offsets of indices from `first` until a buffer is full. Returns where it stopped, or fill_refused.
+  // Pushes the offsets of indices from `first` until a buffer is full. Returns where it stopped, or
+  // fill_refused.
   template <class Offset, class Locate>
   std::size_t ask(Locate locate, std::span<const std::int64_t> indices, std::size_t first) {
     if (recent_) return ask_once<Offset>(locate, indices, first);
@@ -148,8 +150,8 @@ class exstack_gather {
   exstack_filler filler_;
   exchange_report report_;
   std::optional<recent_items> recent_;
-  std::vector<std::uint32_t>
-      answers_;  // of the indices of a round, with recent_: which of its rank's answers each gets
+  // of the indices of a round, with recent_: which of its rank's answers each gets
+  std::vector<std::uint32_t> answers_;
 };
 
 }  // namespace longshore::detail

@@ -1,4 +1,5 @@
-// Fills the buffers of an exstack with one item per index, at the speed of memory: what questions and requests have in common.
+// Fills the buffers of an exstack with one item per index, at the speed of memory: what questions
+// and requests have in common.
 #pragma once
 
 #include <longshore/aggregate/cursors.hpp>
@@ -25,9 +26,9 @@ class exstack_filler {
         buffer_items_(buffer_items),
         next_(static_cast<std::size_t>(ranks)) {}
 
-  /// Calls put(cursors, i, location) for the indices from `first` until a buffer might be full, or `most` of them. `put` takes at
-  /// most one place: *cursors.take(location.rank) = item. Returns where it stopped, or fill_refused before an index that is not
-  /// in [0, size). Local.
+  /// Calls put(cursors, i, location) for the indices from `first` until a buffer might be full, or
+  /// `most` of them. `put` takes at most one place: *cursors.take(location.rank) = item. Returns
+  /// where it stopped, or fill_refused before an index that is not in [0, size). Local.
   template <class Item, class Offset, class Locate, class Put>
   std::size_t fill(Locate locate, std::span<const std::int64_t> indices, std::size_t first,
                    std::uint64_t size, Put put, std::size_t most = fill_refused) {
@@ -50,14 +51,14 @@ class exstack_filler {
   [[nodiscard]] std::vector<std::byte*>& pointers() noexcept { return next_; }
 
  private:
-  static constexpr std::size_t prefetch_items =
-      2048;  // some rounds' worth would do no harm: it is 16 KiB
+  // some rounds' worth would do no harm: it is 16 KiB
+  static constexpr std::size_t prefetch_items = 2048;
 
   template <class Item, class Locate, class Put, class Cursors>
   std::size_t push(Locate locate, std::span<const std::int64_t> indices, std::size_t first,
                    std::uint64_t size, Put put, Cursors& cursors) {
-    const exstack::lane* const lanes =
-        stack_.lanes();  // where the buffers begin; the cursors are ahead of them
+    // where the buffers begin; the cursors are ahead of them
+    const exstack::lane* const lanes = stack_.lanes();
     const auto places_left = [&](int peer) {
       return buffer_items_ -
              static_cast<std::size_t>(cursors.next(peer) - lanes[peer].next) / sizeof(Item);

@@ -1,5 +1,5 @@
-// Requests to the owners of elements in rounds over exstack: each owner does what it was asked to with its own part, so that
-// nothing needs atomics. scatter and updates by strategy exstack.
+// Requests to the owners of elements in rounds over exstack: each owner does what it was asked to
+// with its own part, so that nothing needs atomics. scatter and updates by strategy exstack.
 #pragma once
 
 #include <longshore/aggregate/recent_items.hpp>
@@ -22,8 +22,8 @@ inline constexpr std::size_t head_bytes = std::is_empty_v<Head>
                                               ? 0
                                               : round_up(sizeof(Head), sizeof(std::uint64_t));
 
-/// Does what a message of requests asks for; `far`: with a part that is worth fetching ahead from. Compiled once for all distributions:
-/// not inlined, one call per message.
+/// Does what a message of requests asks for; `far`: with a part that is worth fetching ahead from.
+/// Compiled once for all distributions: not inlined, one call per message.
 template <class Offset, class Request>
 [[gnu::noinline]] void apply_arrived(std::span<const std::byte> message, Request request,
                                      bool far) {
@@ -43,15 +43,16 @@ template <class Offset, class Request>
   for (; k < count; ++k) request.apply(theirs, items[k]);
 }
 
-/// The buffers of one table's requests, kept between uses.
-/// Cost of n requests per rank, evenly spread over P ranks with buffers of b items: some n / (P b) rounds of P messages of up to
-/// b items: 4 bytes of offset (8 where a part has more than 2^32 elements) and sizeof(T), or offsets alone when a constant is
-/// added. Memory per rank: 2 P b (4 + sizeof(T)), twice that towards other nodes; `combine` adds 4 P b.
+/// The buffers of one table's requests, kept between uses. Cost of n requests per rank, evenly
+/// spread over P ranks with buffers of b items: some n / (P b) rounds of P messages of up to b
+/// items: 4 bytes of offset (8 where a part has more than 2^32 elements) and sizeof(T), or offsets
+/// alone when a constant is added. Memory per rank: 2 P b (4 + sizeof(T)), twice that towards other
+/// nodes; `combine` adds 4 P b.
 template <trivially_copyable T, distribution Distribution>
 class exstack_requests {
  public:
-  /// Collective. REQUIRES: buffer_items > 0, the same on all ranks. `values_travel`: whether items have values, else offsets only
-  /// (then run() takes no request type with values).
+  /// Collective. REQUIRES: buffer_items > 0, the same on all ranks. `values_travel`: whether items
+  /// have values, else offsets only (then run() takes no request type with values).
   exstack_requests(const table_parts<T, Distribution>& table, std::size_t buffer_items,
                    bool values_travel, bool combine)
       : table_(table),
@@ -62,10 +63,10 @@ class exstack_requests {
     if (combine) recent_.emplace(table.team().size(), buffer_items);
   }
 
-  /// Collective. Asks the owner of table[indices[i]] for request.make(i), and does what the others ask this rank. On return this
-  /// rank's part is as all ranks want it. `operation` is for messages.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again
-  /// after both.
+  /// Collective. Asks the owner of table[indices[i]] for request.make(i), and does what the others
+  /// ask this rank. On return this rank's part is as all ranks want it. `operation` is for
+  /// messages. Throws errc::usage for an index out of range, and errc::peer_failed on the other
+  /// ranks; the object can be used again after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
     with_offsets(table_.map(), [&](auto offset, auto locate) {

@@ -1,4 +1,5 @@
-// Whether indices lie in the table, found at the speed of memory, before anything is read with them.
+// Whether indices lie in the table, found at the speed of memory, before anything is read with
+// them.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,10 @@ inline constexpr std::size_t near_bytes = std::size_t{1} << 19;
 /// Indices that one branch checks together, before any of them is used.
 inline constexpr std::size_t index_group = 8;
 
-/// Calls body(i, index) for the indices in their order, as long as they are in [0, size): stops before the group with the
-/// first that is not. Returns how many were used. Costs two simple operations per index and a branch per group.
-/// `Ahead`: indices fetched ahead of their use, for walks that pause too often for the processor to see that they are walks.
-/// REQUIRES: size < 2^63.
+/// Calls body(i, index) for the indices in their order, as long as they are in [0, size): stops
+/// before the group with the first that is not. Returns how many were used. Costs two simple
+/// operations per index and a branch per group. `Ahead`: indices fetched ahead of their use, for
+/// walks that pause too often for the processor to see that they are walks. REQUIRES: size < 2^63.
 template <std::size_t Ahead = 0, class Body>
 inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std::uint64_t size,
                                      Body body) {
@@ -46,9 +47,10 @@ inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std:
   return i;
 }
 
-/// The same for a body that will miss the caches: ahead(index) is called with each index `Distance` elements before body(i,
-/// index), to fetch what the body will read. Processors have too few instructions in flight to do that by themselves once
-/// there is more than a load to do per element.
+/// The same for a body that will miss the caches: ahead(index) is called with each index `Distance`
+/// elements before body(i, index), to fetch what the body will read. Processors have too few
+/// instructions in flight to do that by themselves once there is more than a load to do per
+/// element.
 template <std::size_t Distance, class Ahead, class Body>
 inline std::size_t for_each_in_range_ahead(std::span<const std::int64_t> indices,
                                            std::uint64_t size, Ahead ahead, Body body) {
@@ -69,8 +71,8 @@ inline std::size_t for_each_in_range_ahead(std::span<const std::int64_t> indices
   return used;
 }
 
-/// Throws errc::usage for the first index outside [0, size), which must be there: names it, its position, the rank and the
-/// operation.
+/// Throws errc::usage for the first index outside [0, size), which must be there: names it, its
+/// position, the rank and the operation.
 [[noreturn]] void refuse_indices(const char* operation, std::span<const std::int64_t> indices,
                                  std::uint64_t size, int rank);
 

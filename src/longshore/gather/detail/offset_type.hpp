@@ -1,5 +1,5 @@
-// How offsets into the parts of a table travel: as 32 bits wherever every part is small enough, since they are most of what a request
-// weighs.
+// How offsets into the parts of a table travel: as 32 bits wherever every part is small enough,
+// since they are most of what a request weighs.
 #pragma once
 
 #include <longshore/array/location.hpp>
@@ -20,7 +20,8 @@ template <class Map>
   return has_narrow_offsets(map) ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
 }
 
-/// Calls body(Offset{}, locate), with the type that offsets travel as and the cheapest way to locate an index.
+/// Calls body(Offset{}, locate), with the type that offsets travel as and the cheapest way to
+/// locate an index.
 template <class Map, class Body>
 void with_offsets(const Map& map, Body&& body) {
   if (has_narrow_offsets(map))

@@ -1,5 +1,6 @@
-// What plans for gather, scatter and updates are inside: made once by strategy, called through one virtual function per call. So the types
-// that users write are thin, whoever compiled the loops behind them.
+// What plans for gather, scatter and updates are inside: made once by strategy, called through one
+// virtual function per call. So the types that users write are thin, whoever compiled the loops
+// behind them.
 #pragma once
 
 #include <longshore/gather/detail/plans_by_size.hpp>
@@ -19,7 +20,8 @@ namespace longshore::detail {}
 
 namespace longshore::detail {
 
-/// What all of them have alike: the decision and, where it depends on the number of requests, a plan for each size.
+/// What all of them have alike: the decision and, where it depends on the number of requests, a
+/// plan for each size.
 class planned {
  public:
   planned(const planned&) = delete;
@@ -42,7 +44,8 @@ class planned {
   /// Whether plans for each size do the work; `make` gives one of them.
   [[nodiscard]] bool is_by_size() const noexcept { return sized_ != nullptr; }
   void plan_by_size(team& team, plans_by_size::make_plan make);
-  /// Collective. Calls use(plan) with the plan for so many requests, which is a Plan. REQUIRES: is_by_size().
+  /// Collective. Calls use(plan) with the plan for so many requests, which is a Plan. REQUIRES:
+  /// is_by_size().
   template <class Plan, class Use>
   void run_by_size(std::size_t requests, Use&& use) {
     auto& plan = static_cast<Plan&>(of_size(requests));

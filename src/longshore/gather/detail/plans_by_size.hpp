@@ -1,5 +1,5 @@
-// Several plans for one table, of which each call takes the one for its number of requests: what strategy auto is where no choice is good
-// for all sizes.
+// Several plans for one table, of which each call takes the one for its number of requests: what
+// strategy auto is where no choice is good for all sizes.
 #pragma once
 
 #include <longshore/gather/exchange_report.hpp>
@@ -20,10 +20,11 @@ namespace longshore::detail {
 
 class planned;
 
-/// The class of requests of each call, the same on all ranks. They agree on it at the first call, then 2, 4, 8, 16, 16, ... calls later, from
-/// the next call on again when it has changed; and at each call that follows one of the two largest classes, where an allreduce is
-/// nothing beside the requests. Calls between these are taken for as large as the last that was agreed on: a plan is mostly used for calls of one size, and
-/// any choice is right for any size, only slower.
+/// The class of requests of each call, the same on all ranks. They agree on it at the first call,
+/// then 2, 4, 8, 16, 16, ... calls later, from the next call on again when it has changed; and at
+/// each call that follows one of the two largest classes, where an allreduce is nothing beside the
+/// requests. Calls between these are taken for as large as the last that was agreed on: a plan is
+/// mostly used for calls of one size, and any choice is right for any size, only slower.
 class size_agreement {
  public:
   explicit size_agreement(team& team) : team_(team) {}
@@ -60,8 +61,8 @@ class plans_by_size {
   size_agreement agreement_;
   choices_by_size choices_;
   make_plan make_;
-  std::array<std::unique_ptr<planned>, request_classes>
-      plans_;  // of equal choices only the first has one
+  // of equal choices only the first has one
+  std::array<std::unique_ptr<planned>, request_classes> plans_;
 };
 
 }  // namespace longshore::detail

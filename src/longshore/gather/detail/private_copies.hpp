@@ -1,6 +1,6 @@
-// Updates of a table that is small beside its requests, where all ranks share memory: every rank adds up in a copy of its own,
-// without atomics and without waiting for others' cache lines; then every owner merges its part of all copies. The usual way to
-// make a histogram with threads.
+// Updates of a table that is small beside its requests, where all ranks share memory: every rank
+// adds up in a copy of its own, without atomics and without waiting for others' cache lines; then
+// every owner merges its part of all copies. The usual way to make a histogram with threads.
 #pragma once
 
 #include <longshore/gather/detail/index_range.hpp>
@@ -16,13 +16,15 @@
 
 namespace longshore::detail {
 
-/// Cost of n requests per rank on P ranks with a table of m elements: no messages, 2 barriers; per request 8 bytes of index and an
-/// update in the cache; per rank m elements merged. A rank with few requests updates the table itself, by atomics, and its copy
-/// is passed over. Memory per rank: m x sizeof(T), shared.
+/// Cost of n requests per rank on P ranks with a table of m elements: no messages, 2 barriers; per
+/// request 8 bytes of index and an update in the cache; per rank m elements merged. A rank with few
+/// requests updates the table itself, by atomics, and its copy is passed over. Memory per rank: m x
+/// sizeof(T), shared.
 template <trivially_copyable T, distribution Distribution, has_identity<T> Op>
 class private_copies {
  public:
-  /// Whether the copies of all ranks of a node fit into `cache_bytes` together: what is merged must not come from memory.
+  /// Whether the copies of all ranks of a node fit into `cache_bytes` together: what is merged must
+  /// not come from memory.
   static bool fit(const table_parts<T, Distribution>& table, std::size_t cache_bytes) {
     return table.map().largest_local_size() <=
            cache_bytes / sizeof(T) / squared(table.team().size());
@@ -39,9 +41,9 @@ class private_copies {
     std::fill_n(copy_of(table.team().rank()), elements(), identity());
   }
 
-  /// Collective. table[indices[i]] = op(table[indices[i]], value_of(i)). All ranks see the result on return.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object can be used again
-  /// after both.
+  /// Collective. table[indices[i]] = op(table[indices[i]], value_of(i)). All ranks see the result
+  /// on return. Throws errc::usage for an index out of range, and errc::peer_failed on the other
+  /// ranks; the object can be used again after both.
   template <class ValueOf>
   void run(const char* operation, std::span<const std::int64_t> indices, ValueOf value_of) {
     const bool in_copy = !is_one_word<T> || indices.size() >= elements() / few_share;
@@ -60,10 +62,11 @@ class private_copies {
 
  private:
   enum state : std::uint64_t { nothing, copied, failure };
-  // One state for this use and one for the next: a rank is never more than one use ahead of any other.
+  // One state for this use and one for the next: a rank is never more than one use ahead of any
+  // other.
   static constexpr std::size_t header_bytes = interference_bytes;
-  static constexpr std::size_t few_share =
-      8;  // an atomic costs about as much as so many merged elements
+  // an atomic costs about as much as so many merged elements
+  static constexpr std::size_t few_share = 8;
 
   static std::size_t squared(int ranks) {
     return static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
@@ -108,7 +111,8 @@ class private_copies {
     }
   }
 
-  // Says what this rank did, and merges what the others did unless one of them failed: the lowest of these, or -1.
+  // Says what this rank did, and merges what the others did unless one of them failed: the lowest
+  // of these, or -1.
   int meet(state mine) {
     team& team = table_.team();
     state_of(team.rank()) = mine;
@@ -119,8 +123,8 @@ class private_copies {
     if (failed >= 0)
       std::fill_n(copy_of(team.rank()), elements(), identity());
     else
-      for (int step = 0; step < team.size();
-           ++step)  // begin with the own copy: no two ranks read one at a time
+      // begin with the own copy: no two ranks read one at a time
+      for (int step = 0; step < team.size(); ++step)
         if (const int rank = (team.rank() + step) % team.size(); state_of(rank) == copied)
           merge(rank);
     ++uses_;

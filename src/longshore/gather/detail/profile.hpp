@@ -1,5 +1,6 @@
-// What strategy auto measured, as lines of text that other runs read again: one line per choice and number of requests. Lines of other
-// machines and library versions stay where they are and are not looked at.
+// What strategy auto measured, as lines of text that other runs read again: one line per choice and
+// number of requests. Lines of other machines and library versions stay where they are and are not
+// looked at.
 #pragma once
 
 #include <longshore/gather/detail/choice.hpp>
@@ -13,8 +14,8 @@ namespace longshore::detail {
 
 /// What a measurement holds for: equal keys, equal choice.
 struct profile_key {
-  std::string
-      operation;  ///< gather, scatter, update; update-copies: where each rank can have a copy of the table
+  /// gather, scatter, update; update-copies: where each rank can have a copy of the table
+  std::string operation;
   std::string table;              ///< L1, L2, LLC, memory: where the table of a host fits
   std::size_t element_bytes = 8;  ///< a power of two, at least 8
   gather_layout layout;           ///< of it ranks, nodes, node_ranks
@@ -28,8 +29,9 @@ class gather_profile {
   /// `machine`: what marks this machine's lines; no blanks.
   explicit gather_profile(std::string machine = "?") : machine_(std::move(machine)) {}
 
-  /// Adds the lines of `text` to those that are here. Lines of other machines are kept as they are; lines that make no sense, and
-  /// measurements that lack their end, are left out. False, and nothing is added, when `text` is no profile of this version.
+  /// Adds the lines of `text` to those that are here. Lines of other machines are kept as they are;
+  /// lines that make no sense, and measurements that lack their end, are left out. False, and
+  /// nothing is added, when `text` is no profile of this version.
   bool read(std::string_view text);
   /// All lines, those of other machines too; the newest measurements last, at most most_text_bytes.
   [[nodiscard]] std::string text() const;

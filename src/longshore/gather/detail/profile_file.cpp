@@ -38,7 +38,8 @@ constexpr const char* how_compiled() {
 #endif
 }
 
-// The text of a file that is one of ours or empty; nothing where there is none or it holds something else.
+// The text of a file that is one of ours or empty; nothing where there is none or it holds
+// something else.
 std::optional<std::string> text_of(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return std::nullopt;

@@ -1,5 +1,6 @@
-// What a rank asks of an element's owner in one item, and what the owner does with it: the only thing in which the aggregated
-// scatter and the aggregated updates differ. Whatever carries items (exstack, an engine) is written once over these.
+// What a rank asks of an element's owner in one item, and what the owner does with it: the only
+// thing in which the aggregated scatter and the aggregated updates differ. Whatever carries items
+// (exstack, an engine) is written once over these.
 //
 // A request type says
 //   item<Offset>                    what travels, without padding

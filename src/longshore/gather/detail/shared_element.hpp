@@ -1,4 +1,5 @@
-// Elements that several ranks write at the same time, in memory that all of them reach: stored whole, and updated atomically.
+// Elements that several ranks write at the same time, in memory that all of them reach: stored
+// whole, and updated atomically.
 #pragma once
 
 #include <longshore/gather/op.hpp>
@@ -29,8 +30,8 @@ struct word_of_bytes<8> {
   using type = std::uint64_t;
 };
 
-/// Whether the processor writes such an element at once. Elements of an array lie at multiples of their size, also those whose
-/// type asks for less.
+/// Whether the processor writes such an element at once. Elements of an array lie at multiples of
+/// their size, also those whose type asks for less.
 template <trivially_copyable T>
 inline constexpr bool is_one_word = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
                                     sizeof(T) == 8;
@@ -47,8 +48,8 @@ inline void store_whole(T* element, const T& value) noexcept {
       .store(std::bit_cast<word_of<T>>(value), std::memory_order_relaxed);
 }
 
-/// element = op(element, value), atomically among all update_whole: one instruction where the processor has it, else
-/// compare-and-swap until nobody came between.
+/// element = op(element, value), atomically among all update_whole: one instruction where the
+/// processor has it, else compare-and-swap until nobody came between.
 template <trivially_copyable T, update_operation<T> Op>
 requires is_one_word<T>
 inline void update_whole(T* element, const T& value, const Op& op) {

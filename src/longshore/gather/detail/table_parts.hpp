@@ -1,8 +1,10 @@
-// A table as the loops of gather, scatter and updates see it: its map, and where the parts of all ranks lie.
+// A table as the loops of gather, scatter and updates see it: its map, and where the parts of all
+// ranks lie.
 //
-// What only moves elements needs no more of their type than its size. So plans of all types of 4 bytes share one set of compiled loops,
-// those of 8 bytes another, whichever of the distributions of the library they have; it is part of the library. Other types and other
-// distributions have loops of their own, which are compiled where they are used.
+// What only moves elements needs no more of their type than its size. So plans of all types of 4
+// bytes share one set of compiled loops, those of 8 bytes another, whichever of the distributions
+// of the library they have; it is part of the library. Other types and other distributions have
+// loops of their own, which are compiled where they are used.
 #pragma once
 
 #include <longshore/array/any_distribution.hpp>
@@ -27,7 +29,8 @@ inline constexpr bool is_common_distribution =
     std::same_as<Distribution, block> || std::same_as<Distribution, cyclic> ||
     std::same_as<Distribution, block_cyclic> || std::derived_from<Distribution, any_distribution>;
 
-/// Whether the library has loops that move such elements. Scalars lie at multiples of their size, as words do.
+/// Whether the library has loops that move such elements. Scalars lie at multiples of their size,
+/// as words do.
 template <class T, class Distribution>
 inline constexpr bool is_moved_as_word = std::is_scalar_v<T> &&
                                          (sizeof(T) == sizeof(word32) ||

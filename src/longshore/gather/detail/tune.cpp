@@ -13,20 +13,22 @@ namespace {
 constexpr int least_turns = 3, most_turns = 9;  // the least also where time is short
 constexpr double turn_seconds = 0.001;          // short calls are repeated within a turn
 constexpr double large_call_seconds = 0.008;    // of the best at the largest size
-constexpr double most_call_seconds =
-    0.05;  // sizes of longer calls are not measured: they compare as the size before
+// sizes of longer calls are not measured: they compare as the size before
+constexpr double most_call_seconds = 0.05;
 constexpr double least_large = 350'000;      // requests
 constexpr double patience = 2;               // times the budget, after which nothing is begun
 constexpr double hopeless = 20;              // times the best
 constexpr double unbearable_seconds = 0.01;  // of a call of few requests
-constexpr std::size_t few_requests =
-    50;  // so that what waits for each request is found out cheaply
-constexpr std::array<double, 3> given_up_after_turn = {
-    3, 2, 1.25};  // times the best; the last also after later turns
-constexpr std::array<double, request_classes> share_of_time = {
-    0.15, 0.3, 0.55, 1.0};  // of the budget, up to this class
-constexpr std::array<double, request_classes> still_worth_it = {
-    10, 10, 10, 3};  // times the best, as predicted from smaller sizes
+// so that what waits for each request is found out cheaply
+constexpr std::size_t few_requests = 50;
+// times the best; the last also after later turns
+constexpr std::array<double, 3> given_up_after_turn = {3, 2, 1.25};
+// of the budget, up to this class
+constexpr std::array<double, request_classes> share_of_time = {0.15, 0.3, 0.55, 1.0};
+constexpr std::array<double, request_classes> still_worth_it = {10, 10, 10,
+                                                                // times the best, as predicted from
+                                                                // smaller sizes
+                                                                3};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct contender {
@@ -38,10 +40,11 @@ struct contender {
          best_before = 0;  // that size, and the one before with its best time
 
   [[nodiscard]] double best() const { return seconds.front(); }
-  // What disturbs a call makes it longer, never shorter: the lower quartile is there sooner than the median.
+  // What disturbs a call makes it longer, never shorter: the lower quartile is there sooner than
+  // the median.
   [[nodiscard]] double typical() const { return seconds[(seconds.size() - 1) / 4]; }
-  // Of a call of so many requests: what a call costs, and what each request adds, by the last two sizes. A strategy that is slow to
-  // begin is not given up for that.
+  // Of a call of so many requests: what a call costs, and what each request adds, by the last two
+  // sizes. A strategy that is slow to begin is not given up for that.
   [[nodiscard]] double predicted(double more_requests) const {
     const double each = std::max(0.0, (best() - best_before) / (requests - requests_before));
     return best() + each * (more_requests - requests);
@@ -110,7 +113,8 @@ class tuner {
     return least;
   }
 
-  // The largest class is measured with as many requests as the time allows: the strategies compare alike from there on.
+  // The largest class is measured with as many requests as the time allows: the strategies compare
+  // alike from there on.
   [[nodiscard]] std::size_t requests_of(std::size_t c) const {
     std::size_t wanted = measured_requests[c];
     if (c + 1 == request_classes) {
@@ -146,7 +150,8 @@ class tuner {
     one.seconds.insert(std::upper_bound(one.seconds.begin(), one.seconds.end(), seconds), seconds);
   }
 
-  // Seconds of one of `iterations` calls, on the slowest rank: the same on all ranks. Brings elapsed_ up to date.
+  // Seconds of one of `iterations` calls, on the slowest rank: the same on all ranks. Brings
+  // elapsed_ up to date.
   double time(const contender& one, std::size_t requests, int iterations) {
     team_.barrier();
     const double begin = team_.now();

@@ -1,4 +1,5 @@
-// The table and the requests on which strategy auto measures: of the same kind as the user's, which stays untouched.
+// The table and the requests on which strategy auto measures: of the same kind as the user's, which
+// stays untouched.
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
@@ -27,8 +28,8 @@ template <class Distribution>
 template <trivially_copyable T, distribution Distribution>
 class tuning_table {
  public:
-  /// Collective. `like` has the team and the map of the user's table. Throws errc::out_of_memory, on all ranks. REQUIRES:
-  /// size.table_items > 0.
+  /// Collective. `like` has the team and the map of the user's table. Throws errc::out_of_memory,
+  /// on all ranks. REQUIRES: size.table_items > 0.
   tuning_table(const auto& like, const tuning_size& size)
       : table(like.team(), size.table_items, distribution_of<Distribution>(like.map())) {
     fail_together(like.team(), "measuring what strategy auto is to be", [&] {
@@ -61,7 +62,8 @@ class tuning_table {
   pages indices_memory_, values_memory_;
 };
 
-/// How plans are measured: `make(table, choice)` gives a pointer to one, `call(plan, indices, values)` uses it. `like` must outlive it.
+/// How plans are measured: `make(table, choice)` gives a pointer to one, `call(plan, indices,
+/// values)` uses it. `like` must outlive it.
 template <trivially_copyable T, distribution Distribution, class Make, class Call>
 [[nodiscard]] tuning_setup tuning_like(const table_parts<T, Distribution>& like, Make make,
                                        Call call) {

@@ -39,7 +39,8 @@ class update_by_strategy final : public planned_update<T> {
       if (options.strategy == gather_strategy::direct &&
           copies::fit(table, last_level_cache_bytes()))
         copies_.emplace(table_, op);
-    // direct with a larger table, too: owners that apply what lies in shared buffers are faster than atomics.
+    // direct with a larger table, too: owners that apply what lies in shared buffers are faster
+    // than atomics.
     if (!copies_) exstack_.emplace(table_, options.buffer_items, true, options.combine);
   }
 

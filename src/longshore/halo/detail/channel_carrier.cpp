@@ -7,10 +7,12 @@ namespace longshore::detail {
 namespace {
 
 constexpr int slots = 2;
-// Between nodes a message goes by itself from here on: a neighbour that can begin earlier is worth more than a message saved.
+// Between nodes a message goes by itself from here on: a neighbour that can begin earlier is worth
+// more than a message saved.
 constexpr std::size_t least_single_bytes = 16384;
 
-// Both ends see the messages between them in the same order with the same sizes, and so put them together alike.
+// Both ends see the messages between them in the same order with the same sizes, and so put them
+// together alike.
 template <class Sent>
 Sent* with_room_for(std::vector<Sent>& all, const halo_message& message) {
   if (message.size_bytes() >= least_single_bytes) return nullptr;
@@ -25,8 +27,9 @@ Sent* with_room_for(std::vector<Sent>& all, const halo_message& message) {
 channel_carrier::channel_carrier(team& team, const halo_round& round,
                                  const carrier_options& options)
     : delivery_(options.delivery), workers_(options.workers), received_(round.size(), nullptr) {
-  // Legs are in the same order on all ranks, and each leg is at most one message of a pair: so the n-th channel that a rank names
-  // towards another is the n-th that the other names from it, also where both sides of a rank are the same neighbour.
+  // Legs are in the same order on all ranks, and each leg is at most one message of a pair: so the
+  // n-th channel that a rank names towards another is the n-th that the other names from it, also
+  // where both sides of a rank are the same neighbour.
   const auto may_join = [&](const halo_message& message) {
     return delivery_ == halo_delivery::unpacked && !team.nodes().is_local(message.peer);
   };

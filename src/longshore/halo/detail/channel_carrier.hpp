@@ -1,10 +1,13 @@
-// Messages in the slots of channels: the sender packs straight into a slot, the receiver unpacks from it.
+// Messages in the slots of channels: the sender packs straight into a slot, the receiver unpacks
+// from it.
 //
-// Small messages to the same neighbour on another node, on both sides of this rank or through edges and corners, go as one.
+// Small messages to the same neighbour on another node, on both sides of this rank or through edges
+// and corners, go as one.
 //
-// Cost: at most one channel per leg with a message, of two slots: a rank may begin an exchange while its neighbours are still in the one
-// before, and where memory is shared each byte is copied twice (into the slot, out of it). Memory per rank: 2 x the bytes that it
-// sends (between nodes, 2 x those it receives as well).
+// Cost: at most one channel per leg with a message, of two slots: a rank may begin an exchange
+// while its neighbours are still in the one before, and where memory is shared each byte is copied
+// twice (into the slot, out of it). Memory per rank: 2 x the bytes that it sends (between nodes, 2
+// x those it receives as well).
 #pragma once
 
 #include <longshore/halo/detail/packed_message.hpp>

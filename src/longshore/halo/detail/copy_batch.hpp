@@ -1,5 +1,5 @@
-// Copies that are done together: those that walk the same rows in step, so that a row is in the cache for both, and all of them by
-// several tasks where they are worth it.
+// Copies that are done together: those that walk the same rows in step, so that a row is in the
+// cache for both, and all of them by several tasks where they are worth it.
 #pragma once
 
 #include <longshore/halo/detail/strided_block.hpp>
@@ -12,7 +12,8 @@ namespace longshore::detail {
 
 class copy_batch {
  public:
-  /// REQUIRES: equal extents and element_bytes; no copy of the batch writes what another one reads or writes.
+  /// REQUIRES: equal extents and element_bytes; no copy of the batch writes what another one reads
+  /// or writes.
   void add(const strided_block& to, const strided_block& from);
   /// `workers` may be null: then the calling thread does it all.
   void run(tasks* workers) const;
@@ -24,8 +25,8 @@ class copy_batch {
     std::byte* to;
     const std::byte* from;
     strided_copy shape;
-    std::size_t in_step =
-        0;  // of the copies that follow, those that are done in step with this one
+    // of the copies that follow, those that are done in step with this one
+    std::size_t in_step = 0;
   };
   void run_share(int task, int count) const;
 

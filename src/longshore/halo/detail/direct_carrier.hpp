@@ -1,12 +1,13 @@
-// Mode direct: a neighbour on the same node reads the cells from where they lie, and writes them to where they belong. One copy, no
-// packing, no message.
+// Mode direct: a neighbour on the same node reads the cells from where they lie, and writes them to
+// where they belong. One copy, no packing, no message.
 //
-// Two counters per pair say how far each is: `ready`, my cells may be read, and `taken`, I have read yours. Each rank polls its own
-// memory, into which its neighbours write: so nothing is touched that its owner may have given up already.
+// Two counters per pair say how far each is: `ready`, my cells may be read, and `taken`, I have
+// read yours. Each rank polls its own memory, into which its neighbours write: so nothing is
+// touched that its owner may have given up already.
 //
-// Cost: no message, one copy of each byte; neighbours go in step. A plan asks its neighbours on the node only, by one letter each, or two
-// between processes.
-// Memory per rank: 128 bytes per neighbour and round.
+// Cost: no message, one copy of each byte; neighbours go in step. A plan asks its neighbours on the
+// node only, by one letter each, or two between processes. Memory per rank: 128 bytes per neighbour
+// and round.
 #pragma once
 
 #include <longshore/halo/detail/copy_batch.hpp>
@@ -20,7 +21,8 @@
 
 namespace longshore::detail {
 
-/// What one neighbour tells this rank in one round: numbers of exchanges. Written by the neighbour only.
+/// What one neighbour tells this rank in one round: numbers of exchanges. Written by the neighbour
+/// only.
 struct alignas(128) direct_signals {
   std::atomic<std::uint64_t> ready, taken;
 };
@@ -58,9 +60,10 @@ class direct_carrier final : public polled_carrier {
   std::vector<std::size_t> to_read_, read_by_;  // links that are still waited for
 };
 
-/// Collective over neighbours. Takes out of the rounds the messages between ranks of one node that are `wanted` and whose cells
-/// the receiver can reach, and gives a carrier for them per round: null where a rank has none. Both ends of a message decide
-/// alike. REQUIRES: the sender's `wanted` depends on nothing but the message.
+/// Collective over neighbours. Takes out of the rounds the messages between ranks of one node that
+/// are `wanted` and whose cells the receiver can reach, and gives a carrier for them per round:
+/// null where a rank has none. Both ends of a message decide alike. REQUIRES: the sender's `wanted`
+/// depends on nothing but the message.
 [[nodiscard]] std::vector<std::unique_ptr<direct_carrier>> take_direct(
     const rank_grid& grid, std::vector<halo_round>& rounds, const carrier_options& options,
     const std::function<bool(const halo_message&)>& wanted);

@@ -1,5 +1,5 @@
-// What neighbours on a node write to each other when they make a plan in mode direct: which cells may be read, where they lie, and where
-// the reader's signals are.
+// What neighbours on a node write to each other when they make a plan in mode direct: which cells
+// may be read, where they lie, and where the reader's signals are.
 #pragma once
 
 #include <longshore/halo/detail/strided_block.hpp>

@@ -6,7 +6,8 @@
 namespace longshore::detail {
 namespace {
 
-// Whether the cells on side `side` of the block at `receiver` come from another node; nothing where nobody owns them.
+// Whether the cells on side `side` of the block at `receiver` come from another node; nothing where
+// nobody owns them.
 std::optional<bool> is_far(const rank_grid& grid, const std::array<int, 3>& receiver,
                            const halo_direction& side) {
   const int owner = grid.neighbour(receiver, side);
@@ -15,8 +16,9 @@ std::optional<bool> is_far(const rank_grid& grid, const std::array<int, 3>& rece
   return nodes.node_of(owner) != nodes.node_of(grid.rank_at(receiver));
 }
 
-// Of the halo of `receiver` on the side that a message in `direction` comes from, the sides with cells of another node: the face itself,
-// and the edges and corners that lie towards dimensions which are filled already. `all`: none is missing that exists.
+// Of the halo of `receiver` on the side that a message in `direction` comes from, the sides with
+// cells of another node: the face itself, and the edges and corners that lie towards dimensions
+// which are filled already. `all`: none is missing that exists.
 struct far_sides {
   std::vector<halo_direction> sides;
   bool all = true;
@@ -40,8 +42,9 @@ far_sides far_sides_of(const rank_grid& grid, const std::array<int, 3>& receiver
   return found;
 }
 
-// The cells of one side of the receiver's halo, at the sender (leaves) or the receiver. In the dimension of travel they lie as in any
-// message in that direction; in the others inside the block, or in the halo, which is at the same place at both ends.
+// The cells of one side of the receiver's halo, at the sender (leaves) or the receiver. In the
+// dimension of travel they lie as in any message in that direction; in the others inside the block,
+// or in the halo, which is at the same place at both ends.
 strided_block cells_of_side(const halo_part& part, const halo_direction& side, int dimension,
                             bool leaves) {
   std::array<std::ptrdiff_t, 3> begin{};

@@ -9,10 +9,11 @@
 
 namespace longshore::detail {
 
-/// One message, at one of its ends: the boxes of cells it is packed from, or unpacked to, one after the other without padding.
+/// One message, at one of its ends: the boxes of cells it is packed from, or unpacked to, one after
+/// the other without padding.
 struct halo_message {
-  int peer =
-      -1;  ///< the other end, may be this rank itself; -1: nobody is there, and there is no message
+  /// the other end, may be this rank itself; -1: nobody is there, and there is no message
+  int peer = -1;
   std::vector<strided_block> parts;
 
   [[nodiscard]] bool exists() const noexcept { return peer >= 0; }
@@ -27,7 +28,8 @@ struct halo_message {
   }
 };
 
-/// The two messages that travel in one direction through this rank: one that it sends, one that it receives from the other side.
+/// The two messages that travel in one direction through this rank: one that it sends, one that it
+/// receives from the other side.
 struct halo_leg {
   halo_direction direction;
   halo_message outgoing, incoming;

@@ -52,7 +52,8 @@ class mixed_carrier final : public message_carrier {
   std::vector<std::unique_ptr<polled_carrier>> parts_;  // those first that others wait for
 };
 
-// A rank that is its own neighbour in a direction is so on the other side as well: both messages of the leg are one copy.
+// A rank that is its own neighbour in a direction is so on the other side as well: both messages of
+// the leg are one copy.
 void mixed_carrier::take_own(halo_round& round) {
   for (std::size_t leg = 0; leg < round.size(); ++leg) {
     auto& [direction, out, in] = round[leg];
@@ -126,7 +127,8 @@ traffic mixed_carrier::moved() const {
   return all;
 }
 
-// Whether any rank has a message left. Where all can be answered from what every rank knows, none is asked.
+// Whether any rank has a message left. Where all can be answered from what every rank knows, none
+// is asked.
 bool any_left(team& ranks, const std::vector<halo_round>& rounds) {
   if (ranks.size() == 1) return false;
   bool left = false;
@@ -135,7 +137,8 @@ bool any_left(team& ranks, const std::vector<halo_round>& rounds) {
   return ranks.allreduce_value<int>(left, reduction::max) != 0;
 }
 
-// Whether any rank has memory that its neighbours can read: these talk to all theirs, whether these have some or not.
+// Whether any rank has memory that its neighbours can read: these talk to all theirs, whether these
+// have some or not.
 bool any_readable(team& ranks, const carrier_options& options) {
   return ranks.allreduce_value<int>(!options.readable.empty(), reduction::max) != 0;
 }

@@ -1,8 +1,10 @@
-// Modes channel and direct: each message goes the way that is best between its two ends. What a rank sends to itself is one copy; what
-// can be read where it lies is (direct_carrier.hpp); what crosses between nodes over MPI is posted (mpi/posted_carrier.hpp); the
-// rest goes through slots (channel_carrier.hpp).
+// Modes channel and direct: each message goes the way that is best between its two ends. What a
+// rank sends to itself is one copy; what can be read where it lies is (direct_carrier.hpp); what
+// crosses between nodes over MPI is posted (mpi/posted_carrier.hpp); the rest goes through slots
+// (channel_carrier.hpp).
 //
-// Mode channel takes the slots within a node too, but for large messages that need no packing: those it lets the receiver read.
+// Mode channel takes the slots within a node too, but for large messages that need no packing:
+// those it lets the receiver read.
 #pragma once
 
 #include <longshore/halo/mode.hpp>

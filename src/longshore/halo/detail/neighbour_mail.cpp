@@ -23,7 +23,8 @@ neighbour_mail::neighbour_mail(team& ranks, std::vector<int> peers)
   channels_ = ranks.open_channels(ends(peers_), ends(peers_), slots);
 }
 
-// A letter goes as full pages and a last one that is not full, empty if need be: so its reader knows where it ends.
+// A letter goes as full pages and a last one that is not full, empty if need be: so its reader
+// knows where it ends.
 std::vector<std::vector<std::byte>> neighbour_mail::exchange(
     const std::vector<std::vector<std::byte>>& letters) {
   std::vector<std::vector<std::byte>> came(peers_.size());

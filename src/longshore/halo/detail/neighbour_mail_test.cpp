@@ -1,4 +1,5 @@
-// Letters arrive whole and in order, whatever their length; memory that a letter names can be read by neighbours on the node.
+// Letters arrive whole and in order, whatever their length; memory that a letter names can be read
+// by neighbours on the node.
 #include <longshore/halo/detail/neighbour_mail.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -61,8 +62,8 @@ TEST(NeighbourMail, a_ticket_that_is_not_true_is_not_believed) {
     const readable_memory mine(team, 10000);
     EXPECT_NE(mapped_memory(mine.ticket()).data(), nullptr);
     memory_ticket wrong = mine.ticket();
-    wrong.inode +=
-        1;  // another file of that number, as in a container with process numbers of its own
+    // another file of that number, as in a container with process numbers of its own
+    wrong.inode += 1;
     EXPECT_EQ(mapped_memory(wrong).data(), nullptr);
     wrong = mine.ticket();
     wrong.file = 9999;

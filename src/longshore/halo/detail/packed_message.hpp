@@ -9,8 +9,9 @@
 
 namespace longshore::detail {
 
-/// The copies between the parts of a message and memory in which they lie one after the other. Large ones are done by several tasks,
-/// where there are any (`workers` not null), small ones never.
+/// The copies between the parts of a message and memory in which they lie one after the other.
+/// Large ones are done by several tasks, where there are any (`workers` not null), small ones
+/// never.
 class packed_message {
  public:
   packed_message() = default;

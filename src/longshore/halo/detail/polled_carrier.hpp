@@ -1,4 +1,5 @@
-// What carriers have in common that never block: each goes on when it is asked, and says whom it waits for.
+// What carriers have in common that never block: each goes on when it is asked, and says whom it
+// waits for.
 #pragma once
 
 #include <longshore/halo/detail/message.hpp>
@@ -8,7 +9,8 @@
 
 namespace longshore::detail {
 
-/// Carries some of the messages of a round; the others are none of its business, and empty in the round it was given.
+/// Carries some of the messages of a round; the others are none of its business, and empty in the
+/// round it was given.
 class polled_carrier {
  public:
   virtual ~polled_carrier() = default;
@@ -19,7 +21,8 @@ class polled_carrier {
   virtual void start() = 0;
   /// Goes on as far as possible.
   virtual void progress() = 0;
-  /// Messages that have not come yet, and those that others have not taken yet; asked after progress().
+  /// Messages that have not come yet, and those that others have not taken yet; asked after
+  /// progress().
   [[nodiscard]] virtual std::size_t missing() const = 0;
   [[nodiscard]] virtual std::size_t untaken() const = 0;
   /// One of those that are waited for. REQUIRES: there is one.

@@ -1,5 +1,5 @@
-// Algorithms sequenced and staged-sequenced: field after field, each by the messages of standard or staged, as codes do that call
-// an exchange for every array.
+// Algorithms sequenced and staged-sequenced: field after field, each by the messages of standard or
+// staged, as codes do that call an exchange for every array.
 //
 // Cost per rank, n fields: n times the messages and rounds of standard or staged; as many cells.
 #pragma once

@@ -6,7 +6,8 @@
 
 namespace longshore::detail {
 
-/// extents[d] elements along dimension d, each strides_bytes[d] after the one before; dimension 0 is walked fastest.
+/// extents[d] elements along dimension d, each strides_bytes[d] after the one before; dimension 0
+/// is walked fastest.
 struct strided_block {
   std::byte* first = nullptr;
   std::size_t element_bytes = 0;
@@ -22,25 +23,29 @@ struct strided_block {
   [[nodiscard]] bool is_dense() const noexcept;
 };
 
-/// A copy made ready once: dimensions that lie without gaps on both sides are joined, and the kernel is chosen by the length of
-/// the runs that remain. Runs of up to 64 bytes (an x face of any usual width) are moved by loops of a length known to the
-/// compiler, longer ones by memcpy. Nothing is called, divided or allocated per element.
+/// A copy made ready once: dimensions that lie without gaps on both sides are joined, and the
+/// kernel is chosen by the length of the runs that remain. Runs of up to 64 bytes (an x face of any
+/// usual width) are moved by loops of a length known to the compiler, longer ones by memcpy.
+/// Nothing is called, divided or allocated per element.
 class strided_copy {
  public:
   strided_copy() = default;
   /// REQUIRES: equal extents and element_bytes. The addresses of the blocks are not kept.
   strided_copy(const strided_block& to, const strided_block& from);
 
-  /// Copies from the block that starts at `from` to the one that starts at `to`. They must not overlap.
+  /// Copies from the block that starts at `from` to the one that starts at `to`. They must not
+  /// overlap.
   void operator()(std::byte* to, const std::byte* from) const { kernel_(*this, to, from); }
   [[nodiscard]] std::size_t size_bytes() const noexcept {
     return run_bytes_ * counts_[0] * counts_[1] * counts_[2];
   }
-  /// The pieces that it may be cut into: steps of the outermost dimension, or pages of a single run.
+  /// The pieces that it may be cut into: steps of the outermost dimension, or pages of a single
+  /// run.
   [[nodiscard]] std::size_t piece_count() const noexcept;
   /// Copies the pieces [begin, end) of a whole copy from `from` to `to`.
   void copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const;
-  /// Whether it walks rows: more than one dimension of short runs. Two of them in step share the rows in the cache.
+  /// Whether it walks rows: more than one dimension of short runs. Two of them in step share the
+  /// rows in the cache.
   [[nodiscard]] bool is_walk_of_rows() const noexcept {
     return counts_[1] > 1 && run_bytes_ <= longest_short_run;
   }

@@ -12,7 +12,8 @@
 namespace longshore::detail {
 namespace {
 
-// A box of random extents whose elements lie in random order of dimensions, with random gaps, some strides negative.
+// A box of random extents whose elements lie in random order of dimensions, with random gaps, some
+// strides negative.
 strided_block random_box(random_stream& random, const std::array<std::size_t, 3>& extents,
                          std::size_t element_bytes, std::vector<std::byte>& memory) {
   std::array<int, 3> order{0, 1, 2};
@@ -99,7 +100,8 @@ TEST(StridedCopy, of_an_empty_box_copies_nothing) {
 }
 
 TEST(CopyBatch, copies_in_step_and_by_tasks_are_those_of_one_thread) {
-  // Low and high faces of two blocks of rows, a plane, a run of many pages: all at once, by 1 to 3 tasks.
+  // Low and high faces of two blocks of rows, a plane, a run of many pages: all at once, by 1 to 3
+  // tasks.
   constexpr std::size_t n = 60, row = 64;
   std::vector<double> from(2 * n * n * row), expected;
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<double>(i);

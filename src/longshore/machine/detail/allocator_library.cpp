@@ -15,7 +15,8 @@
 namespace longshore::detail {
 namespace {
 
-// Never unloaded: blocks, and what an allocator keeps per thread, may outlive the last use that we know of.
+// Never unloaded: blocks, and what an allocator keeps per thread, may outlive the last use that we
+// know of.
 void* load(const char* file) {
 #ifdef __SANITIZE_ADDRESS__
   const __lsan::ScopedDisabler what_a_library_keeps_of_its_own_is_no_leak_of_ours;
@@ -26,8 +27,8 @@ void* load(const char* file) {
 struct known_library {
   std::string_view name;
   std::array<const char*, 2> files;  // the usual ones, best first
-  std::array<const char*, 2>
-      allocate;  // names of the function, those that only this library has first
+  // names of the function, those that only this library has first
+  std::array<const char*, 2> allocate;
   std::array<const char*, 2> release;
   const char* package;  // of Debian
 };
@@ -50,7 +51,8 @@ constexpr known_library known[] = {
      "libtcmalloc-minimal4"},
 };
 
-// A function of the library itself: a search by handle goes on into the libraries that it needs, and the C library has a malloc too.
+// A function of the library itself: a search by handle goes on into the libraries that it needs,
+// and the C library has a malloc too.
 void* own_function(void* handle, const std::array<const char*, 2>& names) {
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return nullptr;

@@ -1,4 +1,5 @@
-// The only file that is compiled with OpenMP. Not instrumented for ThreadSanitizer, as OpenMP's library is not: thread_sanitizer.hpp.
+// The only file that is compiled with OpenMP. Not instrumented for ThreadSanitizer, as OpenMP's
+// library is not: thread_sanitizer.hpp.
 #include <longshore/machine/detail/openmp_tasks.hpp>
 #include <longshore/machine/detail/thread_sanitizer.hpp>
 
@@ -10,7 +11,8 @@
 namespace longshore::detail {
 namespace {
 
-// What OpenMP keeps per calling thread about the number of threads it grants; set for one region, then given back.
+// What OpenMP keeps per calling thread about the number of threads it grants; set for one region,
+// then given back.
 class granted_in_full {
  public:
   explicit granted_in_full(bool nested) noexcept
@@ -30,7 +32,8 @@ class granted_in_full {
   int dynamic_, levels_;
 };
 
-// CPUs that this thread of OpenMP was given last, by any tasks: threads are shared by all tasks of a calling thread.
+// CPUs that this thread of OpenMP was given last, by any tasks: threads are shared by all tasks of
+// a calling thread.
 thread_local std::vector<int> given_cpus;
 
 void give_cpus(const std::vector<int>& cpus) {

@@ -1,4 +1,5 @@
-// The traffic of a placement, counted rank by rank and message by message: what the closed forms are compared with in tests.
+// The traffic of a placement, counted rank by rank and message by message: what the closed forms
+// are compared with in tests.
 #pragma once
 
 #include <longshore/machine/placement_traffic.hpp>

@@ -5,8 +5,8 @@
 namespace longshore::detail {
 namespace {
 
-// The region that the task of this thread is in. State of a thread, not of the program: set by whoever calls a task, and given back
-// when the task ends.
+// The region that the task of this thread is in. State of a thread, not of the program: set by
+// whoever calls a task, and given back when the task ends.
 thread_local const task_region* innermost = nullptr;
 
 // Adds to the number of tasks that run, for as long as it lives.

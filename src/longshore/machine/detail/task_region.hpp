@@ -1,4 +1,5 @@
-// What a parallel region is on every tasking layer: who may start it now, how many tasks are inside, and what went wrong in them.
+// What a parallel region is on every tasking layer: who may start it now, how many tasks are
+// inside, and what went wrong in them.
 #pragma once
 
 #include <longshore/machine/task_layer.hpp>
@@ -13,12 +14,13 @@ namespace longshore::detail {
 class turns {
  public:
   std::mutex busy;  // held while a region runs on the layer
-  std::atomic<int> running =
-      0;  // changed only at the ends of a region, so that a region costs no traffic between its tasks
+  // changed only at the ends of a region, so that a region costs no traffic between its tasks
+  std::atomic<int> running = 0;
 };
 
-/// One region, on the stack of the thread that starts it. Every task knows the region that it is in, and a region the one that it
-/// was started in: that chain says which tasks are nested in which.
+/// One region, on the stack of the thread that starts it. Every task knows the region that it is
+/// in, and a region the one that it was started in: that chain says which tasks are nested in
+/// which.
 class task_region {
  public:
   task_region(turns& owner, task_call call) noexcept;

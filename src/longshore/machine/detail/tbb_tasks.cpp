@@ -17,7 +17,8 @@
 namespace longshore::detail {
 namespace {
 
-// Binds workers to the CPUs of their place while they are in the arena. The caller's binding is not its business.
+// Binds workers to the CPUs of their place while they are in the arena. The caller's binding is not
+// its business.
 class binder final : public tbb::task_scheduler_observer {
  public:
   binder(tbb::task_arena& arena, const std::vector<std::vector<int>>& cpus)
@@ -67,7 +68,8 @@ class binder final : public tbb::task_scheduler_observer {
   std::vector<seat> places_;
 };
 
-// oneTBB takes the smallest of all wishes that exist, so they must be alike: each object asks for what many of them need together.
+// oneTBB takes the smallest of all wishes that exist, so they must be alike: each object asks for
+// what many of them need together.
 std::size_t wished_threads(int count) { return static_cast<std::size_t>(std::max(count, 256)); }
 
 class tbb_tasks final : public task_layer {

@@ -7,8 +7,9 @@
 namespace longshore::detail {
 namespace {
 
-// Some 50 microseconds: a region that follows at once finds everybody awake. Then straight to sleep: where others want the core,
-// yielding it costs a time slice of theirs, while a sleeper is woken at once.
+// Some 50 microseconds: a region that follows at once finds everybody awake. Then straight to
+// sleep: where others want the core, yielding it costs a time slice of theirs, while a sleeper is
+// woken at once.
 constexpr int most_spins = 2000;
 
 void relax_core() noexcept {

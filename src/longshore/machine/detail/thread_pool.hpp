@@ -1,4 +1,5 @@
-// The tasking layer "threads": a pool of std::threads that wait for the next region by spinning shortly, then sleeping.
+// The tasking layer "threads": a pool of std::threads that wait for the next region by spinning
+// shortly, then sleeping.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -12,8 +13,9 @@
 
 namespace longshore::detail {
 
-/// Invariant: outside run() all threads wait for round_ to change. A region is one change of round_ and one countdown of
-/// unfinished_: two cache lines, and no call into the kernel while everybody still spins.
+/// Invariant: outside run() all threads wait for round_ to change. A region is one change of round_
+/// and one countdown of unfinished_: two cache lines, and no call into the kernel while everybody
+/// still spins.
 class thread_pool final : public task_layer {
  public:
   /// Starts options.count - 1 threads. Throws errc::out_of_memory when the system refuses.
@@ -32,10 +34,10 @@ class thread_pool final : public task_layer {
   std::vector<std::thread> threads_;
   task_call call_{};
   bool stopping_ = false;
-  alignas(interference_bytes) std::atomic<std::uint32_t> round_ =
-      0;  // changes when call_ is ready, or at the end
-  alignas(interference_bytes) std::atomic<std::uint32_t> unfinished_ =
-      0;  // threads still in the region
+  // changes when call_ is ready, or at the end
+  alignas(interference_bytes) std::atomic<std::uint32_t> round_ = 0;
+  // threads still in the region
+  alignas(interference_bytes) std::atomic<std::uint32_t> unfinished_ = 0;
 };
 
 }  // namespace longshore::detail

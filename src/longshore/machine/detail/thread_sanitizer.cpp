@@ -3,7 +3,8 @@
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 
-// oneTBB hands its own memory from thread to thread by means that the sanitizer does not see; what it does there is its business.
+// oneTBB hands its own memory from thread to thread by means that the sanitizer does not see; what
+// it does there is its business.
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libtbb.so\n";
 }  // NOLINT(bugprone-reserved-identifier)

@@ -1,5 +1,6 @@
-// Words to ThreadSanitizer about run times that it cannot see into (OpenMP, oneTBB), because they are not compiled for it. In other
-// builds these functions do nothing. Not inline: the files that need them are compiled without the sanitizer.
+// Words to ThreadSanitizer about run times that it cannot see into (OpenMP, oneTBB), because they
+// are not compiled for it. In other builds these functions do nothing. Not inline: the files that
+// need them are compiled without the sanitizer.
 #pragma once
 
 namespace longshore::detail {

@@ -1,4 +1,5 @@
-// Reads a topology with hwloc, whose names appear in this file only; without it the cores are all there is to tell.
+// Reads a topology with hwloc, whose names appear in this file only; without it the cores are all
+// there is to tell.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/topology.hpp>
@@ -37,8 +38,8 @@ int ancestor(hwloc_topology_t in, hwloc_obj_type_t type, hwloc_obj_t pu) {
   return found == nullptr ? -1 : static_cast<int>(found->logical_index);
 }
 
-// Memory hangs beside the tree of CPUs. Where several domains serve a CPU (fast and slow memory), the one that serves the
-// fewest counts.
+// Memory hangs beside the tree of CPUs. Where several domains serve a CPU (fast and slow memory),
+// the one that serves the fewest counts.
 int memory_domain(hwloc_topology_t in, unsigned cpu) {
   int domain = -1, fewest = 0;
   for (hwloc_obj_t one = nullptr;

@@ -1,4 +1,5 @@
-// How the range of keys is cut into buckets, one per rank, in rank order: of one width (as in ISx), or at given places.
+// How the range of keys is cut into buckets, one per rank, in rank order: of one width (as in ISx),
+// or at given places.
 #pragma once
 
 #include <longshore/core/invariant_divisor.hpp>
@@ -12,14 +13,15 @@
 
 namespace longshore::detail {
 
-/// A cut of the images in [lowest, highest]. Invariant: bucket b holds the images above last_[b - 1] and not above last_[b].
+/// A cut of the images in [lowest, highest]. Invariant: bucket b holds the images above last_[b -
+/// 1] and not above last_[b].
 template <class Image>
 class bucket_cut {
  public:
   bucket_cut() = default;
 
-  /// Buckets of one width. Where they cannot be equal the last that has one may be narrower, and those behind it get nothing.
-  /// REQUIRES: lowest <= highest, buckets >= 1.
+  /// Buckets of one width. Where they cannot be equal the last that has one may be narrower, and
+  /// those behind it get nothing. REQUIRES: lowest <= highest, buckets >= 1.
   static bucket_cut of_equal_width(Image lowest, Image highest, int buckets) {
     bucket_cut cut(lowest, highest);
     const std::uint64_t width_less_1 = cut.span() / static_cast<std::uint64_t>(buckets);
@@ -31,13 +33,14 @@ class bucket_cut {
       cut.last_.push_back(
           static_cast<Image>(lowest + (begin + std::min(width_less_1, cut.span() - begin))));
     }
-    if (buckets > 1)
-      cut.width_ = invariant_divisor(width_less_1 + 1);  // one bucket may be wider than any number
+    // one bucket may be wider than any number
+    if (buckets > 1) cut.width_ = invariant_divisor(width_less_1 + 1);
     cut.is_equal_ = cut.span() >> 63 == 0 && width_less_1 > 0;
     return cut;
   }
 
-  /// Buckets that end with these images, ascending, one less than there are buckets; before them `empty` buckets that get nothing.
+  /// Buckets that end with these images, ascending, one less than there are buckets; before them
+  /// `empty` buckets that get nothing.
   static bucket_cut at(Image lowest, Image highest, std::vector<Image> last, std::size_t empty) {
     bucket_cut cut(lowest, highest);
     cut.last_ = std::move(last);
@@ -68,8 +71,8 @@ class bucket_cut {
     return {lowest, std::max(lowest, highest)};
   }
 
-  /// Calls body(bucket_of) with the cheapest function from an image to its bucket, once. REQUIRES: more than 4 buckets (fewer are found by
-  /// comparing with all ends).
+  /// Calls body(bucket_of) with the cheapest function from an image to its bucket, once. REQUIRES:
+  /// more than 4 buckets (fewer are found by comparing with all ends).
   template <class Body>
   void with_bucket_of(const Body& body) const {
     if (is_equal_ && width_.is_power_of_two())
@@ -118,8 +121,8 @@ class bucket_cut {
   bool is_equal_ = false;
 };
 
-/// A cut that holds for the items of one rank up to position `end`. (Where the place of an item decides among equal keys, it changes
-/// from there on: splitters.hpp.)
+/// A cut that holds for the items of one rank up to position `end`. (Where the place of an item
+/// decides among equal keys, it changes from there on: splitters.hpp.)
 template <class Image>
 struct cut_stretch {
   std::size_t end;

@@ -17,8 +17,9 @@
 
 namespace longshore::detail {
 
-/// Each task has a share of the items, counts it, and later puts it behind the shares of the tasks before it in every bucket: items of
-/// one bucket stay in their order. Memory per task and bucket: 24 bytes and what line_scatter takes.
+/// Each task has a share of the items, counts it, and later puts it behind the shares of the tasks
+/// before it in every bucket: items of one bucket stay in their order. Memory per task and bucket:
+/// 24 bytes and what line_scatter takes.
 template <class Item, class ImageOf>
 class bucketizer {
  public:
@@ -36,8 +37,8 @@ class bucketizer {
     }
   }
 
-  /// counts[bucket] = items of it. Returns the position of an item that no bucket contains, or items.size(); then counts are not valid.
-  /// The last stretch ends at items.size().
+  /// counts[bucket] = items of it. Returns the position of an item that no bucket contains, or
+  /// items.size(); then counts are not valid. The last stretch ends at items.size().
   [[nodiscard]] std::size_t count(std::span<const Item> items, const stretches& cuts,
                                   std::span<std::size_t> counts) {
     std::atomic<std::size_t> bad = items.size();
@@ -60,7 +61,8 @@ class bucketizer {
     return bad;
   }
 
-  /// to[b][0 ...] = the items of bucket b, in their order. REQUIRES: count() was called with the same items and cuts.
+  /// to[b][0 ...] = the items of bucket b, in their order. REQUIRES: count() was called with the
+  /// same items and cuts.
   void scatter(std::span<const Item> items, const stretches& cuts, std::span<Item* const> to) {
     for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
       Item* next = to[bucket];
@@ -80,8 +82,8 @@ class bucketizer {
 
  private:
   static constexpr std::size_t chunk_items = 4096;
-  // Up to so many buckets it is quicker to compare every key with every boundary, many at a time, than to raise a counter in
-  // memory.
+  // Up to so many buckets it is quicker to compare every key with every boundary, many at a time,
+  // than to raise a counter in memory.
   static constexpr std::size_t most_compared = 8;
 
   struct of_task {
@@ -153,8 +155,9 @@ class bucketizer {
     if (advance) mine.lines.take_ends(mine.to);
   }
 
-  // A count of each bucket in one register. (A counter in memory would make each item wait for the one before it.) `Ends`: with how many
-  // ends of buckets keys are compared; those of `cut` are not more.
+  // A count of each bucket in one register. (A counter in memory would make each item wait for the
+  // one before it.) `Ends`: with how many ends of buckets keys are compared; those of `cut` are not
+  // more.
   template <std::size_t Ends>
   void scatter_to_few(std::span<const Item> items, const bucket_cut<image>& cut,
                       std::span<Item*> to) const noexcept {

@@ -18,11 +18,13 @@ constexpr int warmups = 1, turns = 3;
 
 struct kept_choices {
   std::map<std::pair<int, bool>, exchange_strategy>
-      of_class;  // by the bits of what block_bytes is rounded to, and whether deterministic
+      // by the bits of what block_bytes is rounded to, and whether deterministic
+      of_class;
   std::optional<bool> off;  // as rank 0 was told: launchers do not hand on all of the environment
 };
 
-// Seconds of the slowest rank, at best: with the storing of the blocks, which direct has instead of an exchange.
+// Seconds of the slowest rank, at best: with the storing of the blocks, which direct has instead of
+// an exchange.
 double time_of(team& team, exchange_strategy strategy, std::size_t block_bytes,
                std::vector<std::byte>& from, std::vector<std::byte>& bucketed) {
   const auto ranks = static_cast<std::size_t>(team.size());

@@ -1,4 +1,5 @@
-// What a bucket sort does that needs no types: who gets how many items, which exchange brings them, and how long each phase took.
+// What a bucket sort does that needs no types: who gets how many items, which exchange brings them,
+// and how long each phase took.
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
@@ -15,8 +16,8 @@ namespace longshore::detail {
 
 class exchange_driver {
  public:
-  /// Collective. Throws errc::unsupported, on all ranks, for what why_not refuses, and for a stable sort by an exchange that is not
-  /// deterministic.
+  /// Collective. Throws errc::unsupported, on all ranks, for what why_not refuses, and for a stable
+  /// sort by an exchange that is not deterministic.
   exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes);
 
   /// A new operation begins; the phases are timed from here on.
@@ -24,8 +25,8 @@ class exchange_driver {
   void end_phase(double bucket_phases::*phase);
   /// What was found to be wrong with a key of this rank, before agree().
   void refuse_key(std::string why) { refused_ = std::move(why); }
-  /// Collective. From counts.outgoing to all else: how many items come, the exchange made ready for them. Throws errc::usage where a key
-  /// was refused, errc::peer_failed on the other ranks.
+  /// Collective. From counts.outgoing to all else: how many items come, the exchange made ready for
+  /// them. Throws errc::usage where a key was refused, errc::peer_failed on the other ranks.
   void agree(std::size_t items);
   void move(const std::byte* outgoing, const arrival& arrived) {
     exchange_->run(outgoing, arrived);
@@ -33,9 +34,8 @@ class exchange_driver {
   void end(std::size_t items);
 
   [[nodiscard]] block_counts& counts() noexcept { return counts_; }
-  [[nodiscard]] const std::vector<std::size_t>& outgoing_starts() const noexcept {
-    return starts_;
-  }  ///< in items
+  /// in items
+  [[nodiscard]] const std::vector<std::size_t>& outgoing_starts() const noexcept { return starts_; }
   [[nodiscard]] block_exchange& way() const noexcept { return *exchange_; }
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] tasks& workers() noexcept {

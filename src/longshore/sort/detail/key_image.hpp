@@ -1,4 +1,5 @@
-// Keys of any type as unsigned numbers that compare as the keys do: buckets and radix sorts know nothing else of keys.
+// Keys of any type as unsigned numbers that compare as the keys do: buckets and radix sorts know
+// nothing else of keys.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -26,8 +27,8 @@ using unsigned_of_size = std::conditional_t<
     std::conditional_t<Bytes == 2, std::uint16_t,
                        std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
 
-/// The image of a key. Floating keys are ordered as IEEE 754's totalOrder has it, by their bits: -0.0 below 0.0; a NaN without sign
-/// above infinity, one with the sign bit below -infinity.
+/// The image of a key. Floating keys are ordered as IEEE 754's totalOrder has it, by their bits:
+/// -0.0 below 0.0; a NaN without sign above infinity, one with the sign bit below -infinity.
 template <bucket_key Key>
 [[nodiscard]] constexpr auto image_of(Key key) noexcept {
   using image = unsigned_of_size<sizeof(Key)>;

@@ -17,9 +17,10 @@
 
 namespace longshore::detail {
 
-/// Items go to a line of their bucket that stays in the cache; full lines are stored past it. Without this every item would cost
-/// a line read from memory and, with many buckets, a miss of the address translation (J. Wassenberg, P. Sanders, "Engineering a
-/// multi-core radix sort", Euro-Par 2011, section 3). Items that do not fill a line evenly are collected in blocks and copied.
+/// Items go to a line of their bucket that stays in the cache; full lines are stored past it.
+/// Without this every item would cost a line read from memory and, with many buckets, a miss of the
+/// address translation (J. Wassenberg, P. Sanders, "Engineering a multi-core radix sort", Euro-Par
+/// 2011, section 3). Items that do not fill a line evenly are collected in blocks and copied.
 /// Memory per bucket: a line (a block of about four) and 16 bytes.
 template <class Item>
 class line_scatter {
@@ -34,8 +35,9 @@ class line_scatter {
     next_.resize(buckets);
   }
 
-  /// to[b][0 ...] = the items of bucket b, in their order. bucket_of(item) < to.size() <= buckets given before.
-  /// REQUIRES: items are aligned to their size where that is a power of two, and do not overlap what is written.
+  /// to[b][0 ...] = the items of bucket b, in their order. bucket_of(item) < to.size() <= buckets
+  /// given before. REQUIRES: items are aligned to their size where that is a power of two, and do
+  /// not overlap what is written.
   template <class BucketOf>
   void run(std::span<const Item> items, std::span<Item* const> to,
            const BucketOf& bucket_of) noexcept {
@@ -72,14 +74,16 @@ class line_scatter {
   static constexpr std::size_t block_bytes =
       fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
 
-  // Items that fill lines lie in theirs as in memory; others are counted from where the bucket begins.
+  // Items that fill lines lie in theirs as in memory; others are counted from where the bucket
+  // begins.
   [[nodiscard]] std::size_t slot_of(const Item* at, std::size_t bucket) const noexcept {
     if constexpr (fills_lines)
       return reinterpret_cast<std::uintptr_t>(at) / sizeof(Item) % block_items;
     return static_cast<std::size_t>(at - first_[bucket]) % block_items;
   }
 
-  // The full block of a bucket that ends at `end`; where a bucket begins within a line, what is before it is not its own.
+  // The full block of a bucket that ends at `end`; where a bucket begins within a line, what is
+  // before it is not its own.
   void store_block(std::size_t bucket, Item* end) noexcept {
     Item* const begin = end - block_items;
 #if defined(__x86_64__)

@@ -1,4 +1,5 @@
-// Sorting items that fit into the cache by the lowest bits of their images, from the lowest digit up. Stable.
+// Sorting items that fit into the cache by the lowest bits of their images, from the lowest digit
+// up. Stable.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +22,8 @@ class part_sorter {
  public:
   using image = typename ImageOf::type;
 
-  /// Sorts `count` items by the lowest `bits` of their images' distance from `lowest`; the higher bits are equal. Returns where they
-  /// are: `from` or `to`.
+  /// Sorts `count` items by the lowest `bits` of their images' distance from `lowest`; the higher
+  /// bits are equal. Returns where they are: `from` or `to`.
   Item* sort(Item* from, Item* to, std::size_t count, const ImageOf& image_of, image lowest,
              int bits) {
     if (bits == 0 || count < 2) return from;
@@ -83,8 +84,8 @@ class part_sorter {
     }
   }
 
-  std::array<std::array<std::uint32_t, std::size_t{1} << most_digit_bits>, most_passes>
-      counts_;  // by pass, then digit
+  // by pass, then digit
+  std::array<std::array<std::uint32_t, std::size_t{1} << most_digit_bits>, most_passes> counts_;
 };
 
 }  // namespace longshore::detail

@@ -1,4 +1,5 @@
-// Many pieces of memory on their way between ranks, cut into messages on channels: each rank knows what it sends and what it gets.
+// Many pieces of memory on their way between ranks, cut into messages on channels: each rank knows
+// what it sends and what it gets.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -10,9 +11,9 @@
 
 namespace longshore::detail {
 
-/// Streams from this rank to some and from some to this rank. Pieces for one peer follow each other without gaps in messages of
-/// slot_bytes(): many small ones become one message. Channels hold back a sender whose receiver is behind.
-/// Memory: 2 slots per channel (twice that between nodes).
+/// Streams from this rank to some and from some to this rank. Pieces for one peer follow each other
+/// without gaps in messages of slot_bytes(): many small ones become one message. Channels hold back
+/// a sender whose receiver is behind. Memory: 2 slots per channel (twice that between nodes).
 class piece_streams {
  public:
   struct outgoing_piece {
@@ -31,7 +32,8 @@ class piece_streams {
   /// Collective. Messages are multiples of `unit_bytes`, some 32 KiB.
   piece_streams(team& team, std::vector<int> to, std::vector<int> from, std::size_t unit_bytes);
 
-  /// What the next run sends to to[k] and gets from from[k]. Both ends say the same number of bytes.
+  /// What the next run sends to to[k] and gets from from[k]. Both ends say the same number of
+  /// bytes.
   [[nodiscard]] std::vector<outgoing_piece>& outgoing(std::size_t k) noexcept {
     return senders_[k].pieces;
   }
@@ -41,8 +43,9 @@ class piece_streams {
   [[nodiscard]] const std::vector<int>& to() const noexcept { return to_; }
   [[nodiscard]] const std::vector<int>& from() const noexcept { return from_; }
 
-  /// Local. Returns when all has been sent and received, and forgets the pieces. `sent(target, bytes)` is called for each message,
-  /// `came(data, bytes)` for each stretch of an incoming piece once it is there, in whole units where pieces are so.
+  /// Local. Returns when all has been sent and received, and forgets the pieces. `sent(target,
+  /// bytes)` is called for each message, `came(data, bytes)` for each stretch of an incoming piece
+  /// once it is there, in whole units where pieces are so.
   void run(turns order, const std::function<void(int, std::size_t)>& sent,
            const std::function<void(std::byte*, std::size_t)>& came);
 

@@ -13,7 +13,8 @@ std::byte* claimed_put::make_room(std::size_t, std::size_t most_bytes) {
   return room_.grow(team_, most_bytes);
 }
 
-// All ranks have ended the last run, and between this call and the next all meet: nobody claims on the old counter meanwhile.
+// All ranks have ended the last run, and between this call and the next all meet: nobody claims on
+// the old counter meanwhile.
 void claimed_put::agree(const block_counts&) {
   if (claimed_last_ > 0)
     claimed_->fetch_add(team_.rank(), counter(), -static_cast<std::int64_t>(claimed_last_));

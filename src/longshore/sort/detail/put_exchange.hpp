@@ -6,7 +6,8 @@
 
 namespace longshore::detail {
 
-/// Exchange put: a fetch_add at the target says where the block goes there, in the order in which ranks come.
+/// Exchange put: a fetch_add at the target says where the block goes there, in the order in which
+/// ranks come.
 class claimed_put final : public block_exchange {
  public:
   claimed_put(team& team, std::size_t item_bytes, std::vector<int> targets);
@@ -22,14 +23,16 @@ class claimed_put final : public block_exchange {
 
   std::vector<int> targets_;
   shared_room room_;
-  // Bytes that have a place on this rank: two counters, of which that of the last run is set back while nobody looks at it.
+  // Bytes that have a place on this rank: two counters, of which that of the last run is set back
+  // while nobody looks at it.
   std::unique_ptr<segment> claimed_;
   unsigned runs_ = 0;
   std::size_t claimed_last_ = 0;  // by the last run, on this rank
 };
 
-/// Exchanges put-scan and direct: each rank sums up what it gets from the ranks before another, and tells that one. No atomics, and what
-/// lies where depends on nothing but the counts. With `direct` blocks for ranks of the node are stored by the caller.
+/// Exchanges put-scan and direct: each rank sums up what it gets from the ranks before another, and
+/// tells that one. No atomics, and what lies where depends on nothing but the counts. With `direct`
+/// blocks for ranks of the node are stored by the caller.
 class scanned_put final : public block_exchange {
  public:
   scanned_put(team& team, std::size_t item_bytes, std::vector<int> targets, bool direct);

@@ -1,5 +1,6 @@
-// Sorting the items of one rank: one pass over memory that splits by the highest bits into parts that fit into the cache, then
-// passes from the lowest bits up within each part, part by part in tasks. Stable.
+// Sorting the items of one rank: one pass over memory that splits by the highest bits into parts
+// that fit into the cache, then passes from the lowest bits up within each part, part by part in
+// tasks. Stable.
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
@@ -18,9 +19,9 @@
 
 namespace longshore::detail {
 
-/// Tables kept between uses, per task: some 300 KiB.
-/// Cost for n items of whose keys b bits vary: each item is read twice and written once by the split, and moved once per 9 further
-/// bits in the cache. A part that does not fit into the cache, because keys crowd in it, is split again.
+/// Tables kept between uses, per task: some 300 KiB. Cost for n items of whose keys b bits vary:
+/// each item is read twice and written once by the split, and moved once per 9 further bits in the
+/// cache. A part that does not fit into the cache, because keys crowd in it, is split again.
 template <class Item, class ImageOf>
 class radix_sorter {
  public:
@@ -38,8 +39,8 @@ class radix_sorter {
     if (whole_.split_bits > 0) clear_counts(whole_);
   }
 
-  /// Counts `count` of the items for the split, those that will lie at `position`; where all are counted so, while they are in the cache
-  /// anyway, sort() need not read them for that.
+  /// Counts `count` of the items for the split, those that will lie at `position`; where all are
+  /// counted so, while they are in the cache anyway, sort() need not read them for that.
   void count(const Item* items, std::size_t position, std::size_t count) {
     counted_ += count;
     if (whole_.split_bits == 0) return;
@@ -54,8 +55,9 @@ class radix_sorter {
     }
   }
 
-  /// Sorts the items that were expected. Returns the result, which is in `items` or in `scratch`; the other is overwritten. REQUIRES:
-  /// both have room for all, aligned to a cache line, not overlapping.
+  /// Sorts the items that were expected. Returns the result, which is in `items` or in `scratch`;
+  /// the other is overwritten. REQUIRES: both have room for all, aligned to a cache line, not
+  /// overlapping.
   [[nodiscard]] std::span<Item> sort(Item* items, Item* scratch) {
     Item* const sorted = sort_all(items, scratch, whole_, counted_ == whole_.items);
     counted_ = 0;
@@ -63,8 +65,8 @@ class radix_sorter {
   }
 
  private:
-  static constexpr std::size_t part_bytes =
-      std::size_t{128} << 10;  // two of these fit into every second-level cache of today
+  // two of these fit into every second-level cache of today
+  static constexpr std::size_t part_bytes = std::size_t{128} << 10;
   static constexpr std::size_t crowd_bytes = 8 * part_bytes;  // a part is split again
   static constexpr int most_split_bits = 11;
   static constexpr std::size_t fewest_in_part = 2048;  // when the split is chosen freely
@@ -84,7 +86,8 @@ class radix_sorter {
     part_sorter<Item, ImageOf> sorter;
   };
 
-  // Bits for the split: so many that parts fit, then as many more as save a pass and leave parts worth a pass.
+  // Bits for the split: so many that parts fit, then as many more as save a pass and leave parts
+  // worth a pass.
   static int choose_split(std::size_t items, int bits) noexcept {
     if (items == 0) return 0;
     const int needed = static_cast<int>(std::bit_width((items * sizeof(Item) - 1) / part_bytes));

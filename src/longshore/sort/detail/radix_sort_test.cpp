@@ -1,4 +1,5 @@
-// The local sort, by any number of tasks, against std::stable_sort; the cut into buckets against division.
+// The local sort, by any number of tasks, against std::stable_sort; the cut into buckets against
+// division.
 #include <longshore/core/random.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/sort/detail/bucketize.hpp>
@@ -31,7 +32,8 @@ using image = unsigned_of_size<sizeof(Key)>;
 template <class Key>
 using whole_item = item_image<Key, std::identity>;
 
-// The sort by so many tasks, in which some of the items are counted as they arrive, or all, or none.
+// The sort by so many tasks, in which some of the items are counted as they arrive, or all, or
+// none.
 template <class Item, class Projection>
 void check_sorter(std::span<const Item> items, Projection projection,
                   image<typename item_image<Item, Projection>::key> lowest,

@@ -1,5 +1,5 @@
-// Splitters: where the buckets end when each shall hold as many items as the others, whatever the keys are. Found from a sample, as in
-// sample sort (W. D. Frazer, A. C. McKellar, JACM 1970).
+// Splitters: where the buckets end when each shall hold as many items as the others, whatever the
+// keys are. Found from a sample, as in sample sort (W. D. Frazer, A. C. McKellar, JACM 1970).
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -14,8 +14,8 @@
 
 namespace longshore::detail {
 
-/// An item as the whole run sees it: items are ordered by image, then rank, then position, which is the order that a stable sort gives
-/// them. So equal keys have an order too, and can be cut.
+/// An item as the whole run sees it: items are ordered by image, then rank, then position, which is
+/// the order that a stable sort gives them. So equal keys have an order too, and can be cut.
 struct item_place {
   std::uint64_t image;
   std::uint64_t position;
@@ -28,14 +28,16 @@ struct item_place {
   friend bool operator==(const item_place&, const item_place&) noexcept = default;
 };
 
-/// How many items of each rank are drawn: 1024, fewer in large teams. Bucket sizes vary by some n / (P sqrt(samples)) items.
+/// How many items of each rank are drawn: 1024, fewer in large teams. Bucket sizes vary by some n /
+/// (P sqrt(samples)) items.
 [[nodiscard]] constexpr std::size_t samples_of_rank(int ranks) noexcept {
   return ranks <= 64 ? 1024 : 256;
 }
 
-/// Collective. One splitter less than there are ranks, ascending, the same on all ranks: bucket b is to hold what is below splitter b.
-/// `samples`: those of this rank, as many on all, which stand for its `items` (samples of a rank without items are not looked at).
-/// Cost: an allgather of 24 bytes per sample, and as much memory.
+/// Collective. One splitter less than there are ranks, ascending, the same on all ranks: bucket b
+/// is to hold what is below splitter b. `samples`: those of this rank, as many on all, which stand
+/// for its `items` (samples of a rank without items are not looked at). Cost: an allgather of 24
+/// bytes per sample, and as much memory.
 [[nodiscard]] std::vector<item_place> choose_splitters(team& team, std::vector<item_place> samples,
                                                        std::size_t items);
 
@@ -57,8 +59,8 @@ template <class Item, class ImageOf>
   return samples;
 }
 
-/// What the splitters mean for the items of one rank, stretch by stretch. `together`: equal keys stay on one rank, and the places of
-/// splitters among them are not looked at.
+/// What the splitters mean for the items of one rank, stretch by stretch. `together`: equal keys
+/// stay on one rank, and the places of splitters among them are not looked at.
 template <class Image>
 [[nodiscard]] std::vector<cut_stretch<Image>> cut_at(std::span<const item_place> splitters,
                                                      int rank, std::size_t items, bool together,

@@ -17,7 +17,8 @@ std::vector<int> others_of_node(const team& team) {
   return others;
 }
 
-// Ranks of other nodes that this rank relays for, by node, beginning behind its own: the nodes of a round aim at different ones.
+// Ranks of other nodes that this rank relays for, by node, beginning behind its own: the nodes of a
+// round aim at different ones.
 std::vector<int> relayed_by(const team& team) {
   const auto& nodes = team.nodes();
   std::vector<int> targets;
@@ -103,7 +104,8 @@ void two_hop::move(const std::byte* outgoing, const arrival&) {
   send_to_nodes();
 }
 
-// In the staging memory lies, for each target in turn, what the ranks of this node have for it, in rank order.
+// In the staging memory lies, for each target in turn, what the ranks of this node have for it, in
+// rank order.
 void two_hop::send_to_relays(const std::byte* outgoing) {
   const auto& nodes = team_.nodes();
   const auto place_of = [&](int rank) { return static_cast<std::size_t>(nodes.local_index(rank)); };

@@ -1,4 +1,5 @@
-// AVX-512 loops. The target is given per function, so that the rest of the program runs on any processor.
+// AVX-512 loops. The target is given per function, so that the rest of the program runs on any
+// processor.
 #include <longshore/stream/detail/loop_sets.hpp>
 
 #if LONGSHORE_X86_LOOPS

@@ -1,5 +1,6 @@
-// Between loop.cpp and the files of the vector instruction sets, which exist on x86-64 only: elsewhere the portable loop is vectorised
-// by the compiler for what every processor of the architecture has.
+// Between loop.cpp and the files of the vector instruction sets, which exist on x86-64 only:
+// elsewhere the portable loop is vectorised by the compiler for what every processor of the
+// architecture has.
 #pragma once
 
 #include <longshore/stream/loop.hpp>

@@ -1,4 +1,5 @@
-// The loops of every kernel, type, store and instruction set of this processor, against one line of plain arithmetic.
+// The loops of every kernel, type, store and instruction set of this processor, against one line of
+// plain arithmetic.
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/stream/loop.hpp>
@@ -19,7 +20,8 @@ T plain(stream_kernel kernel, T x, T y, T q) {
                                           : x + q * y;
 }
 
-// Lengths around every step of the loops, starts at any distance from a cache line, and guards on both sides of the result.
+// Lengths around every step of the loops, starts at any distance from a cache line, and guards on
+// both sides of the result.
 template <class T>
 void compare_with_plain_arithmetic(instruction_set set) {
   random_stream random(5);

@@ -1,9 +1,10 @@
-// The loop of a kernel, written once for all vector instruction sets. The including file says for which: it defines LONGSHORE_TARGET,
-// the attribute that lets a function use the set, and the vectors' operations. Everything here is private to that file: the same
-// names mean other instructions elsewhere.
+// The loop of a kernel, written once for all vector instruction sets. The including file says for
+// which: it defines LONGSHORE_TARGET, the attribute that lets a function use the set, and the
+// vectors' operations. Everything here is private to that file: the same names mean other
+// instructions elsewhere.
 //
-// Eight vectors per step and no software prefetch: measured best of 2, 4 and 8, with and without prefetch into any level, and of one to
-// four streams per task.
+// Eight vectors per step and no software prefetch: measured best of 2, 4 and 8, with and without
+// prefetch into any level, and of one to four streams per task.
 #pragma once
 
 #include <longshore/core/bytes.hpp>

@@ -1,8 +1,8 @@
 // What a collective call of a team is, so that ranks can notice that they are not in the same one.
 //
-// Ranks that make different collective calls would otherwise read memory of another call, take the result of
-// another reduction, or wait until the deadline. So each rank posts its call before it arrives at a barrier,
-// and the barrier compares them (node_barrier.hpp).
+// Ranks that make different collective calls would otherwise read memory of another call, take the
+// result of another reduction, or wait until the deadline. So each rank posts its call before it
+// arrives at a barrier, and the barrier compares them (node_barrier.hpp).
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -38,14 +38,16 @@ struct collective_call {
   collective what = collective::barrier;
   reduction operation = reduction::sum;  ///< of an allreduce
   std::int32_t root = 0;                 ///< of a broadcast
-  std::uint64_t size =
-      0;  ///< elements of an allreduce, bytes of an element of an alltoallv, else bytes
+  /// elements of an allreduce, bytes of an element of an alltoallv, else bytes
+  std::uint64_t size = 0;
 
   friend bool operator==(const collective_call&, const collective_call&) = default;
 
-  /// 48 bits that differ for different calls, but for a chance of some 2^-40 when those of the ranks of a node are added up.
+  /// 48 bits that differ for different calls, but for a chance of some 2^-40 when those of the
+  /// ranks of a node are added up.
   [[nodiscard]] constexpr std::uint64_t fingerprint() const noexcept {
-    // Odd constants whose bits look random (of SplitMix64: Steele, Lea, Flood 2014). Inline: of a barrier it is a constant.
+    // Odd constants whose bits look random (of SplitMix64: Steele, Lea, Flood 2014). Inline: of a
+    // barrier it is a constant.
     const auto kind =
         (static_cast<std::uint64_t>(what) << 8 | static_cast<std::uint64_t>(operation)) << 32;
     std::uint64_t x = (kind | static_cast<std::uint32_t>(root)) * 0x9e3779b97f4a7c15u +
@@ -61,8 +63,8 @@ struct collective_call {
 struct posted_call {
   collective_call call;
   std::int32_t rank = 0;
-  std::uint64_t number =
-      0;  ///< how many collective calls the rank has made on its team, this one included
+  /// how many collective calls the rank has made on its team, this one included
+  std::uint64_t number = 0;
 };
 
 /// Two ranks that are in different collective calls, or none.
@@ -81,7 +83,8 @@ struct disagreement {
 /// Throws errc::usage unless `root` is a rank of a team of `size` ranks.
 void check_root(int root, int size);
 
-/// Throws errc::usage: `rank` expects `expected` elements of `peer` in an alltoallv, which sends `sent`.
+/// Throws errc::usage: `rank` expects `expected` elements of `peer` in an alltoallv, which sends
+/// `sent`.
 [[noreturn]] void refuse_block(int rank, int peer, std::size_t expected, std::size_t sent);
 
 }  // namespace longshore::detail

@@ -15,24 +15,26 @@ using cpu_mask = std::array<unsigned char, 8192 / 8>;
 /// Ascending.
 [[nodiscard]] std::vector<int> cpus_in(const cpu_mask& mask);
 
-/// The CPUs of rank `index` out of `ranks`: a contiguous share of `cpus`, remainder spread; with more ranks than CPUs one CPU, shared in turn.
+/// The CPUs of rank `index` out of `ranks`: a contiguous share of `cpus`, remainder spread; with
+/// more ranks than CPUs one CPU, shared in turn.
 [[nodiscard]] std::vector<int> cpu_share(std::span<const int> cpus, int index, int ranks);
 
-/// The same with the ranks as near to each other as the hardware allows: one core each, which are neighbours. Reads the topology:
-/// milliseconds.
+/// The same with the ranks as near to each other as the hardware allows: one core each, which are
+/// neighbours. Reads the topology: milliseconds.
 [[nodiscard]] std::vector<int> compact_share(std::span<const int> cpus, int index, int ranks);
 
 struct host_share {
   std::vector<int> cpus;
   bool enough_cores;  ///< for all ranks of the host, each on its own
 };
-/// What rank `index` out of `ranks` of a host has of it: what it is `allowed`, where its launcher bound it to a part of the host's CPUs; else
-/// its cpu_share or compact_share of them.
+/// What rank `index` out of `ranks` of a host has of it: what it is `allowed`, where its launcher
+/// bound it to a part of the host's CPUs; else its cpu_share or compact_share of them.
 [[nodiscard]] host_share share_of_host(const std::vector<int>& allowed,
                                        std::span<const int> host_cpus, int index, int ranks,
                                        bool compact);
 
-/// Those of `cpus` in the order of the hardware, one hardware thread of every core before the second of any.
+/// Those of `cpus` in the order of the hardware, one hardware thread of every core before the
+/// second of any.
 [[nodiscard]] std::vector<int> core_order(std::span<const int> cpus, const topology& host);
 
 }  // namespace longshore::detail

@@ -7,8 +7,9 @@
 
 namespace longshore::detail {
 
-/// Dissemination (Hensgen, Finkel, Manber 1988) among the nodes' first ranks: in round k node i tells node i + 2^k, and then hears node i - 2^k;
-/// after the last round each has heard of all. Calls round(k, to, from) with their ranks.
+/// Dissemination (Hensgen, Finkel, Manber 1988) among the nodes' first ranks: in round k node i
+/// tells node i + 2^k, and then hears node i - 2^k; after the last round each has heard of all.
+/// Calls round(k, to, from) with their ranks.
 template <class Round>
 void disseminate(const node_map& nodes, const Round& round) {
   const auto leaders = nodes.leaders();

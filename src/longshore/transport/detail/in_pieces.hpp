@@ -6,8 +6,8 @@
 
 namespace longshore::detail {
 
-/// Calls piece(first, n) for pieces of [0, total), each at most `most` long; the same number on all ranks when total is.
-/// Nothing is one empty piece: a collective call meets the others also then.
+/// Calls piece(first, n) for pieces of [0, total), each at most `most` long; the same number on all
+/// ranks when total is. Nothing is one empty piece: a collective call meets the others also then.
 template <class Piece>
 void in_pieces(std::size_t total, std::size_t most, const Piece& piece) {
   std::size_t first = 0;

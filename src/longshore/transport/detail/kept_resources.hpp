@@ -1,4 +1,5 @@
-// What a team made together with the others and frees together with them, when it is given back while an exception passes.
+// What a team made together with the others and frees together with them, when it is given back
+// while an exception passes.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -9,12 +10,14 @@
 
 namespace longshore::detail {
 
-/// Then the others may never come to free it: it is kept until all make or end something together again, so that an error that all threw and
-/// caught leaves nothing, and is not freed at all in a run that ends.
+/// Then the others may never come to free it: it is kept until all make or end something together
+/// again, so that an error that all threw and caught leaves nothing, and is not freed at all in a
+/// run that ends.
 template <class Resource>
 class kept_resources {
  public:
-  /// Frees by close(resource), unless an exception passes. A deadline that passes in it ends the run: destructors cannot throw.
+  /// Frees by close(resource), unless an exception passes. A deadline that passes in it ends the
+  /// run: destructors cannot throw.
   template <class Team, class Close>
   void give_back(Team& team, std::unique_ptr<Resource> resource, bool unwinding,
                  const Close& close) {

@@ -1,5 +1,5 @@
-// The part of a barrier that happens in memory: all ranks of one node meet at a counter, and learn whether all
-// are in the same collective call.
+// The part of a barrier that happens in memory: all ranks of one node meet at a counter, and learn
+// whether all are in the same collective call.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -21,36 +21,39 @@ struct node_barrier_state {
     return static_cast<int>(arrived.load(std::memory_order_acquire) & ((1u << rank_bits) - 1));
   }
 
-  alignas(interference_bytes) std::atomic<
-      std::uint64_t> arrived;  ///< ranks, and above 16 bits the sum of their fingerprints
+  /// ranks, and above 16 bits the sum of their fingerprints
+  alignas(interference_bytes) std::atomic<std::uint64_t> arrived;
   alignas(interference_bytes) std::atomic<std::uint32_t> generation;
-  std::uint32_t
-      disagreed;  ///< whether `found` holds for the last generation; on the line that all read anyway
+  /// whether `found` holds for the last generation; on the line that all read anyway
+  std::uint32_t disagreed;
   disagreement found;
-  std::atomic<std::uint32_t>
-      given_up;  ///< a rank has left a barrier by an exception: who is there can no longer be counted
+  /// a rank has left a barrier by an exception: who is there can no longer be counted
+  std::atomic<std::uint32_t> given_up;
 };
 
-/// Where a rank posts its calls for others to read: those with an even and those with an odd number, since who reads the
-/// last one may be behind a rank that is in the next. All bytes zero is its initial state.
+/// Where a rank posts its calls for others to read: those with an even and those with an odd
+/// number, since who reads the last one may be behind a rank that is in the next. All bytes zero is
+/// its initial state.
 struct alignas(interference_bytes) call_slot {
   std::array<posted_call, 2> posted;
 };
 
-/// One rank's handle on the state. A counting barrier: one line written by every rank, another read by all. For up to some
-/// hundred ranks of a node that is as fast as a tree, and with more ranks than cores it is the fastest: one wake-up per rank.
+/// One rank's handle on the state. A counting barrier: one line written by every rank, another read
+/// by all. For up to some hundred ranks of a node that is as fast as a tree, and with more ranks
+/// than cores it is the fastest: one wake-up per rank.
 ///
-/// The comparison of calls costs a store to a line of the rank's own: the fingerprints of the calls are added up by the
-/// same instruction that counts the ranks, and the calls themselves are read when the sum is not what equal calls give.
+/// The comparison of calls costs a store to a line of the rank's own: the fingerprints of the calls
+/// are added up by the same instruction that counts the ranks, and the calls themselves are read
+/// when the sum is not what equal calls give.
 class node_barrier {
  public:
   /// slots[i] is that of the i-th rank of the node; the first rank leads. At most 65535 ranks.
   node_barrier(node_barrier_state* state, call_slot* slots, int ranks, int local_index)
       : state_(state), slots_(slots), ranks_(ranks), local_index_(local_index) {}
 
-  /// Waits for all ranks of the node. `between_nodes(disagreement&)` is called by the first rank of the node, when all have
-  /// arrived and before any is let go; it may find a disagreement with another node. Throws errc::usage on all ranks of the
-  /// node when there is one.
+  /// Waits for all ranks of the node. `between_nodes(disagreement&)` is called by the first rank of
+  /// the node, when all have arrived and before any is let go; it may find a disagreement with
+  /// another node. Throws errc::usage on all ranks of the node when there is one.
   template <class Between>
   void wait(team& team, const collective_call& call, const Between& between_nodes) {
     try {
@@ -63,9 +66,9 @@ class node_barrier {
       state_->found.report();
   }
 
-  /// The last call of a run on one node: the first rank waits for the others, without a deadline, and they do not wait.
-  /// Throws errc::usage, on the first rank alone, when a rank is in another call. Nobody waits after a rank has left a
-  /// barrier by an exception.
+  /// The last call of a run on one node: the first rank waits for the others, without a deadline,
+  /// and they do not wait. Throws errc::usage, on the first rank alone, when a rank is in another
+  /// call. Nobody waits after a rank has left a barrier by an exception.
   void leave(team& team, const collective_call& call) {
     const auto given_up = [this] { return state_->given_up.load(std::memory_order_acquire) != 0; };
     if (given_up()) return;

@@ -8,10 +8,12 @@
 namespace longshore::detail {
 namespace {
 
-// What sizes that would wrap are said to need: more than any machine has, and still a number that can be added and reduced.
+// What sizes that would wrap are said to need: more than any machine has, and still a number that
+// can be added and reduced.
 constexpr std::size_t most_bytes = std::size_t{1} << 62;
 
-// What a rank writes at the start of its memory: where its rings lie, by target, in the order in which it named them.
+// What a rank writes at the start of its memory: where its rings lie, by target, in the order in
+// which it named them.
 struct directory_entry {
   std::int64_t peer;
   std::uint64_t slot_bytes, slots, offset;

@@ -1,11 +1,12 @@
-// Collectives whose data pass through memory that the ranks of a node share: a row of bytes of each rank. They need one
-// meeting of the ranks per piece, and no copy more than in and out.
+// Collectives whose data pass through memory that the ranks of a node share: a row of bytes of each
+// rank. They need one meeting of the ranks per piece, and no copy more than in and out.
 //
-// There are two rows, used in turn by meetings. A rank that begins the meeting after the next knows that all ranks have
-// come to the next one, and so have taken what they need from this one.
+// There are two rows, used in turn by meetings. A rank that begins the meeting after the next knows
+// that all ranks have come to the next one, and so have taken what they need from this one.
 //
-// Between nodes the data go with the messages of the meeting, so that a first rank of a node is connected with as many
-// others as a meeting has rounds, and not with all. A transport whose ranks share one node has no such messages.
+// Between nodes the data go with the messages of the meeting, so that a first rank of a node is
+// connected with as many others as a meeting has rounds, and not with all. A transport whose ranks
+// share one node has no such messages.
 //
 // `Team` is the team of a transport, with
 //   row_bytes()                           of one row;
@@ -19,9 +20,10 @@
 //                                         rank `to`, the first of the node `distance` after this one, 1, 2, 4, ...;
 //                                         after() when all nodes have been heard of and no rank is let go yet.
 //
-// Cost per rank and piece, among N nodes: one meeting of the ranks of a node; of its first rank ceil(log2 N) messages,
-// which together are the result (an allgather, an allreduce: N times the values) or, where it is sent on (a broadcast),
-// at most one copy each. Allgather: Bruck et al. 1997, IEEE TPDS 8(11), over nodes. Broadcast: a binomial tree.
+// Cost per rank and piece, among N nodes: one meeting of the ranks of a node; of its first rank
+// ceil(log2 N) messages, which together are the result (an allgather, an allreduce: N times the
+// values) or, where it is sent on (a broadcast), at most one copy each. Allgather: Bruck et al.
+// 1997, IEEE TPDS 8(11), over nodes. Broadcast: a binomial tree.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -79,7 +81,8 @@ class row_collectives {
     });
   }
 
-  /// REQUIRES: one node. Each rank shows what it has for the others, and takes what they have for it.
+  /// REQUIRES: one node. Each rank shows what it has for the others, and takes what they have for
+  /// it.
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
     const std::size_t block = outgoing.size() / ranks();
     const collective_call call{collective::alltoall, {}, 0, block};
@@ -95,9 +98,9 @@ class row_collectives {
     });
   }
 
-  /// Each rank shows its values in its own row, where nothing else is unless it is the first one of its node. That one
-  /// combines them into the block of its node, and behind the last block, in the order of the nodes, what it hears of all,
-  /// so that all have the same sums.
+  /// Each rank shows its values in its own row, where nothing else is unless it is the first one of
+  /// its node. That one combines them into the block of its node, and behind the last block, in the
+  /// order of the nodes, what it hears of all, so that all have the same sums.
   template <class T>
   void allreduce(std::span<T> values, reduction operation, collective what) {
     const collective_call call{what, operation, 0, values.size()};
@@ -154,8 +157,8 @@ class row_collectives {
            static_cast<std::size_t>(team_.nodes().local_index(peer));
   }
 
-  /// A row has a block of each node, in their order; start(node) bytes lie before it. A node that has heard of the d nodes
-  /// up to itself tells the node d after it of them.
+  /// A row has a block of each node, in their order; start(node) bytes lie before it. A node that
+  /// has heard of the d nodes up to itself tells the node d after it of them.
   template <class Start>
   void put_blocks(int distance, int to, std::size_t at, const Start& start) {
     const int count = node_count(), end = my_node() + 1,

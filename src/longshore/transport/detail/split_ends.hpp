@@ -20,7 +20,8 @@ struct split_ends {
   return parts;
 }
 
-/// The ends that were made, in the order in which they were named. `next_near` and `next_far` give one after the other.
+/// The ends that were made, in the order in which they were named. `next_near` and `next_far` give
+/// one after the other.
 template <class End, class NextNear, class NextFar>
 [[nodiscard]] std::vector<End*> in_order(const node_map& nodes, std::span<const channel_end> ends,
                                          NextNear next_near, NextFar next_far) {

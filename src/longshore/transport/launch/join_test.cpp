@@ -1,5 +1,6 @@
-// Teams outside of run(). That of a communicator is tested where programs start MPI: transport/mpi/own_program_test.cpp has two of its own,
-// and the tests of the Python package join communicators of mpi4py.
+// Teams outside of run(). That of a communicator is tested where programs start MPI:
+// transport/mpi/own_program_test.cpp has two of its own, and the tests of the Python package join
+// communicators of mpi4py.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/join.hpp>
@@ -146,7 +147,8 @@ TEST(launcher, says_nothing_of_a_start_that_is_over_soon) {
   EXPECT_EQ(now.text(), "");
 }
 
-// A rank that catches its timeout may only leave; the run ends although the barrier has lost count of who is there.
+// A rank that catches its timeout may only leave; the run ends although the barrier has lost count
+// of who is there.
 TEST(launcher, ends_a_run_in_which_a_rank_has_caught_the_timeout_of_a_barrier) {
   for (const int ranks : {2, 3})
     for (int impatient = 0; impatient < ranks; ++impatient) {

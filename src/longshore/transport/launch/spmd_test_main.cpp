@@ -1,10 +1,11 @@
-// The main program of tests that run on every transport, in several layouts after one start: --transport, then either --layouts or
-// --ranks and --ranks-per-node, then GoogleTest's own options.
+// The main program of tests that run on every transport, in several layouts after one start:
+// --transport, then either --layouts or --ranks and --ranks-per-node, then GoogleTest's own
+// options.
 //
 //     --layouts 1,3,7:2    all tests on 1 rank, on 3, and on 7 of which 2 share a virtual node
 //
-// On threads a layout has as many ranks as it says. On mpi it has the first of those that the launcher started, while the others wait. On
-// shmem and ucx all ranks take part.
+// On threads a layout has as many ranks as it says. On mpi it has the first of those that the
+// launcher started, while the others wait. On shmem and ucx all ranks take part.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/spmd_test.hpp>

@@ -1,4 +1,5 @@
-// Calling MPI: every return code is looked at, and lengths that do not fit an int are refused instead of wrapped.
+// Calling MPI: every return code is looked at, and lengths that do not fit an int are refused
+// instead of wrapped.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -13,7 +14,8 @@ namespace longshore::mpi {
 /// Exit status of a process whose rank failed.
 inline constexpr int runtime_failure_status = 3;
 
-/// Throws errc::transport, with MPI's own text, unless `code` is MPI_SUCCESS. `call` names the MPI call.
+/// Throws errc::transport, with MPI's own text, unless `code` is MPI_SUCCESS. `call` names the MPI
+/// call.
 inline void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";

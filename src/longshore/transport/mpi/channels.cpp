@@ -49,8 +49,8 @@ channel_ends::channel_ends(team& team, std::span<const channel_end> near_to,
     make_messages(team, far_to, far_from, slots);
     team.meet(call);
   } catch (...) {
-    static_cast<void>(
-        new pages(std::move(buffers_)));  // requests are active on them, as in the destructor
+    // requests are active on them, as in the destructor
+    static_cast<void>(new pages(std::move(buffers_)));
     throw;
   }
 }
@@ -80,14 +80,17 @@ void channel_ends::close(team& team) {
   }
   team.meet(
       {.what = detail::collective::
-           free});  // nobody unmaps a ring that its reader still looks at, or uses a tag again on which a peer still receives
+           // nobody unmaps a ring that its reader still looks at, or uses a tag again on which a
+       // peer still receives
+       free});
   team.give_tag_block_back(tag_block_);
   closed_ = true;
 }
 
 channel_ends::~channel_ends() {
   if (closed_) return;
-  // The run is being aborted. Requests are still active on these buffers: they must outlive this object.
+  // The run is being aborted. Requests are still active on these buffers: they must outlive this
+  // object.
   static_cast<void>(new pages(std::move(buffers_)));
   static_cast<void>(memory_.release());
 }

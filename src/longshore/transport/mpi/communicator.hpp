@@ -54,8 +54,9 @@ class communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// The communicator of a team of the mpi transport, its ranks those of the team; MPI_COMM_NULL for every other team. For modes that
-/// are defined by MPI calls. Owned by the team; duplicate it before sending on it.
+/// The communicator of a team of the mpi transport, its ranks those of the team; MPI_COMM_NULL for
+/// every other team. For modes that are defined by MPI calls. Owned by the team; duplicate it
+/// before sending on it.
 [[nodiscard]] MPI_Comm communicator_of(const team& team) noexcept;
 
 }  // namespace longshore::mpi

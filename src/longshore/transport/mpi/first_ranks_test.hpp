@@ -1,4 +1,5 @@
-// The first ranks of MPI_COMM_WORLD as a world of their own, for tests that run at several numbers of ranks after one start.
+// The first ranks of MPI_COMM_WORLD as a world of their own, for tests that run at several numbers
+// of ranks after one start.
 #pragma once
 
 #include <longshore/transport/mpi/communicator.hpp>
@@ -18,7 +19,8 @@ class first_ranks {
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     ranks_ = communicator::split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED);
   }
-  /// Collective over MPI_COMM_WORLD: waits until the first ranks are here too, and leaves them the cores.
+  /// Collective over MPI_COMM_WORLD: waits until the first ranks are here too, and leaves them the
+  /// cores.
   ~first_ranks() {
     MPI_Request all = MPI_REQUEST_NULL;
     MPI_Ibarrier(MPI_COMM_WORLD, &all);

@@ -24,11 +24,12 @@ struct host_layout {
 };
 
 struct team::layout {
-  /// Collective. Where memory cannot be shared (the library has no shared windows, or LONGSHORE_MPI_SHARED=0) every rank is a host of its
-  /// own, and rank 0 says so.
+  /// Collective. Where memory cannot be shared (the library has no shared windows, or
+  /// LONGSHORE_MPI_SHARED=0) every rank is a host of its own, and rank 0 says so.
   layout(const communicator& ranks, const run_options& options);
 
-  communicator host;  ///< the ranks of this host; this rank alone where memory cannot be shared
+  /// the ranks of this host; this rank alone where memory cannot be shared
+  communicator host;
   std::unique_ptr<node_memory> host_memory;  ///< what host_layout has, shared by the host's ranks
   node_map nodes;
   std::vector<int> cpus;  ///< of this rank

@@ -1,7 +1,8 @@
 // Channels between nodes: a slot is a posted message.
 //
-// The receiver keeps a receive posted for each free slot; the sender sends synchronously (MPI_Issend), so that a send is complete
-// only when a slot took it. That is the whole flow control: at most `slots` messages wait unexpected per channel, held by their sender.
+// The receiver keeps a receive posted for each free slot; the sender sends synchronously
+// (MPI_Issend), so that a send is complete only when a slot took it. That is the whole flow
+// control: at most `slots` messages wait unexpected per channel, held by their sender.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -14,7 +15,8 @@
 
 namespace longshore::mpi {
 
-/// Bytes of buffer that one end needs. Throws errc::usage for a slot that MPI cannot send in one message.
+/// Bytes of buffer that one end needs. Throws errc::usage for a slot that MPI cannot send in one
+/// message.
 [[nodiscard]] std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots);
 
 class message_sender final : public channel_sender {
@@ -23,7 +25,8 @@ class message_sender final : public channel_sender {
   message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag);
   [[nodiscard]] std::byte* reserve() override;
   void commit(std::size_t bytes) override;
-  /// Tries to tell the receiver that nothing more comes, once. True when told and all sends are complete.
+  /// Tries to tell the receiver that nothing more comes, once. True when told and all sends are
+  /// complete.
   bool try_close();
 
  private:
@@ -40,8 +43,9 @@ class message_sender final : public channel_sender {
 
 class message_receiver;
 
-/// The receives of all channels of one opening, looked at together: one call of MPI where each receiver has been asked once. Asked one by one, a
-/// message that is not there costs a call each, and on shared cores, where MPI gives the core away in such a call, a time slice.
+/// The receives of all channels of one opening, looked at together: one call of MPI where each
+/// receiver has been asked once. Asked one by one, a message that is not there costs a call each,
+/// and on shared cores, where MPI gives the core away in such a call, a time slice.
 class awaited_messages {
  public:
   /// The receiver must outlive the object; its place is the order of adding.

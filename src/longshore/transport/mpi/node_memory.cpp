@@ -33,7 +33,8 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
 }
 
 node_memory::~node_memory() {
-  // After a failure the other ranks may never come to free it: the run is being aborted, and the window goes with it.
+  // After a failure the other ranks may never come to free it: the run is being aborted, and the
+  // window goes with it.
   if (window_ == MPI_WIN_NULL || std::uncaught_exceptions() > unwinding_) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);

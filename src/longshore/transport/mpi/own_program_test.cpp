@@ -1,4 +1,5 @@
-// A program that started MPI itself makes teams of communicators of its own, and goes on sending messages of its own beside them.
+// A program that started MPI itself makes teams of communicators of its own, and goes on sending
+// messages of its own beside them.
 #include <longshore/transport/mpi/team.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -82,7 +83,8 @@ TEST_P(OwnProgram, makes_teams_of_parts_that_work_apart_from_each_other) {
 
 TEST_P(OwnProgram, has_messages_of_its_own_that_go_on_while_a_team_waits) {
   const auto team = mpi::team::make(MPI_COMM_WORLD, with(GetParam()));
-  // The next rank comes to the barrier only after a send that completes no sooner than the waiting rank takes part in it.
+  // The next rank comes to the barrier only after a send that completes no sooner than the waiting
+  // rank takes part in it.
   const int up = (team->rank() + 1) % team->size(),
             down = (team->rank() + team->size() - 1) % team->size();
   for (int waiting = 0; waiting < team->size() && team->size() > 1; ++waiting) {

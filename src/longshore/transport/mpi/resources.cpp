@@ -1,4 +1,5 @@
-// What a team hands out and takes back together: whether the memory is there, and freeing it when nobody uses it any more.
+// What a team hands out and takes back together: whether the memory is there, and freeing it when
+// nobody uses it any more.
 #include <longshore/machine/memory.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
@@ -18,7 +19,8 @@ std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_byte
   const auto number = [](std::size_t bytes) {
     return static_cast<std::int64_t>(std::min(bytes, most));
   };
-  // Nodes may be virtual: what a host has is for all of its ranks. A page of shared memory that is not there kills with a bus error.
+  // Nodes may be virtual: what a host has is for all of its ranks. A page of shared memory that is
+  // not there kills with a bus error.
   const auto ranks = static_cast<std::size_t>(ranks_on_host_);
   const std::size_t memory = available_memory_bytes() / ranks;
   const std::size_t shareable =

@@ -24,16 +24,18 @@ class environment {
 /// Whether an MPI launcher started this process.
 [[nodiscard]] bool is_launched() noexcept;
 
-/// Collective over MPI_COMM_WORLD. Runs `body` with the team of this process. An exception ends all processes with exit status 3 and
-/// one message per host; it does not return.
+/// Collective over MPI_COMM_WORLD. Runs `body` with the team of this process. An exception ends all
+/// processes with exit status 3 and one message per host; it does not return.
 void run(const run_options& options, const std::function<void(longshore::team&)>& body);
 
-/// The same over the communicator that `communicator` (an MPI_Comm*) points to. An exception ends all processes, those outside of it too.
+/// The same over the communicator that `communicator` (an MPI_Comm*) points to. An exception ends
+/// all processes, those outside of it too.
 void run(const void* communicator, const run_options& options,
          const std::function<void(longshore::team&)>& body);
 
-/// Collective over the communicator that `communicator` (an MPI_Comm*) points to; null: over MPI_COMM_WORLD, and MPI is started unless
-/// it was, and ended with the team if it was started here. Errors are thrown, and end no other process. See launch/join.hpp.
+/// Collective over the communicator that `communicator` (an MPI_Comm*) points to; null: over
+/// MPI_COMM_WORLD, and MPI is started unless it was, and ended with the team if it was started
+/// here. Errors are thrown, and end no other process. See launch/join.hpp.
 [[nodiscard]] std::shared_ptr<longshore::team> join(const void* communicator,
                                                     const run_options& options);
 

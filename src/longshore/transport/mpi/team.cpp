@@ -50,7 +50,8 @@ MPI_Comm communicator_of(const longshore::team& team) noexcept {
 
 namespace {
 
-// What makes a team are blocking calls, which wait for ever for a rank that never makes one. So all meet here first, within the deadline.
+// What makes a team are blocking calls, which wait for ever for a rank that never makes one. So all
+// meet here first, within the deadline.
 void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(ranks, &request), "MPI_Ibarrier");
@@ -123,9 +124,9 @@ std::string team::library_version() const {
 }
 
 void team::attend() {
-  // Everything may depend on this rank's calling MPI, also what a peer waits for while this one waits in memory; on one node too: a
-  // collective, or messages of the program's own.
-  // The tag is one that nobody sends: a probe that finds a message returns at once, without making progress.
+  // Everything may depend on this rank's calling MPI, also what a peer waits for while this one
+  // waits in memory; on one node too: a collective, or messages of the program's own. The tag is
+  // one that nobody sends: a probe that finds a message returns at once, without making progress.
   int flag = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, silent_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE),
         "MPI_Iprobe");
@@ -155,7 +156,8 @@ void team::meet(const detail::collective_call& call) {
       call, [](int, int) {}, [] {}, [] {});
 }
 
-// Own, because MPI_Ibarrier is wrong in one simulator that this transport must run under, and MPI_Barrier has no deadline.
+// Own, because MPI_Ibarrier is wrong in one simulator that this transport must run under, and
+// MPI_Barrier has no deadline.
 template <class Message, class Read>
 void team::disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
                                 const Read& read) {
@@ -171,8 +173,9 @@ void team::disseminate_messages(const detail::collective_call& call, std::array<
   });
 }
 
-// A node sends the fingerprint of its call while all that it has heard of have the same, else 0; so after the last round
-// each knows whether all agree. Which two ranks do not is asked for in a second round of messages, where they do not.
+// A node sends the fingerprint of its call while all that it has heard of have the same, else 0; so
+// after the last round each knows whether all agree. Which two ranks do not is asked for in a
+// second round of messages, where they do not.
 void team::meet_nodes(const detail::collective_call& call, detail::disagreement& found) {
   if (!messages_) messages_ = std::make_unique<node_messages>();
   try {
@@ -239,7 +242,8 @@ void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> in
   complete(request, "an alltoall");
 }
 
-// What a rank sends to another must be what that one expects: MPI would wait, or leave the rest of a block as it was.
+// What a rank sends to another must be what that one expects: MPI would wait, or leave the rest of
+// a block as it was.
 void team::check_blocks(std::span<const std::size_t> outgoing_counts,
                         std::span<const std::size_t> incoming_counts) {
   std::vector<std::size_t> sent(incoming_counts.size());

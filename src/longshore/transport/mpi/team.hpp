@@ -1,4 +1,5 @@
-// The mpi transport: ranks are processes. Within a node they share memory, between nodes they send messages.
+// The mpi transport: ranks are processes. Within a node they share memory, between nodes they send
+// messages.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -28,8 +29,8 @@ struct host_state {
 class shared_resource {
  public:
   virtual ~shared_resource() = default;
-  /// Collective. Waits for the others, within the deadline, and frees. Without it the memory stays: requests of the library may still
-  /// be active on it.
+  /// Collective. Waits for the others, within the deadline, and frees. Without it the memory stays:
+  /// requests of the library may still be active on it.
   virtual void close(team& team) = 0;
 };
 
@@ -69,16 +70,20 @@ class team final : public longshore::team {
   [[nodiscard]] watchdog& dog() noexcept { return dog_; }
   /// A barrier of which all ranks must say the same.
   void meet(const detail::collective_call& call);
-  /// Collective. The largest `shared_bytes` (of memory that a node shares) of any rank. Throws errc::out_of_memory, on all ranks, unless
-  /// every host has that, and the largest `own_bytes`, for each of its ranks.
+  /// Collective. The largest `shared_bytes` (of memory that a node shares) of any rank. Throws
+  /// errc::out_of_memory, on all ranks, unless every host has that, and the largest `own_bytes`,
+  /// for each of its ranks.
   [[nodiscard]] std::size_t agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes);
-  /// Collective. Closes a resource; a deadline that passes ends the run. With `unwinding` (an exception passes: the others may never
-  /// come) it is kept instead, until all ranks make or end something together again: so an error that all threw and caught leaves nothing.
+  /// Collective. Closes a resource; a deadline that passes ends the run. With `unwinding` (an
+  /// exception passes: the others may never come) it is kept instead, until all ranks make or end
+  /// something together again: so an error that all threw and caught leaves nothing.
   void give_back(std::unique_ptr<shared_resource> resource, bool unwinding);
-  /// Prints why this rank failed, unless another rank of the host has said its reason already, and ends all processes.
+  /// Prints why this rank failed, unless another rank of the host has said its reason already, and
+  /// ends all processes.
   [[noreturn]] void end_run(const std::string& why);
 
-  /// Tags of the channels opened in one call. MPI guarantees 32767: at most 511 calls' channels are open at a time.
+  /// Tags of the channels opened in one call. MPI guarantees 32767: at most 511 calls' channels are
+  /// open at a time.
   static constexpr int tags_per_block = 64;
   /// Collective: the same number on all ranks.
   [[nodiscard]] int take_tag_block();
@@ -87,7 +92,8 @@ class team final : public longshore::team {
  private:
   team(communicator ranks, layout found, double timeout_seconds);
 
-  // What collectives in rows ask for (row_collectives.hpp). They serve teams of one node: nothing goes between nodes.
+  // What collectives in rows ask for (row_collectives.hpp). They serve teams of one node: nothing
+  // goes between nodes.
   friend class detail::row_collectives<team>;
   template <class Carry, class Before, class After>
   void meet(const detail::collective_call& call, const Carry& carry, const Before& before,
@@ -107,7 +113,8 @@ class team final : public longshore::team {
   [[nodiscard]] bool goes_by_rows(std::size_t bytes) const noexcept {
     return nodes().node_count() == 1 && bytes <= row_bytes_;
   }
-  /// Before a call of MPI's: whether all are in it, where that is to be known: on one node, and with LONGSHORE_CHECK=1.
+  /// Before a call of MPI's: whether all are in it, where that is to be known: on one node, and
+  /// with LONGSHORE_CHECK=1.
   void meet_before(const detail::collective_call& call) {
     if (check_calls_ || nodes().node_count() == 1) meet(call);
   }
@@ -117,11 +124,13 @@ class team final : public longshore::team {
   void allreduce_values(std::span<T> values, reduction operation, detail::collective what,
                         MPI_Datatype type);
   void meet_nodes(const detail::collective_call& call, detail::disagreement& found);
-  /// Sends pair[0] and receives pair[1] in each round of a dissemination among nodes; then read(pair[0], pair[1]).
+  /// Sends pair[0] and receives pair[1] in each round of a dissemination among nodes; then
+  /// read(pair[0], pair[1]).
   template <class Message, class Read>
   void disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
                             const Read& read);
-  /// What nodes tell each other in a meeting: the call of the sender, and which two ranks differ, as far as it has heard.
+  /// What nodes tell each other in a meeting: the call of the sender, and which two ranks differ,
+  /// as far as it has heard.
   struct note {
     detail::posted_call posted;
     detail::disagreement heard;
@@ -140,8 +149,8 @@ class team final : public longshore::team {
   std::byte* rows_ = nullptr;
   std::size_t row_bytes_;
   std::uint64_t meetings_ = 0;
-  std::unique_ptr<node_messages>
-      messages_;  // of one round; on the heap, since after a deadline MPI still has them
+  // of one round; on the heap, since after a deadline MPI still has them
+  std::unique_ptr<node_messages> messages_;
   bool check_calls_;
   watchdog dog_;
   std::vector<bool> tag_blocks_;

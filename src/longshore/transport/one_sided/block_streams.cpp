@@ -11,8 +11,8 @@ namespace longshore::one_sided {
 namespace {
 
 constexpr int stream_slots = 4;
-constexpr std::size_t most_piece_bytes = std::size_t{56}
-                                         << 10;  // what goes over TCP as one message
+// what goes over TCP as one message
+constexpr std::size_t most_piece_bytes = std::size_t{56} << 10;
 constexpr std::size_t least_piece_bytes = 512;
 constexpr std::size_t most_memory_bytes = std::size_t{16} << 20;  // of a rank, roughly
 
@@ -42,8 +42,8 @@ void block_streams::exchange(const std::byte* outgoing, std::span<const std::siz
   for (std::size_t i = 1; i < size; ++i) {
     const std::size_t to = (rank + i) % size, from = (rank + size - i) % size;
     if (outgoing_bytes[to] > 0)
-      sending.push_back({i - 1, outgoing_bytes[to],
-                         const_cast<std::byte*>(outgoing) + out_at[to]});  // which is read only
+      // which is read only
+      sending.push_back({i - 1, outgoing_bytes[to], const_cast<std::byte*>(outgoing) + out_at[to]});
     if (incoming_bytes[from] > 0)
       receiving.push_back({i - 1, incoming_bytes[from], incoming + in_at[from]});
   }

@@ -1,8 +1,9 @@
-// Blocks of any length between all pairs of ranks, in pieces through channels. Both ends know how long a block is: nobody is asked, and nobody waits
-// for a rank from which nothing comes. Looking into each other's memory instead would take several meetings of all, and over TCP a get is slow.
+// Blocks of any length between all pairs of ranks, in pieces through channels. Both ends know how
+// long a block is: nobody is asked, and nobody waits for a rank from which nothing comes. Looking
+// into each other's memory instead would take several meetings of all, and over TCP a get is slow.
 //
-// Cost: a message per piece of at most 56 KiB, and a copy at each end. Memory per rank: 4 pieces for each rank and way (twice that between nodes),
-// which get shorter where the ranks are many.
+// Cost: a message per piece of at most 56 KiB, and a copy at each end. Memory per rank: 4 pieces
+// for each rank and way (twice that between nodes), which get shorter where the ranks are many.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -33,8 +34,8 @@ class block_streams {
 
   longshore::team& team_;
   std::size_t piece_bytes_;
-  std::unique_ptr<channel_set>
-      channels_;  // the i-th is with the i-th rank after this one, and before it
+  // the i-th is with the i-th rank after this one, and before it
+  std::unique_ptr<channel_set> channels_;
 };
 
 }  // namespace longshore::one_sided

@@ -10,10 +10,11 @@
 namespace longshore::one_sided {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1}
-                                   << 62;  // what sizes that would wrap are said to need
+// what sizes that would wrap are said to need
+constexpr std::size_t most_bytes = std::size_t{1} << 62;
 
-// What a rank writes into its part, so that its peers find their ends: where the ends are, those it sends with first.
+// What a rank writes into its part, so that its peers find their ends: where the ends are, those it
+// sends with first.
 struct directory_entry {
   std::int64_t peer;
   std::uint64_t slot_bytes, slots, offset;
@@ -33,7 +34,8 @@ std::size_t far_bytes(std::span<const channel_end> ends, int slots) {
   return bytes;
 }
 
-// What the directory of a peer has for `rank`, fetched once. The rest is not kept: where all have channels with all it would be much.
+// What the directory of a peer has for `rank`, fetched once. The rest is not kept: where all have
+// channels with all it would be much.
 struct directory {
   directory(region& memory, int peer, int rank) {
     directory_head head{};
@@ -158,8 +160,8 @@ void channels::open_far(std::span<const channel_end> to, std::span<const channel
     if (own.number == 0) {
       auto made = std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.untold(),
                                                     *memory_, own.offset, theirs.offset);
-      if (const auto back = by_signals.find({peer, nth});
-          back != by_signals.end()) {  // the other end pairs them alike
+      // the other end pairs them alike
+      if (const auto back = by_signals.find({peer, nth}); back != by_signals.end()) {
         back->second->join(*made);
         made->join(*back->second);
       }

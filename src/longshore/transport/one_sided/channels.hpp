@@ -1,4 +1,5 @@
-// The channels of a rank over a one-sided library: rings in memory to ranks of its node, puts with signals to the others.
+// The channels of a rank over a one-sided library: rings in memory to ranks of its node, puts with
+// signals to the others.
 #pragma once
 
 #include <longshore/transport/detail/ring_channels.hpp>

@@ -1,6 +1,7 @@
-// Collectives. Those whose result is the same everywhere pass through rows; so does an alltoall on one node. Where each rank
-// has something else for each other, blocks go in streams; then a rank makes connections with all others. All wait within
-// the deadline, which those of the libraries do not.
+// Collectives. Those whose result is the same everywhere pass through rows; so does an alltoall on
+// one node. Where each rank has something else for each other, blocks go in streams; then a rank
+// makes connections with all others. All wait within the deadline, which those of the libraries do
+// not.
 #include <longshore/transport/one_sided/meeting.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 

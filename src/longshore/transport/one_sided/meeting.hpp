@@ -1,5 +1,5 @@
-// A meeting of all ranks, as the files of this folder use it: those of each node at a counter, the nodes' first ranks by signals, with which
-// something else may go.
+// A meeting of all ranks, as the files of this folder use it: those of each node at a counter, the
+// nodes' first ranks by signals, with which something else may go.
 #pragma once
 
 #include <longshore/transport/detail/dissemination.hpp>
@@ -21,8 +21,8 @@ void team::meet(const detail::collective_call& call, const Carry& carry, const B
   });
 }
 
-// Each node learns in the last round at the latest that one of them is in another call: who has heard of it says so in all
-// rounds that follow.
+// Each node learns in the last round at the latest that one of them is in another call: who has
+// heard of it says so in all rounds that follow.
 template <class Carry>
 void team::meet_nodes(const detail::collective_call& call, detail::disagreement& found,
                       const Carry& carry) {

@@ -15,7 +15,8 @@ std::vector<std::byte*> direct_parts(const team& team, region& memory) {
 
 }  // namespace
 
-// The call that refuses is not made for puts that are right: a small one costs little more than it would.
+// The call that refuses is not made for puts that are right: a small one costs little more than it
+// would.
 void segment::check(int peer, std::size_t offset, std::size_t bytes) const {
   if (static_cast<unsigned>(peer) >= static_cast<unsigned>(team_.size()) || offset > size_bytes() ||
       bytes > size_bytes() - offset) [[unlikely]]
@@ -27,7 +28,8 @@ segment::segment(team& team, lent_region memory, std::size_t bytes)
       team_(team),
       memory_(std::move(memory)) {}
 
-// What both kinds of put, and both of get, begin with: whether a copy, or nothing, was all there was to do.
+// What both kinds of put, and both of get, begin with: whether a copy, or nothing, was all there
+// was to do.
 inline bool segment::stored(int peer, std::size_t offset, const void* from,
                             std::size_t bytes) const {
   check(peer, offset, bytes);
@@ -69,7 +71,8 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
   check(peer, offset, sizeof(std::int64_t));
   if (offset % sizeof(std::int64_t) != 0)
     fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
-  // One way for all ranks: atomics of the processor and those of a network are not atomic among each other.
+  // One way for all ranks: atomics of the processor and those of a network are not atomic among
+  // each other.
   if (team_.nodes().node_count() == 1)
     return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
         .fetch_add(amount, std::memory_order_acq_rel);

@@ -21,9 +21,8 @@ signal_format::signal_format(std::size_t slot_bytes, int slots)
     : length_bits_(static_cast<unsigned>(std::bit_width(slot_bytes))),
       number_bits_((64 - length_bits_) / 2) {
   const std::uint64_t most =
-      number_bits_ < 2
-          ? 0
-          : low(number_bits_ - 1);  // numbers and credits are told from those a round before
+      // numbers and credits are told from those a round before
+      number_bits_ < 2 ? 0 : low(number_bits_ - 1);
   if (static_cast<std::uint64_t>(slots) > most)
     fail(errc::unsupported,
          "a channel of {} slots of {} bytes: between nodes at most {} slots of that size", slots,
@@ -49,8 +48,9 @@ signal_sender::signal_sender(channel_end end, int slots, library& lib, untold_cr
       there_(there),
       slots_(static_cast<std::uint64_t>(slots)) {}
 
-// A slot here is free when the one there is: what was taken has left this memory long ago. A credit that went alone is behind all messages
-// that were sent before it: theirs are taken with it, so that one that is older than what is known is never older by more than the slots.
+// A slot here is free when the one there is: what was taken has left this memory long ago. A credit
+// that went alone is behind all messages that were sent before it: theirs are taken with it, so
+// that one that is older than what is known is never older by more than the slots.
 std::byte* signal_sender::reserve() {
   if (produced_ - consumed_seen_ == slots_) {
     const std::uint64_t told = word_at(here_);
@@ -99,8 +99,9 @@ std::uint64_t signal_receiver::word_of(std::size_t slot) const noexcept {
   return word_at(here_ + signal_layout::words_at + slot * sizeof(std::uint64_t));
 }
 
-// A message is taken as soon as it is there; before looking for the next one in vain, or while many are there, the sender is told. A rank may do
-// nothing but look here, not even wait: then the senders of other channels are told, too.
+// A message is taken as soon as it is there; before looking for the next one in vain, or while many
+// are there, the sender is told. A rank may do nothing but look here, not even wait: then the
+// senders of other channels are told, too.
 std::optional<std::span<const std::byte>> signal_receiver::front() {
   const std::uint64_t word = word_of(slot_);
   if (!format_.is_of(word, consumed_ + 1)) {
@@ -133,8 +134,8 @@ void signal_receiver::release() {
   assert(consumed_ < credits_read_);
   slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
   ++consumed_;
-  constexpr std::uint64_t few =
-      4;  // with few slots the answer goes first, and the next front() tells
+  // with few slots the answer goes first, and the next front() tells
+  constexpr std::uint64_t few = 4;
   if (slots_ >= few && must_tell()) {
     tell();
   } else if (!noted_) {

@@ -1,9 +1,11 @@
-// Channels between nodes: a put and a signal. The receiver has the slots; the sender packs into slots of its own, puts the message, and behind it
-// a word that says its number and length. The receiver gives slots back by the number of messages that it has taken, the credit: in the word of
+// Channels between nodes: a put and a signal. The receiver has the slots; the sender packs into
+// slots of its own, puts the message, and behind it a word that says its number and length. The
+// receiver gives slots back by the number of messages that it has taken, the credit: in the word of
 // a message to the sender where one goes, else by a word of its own.
 //
-// Cost: a put of the message and one of 8 bytes; as many bytes of credit where nothing goes back: at the latest when half of the slots are taken (of
-// four or more), or when the receiver's rank waits or looks in vain.
+// Cost: a put of the message and one of 8 bytes; as many bytes of credit where nothing goes back:
+// at the latest when half of the slots are taken (of four or more), or when the receiver's rank
+// waits or looks in vain.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -15,8 +17,8 @@
 
 namespace longshore::one_sided {
 
-/// What the word of a message says. Of the two numbers the low bits, enough to tell the messages that can be under way from each other; the
-/// same at both ends.
+/// What the word of a message says. Of the two numbers the low bits, enough to tell the messages
+/// that can be under way from each other; the same at both ends.
 class signal_format {
  public:
   /// Throws errc::unsupported where 64 bits are not enough: from some 2^40 bytes in a channel on.
@@ -31,7 +33,8 @@ class signal_format {
   [[nodiscard]] std::size_t bytes(std::uint64_t word) const noexcept {
     return word & low(length_bits_);
   }
-  /// By how much the credit of a word is more than `seen`; 0 where it is less. REQUIRES: they differ by no more than the slots.
+  /// By how much the credit of a word is more than `seen`; 0 where it is less. REQUIRES: they
+  /// differ by no more than the slots.
   [[nodiscard]] std::uint64_t credit_beyond(std::uint64_t word, std::uint64_t seen) const noexcept {
     const std::uint64_t more = ((word >> length_bits_) - seen) & low(number_bits_);
     return more > low(number_bits_ - 1) ? 0 : more;
@@ -44,8 +47,8 @@ class signal_format {
   unsigned length_bits_, number_bits_;
 };
 
-/// How the memory of one end of a channel is cut: a line for the credit that goes alone, one for what this end puts there from, the words of the
-/// messages, one for each slot, and the slots.
+/// How the memory of one end of a channel is cut: a line for the credit that goes alone, one for
+/// what this end puts there from, the words of the messages, one for each slot, and the slots.
 struct signal_layout {
   signal_layout(std::size_t slot_bytes, int slots);
   static constexpr std::size_t said_at = 64, words_at = 128;
@@ -54,8 +57,9 @@ struct signal_layout {
 
 class signal_receiver;
 
-/// Receivers that have released messages and not told so. A credit is not urgent while its sender has slots left, and the answer to a message
-/// goes before it; whoever waits, for whatever, tells all first.
+/// Receivers that have released messages and not told so. A credit is not urgent while its sender
+/// has slots left, and the answer to a message goes before it; whoever waits, for whatever, tells
+/// all first.
 class untold_credits {
  public:
   void add(signal_receiver& receiver) { receivers_.push_back(&receiver); }
@@ -69,7 +73,8 @@ class untold_credits {
 
 class signal_sender final : public channel_sender {
  public:
-  /// `here`: offset of this end in the own part of `memory`; `there`: of the receiver's in its part.
+  /// `here`: offset of this end in the own part of `memory`; `there`: of the receiver's in its
+  /// part.
   signal_sender(channel_end end, int slots, library& lib, untold_credits& untold, region& memory,
                 std::size_t here, std::size_t there);
   /// The end whose messages come from the receiver: credits go with them, both ways.

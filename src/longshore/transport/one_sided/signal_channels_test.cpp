@@ -1,5 +1,6 @@
-// Both ends of signal channels over a library that delivers when the test says so, and reads what it puts only then: credits, words and slots
-// in every order of events that a network may have, until numbers have wrapped several times.
+// Both ends of signal channels over a library that delivers when the test says so, and reads what
+// it puts only then: credits, words and slots in every order of events that a network may have,
+// until numbers have wrapped several times.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>
@@ -17,7 +18,8 @@
 namespace longshore::one_sided {
 namespace {
 
-// Puts of one rank on their way to the other one: data and signals arrive one after the other, in this order.
+// Puts of one rank on their way to the other one: data and signals arrive one after the other, in
+// this order.
 class wire {
  public:
   void put(std::byte* to, const void* from, std::size_t bytes) {
@@ -49,9 +51,8 @@ class wired_region final : public region {
     out_.put(others_ + offset, from, bytes);
     out_.put(others_ + signal_offset, signal, sizeof *signal);
   }
-  [[nodiscard]] std::byte* reach(int) override {
-    std::abort();
-  }  // no channel calls this, nor what follows
+  // no channel calls this, nor what follows
+  [[nodiscard]] std::byte* reach(int) override { std::abort(); }
   void put_start(int, std::size_t, const void*, std::size_t) override { std::abort(); }
   void get_start(int, std::size_t, void*, std::size_t) override { std::abort(); }
   void put(int, std::size_t, const void*, std::size_t) override { std::abort(); }
@@ -81,7 +82,8 @@ class no_library final : public library {
   }
 };
 
-// Address space, of which only what is touched costs memory: slots are so long that few bits are left for numbers.
+// Address space, of which only what is touched costs memory: slots are so long that few bits are
+// left for numbers.
 class large_space {
  public:
   explicit large_space(std::size_t bytes)
@@ -102,8 +104,8 @@ class large_space {
 };
 
 constexpr std::size_t slot_bytes = std::size_t{1} << 38;
-constexpr std::uint64_t numbers =
-    std::uint64_t{1} << 12;  // what 64 bits have left beside lengths, for each of two numbers
+// what 64 bits have left beside lengths, for each of two numbers
+constexpr std::uint64_t numbers = std::uint64_t{1} << 12;
 
 // One rank of two, with a channel to the other and one from it.
 struct rank_with_channels {

@@ -75,8 +75,8 @@ team::layout::layout(library& lib, const run_options& options) {
   block_in(*control, rank).allowed_cpus = detail::mask_of(allowed);
 
   const auto hosts = lib.gather(host_hash());  // now all have their control region
-  // Ranks of a machine that reach each other's memory are one host here: their lowest one gives it a number. The others are not asked: each
-  // would cost a connection.
+  // Ranks of a machine that reach each other's memory are one host here: their lowest one gives it
+  // a number. The others are not asked: each would cost a connection.
   int first = rank;
   for (int peer = 0; peer < rank && first == rank; ++peer)
     if (hosts[static_cast<std::size_t>(peer)] == hosts[static_cast<std::size_t>(rank)] &&

@@ -1,5 +1,5 @@
-// Ranks that are processes and reach each other by a library of one-sided communication. Within a node they share memory, between nodes they
-// put and get.
+// Ranks that are processes and reach each other by a library of one-sided communication. Within a
+// node they share memory, between nodes they put and get.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -58,12 +58,14 @@ class team final : public longshore::team {
   [[nodiscard]] untold_credits& untold() noexcept { return untold_; }
   /// A barrier of which all ranks must say the same.
   void meet(const detail::collective_call& call);
-  /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all ranks when one has no room.
+  /// Collective. A region of the largest `bytes` of any rank. Throws errc::out_of_memory on all
+  /// ranks when one has no room.
   [[nodiscard]] lent_region make_region(std::size_t bytes);
-  /// Collective. Frees; a deadline that passes ends the run. With `unwinding` (an exception passes: the others may never come) it is kept
-  /// instead, until all ranks make something together again.
+  /// Collective. Frees; a deadline that passes ends the run. With `unwinding` (an exception passes:
+  /// the others may never come) it is kept instead, until all ranks make something together again.
   void give_back(std::unique_ptr<region> memory, bool unwinding);
-  /// Prints why this rank failed, unless another rank of the host has said its reason already, and ends all processes.
+  /// Prints why this rank failed, unless another rank of the host has said its reason already, and
+  /// ends all processes.
   [[noreturn]] void end_run(const std::string& why);
 
  private:
@@ -94,9 +96,11 @@ class team final : public longshore::team {
   template <class Carry>
   void meet_nodes(const detail::collective_call& call, detail::disagreement& found,
                   const Carry& carry);
-  /// What the first rank `from` of another node is in, or, where its node knows already that not all agree, what it knows.
+  /// What the first rank `from` of another node is in, or, where its node knows already that not
+  /// all agree, what it knows.
   [[nodiscard]] detail::disagreement disagreement_with(int from, bool from_agrees);
-  /// Whether all are in the same exchange of blocks, where that is to be known: on one node, and with LONGSHORE_CHECK=1.
+  /// Whether all are in the same exchange of blocks, where that is to be known: on one node, and
+  /// with LONGSHORE_CHECK=1.
   void meet_for_blocks(const detail::collective_call& call);
   void close_kept();
   void meet_to_free();
@@ -117,8 +121,8 @@ class team final : public longshore::team {
   int unwinding_;
 };
 
-/// A region that goes back to its team when this ends: freed together with the others, or kept where an exception passes (freeing would wait for
-/// those that may never come).
+/// A region that goes back to its team when this ends: freed together with the others, or kept
+/// where an exception passes (freeing would wait for those that may never come).
 class lent_region {
  public:
   lent_region(team& team, std::unique_ptr<region> memory)
@@ -141,8 +145,8 @@ class lent_region {
   int unwinding_ = std::uncaught_exceptions();
 };
 
-/// Collective. Runs `body` with a team over `lib`. An exception ends all processes with exit status 3 and one message per host; it does not
-/// return.
+/// Collective. Runs `body` with a team over `lib`. An exception ends all processes with exit status
+/// 3 and one message per host; it does not return.
 void run(library& lib, const run_options& options,
          const std::function<void(longshore::team&)>& body);
 

@@ -62,9 +62,9 @@ class heap_region final : public one_sided::region {
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                        std::size_t signal_offset, const std::uint64_t* signal) override {
     auto* const word = reinterpret_cast<std::uint64_t*>(local() + signal_offset);
-    const watchdog::section limit(
-        dog_,
-        "a put with a signal");  // over a network the put of a word waits for what went before it
+    const watchdog::section limit(dog_,
+                                  // over a network the put of a word waits for what went before it
+                                  "a put with a signal");
 #if SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5)
     shmem_fence();  // what went before is there before the signal, too
     shmem_putmem_signal_nbi(local() + offset, from, bytes, word, *signal, SHMEM_SIGNAL_SET, peer);
@@ -155,9 +155,10 @@ void library::quiet() {
   shmem_quiet();
 }
 
-// A test is what drives a library that needs a CPU for what others do to this rank's memory. That of Open MPI 4.1 only reads, and over TCP
-// nothing would arrive. What comes so is brought by the kernel, which needs the core for it. Where all ranks share memory nothing needs either,
-// and a message would wait for the system call.
+// A test is what drives a library that needs a CPU for what others do to this rank's memory. That
+// of Open MPI 4.1 only reads, and over TCP nothing would arrive. What comes so is brought by the
+// kernel, which needs the core for it. Where all ranks share memory nothing needs either, and a
+// message would wait for the system call.
 void library::progress() {
   if (over_network_ && &opal_progress != nullptr) {
     constexpr unsigned calls_per_yield = 8;  // it does not say whether anything came

@@ -33,7 +33,8 @@ class library final : public one_sided::library {
 
  private:
   watchdog dog_;
-  // Where heaps are of different sizes one rank alone would get no memory, and the others wait for it: then what is left of the smallest.
+  // Where heaps are of different sizes one rank alone would get no memory, and the others wait for
+  // it: then what is left of the smallest.
   bool uneven_ = false;
   std::size_t smallest_heap_bytes_ = 0, used_bytes_ = 0;
   unsigned fruitless_ = 0;

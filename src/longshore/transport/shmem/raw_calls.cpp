@@ -1,4 +1,5 @@
-// The calls of OpenSHMEM that segments and channels stand on, as a program without Longshore would write them.
+// The calls of OpenSHMEM that segments and channels stand on, as a program without Longshore would
+// write them.
 #include <longshore/transport/shmem/library.hpp>
 
 #include <shmem.h>

@@ -26,12 +26,12 @@ namespace {
 
 constexpr std::size_t default_heap_bytes = std::size_t{1} << 30;
 constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";  // the standard's
-constexpr const char* heap_variable_of_open_mpi =
-    "SHMEM_SYMMETRIC_HEAP_SIZE";  // of Open MPI 4.1, which does not know the other
+// of Open MPI 4.1, which does not know the other
+constexpr const char* heap_variable_of_open_mpi = "SHMEM_SYMMETRIC_HEAP_SIZE";
 constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks";
 
-// Twice what is needed, since allocators round up, some to powers of two; at most what the host has for each of its ranks, where the launcher
-// says how many they are.
+// Twice what is needed, since allocators round up, some to powers of two; at most what the host has
+// for each of its ranks, where the launcher says how many they are.
 std::size_t heap_bytes(std::size_t symmetric_bytes) {
   constexpr long most_ranks = 1 << 20;
   std::optional<long> ranks_on_host;
@@ -89,7 +89,8 @@ environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
           .value_or(said.value_or(std::to_string(heap_bytes(symmetric_bytes))));
   check_heap(size);
   for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
-  // Open MPI 4.1: a hook into the memory allocator, set for UCX, outlives the library that it calls, and a program that ends runs into it.
+  // Open MPI 4.1: a hook into the memory allocator, set for UCX, outlives the library that it
+  // calls, and a program that ends runs into it.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);
   {  // the library waits for other processes without a deadline of its own

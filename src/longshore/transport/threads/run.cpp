@@ -31,8 +31,9 @@ struct first_failure {
   std::exception_ptr why;
 };
 
-// A thread cannot be stopped from outside. Once a rank has failed, the others end at their next wait; one that computes for ever,
-// or is stuck in a call of somebody else's, would keep the failure from ever being told: then the process ends here.
+// A thread cannot be stopped from outside. Once a rank has failed, the others end at their next
+// wait; one that computes for ever, or is stuck in a call of somebody else's, would keep the
+// failure from ever being told: then the process ends here.
 void wait_for_others_to_end(const std::atomic<int>& running, const first_failure& first,
                             double grace_seconds) {
   const double began = monotonic_seconds();
@@ -49,8 +50,8 @@ void wait_for_others_to_end(const std::atomic<int>& running, const first_failure
   }
 }
 
-// How far a start has come that takes long; nothing when it is over. Of few ranks on a core it is over when all have begun: what they
-// do before their first barrier is their program's.
+// How far a start has come that takes long; nothing when it is over. Of few ranks on a core it is
+// over when all have begun: what they do before their first barrier is their program's.
 std::string how_far(int ranks, int cores, int begun, const detail::node_barrier_state& barrier,
                     double seconds) {
   if (begun < ranks)

@@ -9,7 +9,8 @@
 namespace longshore::threads {
 namespace {
 
-// Parts this large hold data that is walked or drawn from at random: huge pages save most of the TLB misses.
+// Parts this large hold data that is walked or drawn from at random: huge pages save most of the
+// TLB misses.
 constexpr std::size_t huge_from_bytes = std::size_t{1} << 20;
 
 std::vector<std::byte*> direct_parts(const team& team, const shared_block& block) {
@@ -18,7 +19,8 @@ std::vector<std::byte*> direct_parts(const team& team, const shared_block& block
   return parts;
 }
 
-// Distance of the parts. Asked before anything is rounded or multiplied: sizes that wrap would look small.
+// Distance of the parts. Asked before anything is rounded or multiplied: sizes that wrap would look
+// small.
 std::size_t stride_of(std::size_t part_bytes, int parts) {
   const std::size_t available = available_memory_bytes();
   if (part_bytes > available / static_cast<std::size_t>(parts))

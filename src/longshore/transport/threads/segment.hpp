@@ -1,4 +1,5 @@
-// Segments among threads: one mapping, cut into parts. Every part can be reached; direct() is offered within a node only.
+// Segments among threads: one mapping, cut into parts. Every part can be reached; direct() is
+// offered within a node only.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -31,8 +32,8 @@ class segment final : public longshore::segment {
     get(peer, offset, to, bytes);
   }
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
-  void quiet() override {
-  }  // every call is complete on return; the synchronisation that follows makes it visible
+  // every call is complete on return; the synchronisation that follows makes it visible
+  void quiet() override {}
 
  private:
   std::shared_ptr<shared_block> block_;

@@ -77,8 +77,8 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
   } mine{outgoing, outgoing_counts, std::vector<std::size_t>(outgoing_counts.size())};
   std::exclusive_scan(outgoing_counts.begin(), outgoing_counts.end(), mine.starts.begin(),
                       std::size_t{0});
-  int wrong_peer =
-      -1;  // told at the end: the others are not kept waiting, and do not hear of it before the run ends
+  // told at the end: the others are not kept waiting, and do not hear of it before the run ends
+  int wrong_peer = -1;
   std::size_t wrong_count = 0;
   show({detail::collective::alltoallv, {}, 0, element_bytes}, mine,
        [&](int peer, const blocks& theirs) {
@@ -117,8 +117,9 @@ void team::allreduce(std::span<double> values, reduction operation) {
 
 namespace {
 
-// Rank 0 makes what all share; its failure is everybody's, thrown by each rank as an exception of its own: one that is shared
-// would be freed by its last reader without an order that ThreadSanitizer can see.
+// Rank 0 makes what all share; its failure is everybody's, thrown by each rank as an exception of
+// its own: one that is shared would be freed by its last reader without an order that
+// ThreadSanitizer can see.
 template <class T, class Make>
 std::shared_ptr<T> make_together(longshore::team& team, world& world, const Make& make) {
   struct offer {
@@ -169,8 +170,8 @@ std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to
   auto rings = std::make_unique<detail::ring_channels>(
       to, from, slots, rank(), [&](int peer) { return block->part(peer); },
       [&] { meet({.what = detail::collective::open_channels}); });
-  meet({.what = detail::collective::
-            open_channels});  // nobody writes into a ring before its reader has found it
+  // nobody writes into a ring before its reader has found it
+  meet({.what = detail::collective::open_channels});
   return std::make_unique<channels>(std::move(block), std::move(rings));
 }
 

@@ -37,7 +37,8 @@ class team final : public longshore::team {
   void meet(const detail::collective_call& call) {
     barrier_.wait(*this, call, [](detail::disagreement&) {});
   }
-  // Shows `mine` to the others, lets `read(rank, theirs)` look at what each rank shows, and returns when all have looked.
+  // Shows `mine` to the others, lets `read(rank, theirs)` look at what each rank shows, and returns
+  // when all have looked.
   template <class T, class Read>
   void show(const detail::collective_call& call, const T& mine, const Read& read);
   template <class T>

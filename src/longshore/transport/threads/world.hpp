@@ -17,7 +17,8 @@ class world {
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
 
-  /// Records why a rank failed. The first one is kept, and true returned: what others say after it is its consequence.
+  /// Records why a rank failed. The first one is kept, and true returned: what others say after it
+  /// is its consequence.
   bool fail(int rank, std::exception_ptr why);
   /// Throws errc::peer_failed when a rank other than `rank` has failed.
   void check(int rank) const;

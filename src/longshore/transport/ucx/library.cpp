@@ -49,7 +49,8 @@ library::library(process_group& group, double timeout_seconds)
   group_.set_deadline(timeout_seconds);
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
-  // Memory straight from the kernel only: it is zero, and whoever writes a page first decides where it lies.
+  // Memory straight from the kernel only: it is zero, and whoever writes a page first decides where
+  // it lies.
   check(ucp_config_modify(config, "ALLOC_PRIO", "md:posix,md:sysv,mmap"), "ucp_config_modify");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
@@ -67,7 +68,8 @@ library::library(process_group& group, double timeout_seconds)
   messages_ = std::make_unique<message_board>(*this);
   group_.set_progress([this] { progress(); });
 
-  // Once and for all each rank tells where it is and where its directory of regions lies; the rest is fetched from there.
+  // Once and for all each rank tells where it is and where its directory of regions lies; the rest
+  // is fetched from there.
   directory_ =
       std::make_unique<mapped_region>(*this, most_regions * sizeof(description), directory_number);
   ucp_address_t* address = nullptr;
@@ -105,8 +107,8 @@ void library::close() {
     if (endpoint != nullptr) closing.push_back(ucp_ep_close_nbx(endpoint, &params));
   for (const auto request : closing) {
     if (request == nullptr || UCS_PTR_IS_ERR(request)) continue;
-    static_cast<void>(
-        outcome_of(request, -1, "the end of connections"));  // the peer may have ended one before
+    // the peer may have ended one before
+    static_cast<void>(outcome_of(request, -1, "the end of connections"));
   }
   group_.barrier();
   group_.set_progress([] {});
@@ -157,8 +159,8 @@ ucp_ep_h library::endpoint(int peer) {
   params.address =
       reinterpret_cast<const ucp_address_t*>(group_.of_rank(peer).data() + sizeof(presence));
   if (presence_of(peer).host !=
-      one_sided::
-          host_hash()) {  // within a host it would cost the memory that ranks share, and a signal ends them all
+      // within a host it would cost the memory that ranks share, and a signal ends them all
+      one_sided::host_hash()) {
     params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
     params.err_handler = {&library::lost, this};
@@ -237,13 +239,15 @@ void library::progress() {
   if (ucp_worker_progress(worker_) != 0) return;
   check_peers();
   messages_->idle();
-  // What comes over TCP is brought by the kernel, which needs a core for it: in a rank that spins it may wait for a time slice. A rank that gives
-  // way at every look loses its own to any other program.
+  // What comes over TCP is brought by the kernel, which needs a core for it: in a rank that spins
+  // it may wait for a time slice. A rank that gives way at every look loses its own to any other
+  // program.
   constexpr unsigned looks_per_yield = 8;
   if (over_tcp_ && ++fruitless_ % looks_per_yield == 0) sched_yield();
 }
 
-// UCX 1.13 does not say by which networks an endpoint goes, but prints it: a line "lane[0]: 1:tcp/eth0.0 ..." each.
+// UCX 1.13 does not say by which networks an endpoint goes, but prints it: a line "lane[0]:
+// 1:tcp/eth0.0 ..." each.
 bool library::prefers_messages(int peer) {
   char* text = nullptr;
   std::size_t length = 0;

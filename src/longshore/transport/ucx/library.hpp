@@ -1,5 +1,6 @@
-// UCX (UCP 1.13 and later), as a one-sided library. An endpoint is made, and the key of a region fetched, when a rank first reaches for a peer:
-// what a run never talks to costs an address in memory and nothing else.
+// UCX (UCP 1.13 and later), as a one-sided library. An endpoint is made, and the key of a region
+// fetched, when a rank first reaches for a peer: what a run never talks to costs an address in
+// memory and nothing else.
 #pragma once
 
 #include <longshore/transport/one_sided/library.hpp>
@@ -63,7 +64,8 @@ class library final : public one_sided::library {
   /// What `peer` says of its region `number`.
   [[nodiscard]] description describe(int peer, std::size_t number);
   void forget(std::size_t number);
-  /// Waits for a started operation, within the deadline; `peer` and `operation` are for the message.
+  /// Waits for a started operation, within the deadline; `peer` and `operation` are for the
+  /// message.
   void complete(ucs_status_ptr_t request, int peer, const char* operation);
 
  private:

@@ -8,7 +8,8 @@
 namespace longshore::ucx {
 namespace {
 
-// Started operations need no word of their own end: quiet() waits for all. Most are over when they return.
+// Started operations need no word of their own end: quiet() waits for all. Most are over when they
+// return.
 const ucp_request_param_t started{};
 void forget(ucs_status_ptr_t request, const char* operation, int peer) {
   if (request != nullptr) [[unlikely]]

@@ -1,4 +1,5 @@
-// A region over UCX: memory that UCX allocated, so that processes of the host map it and network cards reach it.
+// A region over UCX: memory that UCX allocated, so that processes of the host map it and network
+// cards reach it.
 #pragma once
 
 #include <longshore/transport/one_sided/library.hpp>
@@ -10,7 +11,8 @@ namespace longshore::ucx {
 
 class mapped_region final : public one_sided::region {
  public:
-  /// Local. Throws errc::out_of_memory. `number`: the region's among those of the library, the same on all ranks.
+  /// Local. Throws errc::out_of_memory. `number`: the region's among those of the library, the same
+  /// on all ranks.
   mapped_region(library& lib, std::size_t bytes, std::size_t number);
   ~mapped_region() override;
 

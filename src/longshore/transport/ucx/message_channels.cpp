@@ -13,7 +13,8 @@ namespace longshore::ucx {
 namespace {
 
 constexpr unsigned message_id = 7;
-// Over TCP up to 64 KiB with their heads leave straight from where they lie, and arrive in one piece.
+// Over TCP up to 64 KiB with their heads leave straight from where they lie, and arrive in one
+// piece.
 constexpr std::size_t default_part_bytes = std::size_t{56} << 10;
 // So often a rank looks in vain before it sends a credit for which no message has come along.
 constexpr unsigned most_idle_turns = 64;
@@ -68,8 +69,8 @@ void message_board::remove(std::uint32_t number, message_receiver* end) {
     last_told_.erase(last);
 }
 
-// A credit that goes alone costs as much as a small message: it waits for one where the last one found one soon, and as long as the sender
-// has another slot.
+// A credit that goes alone costs as much as a small message: it waits for one where the last one
+// found one soon, and as long as the sender has another slot.
 void message_board::owe(message_receiver& end) {
   if (!end.rides_soon_ || end.consumed_ - end.told_ == end.slots_) {
     tell(end);

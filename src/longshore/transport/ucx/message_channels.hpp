@@ -1,8 +1,10 @@
-// Channels by active messages, for networks that reach no memory by themselves (TCP): there UCX makes of a put a message, its answer and its
-// confirmation, while an active message is one. The receiver's slots bound what is under way. Credits go back with messages of the other
-// direction where there are any, alone where not: an exchange costs one message per channel, not two.
+// Channels by active messages, for networks that reach no memory by themselves (TCP): there UCX
+// makes of a put a message, its answer and its confirmation, while an active message is one. The
+// receiver's slots bound what is under way. Credits go back with messages of the other direction
+// where there are any, alone where not: an exchange costs one message per channel, not two.
 //
-// Cost: one message of 32 bytes and the data per 56 KiB begun; a copy at the receiver, from the network's buffer to the slot.
+// Cost: one message of 32 bytes and the data per 56 KiB begun; a copy at the receiver, from the
+// network's buffer to the slot.
 #pragma once
 
 #include <longshore/transport/one_sided/library.hpp>
@@ -22,16 +24,19 @@ class library;
 class message_sender;
 class message_receiver;
 
-/// What goes before the data of a part of a message, and alone where there is only a credit to give.
+/// What goes before the data of a part of a message, and alone where there is only a credit to
+/// give.
 struct message_head {
   std::uint64_t total_bytes, offset;  // of the message; of this part in it
   std::uint32_t receiver;             // number of the receiving end there; 0: no message
   std::uint32_t slot;                 // of the message, on both sides
   std::uint32_t credited,
-      consumed;  // number of the sending end there, 0: none; how many of its messages have been taken
+      // number of the sending end there, 0: none; how many of its messages have been taken
+      consumed;
 };
 
-/// All message channels of a library: their ends by number, and the credits that wait for a message to go with.
+/// All message channels of a library: their ends by number, and the credits that wait for a message
+/// to go with.
 class message_board {
  public:
   explicit message_board(library& lib);
@@ -54,7 +59,8 @@ class message_board {
   /// Messages that UCX fetches when the receiver is ready, and which have not all left, or arrived.
   [[nodiscard]] bool is_sending() const noexcept { return sends_ > 0; }
   [[nodiscard]] bool is_receiving() const noexcept { return receives_ > 0; }
-  /// What a sender leaves behind from which messages may still be leaving: kept until all have left.
+  /// What a sender leaves behind from which messages may still be leaving: kept until all have
+  /// left.
   void keep(std::vector<message_head> heads) { kept_.push_back(std::move(heads)); }
   /// Called when all that was sent has left, but for what receivers fetch.
   void all_have_left() noexcept {
@@ -86,8 +92,8 @@ class message_board {
   std::unordered_map<std::uint32_t, message_receiver*> receivers_;
   std::vector<message_receiver*> owing_;
   std::vector<std::vector<message_head>> kept_;
-  std::unordered_map<int, message_receiver*>
-      last_told_;  // by peer: whose credit went alone, and nothing since
+  // by peer: whose credit went alone, and nothing since
+  std::unordered_map<int, message_receiver*> last_told_;
   unsigned idle_turns_ = 0;
 };
 
@@ -133,7 +139,8 @@ class message_receiver final : public one_sided::message_channel_receiver {
 
  private:
   friend class message_board;
-  /// Of each slot: how much of its message is there. Shared with what still arrives when this end is gone.
+  /// Of each slot: how much of its message is there. Shared with what still arrives when this end
+  /// is gone.
   struct arrival {
     std::uint64_t length_bytes = 0, missing_bytes = 0;
     bool began = false;

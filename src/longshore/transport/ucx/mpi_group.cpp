@@ -56,8 +56,9 @@ void mpi_group::barrier() {
   complete(&request, "MPI_Ibarrier");
 }
 
-// Bruck et al. 1997: who has the blocks of d ranks from itself on gets those of the next d ranks from the rank d after it. (MPI_Iallgather of
-// Open MPI 4.1 is linear: each rank would be connected with all.)
+// Bruck et al. 1997: who has the blocks of d ranks from itself on gets those of the next d ranks
+// from the rank d after it. (MPI_Iallgather of Open MPI 4.1 is linear: each rank would be connected
+// with all.)
 void mpi_group::gather_blocks(std::byte* row, std::span<const std::size_t> ends) {
   for (int distance = 1; distance < size_; distance *= 2) {
     const auto have = static_cast<std::size_t>(distance),

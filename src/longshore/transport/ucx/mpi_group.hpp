@@ -1,4 +1,5 @@
-// Processes that MPI started. What each tells all goes in rounds, so that MPI connects a rank with few others.
+// Processes that MPI started. What each tells all goes in rounds, so that MPI connects a rank with
+// few others.
 #pragma once
 
 #include <longshore/transport/ucx/process_group.hpp>
@@ -21,7 +22,8 @@ class mpi_group final : public process_group {
 
  private:
   void complete(void* request, const char* operation);
-  /// `row` begins with this rank's block, and then has those of the ranks after it, around to the one before it; block j ends at ends[j].
+  /// `row` begins with this rank's block, and then has those of the ranks after it, around to the
+  /// one before it; block j ends at ends[j].
   void gather_blocks(std::byte* row, std::span<const std::size_t> ends);
 
   bool own_ = false;

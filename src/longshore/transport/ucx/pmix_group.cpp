@@ -84,8 +84,8 @@ pmix_group::~pmix_group() {
 void pmix_group::put(const std::string& key, std::span<const std::byte> mine) {
   pmix_value_t value{};
   value.type = PMIX_BYTE_OBJECT;
-  value.data.bo.bytes =
-      reinterpret_cast<char*>(const_cast<std::byte*>(mine.data()));  // which it copies
+  // which it copies
+  value.data.bo.bytes = reinterpret_cast<char*>(const_cast<std::byte*>(mine.data()));
   value.data.bo.size = mine.size();
   library_->check(library_->put(PMIX_GLOBAL, key.c_str(), &value), "PMIx_Put");
 }
@@ -104,7 +104,8 @@ std::vector<std::byte> pmix_group::get(int rank, const std::string& key) {
 }
 
 void pmix_group::fence(bool collect) {
-  // PMIx has 0 and negative numbers. Both this wait and the call have it: who gives up goes before the call comes.
+  // PMIx has 0 and negative numbers. Both this wait and the call have it: who gives up goes before
+  // the call comes.
   const auto outcome = std::make_shared<std::atomic<int>>(1);
   auto* const shared = new std::shared_ptr(outcome);
   const pmix_proc_t all = library_->process(PMIX_RANK_WILDCARD);

@@ -1,5 +1,6 @@
-// Processes that a launcher with PMIx started (mpirun of Open MPI, prterun, srun --mpi=pmix), without MPI. Its library is loaded when it is asked
-// for, and never linked: that of an MPI in the same program may be another one.
+// Processes that a launcher with PMIx started (mpirun of Open MPI, prterun, srun --mpi=pmix),
+// without MPI. Its library is loaded when it is asked for, and never linked: that of an MPI in the
+// same program may be another one.
 #pragma once
 
 #include <longshore/transport/ucx/process_group.hpp>

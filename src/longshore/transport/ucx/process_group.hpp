@@ -1,5 +1,6 @@
-// Who takes part, and how their processes find each other: what UCX leaves to whoever started them, which is MPI or the PMIx of a launcher. They
-// carry nothing else: no data of a run goes through them.
+// Who takes part, and how their processes find each other: what UCX leaves to whoever started them,
+// which is MPI or the PMIx of a launcher. They carry nothing else: no data of a run goes through
+// them.
 #pragma once
 
 #include <longshore/transport/watchdog.hpp>
@@ -16,8 +17,9 @@ namespace longshore::ucx {
 
 class process_group {
  public:
-  /// Joins the processes that the launcher started with this one. LONGSHORE_UCX_START says by what: mpi (where this build has MPI: the default)
-  /// or pmix. A start or an end of theirs that lasts longer than `timeout_seconds` (and some seconds at least; 0: none) ends the process. Throws
+  /// Joins the processes that the launcher started with this one. LONGSHORE_UCX_START says by what:
+  /// mpi (where this build has MPI: the default) or pmix. A start or an end of theirs that lasts
+  /// longer than `timeout_seconds` (and some seconds at least; 0: none) ends the process. Throws
   /// errc::usage or errc::transport.
   [[nodiscard]] static std::unique_ptr<process_group> join(double timeout_seconds);
   virtual ~process_group() = default;
@@ -28,7 +30,8 @@ class process_group {
   [[nodiscard]] int size() const noexcept { return size_; }
   /// What is to be called while this rank waits here: others may depend on it.
   void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }
-  /// Waits of more than `seconds` fail with errc::timeout; 0: none do. A start lasts longer than a message: never less than some seconds.
+  /// Waits of more than `seconds` fail with errc::timeout; 0: none do. A start lasts longer than a
+  /// message: never less than some seconds.
   void set_deadline(double seconds) noexcept {
     deadline_seconds_ = start_deadline_seconds(seconds);
   }
@@ -40,7 +43,8 @@ class process_group {
   [[nodiscard]] virtual std::span<const std::byte> of_rank(int rank) = 0;
   /// Ends all processes.
   [[noreturn]] virtual void end_all(int status) = 0;
-  /// The same, with exit status 3 and a message of `why` this rank failed where there is no team yet, or no more.
+  /// The same, with exit status 3 and a message of `why` this rank failed where there is no team
+  /// yet, or no more.
   void end_all(const std::exception_ptr& why);
 
  protected:

@@ -1,4 +1,5 @@
-// The calls of UCP that segments and channels stand on, as a program without Longshore would write them.
+// The calls of UCP that segments and channels stand on, as a program without Longshore would write
+// them.
 #include <longshore/transport/ucx/library.hpp>
 #include <longshore/transport/ucx/mapped_region.hpp>
 

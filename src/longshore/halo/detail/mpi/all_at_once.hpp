@@ -1,5 +1,5 @@
-// Modes waitall and persistent: every receive and every send of the round in flight together. Call sequences as in halobench
-// (github.com/davidhenty/halobench, haloswap.f90).
+// Modes waitall and persistent: every receive and every send of the round in flight together. Call
+// sequences as in halobench (github.com/davidhenty/halobench, haloswap.f90).
 //
 // Cost: one step; 12 or 52 requests. start() does not block.
 #pragma once

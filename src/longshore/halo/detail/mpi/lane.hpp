@@ -1,4 +1,5 @@
-// Where the messages of one round of a plan travel: a communicator of the plan, and tags of the round.
+// Where the messages of one round of a plan travel: a communicator of the plan, and tags of the
+// round.
 #pragma once
 
 #include <longshore/halo/rank_grid.hpp>
@@ -14,8 +15,8 @@ struct lane {
   int first_tag = 0;
 };
 
-/// Collective. One per round, all on one communicator. Rounds come one after the other, and messages of one tag stay in order: so tags
-/// may come again after a thousand rounds.
+/// Collective. One per round, all on one communicator. Rounds come one after the other, and
+/// messages of one tag stay in order: so tags may come again after a thousand rounds.
 [[nodiscard]] inline std::vector<lane> make_lanes(const rank_grid& grid, std::size_t rounds) {
   constexpr int tags_per_round = 27,
                 most_rounds = 32767 / tags_per_round;  // MPI guarantees tags up to 32767

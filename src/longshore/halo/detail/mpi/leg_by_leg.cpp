@@ -27,8 +27,9 @@ redblack::redblack(const rank_grid& grid, detail::halo_round round, const lane& 
   }
 }
 
-// A red rank sends in the leg's direction and receives from the same side; its partner there is black, and does the reverse. A rank that
-// is its own neighbour, alone along a periodic dimension, has no partner: a blocking send to itself would wait for ever.
+// A red rank sends in the leg's direction and receives from the same side; its partner there is
+// black, and does the reverse. A rank that is its own neighbour, alone along a periodic dimension,
+// has no partner: a blocking send to itself would wait for ever.
 void redblack::exchange(std::size_t leg) {
   if (is_own_[leg]) {
     send_and_receive(leg);

@@ -1,7 +1,9 @@
-// Modes sendrecv, redblack, isend-recv, irecv-send and pairwise: one message after the other, as a program writes them that
-// exchanges one side at a time. The call sequences are those of halobench (github.com/davidhenty/halobench, haloswap.f90).
+// Modes sendrecv, redblack, isend-recv, irecv-send and pairwise: one message after the other, as a
+// program writes them that exchanges one side at a time. The call sequences are those of halobench
+// (github.com/davidhenty/halobench, haloswap.f90).
 //
-// Cost: as many dependent steps as there are legs (6 or 26). start() blocks: everything has arrived when it returns.
+// Cost: as many dependent steps as there are legs (6 or 26). start() blocks: everything has arrived
+// when it returns.
 #pragma once
 
 #include <longshore/halo/detail/mpi/legs.hpp>
@@ -37,9 +39,10 @@ class sendrecv final : public leg_by_leg {
   void exchange(std::size_t leg) override;
 };
 
-/// Red ranks send, then receive; black ranks receive, then send. Through faces the colour is the parity of the sum of the
-/// coordinates. Through edges and corners that sum may not change: there it is the parity of the first coordinate that does.
-/// A rank that is alone along a periodic dimension exchanges with itself by MPI_Sendrecv.
+/// Red ranks send, then receive; black ranks receive, then send. Through faces the colour is the
+/// parity of the sum of the coordinates. Through edges and corners that sum may not change: there
+/// it is the parity of the first coordinate that does. A rank that is alone along a periodic
+/// dimension exchanges with itself by MPI_Sendrecv.
 class redblack final : public leg_by_leg {
  public:
   redblack(const rank_grid& grid, detail::halo_round round, const lane& where, tasks* workers);

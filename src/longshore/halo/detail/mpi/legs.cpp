@@ -108,7 +108,8 @@ std::vector<int> legs::ranks_of(const std::vector<message_end>& ends) {
   return {ranks.begin(), ranks.end()};
 }
 
-// MPI would cut a message that is too long short by an error, and take one that is too short for whole.
+// MPI would cut a message that is too long short by an error, and take one that is too short for
+// whole.
 void legs::check_sizes(const rank_grid& grid) {
   const auto deadline = guarded();
   for (std::size_t i = 0; i < count(); ++i) {

@@ -1,4 +1,5 @@
-// What the MPI modes share: each leg's two buffers, who is at their other ends, and packing where a message is not dense in memory.
+// What the MPI modes share: each leg's two buffers, who is at their other ends, and packing where a
+// message is not dense in memory.
 #pragma once
 
 #include <longshore/halo/detail/mpi/lane.hpp>
@@ -13,29 +14,33 @@
 
 namespace longshore::mpi {
 
-/// A message as MPI calls need it. `rank` is MPI_PROC_NULL where there is nobody: then the call is made all the same, with 0 bytes.
+/// A message as MPI calls need it. `rank` is MPI_PROC_NULL where there is nobody: then the call is
+/// made all the same, with 0 bytes.
 struct message_end {
   void* data = nullptr;
   int bytes = 0;
   int rank = MPI_PROC_NULL;
-  int tag =
-      0;  // the direction of travel: unique between two ranks, also where one is the other's neighbour on both sides
+  // the direction of travel: unique between two ranks, also where one is the other's neighbour on
+  // both sides
+  int tag = 0;
 };
 
 /// Which messages go by way of the buffer.
 enum class by_buffer {
   where_needed,  ///< those that are not dense
   all,           ///< all
-  all_but_incoming,  ///< outgoing ones where needed; where incoming ones arrive is said by place_incoming
-  none               ///< none: the calls find the cells themselves
+  /// outgoing ones where needed; where incoming ones arrive is said by place_incoming
+  all_but_incoming,
+  none  ///< none: the calls find the cells themselves
 };
 
-/// Base of the carriers. Dense messages are sent from, and received to, where they lie; the others by way of a buffer that is packed
-/// before sending and unpacked after all have arrived. Messages to the own rank are messages as any other.
-/// Memory per rank: the messages that are not dense.
+/// Base of the carriers. Dense messages are sent from, and received to, where they lie; the others
+/// by way of a buffer that is packed before sending and unpacked after all have arrived. Messages
+/// to the own rank are messages as any other. Memory per rank: the messages that are not dense.
 class legs : public message_carrier {
  public:
-  /// Collective. Throws errc::usage when two ranks do not agree on the size of a message between them.
+  /// Collective. Throws errc::usage when two ranks do not agree on the size of a message between
+  /// them.
   legs(const rank_grid& grid, detail::halo_round round, const lane& where, tasks* workers,
        by_buffer which = by_buffer::where_needed);
 
@@ -71,18 +76,21 @@ class legs : public message_carrier {
   }
   /// Bytes that place_incoming needs. Each message begins on a cache line.
   [[nodiscard]] std::size_t incoming_bytes() const noexcept;
-  /// REQUIRES: all_but_incoming. All messages arrive in `memory`, one after the other in the order of the legs, and are unpacked
-  /// from there.
+  /// REQUIRES: all_but_incoming. All messages arrive in `memory`, one after the other in the order
+  /// of the legs, and are unpacked from there.
   void place_incoming(std::byte* memory);
-  /// Whether all incoming messages are dense and lie together: the memory from the first to the last, else empty.
+  /// Whether all incoming messages are dense and lie together: the memory from the first to the
+  /// last, else empty.
   [[nodiscard]] std::span<std::byte> incoming_together() const;
-  /// REQUIRES: all_but_incoming. Messages arrive where they belong. REQUIRES: incoming_together() is not empty.
+  /// REQUIRES: all_but_incoming. Messages arrive where they belong. REQUIRES: incoming_together()
+  /// is not empty.
   void leave_incoming();
   /// The copies of an outgoing message; none where it is dense.
   [[nodiscard]] const detail::packed_message& packing(std::size_t leg) const noexcept {
     return packing_[leg];
   }
-  /// The other ranks with incoming, or outgoing, messages, and this one if it is among them: ascending, each once.
+  /// The other ranks with incoming, or outgoing, messages, and this one if it is among them:
+  /// ascending, each once.
   [[nodiscard]] std::vector<int> sources() const { return ranks_of(incoming_); }
   [[nodiscard]] std::vector<int> destinations() const { return ranks_of(outgoing_); }
   /// The buffer in which packed messages lie.

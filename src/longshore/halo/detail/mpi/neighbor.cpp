@@ -16,8 +16,9 @@ bool is_all_faces(const detail::halo_round& round, int dimensions) {
                     });
 }
 
-// Faces in the order of the blocks (down, up, dimension by dimension), equal, dense, and side by side on both sides. Block k of
-// what is received comes from the side that leg k leaves by: it travels as the other leg of the pair does.
+// Faces in the order of the blocks (down, up, dimension by dimension), equal, dense, and side by
+// side on both sides. Block k of what is received comes from the side that leg k leaves by: it
+// travels as the other leg of the pair does.
 bool goes_without_packing(const detail::halo_round& round, int dimensions) {
   if (!is_all_faces(round, dimensions)) return false;
   const std::size_t bytes = round[0].outgoing.size_bytes();
@@ -33,8 +34,8 @@ bool goes_without_packing(const detail::halo_round& round, int dimensions) {
   return true;
 }
 
-// It is another collective call: made by all ranks or by none. A rank at a border has fewer messages than one inside, and where
-// cells lie in memory is each rank's own affair.
+// It is another collective call: made by all ranks or by none. A rank at a border has fewer
+// messages than one inside, and where cells lie in memory is each rank's own affair.
 bool all_go_without_packing(const rank_grid& grid, const detail::halo_round& round) {
   return grid.ranks().allreduce_value<int>(goes_without_packing(round, grid.dimensions()),
                                            reduction::min) != 0;
@@ -72,9 +73,10 @@ neighbor::neighbor(const rank_grid& grid, detail::halo_round round, const lane& 
     list->reserve(1);
 }
 
-// MPI numbers ranks with the last dimension fastest, and is given the dimensions in reverse: so the first is. Where the grid
-// places its ranks otherwise, they are numbered anew. Blocks are then in the order of face_directions: for each dimension down,
-// up; block k is sent in direction k and received from that side.
+// MPI numbers ranks with the last dimension fastest, and is given the dimensions in reverse: so the
+// first is. Where the grid places its ranks otherwise, they are numbered anew. Blocks are then in
+// the order of face_directions: for each dimension down, up; block k is sent in direction k and
+// received from that side.
 void neighbor::make_cartesian(const rank_grid& grid) {
   std::array<int, 3> sizes{}, periods{};
   const int dimensions = grid.dimensions();
@@ -98,8 +100,8 @@ void neighbor::make_cartesian(const rank_grid& grid) {
   }
 }
 
-// Sources and destinations in the order of travel, the same on all ranks: the n-th edge from a rank to another is then the n-th
-// that the other names from it.
+// Sources and destinations in the order of travel, the same on all ranks: the n-th edge from a rank
+// to another is then the n-th that the other names from it.
 void neighbor::make_graph() {
   std::vector<int> sources, destinations;
   for (std::size_t i = 0; i < count(); ++i) {
@@ -121,7 +123,8 @@ void neighbor::make_graph() {
   neighbours_ = communicator(made);
 }
 
-// Sends (rank, leg) along every edge. What arrives says which leg each block belongs to in this library.
+// Sends (rank, leg) along every edge. What arrives says which leg each block belongs to in this
+// library.
 void neighbor::learn_order(const rank_grid& grid) {
   struct label {
     int rank, leg;

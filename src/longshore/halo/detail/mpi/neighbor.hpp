@@ -1,9 +1,11 @@
-// Mode neighbor: one MPI_Neighbor_alltoall on a Cartesian communicator, as in halobench, where the messages are the faces, equal
-// and side by side in memory; else MPI_Neighbor_alltoallv, for edges and corners on a graph communicator.
+// Mode neighbor: one MPI_Neighbor_alltoall on a Cartesian communicator, as in halobench, where the
+// messages are the faces, equal and side by side in memory; else MPI_Neighbor_alltoallv, for edges
+// and corners on a graph communicator.
 //
-// Where a dimension has one or two ranks the same rank is neighbour on both sides, and MPI libraries have mixed the two up (the
-// test program neightest.f90 of halobench; open-mpi/ompi#14433). So each plan first sends every leg's number along it, and
-// receives each block to where it belongs by what came, if need be.
+// Where a dimension has one or two ranks the same rank is neighbour on both sides, and MPI
+// libraries have mixed the two up (the test program neightest.f90 of halobench;
+// open-mpi/ompi#14433). So each plan first sends every leg's number along it, and receives each
+// block to where it belongs by what came, if need be.
 //
 // Cost: one collective, 2 d or 3^d - 1 messages within it. start() blocks.
 #pragma once

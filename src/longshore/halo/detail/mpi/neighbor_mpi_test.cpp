@@ -1,5 +1,6 @@
-// Mode neighbor on an MPI library that mixes up the two sides of a dimension in which both neighbours are the same rank. This
-// program brings the fault along: it puts itself between the mode and the library through MPI's profiling interface.
+// Mode neighbor on an MPI library that mixes up the two sides of a dimension in which both
+// neighbours are the same rank. This program brings the fault along: it puts itself between the
+// mode and the library through MPI's profiling interface.
 #include <longshore/halo/cells.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
@@ -13,8 +14,8 @@
 
 namespace {
 
-bool is_between =
-    false;  // else the library is called as it is: other tests of this program want that
+// else the library is called as it is: other tests of this program want that
+bool is_between = false;
 bool mixes_up = false;
 int calls = 0;
 
@@ -120,8 +121,8 @@ TEST_P(NeighborMode, fields_are_right) {
          {std::array{0, 0, 0}, std::array{team.size(), 1, 1}, std::array{1, team.size(), 1}})
       for (const auto algorithm : {halo_algorithm::faces, halo_algorithm::standard}) {
         const rank_grid grid(team, {.ranks = shape});
-        field<double> u(grid, {3, 4, 5},
-                        halo_widths({1, 2, 3}, {2, 0, 1}));  // sides of different sizes
+        // sides of different sizes
+        field<double> u(grid, {3, 4, 5}, halo_widths({1, 2, 3}, {2, 0, 1}));
         halo_exchange halos(grid, {.algorithm = algorithm, .mode = halo_mode::neighbor}, u);
         for (std::uint64_t tag = 1; tag <= 2; ++tag) {
           fill_cells(u, equal_block(grid, u.extents()), tag);
@@ -153,7 +154,8 @@ TEST_P(NeighborMode, contiguous_faces_are_right) {
   });
 }
 
-// A rank inside has all its faces, one at a border has not: which collective call they make is not their own choice.
+// A rank inside has all its faces, one at a border has not: which collective call they make is not
+// their own choice.
 TEST_P(NeighborMode, ranks_at_a_border_and_inside_make_the_same_call) {
   spmd([](team& team) {
     if (team.transport_name() != "mpi") return;

@@ -1,5 +1,6 @@
-// Mode partitioned (MPI 4): persistent messages in partitions, each sent as soon as it is packed. A partition is a field, where the
-// fields have equal parts of a message, else the whole message: MPI has equal partitions only.
+// Mode partitioned (MPI 4): persistent messages in partitions, each sent as soon as it is packed. A
+// partition is a field, where the fields have equal parts of a message, else the whole message: MPI
+// has equal partitions only.
 //
 // Cost: one step; 12 or 52 requests, one MPI_Pready per field and message. start() does not block.
 #pragma once

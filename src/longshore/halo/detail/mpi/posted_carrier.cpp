@@ -10,7 +10,8 @@
 namespace longshore::mpi {
 namespace {
 
-// From here on a message goes by itself: a copy saved, or a neighbour that can begin earlier, is worth more than a message saved.
+// From here on a message goes by itself: a copy saved, or a neighbour that can begin earlier, is
+// worth more than a message saved.
 constexpr std::size_t least_single_bytes = 16384;
 
 }  // namespace
@@ -41,8 +42,8 @@ posted_carrier::posted_carrier(const rank_grid& grid, const detail::halo_round& 
   make_requests();
 }
 
-// Both ends see the messages between them in the same order with the same sizes, and so put them together alike. Whether a message is
-// dense is each end's own business.
+// Both ends see the messages between them in the same order with the same sizes, and so put them
+// together alike. Whether a message is dense is each end's own business.
 void posted_carrier::put(std::vector<envelope>& all, const detail::halo_message& message, int tag) {
   const bool is_small = message.size_bytes() < least_single_bytes;
   const auto open = std::find_if(all.begin(), all.end(), [&](const envelope& e) {
@@ -56,8 +57,8 @@ void posted_carrier::put(std::vector<envelope>& all, const detail::halo_message&
   open->dense = nullptr;
 }
 
-// Each end tells the other the size of every message: MPI would cut one that is too long short by an error, and take one that is too
-// short for whole.
+// Each end tells the other the size of every message: MPI would cut one that is too long short by
+// an error, and take one that is too short for whole.
 void posted_carrier::check_sizes(const rank_grid& grid) {
   const watchdog::section limit(dog_, "a halo plan");
   std::vector<std::uint64_t> sent, expected(incoming_.size());

@@ -1,11 +1,14 @@
-// Messages between nodes over MPI, for modes channel and direct: persistent requests from where a message is packed straight to where
-// it is unpacked, or from cells to cells where nothing needs packing. No slot in between.
+// Messages between nodes over MPI, for modes channel and direct: persistent requests from where a
+// message is packed straight to where it is unpacked, or from cells to cells where nothing needs
+// packing. No slot in between.
 //
-// Small messages to the same neighbour, on both sides of this rank or through edges and corners, go as one. Each is unpacked when it
-// has arrived, while others are still under way; receives are posted before they are needed.
+// Small messages to the same neighbour, on both sides of this rank or through edges and corners, go
+// as one. Each is unpacked when it has arrived, while others are still under way; receives are
+// posted before they are needed.
 //
-// Cost: at most one message per leg. Memory per rank: the messages that need packing. A neighbour that only receives cannot be left behind
-// by more than an exchange: what goes one way only is sent synchronously.
+// Cost: at most one message per leg. Memory per rank: the messages that need packing. A neighbour
+// that only receives cannot be left behind by more than an exchange: what goes one way only is sent
+// synchronously.
 #pragma once
 
 #include <longshore/halo/detail/mpi/lane.hpp>
@@ -20,7 +23,8 @@ namespace longshore::mpi {
 
 class posted_carrier final : public detail::polled_carrier {
  public:
-  /// Collective over neighbours. Throws errc::usage when two ranks do not agree on the size of a message between them.
+  /// Collective over neighbours. Throws errc::usage when two ranks do not agree on the size of a
+  /// message between them.
   posted_carrier(const rank_grid& grid, const detail::halo_round& round, const lane& where,
                  tasks* workers);
   ~posted_carrier() override;
@@ -55,7 +59,8 @@ class posted_carrier final : public detail::polled_carrier {
   std::vector<int> done_;              // what MPI_Testsome says
   std::vector<bool> is_under_way_;     // by request
   std::size_t missing_ = 0, under_way_ = 0;
-  bool posted_ = false;  // the receives that need unpacking wait for the next exchange
+  // the receives that need unpacking wait for the next exchange
+  bool posted_ = false;
   std::vector<const std::byte*> received_;  // by leg
   traffic moved_;
 };

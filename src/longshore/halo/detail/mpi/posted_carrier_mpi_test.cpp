@@ -12,7 +12,8 @@ namespace {
 
 using testing::spmd;
 
-// The ranks of a ring. One after the other comes late; its neighbours, which have heard of their other neighbour, name it.
+// The ranks of a ring. One after the other comes late; its neighbours, which have heard of their
+// other neighbour, name it.
 TEST(PostedCarrier, the_neighbour_that_is_missing_is_named_whichever_it_is) {
   spmd([](team& team) {
     if (team.transport_name() != "mpi" || team.size() < 3) return;

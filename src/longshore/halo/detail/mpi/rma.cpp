@@ -19,7 +19,8 @@ rma::rma(const rank_grid& grid, detail::halo_round round, const lane& where, tas
   }
 }
 
-// Where messages may arrive where they belong the window is over that, if all ranks can have such a window.
+// Where messages may arrive where they belong the window is over that, if all ranks can have such a
+// window.
 std::byte* rma::make_window(longshore::team& ranks) {
   const auto together = incoming_together();
   const bool has_none = incoming_bytes() == 0;
@@ -141,7 +142,8 @@ void rma_pscw::wait() {
   unpack_all();
 }
 
-// The two kinds of empty messages have the tags of two directions in which no message of the window's own travels: the puts have none.
+// The two kinds of empty messages have the tags of two directions in which no message of the
+// window's own travels: the puts have none.
 rma_flush::rma_flush(const rank_grid& grid, detail::halo_round round, const lane& where,
                      tasks* workers)
     : rma(grid, std::move(round), where, workers),

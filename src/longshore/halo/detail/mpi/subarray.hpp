@@ -1,8 +1,10 @@
-// Mode subarray: derived datatypes describe the cells, and the MPI library finds them: all MPI_Irecv, all MPI_Isend, one MPI_Waitall,
-// as in mode waitall, without packing of our own. A type is a vector of vectors of rows, one per field, at absolute addresses: so
-// fields may have any strides.
+// Mode subarray: derived datatypes describe the cells, and the MPI library finds them: all
+// MPI_Irecv, all MPI_Isend, one MPI_Waitall, as in mode waitall, without packing of our own. A type
+// is a vector of vectors of rows, one per field, at absolute addresses: so fields may have any
+// strides.
 //
-// Cost: one step; 12 or 52 requests. start() does not block. How often a cell is copied is the library's business.
+// Cost: one step; 12 or 52 requests. start() does not block. How often a cell is copied is the
+// library's business.
 #pragma once
 
 #include <longshore/halo/detail/mpi/all_at_once.hpp>

@@ -18,8 +18,9 @@ team& mpi_team(longshore::team& ranks) { return dynamic_cast<longshore::mpi::tea
 
 }  // namespace
 
-/// Memory of the library's, aligned to a cache line, open to all ranks for as long as it lives. Making and destroying it are collective.
-/// (Open MPI 4.1 gives memory that is aligned to 8 bytes: each rank begins where a line does, and tells the others.)
+/// Memory of the library's, aligned to a cache line, open to all ranks for as long as it lives.
+/// Making and destroying it are collective. (Open MPI 4.1 gives memory that is aligned to 8 bytes:
+/// each rank begins where a line does, and tells the others.)
 class window {
  public:
   window(longshore::team& ranks, std::size_t bytes) : team_(mpi_team(ranks)), bytes_(bytes) {
@@ -38,8 +39,8 @@ class window {
     skipped_ = ranks.allgather_value(static_cast<unsigned char>(skipped));
   }
   ~window() {
-    if (std::uncaught_exceptions() > unwinding_)
-      return;  // the others may never come: it stays until the run ends
+    // the others may never come: it stays until the run ends
+    if (std::uncaught_exceptions() > unwinding_) return;
     const watchdog::section limit(team_.dog(), "freeing a window");
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
@@ -123,7 +124,8 @@ void rma_exchange::move(const std::byte* outgoing, const arrival&) {
     count_message(target, bytes_to(target));
   }
   room_->flush();
-  // The counter of the run before has been read by all, and nobody claims there before all have met once more.
+  // The counter of the run before has been read by all, and nobody claims there before all have met
+  // once more.
   const std::int64_t last = claimed_->fetch_add(me, other, 0);
   if (last != 0) claimed_->fetch_add(me, other, -last);
 }

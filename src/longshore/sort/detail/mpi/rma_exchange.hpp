@@ -1,5 +1,5 @@
-// The exchange rma: one-sided MPI. A fetch-and-op at the target says where a block goes, MPI_Put brings it, one flush completes all. (ISx
-// was to have this version and never got it.)
+// The exchange rma: one-sided MPI. A fetch-and-op at the target says where a block goes, MPI_Put
+// brings it, one flush completes all. (ISx was to have this version and never got it.)
 #pragma once
 
 #include <longshore/sort/block_exchange.hpp>
@@ -25,8 +25,9 @@ class rma_exchange final : public block_exchange {
 
   std::vector<int> targets_;
   std::unique_ptr<window> room_,
-      claimed_;  // `claimed_`: two counters of bytes that have a place on this rank; that of the last run is
-                 // set back while nobody looks at it
+      // `claimed_`: two counters of bytes that have a place on this rank; that of the last run is
+      // set back while nobody looks at it
+      claimed_;
   unsigned runs_ = 0;
 };
 
