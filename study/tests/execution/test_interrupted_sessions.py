@@ -34,7 +34,7 @@ WAIT_SECONDS = 300
 # It stands for `run`, whose launches end through the same call of the same store; forked, since 200 starts take long.
 WRITERS = """
 import json, os, signal, sys, time
-from longshore_study.store import Store
+from longshore_study.store.launch_store import Store
 store, begin, delays = Store(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
 sample = '{"record":"sample","pattern":"halo","variant":{"mode":"waitall"},"seconds":{"max":1.0}}'
 for turn, delay in enumerate(delays):
