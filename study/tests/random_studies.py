@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.store import Store
+from longshore_study.store.launch_store import Store
 from stored_launches import control, halo, sort, store_launch
 
 MODES = ("waitall", "persistent", "neighbor", "sendrecv")

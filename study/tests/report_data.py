@@ -8,9 +8,9 @@ from math import exp
 from pathlib import Path
 from typing import Any
 
-from longshore_study import records
-from longshore_study.records import Record
-from longshore_study.store import Store
+from longshore_study.store import records
+from longshore_study.store.launch_store import Store
+from longshore_study.store.records import Record
 
 HEADER: Record = {
     "record": "launch",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from longshore_study.store import Launch
+from longshore_study.store.launch_store import Launch
 
 
 def halo(mode: str, log: float, pulse: float | None = None) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from longshore_study.cli import main
-from longshore_study.records import dump, end_record, metric, result_record
-from longshore_study.store import Store
+from longshore_study.cli.command_line import main
+from longshore_study.store.launch_store import Store
+from longshore_study.store.records import dump, end_record, metric, result_record
 
 PUBLISHED = Path(__file__).parent / "data" / "published"
 

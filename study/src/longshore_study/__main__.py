@@ -2,6 +2,6 @@
 
 import sys
 
-from longshore_study.cli import main
+from longshore_study.cli.command_line import main
 
 sys.exit(main())

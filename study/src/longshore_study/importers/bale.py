@@ -11,9 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, bale_json, whole_records
-from longshore_study.records import Record
+from longshore_study.importers import bale_json
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 MODELS = {"AGP": ("agp", 1), "Exstack": ("exstack", 2), "Exstack2": ("exstack2", 4), "Conveyor": ("conveyor", 8)}
 """As printed: our strategy, and its bit in the models mask."""

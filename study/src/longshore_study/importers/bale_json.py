@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study import records
-from longshore_study.errors import LongshoreError
-from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.base.errors import LongshoreError
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
 from longshore_study.importers.json_document import parsed
+from longshore_study.store import records
 
 _OBJECT = re.compile(r"\{\s*\"bale_version\"[^{}]*\}?")
 _MODELS = {"AGP": "agp", "Exstack": "exstack", "Exstack2": "exstack2", "Conveyor": "conveyor"}

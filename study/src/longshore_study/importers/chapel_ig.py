@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, whole_records
-from longshore_study.records import Record
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 STRATEGIES = {"AGP": "agp", "AGG": "aggregator"}
 TABLES: dict[str, dict[str, str]] = {

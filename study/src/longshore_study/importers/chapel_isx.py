@@ -17,10 +17,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, whole_records
 from longshore_study.importers.fortran import NUMBER, value
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
 from longshore_study.importers.run_texts import integer, runs_of
+from longshore_study.store import records
 
 _BEGIN = re.compile(r"^scaling mode = (strong|weakISO|weak)\s*$", re.MULTILINE)
 _TIMES = re.compile(rf"^([a-z][a-z ]*?) = ({NUMBER}|\S+) \((\S+?)\.\.(\S+?)\)[ \t]*$", re.MULTILINE)

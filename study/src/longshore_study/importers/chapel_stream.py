@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, whole_records
 from longshore_study.importers.fortran import NUMBER
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
 from longshore_study.importers.run_texts import integer, number, runs_of
+from longshore_study.store import records
 
 _BEGIN = re.compile(r"^Problem size = ", re.MULTILINE)
 _LOCALES = re.compile(r"^Number of Locales = (\d+)", re.MULTILINE)

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, fortran, whole_records
-from longshore_study.records import Record
+from longshore_study.importers import fortran
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 MODES = {
     "Sendrecv": "sendrecv",

@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
 from longshore_study.importers.run_texts import figure, integer, runs_of, starts_with_number, whole
-from longshore_study.records import Record
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 _BEGIN = re.compile(
     r"(?:Intel ?\(R\)|PALLAS) MPI Benchmark(?:s| Suite)[ \t]*V?(\d[\d.]*(?:[ \t]+(?:Update|Beta)[ \t]*\d*)*)?[^\n]*",

@@ -21,11 +21,11 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
 from longshore_study.importers.isx_log import HEAD, Log, read_log
 from longshore_study.importers.run_texts import integer, number
-from longshore_study.records import Record
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 _SCREEN = re.compile(r"^ISx (?:([^\n]*)[ \t])?v([\d.]+)[ \t]*$", re.MULTILINE)
 _AVERAGE = r"Average {} time \(per PE\)(?:: ([\d.]+) seconds| seconds average: ([\d.]+),)"

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study.importers import Source
+from longshore_study.importers.imported import Source
 
 HEAD = re.compile(
     r"^(\w+)\tNUM_PES (\d+)\t(?:Max_Key[ ]|[ ]*Max Key Value:[ ]*)(\w+)\tNum_Iters (\d+)\t(.*)$", re.MULTILINE

@@ -8,8 +8,8 @@ import json
 import math
 from typing import Any, NoReturn
 
-from longshore_study.errors import LongshoreError, UsageError
-from longshore_study.importers import Imported, Options, Source
+from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.importers.imported import Imported, Options, Source
 from longshore_study.importers.json_path import Found, find, parse_path
 from longshore_study.importers.regex import MOST_FIGURES, figures_as_run
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
 from longshore_study.importers.osu_columns import Column, columns_of
 from longshore_study.importers.run_texts import figure, starts_with_number, whole
-from longshore_study.records import Record
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 _BEGIN = re.compile(
     r"^#[ \t]*(?:OSU|OMB(?:-Py)?)[ \t]+(?=.*(?:Test|v\d))(\S+)[ \t]+(.+?)(?:[ \t]+Test)*(?:[ \t]+v(\d\S*))?[ \t]*$",

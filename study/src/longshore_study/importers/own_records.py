@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study import records
-from longshore_study.bench_program import BENCH
-from longshore_study.errors import LongshoreError
-from longshore_study.importers import Imported, Options, Source
-from longshore_study.records import Record
+from longshore_study.base.errors import LongshoreError
+from longshore_study.host.bench_program import BENCH
+from longshore_study.importers.imported import Imported, Options, Source
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 _LAUNCH = re.compile(r'\{"record": ?"launch"')
 

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from longshore_study import records
-from longshore_study.errors import LongshoreError, UsageError
-from longshore_study.importers import Imported, Options, Source, whole_records
-from longshore_study.study import FigureChoice
+from longshore_study.base.errors import LongshoreError, UsageError
+from longshore_study.importers.figure_choice import FigureChoice
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.store import records
 
 MOST_SECONDS = 5.0
 MOST_FIGURES = 100_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from longshore_study.importers import Source
+from longshore_study.importers.imported import Source
 
 _NUMBER_FIRST = re.compile(r"\s*(?:[-+]?\.?\d[\d.]*(?:e[-+]?\d+)?|[-+]?(?:nan|inf))(?=\s|$)", re.IGNORECASE)
 _LARGEST_COUNT = 10**18

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from longshore_study import records
-from longshore_study.importers import Imported, Options, Source, whole_records
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
 from longshore_study.importers.run_texts import integer, runs_of
-from longshore_study.records import Record
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 KERNELS = {"Copy": ("copy", 2), "Scale": ("scale", 2), "Add": ("add", 3), "Triad": ("triad", 3)}
 """As printed: our kernel, and how many arrays it touches."""

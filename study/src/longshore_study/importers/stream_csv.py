@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from longshore_study import records
-from longshore_study.errors import LongshoreError
-from longshore_study.importers import Imported, Options, Source, whole_records
-from longshore_study.records import Record
+from longshore_study.base.errors import LongshoreError
+from longshore_study.importers.imported import Imported, Options, Source, whole_records
+from longshore_study.store import records
+from longshore_study.store.records import Record
 
 STEP_COLUMNS = ("stage", "step")
 FACTOR_NAMES = {"comm": "transport", "communication": "transport", "tasking": "tasks", "allocator": "memory"}

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from math import log
 from typing import Any
 
+from longshore_study.base.texts import change, counted, quantity, ratio_in_words, share
 from longshore_study.report.best import best_section
 from longshore_study.report.facts import Comparison, Facts, Row
 from longshore_study.report.labels import metric_title, naming, pattern_title
 from longshore_study.report.markup import Element, element
-from longshore_study.report.numbers import change, counted, quantity, ratio_in_words, share
 from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.verdicts import ORDER, badge, base_name, verdict_of
 

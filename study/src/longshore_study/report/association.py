@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from longshore_study.base.texts import counted, ratio, ratio_in_words
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Element, element
-from longshore_study.report.numbers import counted, ratio, ratio_in_words
 
 
 def attribution_section(facts: Facts) -> Element | None:

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
-from longshore_study.answers import Answer
-from longshore_study.next_commands import next_commands
+from longshore_study.analyses.best_choices import Answer
+from longshore_study.base.texts import counted, figure, share
+from longshore_study.output.next_commands import next_commands
 from longshore_study.report.facts import Facts
 from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element, percent
-from longshore_study.report.numbers import counted, figure, share
 from longshore_study.report.scales import Scale
 
 

@@ -1,4 +1,4 @@
-"""Where a figure would be if its bytes moved at the speed of memory copy (longshore_study.memory_bound), as a line to
+"""Where a figure would be if its bytes moved at the speed of memory copy (metrics/memory_bound.py), as a line to
 draw. Data that fits in a cache can be faster; the line is a yardstick, and is named as what it is.
 """
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from longshore_study.figures import CONTROL
-from longshore_study.memory_bound import moved_gigabytes_per_second
+from longshore_study.base.texts import figure, quantity
+from longshore_study.metrics.launch_metrics import CONTROL
+from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
 from longshore_study.report.facts import Facts, Figure
-from longshore_study.report.numbers import figure, quantity
 
 # Factors that must agree between a control and what it bounds, where both have them.
 SAME_LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")

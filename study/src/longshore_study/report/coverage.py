@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from longshore_study.base.texts import counted
 from longshore_study.report.facts import Absent, Facts, Figure, by_key, frozen
 from longshore_study.report.labels import level_text, naming, pattern_title, value_text
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted
 from longshore_study.report.tables import folded
-from longshore_study.store import Launch
+from longshore_study.store.launch_store import Launch
 
 ROWS_SHOWN = 30
 NUMBERS = ("Launches", "Failed", "Variants")

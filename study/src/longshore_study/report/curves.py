@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from longshore_study.figures import CONTROL
-from longshore_study.json_number import number_in
+from longshore_study.analyses.scaling import AXES
+from longshore_study.base.json_values import number_in
+from longshore_study.base.texts import counted, figure, name_text, plain_number, power_of_two, quantity
+from longshore_study.metrics.launch_metrics import CONTROL
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, Figure, by_key, median_value
-from longshore_study.report.labels import SPEAKING, level_text, metric_title, name_text, naming
+from longshore_study.report.labels import SPEAKING, level_text, metric_title, naming
 from longshore_study.report.marks import SERIES_COUNT, SERIES_SHAPES, Axes, chart, legend, line, mark, polyline
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, plain_number, power_of_two, quantity
 from longshore_study.report.scales import Scale, for_figures
-from longshore_study.scaling import AXES
 
 # Sizes that a reader looks for first; any other numeric factor with several levels is drawn too.
 SIZE_FACTORS = (

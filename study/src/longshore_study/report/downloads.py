@@ -9,9 +9,9 @@ import io
 import json
 from typing import Any
 
+from longshore_study.base.texts import counted
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Element, element
-from longshore_study.report.numbers import counted
 
 FIGURE_COLUMNS = (
     "side", "study", "tag", "session",

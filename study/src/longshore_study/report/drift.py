@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from longshore_study.base.texts import change, figure, plain_number
 from longshore_study.report.facts import Facts, Figure, by_key, median_value
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import change, figure, plain_number
 from longshore_study.report.scales import Scale, log_around
 
 DEFAULT_MARGIN = 0.05

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longshore_study.engines import PERCENTILES, Account, Hop, accounts_of
+from longshore_study.base.texts import figure, ratio, seconds, share
+from longshore_study.metrics.engines import PERCENTILES, Account, Hop, accounts_of
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import legend
 from longshore_study.report.markup import Child, Element, element, percent
-from longshore_study.report.numbers import figure, ratio, seconds, share
 from longshore_study.report.tables import strip_row, strip_table
 
 SHOWN_OPEN = 12

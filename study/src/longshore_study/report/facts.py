@@ -1,7 +1,7 @@
 """What the page shows, gathered once from stored launches and from the documents of `compare` and `guidelines`.
 
 A Figure is one metric of one variant in one launch: the dot of the plots. Which results are figures, and which are not
-and why, is decided by longshore_study.figures, the same for the report and for every verdict.
+and why, is decided by metrics/launch_metrics.py, the same for the report and for every verdict.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
-from longshore_study import history
-from longshore_study.answers import Answer, answers
-from longshore_study.figures import Figure as Measurement
-from longshore_study.figures import Key, Measured, canonical, main_metric, measure, pattern_rank
-from longshore_study.json_number import number_in
-from longshore_study.records import Record
-from longshore_study.selection import Side
-from longshore_study.store import Launch
-from longshore_study.winners import Entry, entries
+from longshore_study.analyses import history
+from longshore_study.analyses.best_choices import Answer, answers
+from longshore_study.analyses.winners import Entry, entries
+from longshore_study.base.json_values import canonical, number_in
+from longshore_study.metrics.launch_metrics import Figure as Measurement
+from longshore_study.metrics.launch_metrics import Key, Measured, main_metric, measure, pattern_rank
+from longshore_study.store.launch_store import Launch
+from longshore_study.store.records import Record
+from longshore_study.store.selection import Side
 
 Factors = tuple[tuple[str, str], ...]
 FigureKey = tuple[str, str, str, Factors]
@@ -117,9 +117,9 @@ class Facts:
     comparison: Comparison | None = None
     guidelines: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
-    # Per side the figures of longshore_study.figures by which patterns are judged.
+    # Per side the figures of longshore_study.metrics.launch_metrics by which patterns are judged.
     main_measured: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
-    # Per side all figures of longshore_study.figures.
+    # Per side all figures of longshore_study.metrics.launch_metrics.
     all_measured: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
     absent: tuple[Absent, ...] = ()
     failed: tuple[Failed, ...] = ()

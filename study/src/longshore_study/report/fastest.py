@@ -1,18 +1,18 @@
-"""Per piece of work the fastest choice, for who must choose one: ranked by longshore_study.winners, as `show` does."""
+"""Per piece of work the fastest choice, for who must choose one: ranked by analyses/winners.py, as `show` does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longshore_study.answers import ABOVE_COPY
-from longshore_study.figures import canonical
+from longshore_study.analyses.best_choices import ABOVE_COPY
+from longshore_study.analyses.winners import Entry
+from longshore_study.base.json_values import canonical
+from longshore_study.base.texts import counted, figure, share
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, share
 from longshore_study.report.tables import folded
-from longshore_study.winners import Entry
 
 ROWS_SHOWN = 20
 NUMBERS = ("Figure", "Lead", "Of memory copy")

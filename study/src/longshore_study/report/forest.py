@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longshore_study.figures import pattern_rank
+from longshore_study.base.texts import Quantity, counted, plain_number, quantity, ratio, share
+from longshore_study.metrics.launch_metrics import pattern_rank
 from longshore_study.report.facts import Comparison, Row
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import band, grid, interval, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import Quantity, counted, plain_number, quantity, ratio, share
 from longshore_study.report.ratio_text import kinds_text, ratio_text, shows_raw
 from longshore_study.report.scales import Scale, log_around
 from longshore_study.report.verdicts import badge, base_name, glyph_list, mark_style, order_of, verdict_of

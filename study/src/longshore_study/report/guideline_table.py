@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from longshore_study.base.texts import counted, figure, quantity
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, level_text, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, figure, quantity
 from longshore_study.report.tables import folded
 
 ROWS_SHOWN = 40

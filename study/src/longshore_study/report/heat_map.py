@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
-from longshore_study.json_number import number_in
+from longshore_study.base.json_values import number_in
+from longshore_study.base.texts import change
 from longshore_study.report.facts import Comparison, Row
 from longshore_study.report.forest import row_groups
 from longshore_study.report.labels import NO_BREAK, SPEAKING, level_text, metric_title, naming, pattern_title
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import change
 from longshore_study.report.ratio_text import ratio_text
 from longshore_study.report.verdicts import badge, base_name, verdict_of
 

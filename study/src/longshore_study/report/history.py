@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from longshore_study.history import Row
+from longshore_study.analyses.history import Row
+from longshore_study.base.texts import change, counted, figure, plain_number, quantity
 from longshore_study.report.facts import Facts, told_factors
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import SERIES_SHAPES, Axes, chart, legend, line, mark
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import change, counted, figure, plain_number, quantity
 from longshore_study.report.scales import Scale, log_around
-from longshore_study.statistics.change_points import STEP, Change
+from longshore_study.stats.change_points import STEP, Change
 
 FEWEST_SESSIONS = 6
 """Fewer are told better by the comparison."""

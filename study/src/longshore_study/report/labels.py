@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from longshore_study.base.texts import name_text, plain_number, whole_number
 from longshore_study.report.markup import Child, element
-from longshore_study.report.numbers import plain_number, whole_number
 
 # Factors whose levels speak for themselves ("persistent", "mpi"); the first present names the row, in bold.
 SPEAKING = (
@@ -63,10 +63,6 @@ def naming(all_factors: Iterable[Mapping[str, Any]]) -> Naming:
     # An empty level (no environment set) says nothing.
     constant = tuple((n, rows[0][n]) for n in names if len(levels[n]) == 1 and rows[0][n] not in ({}, None, ""))
     return Naming(varying, constant)
-
-
-def name_text(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ")
 
 
 def value_text(value: object) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from longshore_study.base.texts import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts, Figure, FigureKey, by_key, median_value
 from longshore_study.report.labels import Naming, metric_title, naming
 from longshore_study.report.marks import grid, legend, line, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import Quantity, counted, figure, plain_number, quantity
 from longshore_study.report.scales import Scale, for_figures
 from longshore_study.report.tables import folded
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longshore_study.means import SHOWN, Mean, means_of
+from longshore_study.analyses.means import SHOWN, Mean, means_of
+from longshore_study.base.texts import Quantity, counted, plain_number, quantity
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, metric_title, naming, pattern_title
 from longshore_study.report.marks import grid, interval, legend, line, mark, strip, strip_axis
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import Quantity, counted, plain_number, quantity
 from longshore_study.report.scales import Scale, Tick, log_around
 from longshore_study.report.tables import folded, strip_row, strip_table
 

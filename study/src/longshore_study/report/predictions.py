@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longshore_study.prediction_table import close_sentence
-from longshore_study.predictions import CLOSE, Prediction, predictions_of
+from longshore_study.analyses.predictions import CLOSE, Prediction, predictions_of
+from longshore_study.base.texts import plain_number, ratio, seconds, share
+from longshore_study.output.prediction_table import close_sentence
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import Naming, naming, pattern_title
 from longshore_study.report.marks import band, grid, mark, strip, strip_axis, vertical
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import plain_number, ratio, seconds, share
 from longshore_study.report.scales import Scale, Tick, log_around
 from longshore_study.report.tables import folded, strip_row, strip_table
 

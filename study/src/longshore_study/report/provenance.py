@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longshore_study import differences
-from longshore_study.launch_properties import VARIABLE, is_fraction, properties, values_by_side
+from longshore_study.base.texts import counted
+from longshore_study.compare import differences
 from longshore_study.report.facts import Facts
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted
+from longshore_study.store.launch_properties import VARIABLE, is_fraction, properties, values_by_side
 
 # Options, each with a value, that are given anew in each launch.
 ANEW = ("--json", "--seed")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longshore_study.estimate import STATISTIC
+from longshore_study.base.texts import ratio
+from longshore_study.compare.estimate import STATISTIC
 from longshore_study.report.facts import Row
-from longshore_study.report.numbers import ratio
 
 
 def ratio_text(row: Row) -> str:

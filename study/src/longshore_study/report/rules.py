@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from longshore_study.base.texts import counted
 from longshore_study.report.bounds import bound_for
 from longshore_study.report.coverage import absences
 from longshore_study.report.facts import Facts, by_key
@@ -14,7 +15,6 @@ from longshore_study.report.fastest import fastest
 from longshore_study.report.labels import pattern_title
 from longshore_study.report.launch_dots import median_interval_ranks
 from longshore_study.report.markup import Element, element
-from longshore_study.report.numbers import counted
 from longshore_study.report.provenance import unrecorded
 
 MET, NOT_MET, NO_OBJECT = "met", "not met", "without object"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from longshore_study.report.numbers import plain_number
+from longshore_study.base.texts import plain_number
 
 # Plot widths the labels are thinned for, and the mean advance of a digit at the labels' font size.
 NARROW_PIXELS = 250.0

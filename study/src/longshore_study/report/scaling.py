@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from longshore_study import scaling
-from longshore_study.figures import Measured, canonical
+from longshore_study.analyses import scaling
+from longshore_study.analyses.scaling import DEFINITIONS, Curve, per_node
+from longshore_study.analyses.steps import agree
+from longshore_study.base.json_values import canonical
+from longshore_study.base.texts import counted, plain_number, quantity, share
+from longshore_study.metrics.launch_metrics import Measured
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.curves import PANELS_SHOWN, Panel, Point, Series, curve_legend, looks_of, panel_figure
 from longshore_study.report.facts import Facts
 from longshore_study.report.labels import SPEAKING, Naming, level_text, naming, pattern_title
 from longshore_study.report.marks import SERIES_COUNT, Axes
 from longshore_study.report.markup import Child, Element, element
-from longshore_study.report.numbers import counted, plain_number, quantity, share
 from longshore_study.report.scales import Scale, for_figures, linear_from_zero
-from longshore_study.scaling import DEFINITIONS, Curve, per_node
-from longshore_study.steps import agree
 
 Sided = tuple[str, Curve]
 

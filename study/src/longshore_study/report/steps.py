@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from longshore_study import steps
-from longshore_study.contrast import Contrast
-from longshore_study.figures import measure
+from longshore_study.analyses import steps
+from longshore_study.analyses.steps import Cell, StepTable
+from longshore_study.base.terminal import varying
+from longshore_study.base.texts import figure, name_text
+from longshore_study.compare.contrast import Contrast
+from longshore_study.metrics.launch_metrics import measure
+from longshore_study.output.step_table import Notes, column_order, overall, shows_nothing, split_to_fit
 from longshore_study.report.bounds import Bound, bound_for, bounds_text
 from longshore_study.report.facts import Facts
-from longshore_study.report.labels import NO_BREAK, level_text, metric_title, name_text, pattern_title, value_text
+from longshore_study.report.labels import NO_BREAK, level_text, metric_title, pattern_title, value_text
 from longshore_study.report.marks import line
 from longshore_study.report.markup import Child, Element, element, percent
-from longshore_study.report.numbers import figure
-from longshore_study.step_table import Notes, column_order, overall, shows_nothing, split_to_fit
-from longshore_study.steps import Cell, StepTable
-from longshore_study.terminal import varying
 
 MOST_COLUMNS = 10
 DENSE_FROM = 8

@@ -1,0 +1,184 @@
+"""What a person wants to know first: which choice is the fastest, and which are within noise of it; how far that is
+from the bound; how near `auto` comes to it. Said in words, for `show --winners` and for the top of the report.
+
+One answer per piece of work, place (one node, or several) and transport: what a user cannot choose freely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.analyses.winners import Entry, not_told_apart
+from longshore_study.base import terminal
+from longshore_study.base.json_values import canonical
+from longshore_study.compare.contrast import contrasts
+from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
+from longshore_study.study_file.factors import FACTORS
+
+_GIVEN = ("transport", "stack")
+_NAMED = 3  # of those within noise; a reader wants no more
+ABOVE_COPY = 1.05
+"""A share of memory copy that is noise no longer."""
+
+
+@dataclass(frozen=True)
+class Auto:
+    """How `auto` did, beside the best level that could have been set in its place."""
+
+    entry: Entry
+    share: float
+    """Its figure relative to that of the best fixed level: 1 is as good."""
+    near: bool
+    """The launches do not tell the two apart."""
+
+    @property
+    def took(self) -> str:
+        return " or ".join(sorted({one.became for one in self.entry.figures if one.became})) or "a choice of its own"
+
+    @property
+    def text(self) -> str:
+        factor, close = LEFT_TO_AUTO[self.entry.pattern], ", within noise" if self.near else ""
+        return f"auto took {self.took}: {100 * self.share:.0f} % of the best fixed {factor}{close}"
+
+    @property
+    def short_text(self) -> str:
+        return f"{self.share:.0%}{'~' if self.near else ''} ({self.took})"
+
+
+@dataclass(frozen=True)
+class Answer:
+    best: Entry
+    name: str
+    """What was chosen; empty where there was only one choice."""
+    near: tuple[str, ...]
+    """Other choices within noise of it: the launches do not tell them from the best one."""
+    others: int
+    """Choices that were measured beside the best one."""
+    where: str
+    problem: str
+    """What tells this piece of work from others of the pattern; empty where there is one."""
+    auto: Auto | None
+
+    @property
+    def near_text(self) -> str:
+        if not self.others:
+            return "no other was measured"
+        if not self.near:
+            return "no other"
+        more = len(self.near) - _NAMED
+        return "; ".join(self.near[:_NAMED]) + (f"; {more} more" if more > 0 else "")
+
+    @property
+    def in_cache(self) -> bool:
+        return self.best.share is not None and self.best.share > ABOVE_COPY
+
+    @property
+    def bound_text(self) -> str:
+        if self.best.share is None:
+            return "no bound"
+        return f"{self.best.share:.0%}" + (" (in cache?)" if self.in_cache else "")
+
+    def as_json(self) -> dict[str, Any]:
+        auto = None
+        if self.auto is not None:
+            how = self.auto.entry.how
+            auto = {"how": how, "of_best_fixed": self.auto.share, "not_told_from_best_fixed": self.auto.near}
+        return {
+            "pattern": self.best.pattern, "where": self.where, "work": self.best.work, "how": self.best.how,
+            "not_told_from_it": list(self.near), "of_memory_copy": self.best.share, "auto": auto,
+        }  # fmt: skip
+
+
+def answers(ranked: Sequence[Entry]) -> list[Answer]:
+    """REQUIRES: entries as `winners.entries` ranks them: by pattern, then work, the best first."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in ranked:
+        given = {name: entry.how.get(name) for name in _GIVEN}
+        groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work, "given": given}), []).append(entry)
+    kept = list(groups.values())
+    names = {pattern: _Names(ranked, pattern) for pattern in {entry.pattern for entry in ranked}}
+    rivals = [_auto_and_fixed(group) for group in kept]
+    pairs = [(group[0], other) for group in kept for other in group[1:]]
+    # All pairs at once: what is said of auto and of the fastest must not come of two estimates of the noise.
+    pairs += [pair for pair in rivals if pair is not None and pair not in pairs]
+    near = dict(zip(pairs, not_told_apart(pairs), strict=True))
+    found = []
+    for group, pair in zip(kept, rivals, strict=True):
+        best, others, named = group[0], group[1:], names[group[0].pattern]
+        alike = tuple(named.chosen(other) for other in others if near[best, other])
+        auto = _judged(*pair, near=near[pair]) if pair else None
+        found.append(Answer(best, named.chosen(best), alike, len(others), named.where(best), named.problem(best), auto))
+    return found
+
+
+def _auto_and_fixed(group: Sequence[Entry]) -> tuple[Entry, Entry] | None:
+    """The best entry with auto, and the best in which something else was set in its place; the better one first."""
+    factor = LEFT_TO_AUTO.get(group[0].pattern, "")
+    for entry in group:
+        if entry.how.get(factor) == "auto":
+            fixed = next(
+                (one for one in group if one.how.get(factor) != "auto" and _differ_in(factor, entry, one)), None
+            )
+            if fixed is not None:
+                return (fixed, entry) if fixed.rank < entry.rank else (entry, fixed)
+    return None
+
+
+def _judged(better: Entry, other: Entry, *, near: bool) -> Auto:
+    auto, fixed = (better, other) if better.how[LEFT_TO_AUTO[better.pattern]] == "auto" else (other, better)
+    (ratio,) = contrasts([(fixed.figures, auto.figures)])
+    plain = auto.value / fixed.value if auto.better != "lower" else fixed.value / auto.value
+    return Auto(auto, ratio.ratio if ratio else plain, near)
+
+
+def _differ_in(factor: str, one: Entry, other: Entry) -> bool:
+    """In nothing else that both have: a strategy may have factors of its own, such as the size of its buffers."""
+    return all(other.how[name] == value for name, value in one.how.items() if name != factor and name in other.how)
+
+
+class _Names:
+    """What the entries of one pattern are called: as short as tells them apart."""
+
+    def __init__(self, ranked: Iterable[Entry], pattern: str) -> None:
+        mine = [entry for entry in ranked if entry.pattern == pattern]
+        order = [*FACTORS[pattern], *sorted({name for entry in mine for name in (*entry.how, *entry.work)})]
+        self._how = _levels_of([entry.how for entry in mine], order)
+        self._work = _levels_of([entry.work for entry in mine], order)
+
+    def chosen(self, entry: Entry) -> str:
+        return " + ".join(_told(entry.how, [name for name in self._how if name not in _GIVEN]))
+
+    def problem(self, entry: Entry) -> str:
+        return ", ".join(_told(entry.work, [name for name in self._work if name not in ("nodes", "ranks_per_node")]))
+
+    def where(self, entry: Entry) -> str:
+        place = _place(entry)
+        return ", ".join(filter(None, (place, *(str(entry.how[name]) for name in _GIVEN if entry.how.get(name)))))
+
+
+def _levels_of(rows: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
+    """The factors that have several levels. A factor that only some rows have, with one level, tells nothing more:
+    such are the buffers of strategies that have some."""
+    names = dict.fromkeys(name for name in order if any(name in row for row in rows))
+    return [name for name in names if len({terminal.factor(row[name]) for row in rows if name in row}) > 1]
+
+
+def _told(factors: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """Words speak for themselves, numbers need a name."""
+    told = {name: terminal.factor(factors[name]) for name in names if name in factors}
+    return [
+        text if isinstance(factors[name], str | dict) else f"{name.replace('_', ' ')} {text}"
+        for name, text in told.items()
+    ]
+
+
+def _place(entry: Entry) -> str:
+    nodes = {figure.nodes for figure in entry.figures}
+    count = nodes.pop() if len(nodes) == 1 else None
+    if count is None:
+        return ""
+    if count == 1:
+        return "one node"
+    return f"{count} {'virtual nodes' if 'ranks_per_node' in entry.work else 'nodes'}"

@@ -1,0 +1,118 @@
+"""Means with the smallest and the largest, as ISx and many papers show them, and beside them what these cannot give: an
+interval that says how well the middle is known.
+
+The mean and the extremes are of launches, each of which counts as its median over repetitions. The interval is of the
+geometric mean, 95 %, from launches where there is one session, else from sessions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.base.json_values import canonical
+from longshore_study.metrics.launch_metrics import MAIN_METRICS, Figure, pattern_rank
+from longshore_study.metrics.metric_rows import reading_order
+from longshore_study.stats import effect
+
+SHOWN = {"sort": ("total_seconds", "exchange_seconds")}
+"""By pattern the figures that are shown, where these are not the one by which it is judged."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    study: str
+    tag: str
+    pattern: str
+    metric: str
+    unit: str
+    better: str
+    factors: Mapping[str, Any]
+    values: tuple[float, ...]
+    """Of launches, in the order of their files."""
+    sessions: int
+    geometric: float
+    interval: tuple[float, float] | None
+    """None where nothing says how much launches, or sessions, differ."""
+    pooled: Mapping[str, int]
+    """How many levels there were of each factor that was pooled over."""
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(self.values) / len(self.values)
+
+    @property
+    def smallest(self) -> float:
+        return min(self.values)
+
+    @property
+    def largest(self) -> float:
+        return max(self.values)
+
+
+def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list[Mean]:
+    """One row per variant, cell and shown figure; launches that differ only in `pooled` factors are one row."""
+    groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
+    for figure in figures:
+        key = figure.key
+        if key.metric in SHOWN.get(key.pattern, (MAIN_METRICS.get(key.pattern),)) or _only_one(figure):
+            groups[key.study, figure.tag, key.pattern, key.metric, _factors_text(figure, pooled)].append(figure)
+    rows = [_mean(members, pooled) for members in groups.values()]
+    return sorted(rows, key=_order)
+
+
+def _order(row: Mean) -> tuple[Any, ...]:
+    return (pattern_rank(row.pattern), row.study, row.tag, row.metric, reading_order(row.factors))
+
+
+def _only_one(figure: Figure) -> bool:
+    """Of a pattern that this page does not know."""
+    return figure.main and figure.key.pattern not in MAIN_METRICS
+
+
+def _factors_text(figure: Figure, pooled: Collection[str]) -> str:
+    return canonical({name: level for name, level in _factors(figure).items() if name not in pooled})
+
+
+def _factors(figure: Figure) -> dict[str, Any]:
+    return {name: level for name, level in figure.key.factors.items() if name not in ("pattern", "program")}
+
+
+def _mean(figures: Sequence[Figure], pooled: Collection[str]) -> Mean:
+    first = figures[0]
+    levels = {name: {canonical({"": _factors(figure).get(name)}) for figure in figures} for name in pooled}
+    by_session: dict[str, list[float]] = defaultdict(list)
+    for figure in figures:
+        by_session[figure.session].append(math.log(figure.value))
+    logs = [math.log(figure.value) for figure in figures]
+    units = logs if len(by_session) == 1 else [math.fsum(ones) / len(ones) for ones in by_session.values()]
+    return Mean(
+        study=first.key.study,
+        tag=first.tag,
+        pattern=first.key.pattern,
+        metric=first.key.metric,
+        unit=first.unit,
+        better=first.better,
+        factors={name: level for name, level in _factors(first).items() if name not in pooled},
+        values=tuple(figure.value for figure in figures),
+        sessions=len(by_session),
+        geometric=math.exp(math.fsum(units) / len(units)),
+        interval=_interval(units),
+        pooled={name: len(found) for name, found in levels.items() if len(found) > 1},
+    )
+
+
+def _interval(logs: Sequence[float]) -> tuple[float, float] | None:
+    """Student's, of the mean of the logarithms."""
+    count = len(logs)
+    if count < 2:
+        return None
+    centre = math.fsum(logs) / count
+    variance = math.fsum((one - centre) ** 2 for one in logs) / (count - 1)
+    if variance <= 0.0:
+        return None
+    low, high = effect.interval(centre, math.sqrt(variance / count), count - 1.0)
+    return (math.exp(low), math.exp(high))

@@ -1,0 +1,144 @@
+"""What the model says of measured exchanges: for each variant of a session the measured seconds of its phase, the
+predicted ones, and what these are made of. A further pattern is one more entry in EXCHANGES_OF."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import Any
+
+from longshore_study.analyses import communication_model
+from longshore_study.analyses.communication_model import Costs, Exchange, NotModelledError
+from longshore_study.analyses.model_parameters import Place, costs_of, place_of
+from longshore_study.base.json_values import canonical, number_in
+from longshore_study.metrics.launch_metrics import pattern_rank
+from longshore_study.metrics.metric_rows import reading_order
+from longshore_study.metrics.variant_results import factors_of
+from longshore_study.store.launch_store import Launch
+from longshore_study.store.records import Record
+
+CLOSE = 0.25
+"""A prediction is called close within this share of the measured time."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    study: str
+    tag: str
+    session: str
+    pattern: str
+    factors: Mapping[str, Any]
+    phase: str
+    measured: float
+    """Seconds, the median over launches."""
+    launches: int
+    begun: float | None = None
+    """Seconds since the last rank began the phase, which all end together. The rest of `measured` is waiting for ranks
+    that came late from the phase before, which no model of messages knows."""
+    predicted: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    why_not: str | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Predicted over measured."""
+        return self.predicted / self.measured if self.predicted is not None and self.measured > 0 else None
+
+    @property
+    def close(self) -> bool:
+        return self.ratio is not None and abs(self.ratio - 1.0) <= CLOSE
+
+    @property
+    def between(self) -> bool:
+        """Close, or between the time since all ranks had begun and the whole phase: within what late ranks explain."""
+        low = self.measured if self.begun is None else self.begun
+        return self.predicted is not None and (self.close or low <= self.predicted <= self.measured)
+
+
+def predictions_of(launches: Iterable[Launch]) -> list[Prediction]:
+    """Of all sound launches; empty where nothing of the model was measured at all."""
+    kept = [launch for launch in launches if launch.problem is None]
+    costs = costs_of(kept)
+    if not costs:
+        return []
+    groups: dict[tuple[Place, str, str], list[tuple[Launch, Record]]] = defaultdict(list)
+    for launch in kept:
+        for result in launch.results:
+            pattern = str(result["pattern"])
+            if pattern in EXCHANGES_OF and not result.get("skipped") and result.get("verified") is not False:
+                groups[place_of(launch), pattern, canonical(factors_of(launch, result))].append((launch, result))
+    rows = [
+        row
+        for (place, pattern, _), members in groups.items()
+        if (row := _prediction(place, pattern, members, costs.get(place))) is not None
+    ]
+    return sorted(rows, key=_order)
+
+
+def _order(row: Prediction) -> tuple[Any, ...]:
+    return (row.study, row.tag, row.session, pattern_rank(row.pattern), reading_order(row.factors))
+
+
+def _prediction(
+    place: Place, pattern: str, members: list[tuple[Launch, Record]], costs: Costs | None
+) -> Prediction | None:
+    phase, exchange_of = EXCHANGES_OF[pattern]
+    seconds = [value for _, result in members if (value := _positive(result, "phases", phase))]
+    if not seconds:
+        return None
+    launch, result = members[0]
+    begun = [value for _, result in members if (value := _positive(result, "phases_least", phase))]
+    since = median(begun) if begun else None
+    row = Prediction(*place[:3], pattern, factors_of(launch, result), phase, median(seconds), len(seconds), since)
+    try:
+        if costs is None:
+            raise NotModelledError("the kernels shift, barrier and fetch-add were not measured in this layout")
+        parts = communication_model.predict(exchange_of(launch, result), costs)
+    except NotModelledError as error:
+        return replace(row, why_not=str(error))
+    return replace(row, predicted=sum(parts.values()), parts=parts)
+
+
+def _exchange_of_sort(launch: Launch, result: Record) -> Exchange:
+    variant = result["variant"]
+    ranks, per_node = _layout(launch)
+    if ranks < 2:
+        raise NotModelledError("one rank exchanges nothing")
+    if variant.get("key_pattern", "uniform") != "uniform" and variant.get("splitters") != "sampled":
+        raise NotModelledError(f"keys are {variant['key_pattern']}: the model has blocks of equal size only")
+    payload = _positive(result, "traffic", "payload_bytes")
+    if not payload:
+        raise NotModelledError("the record does not say how many bytes were exchanged")
+    return Exchange(
+        strategy=str(result.get("exchange") or variant.get("exchange")),  # what auto became
+        order=str(variant.get("order", "round-robin")),
+        near=per_node - 1,
+        remote=ranks - per_node,
+        block_bytes=payload / ranks**2,
+    )
+
+
+EXCHANGES_OF: dict[str, tuple[str, Callable[[Launch, Record], Exchange]]] = {"sort": ("exchange", _exchange_of_sort)}
+"""By pattern: the phase that is predicted, and the exchange that it is."""
+
+
+def _layout(launch: Launch) -> tuple[int, int]:
+    """Ranks, and ranks of a node: as the program says, else as was asked."""
+    header = launch.header or {}
+    ranks = header.get("ranks") if isinstance(header.get("ranks"), int) else launch.cell.get("ranks")
+    nodes = header.get("nodes")
+    if not isinstance(ranks, int) or ranks < 1:
+        raise NotModelledError("the record does not say how many ranks there were")
+    if isinstance(nodes, int) and 1 <= nodes <= ranks:
+        if ranks % nodes:
+            raise NotModelledError("the nodes have different numbers of ranks")
+        return ranks, ranks // nodes
+    per_node = launch.cell.get("ranks_per_node", ranks)
+    return ranks, per_node if isinstance(per_node, int) and 1 <= per_node <= ranks else ranks
+
+
+def _positive(result: Record, *path: str) -> float | None:
+    value = number_in(result, *path)
+    return value if value is not None and value > 0 else None

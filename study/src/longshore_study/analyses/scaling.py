@@ -1,0 +1,180 @@
+"""How patterns scale: the figure per node, and the efficiency, over ranks or nodes, one curve per variant.
+
+Efficiency is the rate per rank relative to that with the fewest ranks of the curve (per node, where nodes are what
+varies). It is 1 when every rank (node) does as much work per second as it did alone; its interval is from launches.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ulp
+from statistics import geometric_mean
+from typing import Any
+
+from longshore_study.base.json_values import canonical
+from longshore_study.compare import contrast
+from longshore_study.metrics.launch_metrics import CONTROL, Figure, Measured, pattern_rank
+from longshore_study.store.launch_store import Launch
+
+Factors = dict[str, Any]
+AXES = ("nodes", "ranks")
+"""What scaling is over, the first that varies."""
+_MIB_IN_GB = 2**20 / 1e9
+DEFINITIONS = {
+    "ranks": "rate per rank, relative to that with the fewest ranks",
+    "nodes": "rate per node, relative to that with the fewest nodes",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    ranks: int
+    nodes: int
+
+
+@dataclass
+class Point:
+    at: int
+    layout: Layout
+    figures: list[Figure]
+    efficiency: float | None = None
+    interval: tuple[float, float] | None = None
+    why_no_interval: str | None = None
+
+    def per_node(self, figure: Figure) -> float:
+        """The figure of a launch in the unit of the curve; what no number can hold is the nearest that there is."""
+        factor, _ = per_node(figure, self.layout)
+        return min(max(figure.value * factor, ulp(0.0)), sys.float_info.max)
+
+    @property
+    def value(self) -> float:
+        return geometric_mean(self.per_node(f) for f in self.figures)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        values = [self.per_node(f) for f in self.figures]
+        return (min(values), max(values))
+
+
+@dataclass
+class Curve:
+    study: str
+    tag: str
+    pattern: str
+    metric: str
+    axis: str
+    """"ranks" or "nodes"."""
+    unit: str
+    factors: Factors
+    """All but the axis and what follows from it."""
+    points: list[Point] = field(default_factory=list)
+
+
+def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
+    """What turns a main figure into one per node, and its unit then. docs/figures.md defines the figures."""
+    match figure.key.pattern, figure.key.metric:
+        case "halo", "process_bandwidth":
+            return layout.ranks / layout.nodes * _MIB_IN_GB, "GB/s"
+        case "sort", "keys_per_second":
+            return 1.0 / layout.nodes, figure.unit
+        case _:
+            return 1.0, figure.unit  # stream and gather count all ranks of the node
+
+
+def curves_of(launches: Iterable[Launch], measured: Measured) -> list[Curve]:
+    """Curves with at least two points, of rates by which patterns are judged; control cells scale in their way."""
+    layouts = {str(launch.path): layout for launch in launches if (layout := _layout(launch)) is not None}
+    groups: dict[tuple[str, str, str, str], list[Figure]] = {}
+    for figure in measured.figures:
+        key = figure.key
+        if figure.main and figure.better == "higher" and key.pattern != CONTROL and figure.launch in layouts:
+            groups.setdefault((key.study, figure.tag, key.pattern, key.metric), []).append(figure)
+    found: list[Curve] = []
+    for (study, tag, pattern, metric), figures in groups.items():
+        axis = _axis([layouts[f.launch] for f in figures])
+        if axis is not None:
+            found += _curves(Curve(study, tag, pattern, metric, axis, "", {}), figures, layouts)
+    _fill_in_efficiency(found)
+    return sorted(found, key=lambda curve: pattern_rank(curve.pattern))
+
+
+def _layout(launch: Launch) -> Layout | None:
+    """As the cell asks for it; else as the program says it, which counts nodes."""
+    header = launch.header or {}
+    nodes = launch.cell.get("nodes") or header.get("nodes")
+    ranks = launch.cell.get("ranks") or header.get("ranks")
+    per = launch.cell.get("ranks_per_node") or launch.cell.get("tasks_per_node")
+    nodes = len(nodes) if isinstance(nodes, list) else nodes
+    if not isinstance(nodes, int):
+        nodes = math.ceil(ranks / per) if isinstance(ranks, int) and isinstance(per, int) and per > 0 else 1
+    if not isinstance(ranks, int):
+        ranks = nodes * per if isinstance(per, int) else nodes
+    return Layout(ranks, nodes) if ranks > 0 and nodes > 0 else None
+
+
+def _axis(layouts: Sequence[Layout]) -> str | None:
+    """Nodes, where each node has the same number of ranks; else ranks."""
+    nodes, ranks = {one.nodes for one in layouts}, {one.ranks for one in layouts}
+    if len(nodes) > 1 and len({one.ranks / one.nodes for one in layouts}) == 1:
+        return "nodes"
+    return "ranks" if len(ranks) > 1 else None
+
+
+def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layout]) -> list[Curve]:
+    def at(figure: Figure) -> int:
+        return int(getattr(layouts[figure.launch], model.axis))
+
+    factors = [{k: v for k, v in f.key.factors.items() if k not in ("program", "pattern")} for f in figures]
+    following = following_factors([(at(f), one) for f, one in zip(figures, factors, strict=True)])
+    found: dict[str, Curve] = {}
+    for figure, own in zip(figures, factors, strict=True):
+        rest = {name: value for name, value in own.items() if name not in following}
+        unit = per_node(figure, layouts[figure.launch])[1]
+        curve = found.setdefault(
+            canonical(rest), Curve(model.study, model.tag, model.pattern, model.metric, model.axis, unit, rest)
+        )
+        point = next((p for p in curve.points if p.at == at(figure)), None)
+        if point is None:
+            point = Point(at(figure), layouts[figure.launch], [])
+            curve.points.append(point)
+        point.figures.append(figure)
+    for curve in found.values():
+        curve.points.sort(key=lambda p: p.at)
+    return [curve for curve in found.values() if len(curve.points) > 1]
+
+
+def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
+    """The factors that vary with the axis and have one level at each place of it, as a grid of processes does."""
+    levels: dict[str, dict[int, set[str]]] = {}
+    for at, factors in rows:
+        for name, value in factors.items():
+            levels.setdefault(name, {}).setdefault(at, set()).add(canonical({"": value}))
+    return {
+        name
+        for name, places in levels.items()
+        if all(len(one) == 1 for one in places.values()) and len(set().union(*places.values())) > 1
+    }
+
+
+def _fill_in_efficiency(curves: Sequence[Curve]) -> None:
+    """Against the first point of each curve; the variances of all are moderated together."""
+    pairs = [(curve, point) for curve in curves for point in curve.points[1:]]
+    found = contrast.contrasts([(curve.points[0].figures, point.figures) for curve, point in pairs])
+    for curve in curves:
+        curve.points[0].efficiency = 1.0
+    for (curve, point), one in zip(pairs, found, strict=True):
+        if one is None:
+            continue
+        factor = _work(curve, point) / _work(curve, curve.points[0])
+        point.efficiency = one.ratio * factor
+        point.interval = (one.interval[0] * factor, one.interval[1] * factor) if one.interval else None
+        point.why_no_interval = one.why_no_interval
+
+
+def _work(curve: Curve, point: Point) -> float:
+    """What turns a figure into a rate per rank, or per node where nodes are the axis."""
+    factor, _ = per_node(point.figures[0], point.layout)
+    return factor * (1.0 if curve.axis == "nodes" else point.layout.nodes / point.layout.ranks)

@@ -1,0 +1,244 @@
+"""What each step of a piece of work brought: the steps of a study (step_reader.py) laid over its figures.
+
+A table has a row per step and a column per combination of the factors that no step names. A cell without a figure says
+why; nothing of what the study planned vanishes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import geometric_mean
+from typing import Any
+
+from longshore_study.base.errors import LongshoreError
+from longshore_study.base.json_values import canonical
+from longshore_study.compare import contrast
+from longshore_study.compare.contrast import Contrast
+from longshore_study.metrics.launch_metrics import Figure, Measured, pattern_rank
+from longshore_study.store.launch_store import Launch
+from longshore_study.study_file.study import Step, Study
+
+Factors = dict[str, Any]
+NOT_PLANNED = "not part of the study"
+NOT_YET = "not measured yet"
+NOT_MEASURED = "not measured"
+
+
+@dataclass
+class Cell:
+    """One step in one column."""
+
+    figures: list[Figure] = field(default_factory=list)
+    why: str | None = None
+    """Why there is no figure."""
+    no_change: str | None = None
+    """Why the step changes nothing here: its factors do not exist in this column."""
+    against: str | None = None
+    """The step whose figures the gain is relative to: the former one with figures."""
+    gain: Contrast | None = None
+    overall: Contrast | None = None
+    """Against the first step that has figures."""
+
+    @property
+    def value(self) -> float | None:
+        """The geometric mean over launches, so that a gain is the ratio of the values it stands between."""
+        return geometric_mean(f.value for f in self.figures) if self.figures else None
+
+    @property
+    def spread(self) -> tuple[float, float] | None:
+        values = [f.value for f in self.figures]
+        return (min(values), max(values)) if values else None
+
+    @property
+    def doubts(self) -> list[str]:
+        return sorted({f.above for f in self.figures if f.above})
+
+
+@dataclass
+class StepTable:
+    study: str
+    tag: str
+    pattern: str
+    metric: str
+    unit: str
+    steps: tuple[Step, ...]
+    columns: list[Factors]
+    cells: list[list[Cell]]
+    """Of each step, in the order of the columns."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The launches of one study and tag, and the steps that go with them."""
+
+    study: str
+    tag: str
+    launches: list[Launch]
+    steps: tuple[Step, ...]
+    planned: list[Factors]
+    """All combinations that the study asks for, as its file names them; nothing where there is no file."""
+
+
+def sources(launches: Iterable[Launch], given: Study | None = None, problems: list[str] | None = None) -> list[Source]:
+    """The steps of each study and tag: of the file that is given, else of the copy beside the launches, else those that
+    an importer found. Studies without steps are left out; a copy that cannot be read is added to `problems`."""
+    groups: dict[tuple[str, str], list[Launch]] = {}
+    for launch in launches:
+        groups.setdefault((launch.study, launch.tag), []).append(launch)
+    found = []
+    for (study_name, tag), members in groups.items():
+        study = given if given is not None and given.name == study_name else None
+        try:
+            study = study or _kept_study(members)
+            planned = _planned(study) if study else []
+        except LongshoreError as error:
+            if problems is not None:
+                problems.append(f"the steps of {study_name} are not known: {error}")
+            continue
+        steps = study.steps if study else _imported_steps(members, problems)
+        if steps:
+            found.append(Source(study_name, tag, members, steps, planned))
+    return found
+
+
+def step_tables(source: Source, measured: Measured) -> list[StepTable]:
+    """A table for each pattern that has steps. REQUIRES: `measured` is of the launches of `source`."""
+    patterns = sorted({step.pattern for step in source.steps}, key=pattern_rank)
+    return [table for pattern in patterns if (table := _table(source, measured, pattern)) is not None]
+
+
+def _table(source: Source, measured: Measured, pattern: str) -> StepTable | None:
+    steps = tuple(step for step in source.steps if step.pattern == pattern)
+    known = _Known(source, measured, pattern, {factor for step in steps for factor in step.levels})
+    columns = known.columns()
+    if not columns:
+        return None
+    cells = [[known.cell(step, column) for column in columns] for step in steps]
+    _compare(steps, cells)
+    return StepTable(source.study, source.tag, pattern, known.metric, known.unit, steps, columns, cells)
+
+
+class _Known:
+    """What is known of one pattern: figures by their column, and reasons for there being none."""
+
+    def __init__(self, source: Source, measured: Measured, pattern: str, named: set[str]) -> None:
+        self.named = named
+        """The factors that the steps name: all others make the columns."""
+        mine = [f for f in measured.figures if f.key.pattern == pattern and f.main]
+        self.metric, self.unit = (mine[0].key.metric, mine[0].unit) if mine else ("", "")
+        self.figures: dict[str, list[tuple[Factors, Figure]]] = {}
+        for figure in mine:
+            factors = told(figure.key.factors)
+            self.figures.setdefault(canonical(self.rest(factors)), []).append((factors, figure))
+        self.absent = [(told(key.factors), reason) for key, reason in measured.absent.items() if key.pattern == pattern]
+        self.failed = [(factors, _problem(launch)) for launch in measured.failed for factors in _asked(launch, pattern)]
+        self.planned = [told(factors) for factors in source.planned if factors.get("program") == pattern]
+
+    def rest(self, factors: Factors) -> Factors:
+        return {name: value for name, value in factors.items() if name not in self.named}
+
+    def columns(self) -> list[Factors]:
+        """In the order of the study file. Results tell more factors (defaults) than what was asked for, so a column
+        that was asked for is the one of the results that it fits."""
+        seen: dict[str, Factors] = {}
+        for factors, _ in (*itertools.chain.from_iterable(self.figures.values()), *self.absent):
+            rest = self.rest(factors)
+            seen.setdefault(canonical(rest), rest)
+        ordered: dict[str, Factors] = {}
+        for asked in (*self.planned, *(factors for factors, _ in self.failed)):
+            rest = self.rest(asked)
+            if canonical(rest) not in ordered:
+                fitting = [column for column in seen.values() if agree(column, rest)]
+                ordered |= {canonical(column): column for column in fitting or [rest]}
+        return list((ordered | seen).values())
+
+    def cell(self, step: Step, column: Factors) -> Cell:
+        found = [f for factors, f in self.figures.get(canonical(column), ()) if agree(factors, step.levels)]
+        if found:
+            lacking = [name for name in step.changes if name not in found[0].key.factors]
+            all_lack = len(lacking) == len(step.changes)
+            return Cell(found, no_change=f"{' and '.join(lacking)} cannot be chosen here" if all_lack else None)
+        for factors, reason in (*self.absent, *self.failed):
+            if agree(factors, step.levels) and agree(self.rest(factors), column):
+                return Cell(why=reason)
+        asked = any(agree(factors, step.levels) and agree(self.rest(factors), column) for factors in self.planned)
+        return Cell(why=NOT_YET if asked else NOT_PLANNED if self.planned else NOT_MEASURED)
+
+
+def _compare(steps: Sequence[Step], cells: Sequence[Sequence[Cell]]) -> None:
+    """Fills in the gains, of all cells at once: their variances are moderated together."""
+    wanted: list[tuple[str, Cell, Cell]] = []
+    for column in range(len(cells[0])):
+        measured = [(step.name, row[column]) for step, row in zip(steps, cells, strict=True) if row[column].figures]
+        for (former_name, former), (_, latter) in itertools.pairwise(measured):
+            latter.against = former_name
+            if latter.no_change is None:
+                wanted.append(("gain", former, latter))
+        if len(measured) > 1:
+            wanted.append(("overall", measured[0][1], measured[-1][1]))
+    # Apart, for the whole way is no independent look at the variance of its parts.
+    for what in ("gain", "overall"):
+        chosen = [(former, latter) for kind, former, latter in wanted if kind == what]
+        found = contrast.contrasts([(former.figures, latter.figures) for former, latter in chosen])
+        for (_, latter), one in zip(chosen, found, strict=True):
+            setattr(latter, what, one)
+
+
+def agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two sets of factors say the same as far as both speak."""
+    return all(other[name] == value for name, value in one.items() if name in other)
+
+
+def told(factors: Mapping[str, Any]) -> Factors:
+    """Without the names of program and pattern, which the table says already."""
+    return {name: value for name, value in factors.items() if name not in ("program", "pattern")}
+
+
+def _asked(launch: Launch, pattern: str) -> Iterator[Factors]:
+    """What a launch was asked to measure: known also when it failed."""
+    if launch.cell.get("program") == pattern:
+        within = launch.envelope.get("within") or {}
+        for levels in itertools.product(*within.values()):
+            yield told({**launch.cell, **dict(zip(within, levels, strict=True))})
+
+
+def _problem(launch: Launch) -> str:
+    return "failed: " + (launch.problem or "").removeprefix(f"{launch.path}: ")
+
+
+def _planned(study: Study) -> list[Factors]:
+    from longshore_study.planning.plan import make_plan  # noqa: PLC0415 - imported figures have none
+
+    return [
+        {**cell.factors, **dict(zip(cell.within, levels, strict=True))}
+        for cell in make_plan(study).cells
+        for levels in itertools.product(*cell.within.values())
+    ]
+
+
+def _kept_study(launches: Sequence[Launch]) -> Study | None:
+    """The study file that the launches were last run with, from the copy in their session's folder."""
+    known = [launch for launch in launches if (launch.envelope.get("study_file") or {}).get("digest")]
+    for launch in sorted(known, key=lambda one: str(one.envelope.get("started") or ""), reverse=True):
+        path = launch.path.parent / f"study-{launch.envelope['study_file']['digest']}.toml"
+        if path.exists():
+            from longshore_study.study_file import reader  # noqa: PLC0415 - imported launches have none
+
+            return reader.load(path)
+    return None
+
+
+def _imported_steps(launches: Sequence[Launch], problems: list[str] | None) -> tuple[Step, ...]:
+    """Those that an importer wrote into the envelope, in their order."""
+    steps: dict[str, Step] = {}
+    for launch in launches:
+        for one in launch.envelope.get("steps") or ():
+            try:
+                levels = dict(one["levels"])
+                steps.setdefault(str(one["name"]), Step(str(one["name"]), str(one["pattern"]), levels, levels))
+            except (KeyError, TypeError, ValueError):
+                if problems is not None:
+                    problems.append(f"{launch.path}:1: not a step, and not used: {one!r:.80}")
+    return tuple(steps.values())

@@ -1,0 +1,171 @@
+"""Which strategy wins on this machine, and how far it is from its bound: for `show --winners` and the report.
+
+Variants are ranked among those that do the same work (same factors of the problem, same number of ranks); strategies
+and transports compete. The bound is the memory copy that the control cells measure, launched in the same way in the
+same session, so that a noisy hour lowers both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from longshore_study.base.json_values import canonical
+from longshore_study.compare.contrast import Contrast, contrasts
+from longshore_study.metrics.launch_metrics import CONTROL, Figure, pattern_rank
+from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
+from longshore_study.store import selection
+from longshore_study.store.launch_store import Store
+
+WORK = {
+    "stream": ("kernel", "elements", "type"),
+    "gather": ("operation", "requests", "table"),
+    "halo": ("contiguous", "domain", "halo", "fields", "type", "periodic"),
+    "sort": ("keys", "scaling", "max_key", "key_pattern"),
+}
+"""Per pattern, the factors that say what is to be done; all others say how."""
+
+WORK_BETWEEN = ("ranks", "nodes", "ranks_per_node", "environment")
+_SAME_LAUNCHING = ("transport", "ranks", "nodes", "ranks_per_node", "environment")
+
+
+@dataclass(eq=False)
+class Entry:
+    """One variant doing one piece of work, over its launches."""
+
+    pattern: str
+    work: dict[str, Any]
+    how: dict[str, Any]
+    unit: str
+    better: str
+    figures: list[Figure] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    """Of memory copy, per launch, where it is known."""
+    rank: int = 0
+    near: bool = False
+    """The launches do not tell it from the winner."""
+
+    @property
+    def values(self) -> list[float]:
+        return [figure.value for figure in self.figures]
+
+    @property
+    def value(self) -> float:
+        return median(self.values)
+
+    @property
+    def share(self) -> float | None:
+        return median(self.shares) if self.shares else None
+
+    @property
+    def spread(self) -> float:
+        """Largest minus smallest of the launches, relative to their median."""
+        return (max(self.values) - min(self.values)) / self.value
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "pattern": self.pattern,
+            "work": self.work,
+            "how": self.how,
+            "value": self.value,
+            "unit": self.unit,
+            "launches": len(self.values),
+            "spread": round(self.spread, 4),
+            "of_memory_copy": self.share,
+            "rank": self.rank,
+            "winner": self.rank == 1,
+            "not_told_from_winner": self.near,
+        }
+
+
+def entries(figures: Iterable[Figure]) -> list[Entry]:
+    """All variants, ranked within their work: by pattern, then work, then best first."""
+    kept = list(figures)
+    copies = memory_copies(kept)
+    found: dict[str, Entry] = {}
+    for figure in kept:
+        pattern = figure.key.pattern
+        if pattern == CONTROL or pattern not in WORK:
+            continue
+        cell = {name: value for name, value in figure.key.cell.items() if name != "program"}
+        factors = {**cell, **figure.key.variant}
+        work_names = (*WORK[pattern], *WORK_BETWEEN)
+        work = {name: value for name, value in factors.items() if name in work_names and value not in ({}, None)}
+        how = {name: value for name, value in factors.items() if name not in work_names}
+        name = canonical({"pattern": pattern, "work": work, "how": how})
+        entry = found.setdefault(name, Entry(pattern, work, how, figure.unit, figure.better))
+        entry.figures.append(figure)
+        copy = copies.get(_launching(figure, factors))
+        moved = moved_gigabytes_per_second(pattern, figure.value, factors)
+        if copy and moved is not None:
+            entry.shares.append(moved / copy)
+    return _ranked(found.values())
+
+
+def memory_copies(figures: Iterable[Figure]) -> dict[str, float]:
+    """GB/s of the control `copy`, per way of launching and session: the median over its launches."""
+    values: dict[str, list[float]] = {}
+    for figure in figures:
+        if figure.key.pattern == CONTROL and figure.key.variant.get("kernel") == "copy":
+            values.setdefault(_launching(figure, figure.key.cell), []).append(figure.value)
+    return {place: median(found) for place, found in values.items()}
+
+
+def _launching(figure: Figure, factors: Mapping[str, Any]) -> str:
+    return canonical({**{name: factors.get(name) for name in _SAME_LAUNCHING}, "when": [figure.tag, figure.session]})
+
+
+def _ranked(found: Iterable[Entry]) -> list[Entry]:
+    groups: dict[str, list[Entry]] = {}
+    for entry in found:
+        groups.setdefault(canonical({"pattern": entry.pattern, "work": entry.work}), []).append(entry)
+    ordered = sorted(groups.values(), key=lambda group: (pattern_rank(group[0].pattern), _size(group[0])))
+    for group in ordered:
+        group.sort(key=lambda entry: entry.value, reverse=group[0].better != "lower")
+        for place, entry in enumerate(group, 1):
+            entry.rank = place
+    ranked = [entry for group in ordered for entry in group]
+    pairs = [(group[0], entry) for group in ordered for entry in group[1:]]
+    for (_, entry), near in zip(pairs, not_told_apart(pairs), strict=True):
+        entry.near = near
+    return ranked
+
+
+def not_told_apart(pairs: Sequence[tuple[Entry, Entry]]) -> list[bool]:
+    """Of each pair (better, other): whether the 95 % interval of their ratio includes 1, where launches are compared
+    with themselves if they measured both; whether figures overlap, where nothing says how much launches differ."""
+    near = [False] * len(pairs)
+    for pattern in dict.fromkeys(better.pattern for better, _ in pairs):
+        places = [place for place, (better, _) in enumerate(pairs) if better.pattern == pattern]
+        ratios = contrasts([(pairs[place][0].figures, pairs[place][1].figures) for place in places])
+        for place, ratio in zip(places, ratios, strict=True):
+            near[place] = _near(*pairs[place], ratio)
+    return near
+
+
+def _near(better: Entry, other: Entry, ratio: Contrast | None) -> bool:
+    if ratio is not None and ratio.interval is not None:
+        return ratio.interval[1] >= 1.0
+    if better.better == "lower":
+        return min(other.values) <= max(better.values)
+    return max(other.values) >= min(better.values)
+
+
+def newest_session(store: Store, name: str, session: str | None = None) -> tuple[str, str, str]:
+    """(study, tag, session) of the launches stored last, of this study, else of this tag: winners of one table were
+    measured in one state of the machine. Raises UsageError when there is no such study, tag or session."""
+    stored = selection.stored_names(store)
+    selection.require_known(name, {one for triple in stored for one in triple[:2]}, "tag or study")
+    own = [triple for triple in stored if triple[0] == name] or [triple for triple in stored if triple[1] == name]
+    if session is not None:
+        selection.require_known(session, {triple[2] for triple in own}, f"session of '{name}'")
+        own = [triple for triple in own if triple[2] == session]
+    return max(own, key=lambda names: store.session_path(*names).stat().st_mtime)
+
+
+def _size(entry: Entry) -> list[tuple[float, str]]:
+    """Pieces of work in the order of the command line's factors, numbers by size."""
+    levels = [entry.work.get(name) for name in (*WORK[entry.pattern], *WORK_BETWEEN)]
+    return [(float(level), "") if isinstance(level, int | float) else (0.0, str(level or "")) for level in levels]

@@ -1,0 +1,118 @@
+"""With what the changes of a comparison are associated: rules over factor levels (rules.py), and what
+differs in provenance between the two sides. "Associated with" is all that a comparison can say: only a study that sets
+the factor itself, in random order and with all else equal, tells the cause (confirming_study.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.attribution.rules import Case, Condition, Rule, find_rules
+from longshore_study.base import terminal
+from longshore_study.compare.differences import InRows, in_rows
+from longshore_study.compare.judgement import Comparison
+from longshore_study.compare.pairing import Row
+from longshore_study.stats import verdict
+
+SCHEMA = 1
+DIFFERS = "differs: "
+"""Before the name of a property: a factor of rows whose two sides differ in it, where other rows' do not."""
+
+
+@dataclass(frozen=True)
+class Attribution:
+    comparison: Comparison
+    cases: list[Row]
+    """The rows that were asked: those with a verdict of their own."""
+    factors: list[Mapping[str, Any]]
+    rules: list[Rule]
+    left: list[float]
+    """Of each case, what no rule explains."""
+    differences: list[InRows]
+    """What differs between the sides, and in which of these rows."""
+
+    def rows_of(self, rule: Rule) -> list[Row]:
+        return [self.cases[place] for place in rule.covered]
+
+    @property
+    def unexplained(self) -> list[Row]:
+        """Changed rows that no rule covers."""
+        covered = {place for rule in self.rules for place in rule.covered}
+        changed = (verdict.REGRESSED, verdict.IMPROVED)
+        return [row for place, row in enumerate(self.cases) if row.verdict in changed and place not in covered]
+
+
+def attribute(comparison: Comparison) -> Attribution:
+    rows = [row for row in comparison.rows if row.judgement is not None and row.effect is not None]
+    found = in_rows((comparison.reference, comparison.new), rows)
+    factors = [_factors(row, place, found) for place, row in enumerate(rows)]
+    cases = [_case(row, told) for row, told in zip(rows, factors, strict=True)]
+    rules, left = find_rules(cases, comparison.margin) if cases else ([], [])
+    return Attribution(comparison, rows, list(factors), rules, left, found)
+
+
+def _factors(row: Row, place: int, found: Iterable[InRows]) -> dict[str, Any]:
+    told = {name: value for name, value in row.key.factors.items() if name != "program"}
+    return told | {f"{DIFFERS}{one.difference.name}": place in one.rows for one in found}
+
+
+def _case(row: Row, factors: Mapping[str, Any]) -> Case:
+    assert row.estimate is not None  # noqa: S101 - chosen by the caller
+    one = row.estimate.judged
+    assert one is not None  # noqa: S101 - a row with a judgement has it
+    return Case(factors, one.difference, one.se, one.df)
+
+
+def condition_text(condition: Condition) -> str:
+    """As a condition of --where, where it is of a factor."""
+    if condition.factor.startswith(DIFFERS):
+        return f"{condition.factor.removeprefix(DIFFERS)} {'differs' if condition.levels[0] else 'does not differ'}"
+    name = condition.factor
+    if condition.least is not None and condition.most is not None:
+        if condition.least == condition.most:
+            return f"{name} == {condition.levels[0]}"
+        return f"{min(condition.levels)} <= {name} and {name} <= {max(condition.levels)}"
+    if len(condition.levels) == 1:
+        return f"{name} == {_level(condition.levels[0])}"
+    return f"{name} in [{', '.join(_level(level) for level in condition.levels)}]"
+
+
+def _level(level: Any) -> str:
+    return f"'{level}'" if isinstance(level, str) else terminal.factor(level)
+
+
+def rule_text(rule: Rule) -> str:
+    return " and ".join(condition_text(one) for one in rule.conditions) or "every row"
+
+
+def document(attribution: Attribution, confirm: str | None) -> dict[str, Any]:
+    """What `attribute --json` prints."""
+    from longshore_study.compare.estimate import ratio, ratios  # noqa: PLC0415 - for JSON and the report
+
+    return {
+        "schema": SCHEMA,
+        "reference": attribution.comparison.reference.name,
+        "new": attribution.comparison.new.name,
+        "margin": attribution.comparison.margin,
+        "verdict": attribution.comparison.verdict,
+        "rules": [
+            {
+                "associated_with": rule_text(rule),
+                "conditions": [{"factor": c.factor, "levels": list(c.levels)} for c in rule.conditions],
+                "goodness_ratio": ratio(rule.difference, "higher"),
+                "interval": ratios(rule.interval, "higher"),
+                "p": rule.p,
+                "rows": len(rule.covered),
+                "changed": sum(r.verdict in (verdict.REGRESSED, verdict.IMPROVED) for r in attribution.rows_of(rule)),
+            }
+            for rule in attribution.rules
+        ],
+        "unexplained": [
+            {"pattern": row.key.pattern, "variant": row.key.variant, "between": row.key.cell, "verdict": row.verdict}
+            for row in attribution.unexplained
+        ],
+        "provenance": [{**one.difference.as_json(), "rows": len(one.rows)} for one in attribution.differences],
+        "confirm": confirm,
+    }

@@ -1,0 +1,3 @@
+"""Text, values and conditions that every package uses. It imports no other package of the study
+tool.
+"""

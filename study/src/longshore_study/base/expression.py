@@ -1,0 +1,212 @@
+"""Conditions over factors, as `exclude` of a study file and `--where` of the command line have them.
+
+    transport == 'threads' and environment != {}
+    1 < nodes <= 4 and mode in ['waitall', 'persistent'] and not (halo == 3)
+
+expression_parser.py makes a tree of the text; nothing of it is ever handed to eval or to a shell. A factor that a row
+does not have equals nothing, is less than nothing and is in nothing; so for a row without modes `mode == 'x'` is false
+and `mode != 'x'` is true.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from longshore_study.base.errors import LongshoreError, nearest, suggestion
+from longshore_study.base.expression_parser import (
+    Chain,
+    ExpressionError,
+    Literal,
+    Logical,
+    Name,
+    Node,
+    Not,
+    canonical,
+    parse_tree,
+)
+
+__all__ = ["Expression", "ExpressionError", "canonical", "parse"]
+
+R = TypeVar("R")
+
+
+class Absent:
+    """The value of a factor that a row does not have."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A parsed condition; `text` is kept for messages."""
+
+    text: str
+    tree: Node
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(node.name for node in _walk(self.tree) if isinstance(node, Name))
+
+    def comparisons(self) -> Iterator[tuple[str, Any]]:
+        """Each (factor, literal) that the condition compares: what a reader of typing mistakes needs to look at."""
+        for node in _walk(self.tree):
+            if not isinstance(node, Chain):
+                continue
+            for left, operator, right in zip(node.operands, node.operators, node.operands[1:], strict=False):
+                match left, right:
+                    case (Name(name), Literal(value)) | (Literal(value), Name(name)):
+                        listed = operator in ("in", "not in") and isinstance(value, list)
+                        yield from ((name, one) for one in (value if listed else [value]))
+
+    def check_names(self, known: Iterable[str]) -> None:
+        """Raises when the condition speaks of a factor that is not in `known`."""
+        names = sorted({canonical(name) for name in known})
+        for name in sorted(self.names):
+            if name not in names:
+                near = nearest(name, names)
+                hint = f"did you mean '{near}'?" if near else f"known: {', '.join(names)}"
+                raise ExpressionError(f'unknown factor {name!r} in the condition "{self.text}"; {hint}')
+
+    def select(self, rows: Sequence[R], factors: Callable[[R], Mapping[str, Any]]) -> list[R]:
+        """The rows whose factors meet the condition. Raises ExpressionError where it speaks of a factor that none has,
+        and LongshoreError, with the likely typing mistake, where it leaves none of them."""
+        if rows:
+            self.check_names({name for row in rows for name in factors(row)})
+        chosen = [row for row in rows if self.matches(factors(row))]
+        if rows and not chosen:
+            raise LongshoreError(f'the condition "{self.text}" leaves nothing{self._never_met(map(factors, rows))}')
+        return chosen
+
+    def _never_met(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        """The word that it compares a factor with and that is no value of this factor, where there is one."""
+        values: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            for name, value in row.items():
+                values[canonical(name)].add(str(value))
+        for name, word in self.comparisons():
+            if isinstance(word, str) and word not in values[name]:
+                known = f" (known: {', '.join(sorted(values[name]))})"
+                return f": no row has {name} '{word}'{suggestion(word, values[name]) or known}"
+        return ""
+
+    def matches(self, values: Mapping[str, Any]) -> bool:
+        """Whether the condition holds for these values of the factors."""
+        found = {canonical(name): value for name, value in values.items()}
+        return _truth(_value(self.tree, found, self.text), self.text)
+
+
+def parse(text: str) -> Expression:
+    """Reads a condition; raises ExpressionError that shows where reading stopped."""
+    return Expression(text, parse_tree(text))
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    yield node
+    match node:
+        case Not(term):
+            yield from _walk(term)
+        case Logical(_, terms) | Chain(terms, _):
+            for term in terms:
+                yield from _walk(term)
+
+
+def _value(node: Node, values: Mapping[str, Any], text: str) -> Any:
+    match node:
+        case Literal(value):
+            return value
+        case Name(name):
+            value = values.get(name, ABSENT)
+            return ABSENT if value is None else value
+        case Not(term):
+            return not _truth(_value(term, values, text), text)
+        case Logical("and", terms):
+            return all(_truth(_value(term, values, text), text) for term in terms)
+        case Logical(_, terms):
+            return any(_truth(_value(term, values, text), text) for term in terms)
+        case Chain(operands, operators):
+            found = [_value(operand, values, text) for operand in operands]
+            return all(
+                _related(left, operator, right, text)
+                for left, operator, right in zip(found, operators, found[1:], strict=False)
+            )
+
+
+def _truth(value: Any, text: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value is ABSENT:
+        return False
+    raise ExpressionError(f'the condition "{text}" asks whether {value!r} is true; compare it with something')
+
+
+def _number(value: Any) -> float | None:
+    """Factors come from TOML and from records, where a number may have become text."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", value):
+        return float(value) if any(mark in value for mark in ".eE") else int(value)
+    return None
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if left is ABSENT or right is ABSENT:
+        return False
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_equal, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_equal(left[key], right[key]) for key in left)
+    numbers = _number(left), _number(right)
+    if numbers[0] is not None and numbers[1] is not None:
+        return numbers[0] == numbers[1]
+    return type(left) is type(right) and bool(left == right)
+
+
+def _related(left: Any, operator: str, right: Any, text: str) -> bool:
+    if operator == "==":
+        return _equal(left, right)
+    if operator == "!=":
+        return not _equal(left, right)
+    if operator in ("in", "not in"):
+        return _contains(left, right, text) is (operator == "in")
+    if left is ABSENT or right is ABSENT:
+        return False
+    low, high = _number(left), _number(right)
+    if low is None or high is None:
+        if not (isinstance(left, str) and isinstance(right, str)):
+            raise ExpressionError(f'the condition "{text}" orders {left!r} and {right!r}, which have no order')
+        return _ordered(left, operator, right)
+    return _ordered(low, operator, high)
+
+
+def _ordered(left: Any, operator: str, right: Any) -> bool:
+    match operator:
+        case "<":
+            return bool(left < right)
+        case "<=":
+            return bool(left <= right)
+        case ">":
+            return bool(left > right)
+        case _:
+            return bool(left >= right)
+
+
+def _contains(item: Any, among: Any, text: str) -> bool:
+    if item is ABSENT or among is ABSENT:
+        return False
+    if isinstance(among, list):
+        return any(_equal(item, one) for one in among)
+    if isinstance(among, dict):
+        return item in among
+    if isinstance(among, str) and isinstance(item, str):
+        return item in among
+    raise ExpressionError(f'the condition "{text}" looks for {item!r} in {among!r}, which is no list, table or text')

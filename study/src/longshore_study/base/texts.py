@@ -1,0 +1,164 @@
+"""Numbers as a reader wants them: three significant digits, thin spaces in long ones, ratios in words."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# Narrow, and no place to break a line.
+_THIN_SPACE = "\u202f"
+# How a unit of the records is written out on axes and beside figures.
+UNIT_NAMES = {"1/s": "/s", "us": "µs", "seconds": "s"}
+
+
+def name_text(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def whole_number(value: int) -> str:
+    """All digits, in groups: two sizes that differ must not look the same."""
+    return _grouped(str(value))
+
+
+def plain_number(value: float) -> str:
+    """At most four significant digits, never an exponent where a person would not write one."""
+    if not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e6 or abs(value) < 1e-4:
+        return _scientific(value)
+    text = f"{value:.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return _grouped(text)
+
+
+def figure(value: float | None, unit: str = "") -> str:
+    """Three significant digits (all before the point) and the unit; "–" where there is no value."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if not unit:
+        return _significant(value)
+    return quantity(unit, [value]).told(value)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """How the figures of one unit are written where they stand together: in millions, where there are millions."""
+
+    divisor: float
+    name: str
+
+    def number(self, value: float | None) -> str:
+        return figure(None if value is None else value / self.divisor)
+
+    def tick(self, value: float) -> str:
+        return plain_number(value / self.divisor)
+
+    def told(self, value: float) -> str:
+        return f"{self.number(value)} {self.name}".rstrip()
+
+
+def quantity(unit: str, values: Iterable[float]) -> Quantity:
+    largest = max(values, default=0.0)
+    for divisor, word in ((1e9, "billion"), (1e6, "million")):
+        if largest >= divisor:
+            return Quantity(divisor, f"{word} {unit_name(unit)}".replace(" /", "/"))
+    return Quantity(1.0, unit_name(unit))
+
+
+def unit_name(unit: str) -> str:
+    return UNIT_NAMES.get(unit, unit)
+
+
+def ratio(value: float | None) -> str:
+    """0.0572 -> "0.057", 1.021 -> "1.021": three decimals tell it from the margin, more would be noise."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{value:.3f}" if 0.01 <= value < 10 else _significant(value)
+
+
+def ratio_in_words(value: float) -> str:
+    """Of a figure where higher is better: 0.0572 -> "17.5 times lower", 1.03 -> "3.0 % higher"."""
+    if not math.isfinite(value) or value <= 0:
+        return "not comparable"
+    larger = max(value, 1 / value)
+    direction = "higher" if value > 1 else "lower"
+    if larger >= 1.5:
+        return f"{_significant(larger)} times {direction}"
+    return f"{abs(value - 1) * 100:.1f}{_THIN_SPACE}% {direction}"
+
+
+def change(value: float | None) -> str:
+    """Signed: 0.94 -> "−6.0 %", 17.5 -> "×17.5", 0.057 -> "÷17.5"."""
+    if value is None or not math.isfinite(value) or value <= 0:
+        return "–"
+    if value >= 3:
+        return f"×{_significant(value)}"
+    if value <= 1 / 3:
+        return f"÷{_significant(1 / value)}"
+    size = f"{abs(value - 1) * 100:.1f}"
+    sign = "" if size == "0.0" else "+" if value > 1 else "−"
+    return f"{sign}{size}{_THIN_SPACE}%"
+
+
+def share(part: float) -> str:
+    """0.873 -> "87 %"."""
+    text = f"{part * 100:.0f}" if part >= 0.1 else f"{part * 100:.1f}".removesuffix(".0")
+    return f"{text}{_THIN_SPACE}%"
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def seconds(value: float | None) -> str:
+    if value is None or not math.isfinite(value):
+        return "–"
+    for limit, factor, name in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (120.0, 1.0, "s")):
+        if value < limit:
+            return f"{_significant(value * factor)} {name}"
+    return f"{_significant(value / 60)} min"
+
+
+def _significant(value: float) -> str:
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e6 or abs(value) < 1e-3:
+        return _scientific(value)
+    # Rounded first: 999.6 must be asked for its digits as 1000.
+    rounded = float(f"{value:.3g}") if abs(value) < 1000 else value
+    decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
+    return _grouped(f"{rounded:.{decimals}f}")
+
+
+def _scientific(value: float) -> str:
+    exponent = max(sys.float_info.min_10_exp, math.floor(math.log10(abs(value)) + 1e-12))
+    mantissa = f"{value / 10.0**exponent:.3g}"
+    if mantissa == "10":
+        mantissa, exponent = "1", exponent + 1
+    return f"10{_raised(exponent)}" if mantissa == "1" else f"{mantissa}·10{_raised(exponent)}"
+
+
+def power_of_two(value: int) -> str:
+    """65536 -> "2¹⁶". REQUIRES: a power of two."""
+    return f"2{_raised(value.bit_length() - 1)}"
+
+
+def _raised(exponent: int) -> str:
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _grouped(text: str) -> str:
+    whole, dot, rest = text.partition(".")
+    digits = whole.lstrip("-")
+    if len(digits) > 4:
+        groups: list[str] = []
+        while digits:
+            groups.insert(0, digits[-3:])
+            digits = digits[:-3]
+        whole = ("-" if whole.startswith("-") else "") + _THIN_SPACE.join(groups)
+    return whole + dot + rest

@@ -1,0 +1,9 @@
+"""The command line: options, completion, and one module per command. It imports every other
+package.
+"""
+
+from __future__ import annotations
+
+from longshore_study.cli.command_line import main
+
+__all__ = ["main"]

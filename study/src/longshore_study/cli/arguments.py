@@ -1,0 +1,32 @@
+"""What is typed after `longshore`: the verb, and what belongs to it. The command line and its completion agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longshore_study.base.errors import UsageError
+
+_FLAGS = ("--json", "-v", "--verbose", "--no-color")
+
+
+def split_arguments(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The verb and what belongs to it; shared options are also accepted before the verb."""
+    before: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "__complete":
+            return word, rest
+        if word == "--store":
+            if not rest:
+                raise UsageError("--store needs the name of a folder")
+            before += [word, rest.pop(0)]
+        elif word in _FLAGS or word.startswith("--store="):
+            before.append(word)
+        elif word in ("-h", "--help", "--version"):
+            return word, []
+        elif word.startswith("-"):
+            raise UsageError(f"unknown option '{word}' before the verb ('longshore --help' lists verbs and options)")
+        else:
+            return word, before + rest
+    return None, before

@@ -1,0 +1,72 @@
+"""`longshore check`: everything that is wrong with a study file, and whether this machine could run it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from typing import Any
+
+from longshore_study.base.errors import EXIT_OK, EXIT_USAGE, LongshoreError
+from longshore_study.base.terminal import count
+from longshore_study.execution.batch_session import refuse_too_few_nodes
+from longshore_study.execution.launch_resolver import make_starter
+from longshore_study.planning.plan import make_plan
+from longshore_study.study_file.reader import StudyFileError, load
+from longshore_study.study_file.study import Study
+
+EXAMPLES = """examples:
+  longshore check study.toml
+
+exit status: 0 the file is right (a launcher or program that is missing here is only mentioned), 64 it is not"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("study", metavar="STUDY.toml", nargs="+", help="one or more study files")
+
+
+def run(args: argparse.Namespace) -> int:
+    answers = [_check(path) for path in args.study]
+    if args.json:
+        print(json.dumps({"schema": 1, "files": answers}, indent=1))
+    else:
+        for answer in answers:
+            for problem in answer["problems"]:
+                print(problem, file=sys.stderr)
+            if not answer["problems"]:
+                launches = f"{count(answer['cells'], 'cell')}, {count(answer['launches'], 'launch')} per session"
+                print(f"{answer['file']}: correct; {launches} ('longshore plan' says more)")
+            for remark in answer["remarks"]:
+                print(f"{answer['file']}: note: {remark}")
+    return EXIT_USAGE if any(answer["problems"] for answer in answers) else EXIT_OK
+
+
+def _check(path: str) -> dict[str, Any]:
+    answer: dict[str, Any] = {"file": path, "problems": [], "remarks": [], "cells": 0, "launches": 0}
+    try:
+        plan = make_plan(load(path))
+        refuse_too_few_nodes(plan.study, plan.cells)
+    except StudyFileError as error:
+        return {**answer, "problems": error.problems}
+    except LongshoreError as error:
+        return {**answer, "problems": [str(error)]}
+    remarks = []
+    try:
+        make_starter(plan, dry_run=plan.study.launcher.job is not None)
+    except LongshoreError as error:
+        remarks.append(str(error))
+    remarks += _missing_programs(plan.study)
+    return {**answer, "remarks": remarks, "cells": len(plan.cells), "launches": plan.launches_per_session}
+
+
+def _missing_programs(study: Study) -> list[str]:
+    """Of other people's programs, what is not here; one that a stack may have on its own PATH is not looked for."""
+    missing = []
+    for external in study.externals:
+        name = external.command[0]
+        elsewhere = "{" in name or ("stack" in external.between and "/" not in name)
+        if not elsewhere and shutil.which(name) is None:
+            missing.append(f"'{name}' of [[external]] {external.name} is no program that is found here")
+    return missing

@@ -1,0 +1,27 @@
+"""`longshore completion`: what a shell needs to complete verbs, options and stored names with the Tab key."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from longshore_study.base.errors import EXIT_OK
+from longshore_study.cli import completion
+
+EXAMPLES = """examples:
+  source <(longshore completion bash)                                     in ~/.bashrc
+  source <(longshore completion zsh)                                      in ~/.zshrc, after compinit
+  longshore completion fish > ~/.config/fish/completions/longshore.fish
+
+Verbs, options, formats, and the tags, studies and sessions of the store are completed."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("shell", metavar="SHELL", choices=tuple(completion.SCRIPTS), help="bash, zsh or fish")
+
+
+def run(args: argparse.Namespace) -> int:
+    script = completion.SCRIPTS[args.shell]
+    print(json.dumps({"schema": 1, "shell": args.shell, "script": script}, indent=1) if args.json else script, end="")
+    return EXIT_OK

@@ -1,0 +1,233 @@
+"""`longshore export`: stored figures, a comparison or a run report, for other tools and for papers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.compare.estimate import PLAIN
+from longshore_study.metrics import metric_rows
+from longshore_study.metrics.launch_metrics import Figure, Measured, measure, unit_of_whom
+from longshore_study.output import export_tables, file_format
+from longshore_study.store import selection
+from longshore_study.store.launch_store import Launch, Store
+
+EXAMPLES = """\
+examples:
+  longshore export > figures.csv
+  longshore export new -o figures.jsonl                        the ending of a file decides on its format
+  longshore export --samples > repetitions.csv
+  longshore export new -o figures.parquet
+  longshore export new -o table.tex                            a row per variant, for a paper
+  longshore export --compare reference new --format markdown   the rows of a comparison
+  longshore export new --format reframe -o report.json         a run report as ReFrame writes it
+
+CSV, JSON, JSON lines and Parquet: a row per launch, variant and metric; with --samples a row per repetition and
+variant, in seconds. Factors have a column each, named as the option of longshore-bench. Markdown and LaTeX: a row per
+variant, its median over launches, and only the factors that vary. Of a comparison the two figures are geometric means,
+and the column ratio_is says what was taken out of the ratio; raw_ratio is new / reference as they are. --json is
+--format json. What is damaged is named on stderr, with exit status 3.
+"""
+
+ENDINGS = {
+    ".csv": ("csv",), ".json": ("json", "reframe"), ".jsonl": ("jsonl",), ".ndjson": ("jsonl",), ".md": ("markdown",),
+    ".markdown": ("markdown",), ".tex": ("latex",), ".parquet": ("parquet",), ".pq": ("parquet",),
+}  # fmt: skip
+"""Of files, and the formats that they hold."""
+FIXED = ("study", "tag", "session", "launch", "started", "position", "pattern", "metric", "value", "unit", "better")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("names", metavar="NAME", nargs="*", help="tags or studies (default: all that is stored)")
+    parser.add_argument(
+        "--format", choices=(*export_tables.FORMATS, "reframe"),
+        help="csv, json, jsonl, markdown, latex, parquet, or reframe for a run report of ReFrame (default: by the "
+        "ending of FILE; csv on stdout)",
+    )  # fmt: skip
+    parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="the rows of this comparison instead")
+    parser.add_argument("--margin", metavar="M", help="of the comparison: 5%% or 0.05")
+    parser.add_argument("--samples", action="store_true", help="repetitions instead of figures")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there (default, and -: stdout)")
+
+
+def run(args: argparse.Namespace) -> int:
+    store = Store(args.store)
+    _check_options(args)
+    if args.compare:
+        return _export_comparison(args, store)
+    stored = selection.stored_names(store)
+    known = {name for triple in stored for name in triple[:2]}
+    for name in args.names:
+        if name not in known:
+            listed = ", ".join(sorted(known))
+            raise UsageError(f"unknown tag or study '{name}'{suggestion(name, known)} (known: {listed})")
+
+    def read(*, samples: bool) -> Iterator[Launch]:
+        for study, tag, session in stored:
+            if not args.names or {study, tag} & set(args.names):
+                yield from store.launches(study, tag, session, samples=samples)
+
+    launches = list(read(samples=False))
+    measured = measure(launches, metrics=("all",))
+    if args.format == "reframe":
+        from longshore_study.output.reframe_report import run_report  # noqa: PLC0415 - one of many formats
+
+        text = json.dumps(run_report(launches, measured), indent=2, ensure_ascii=False) + "\n"
+        _write(args, text.encode("utf-8", "replace"))
+    elif args.samples and args.format in ("csv", "json", "jsonl"):
+        with _opened(args) as out:
+            export_tables.write_lines(_samples(read(samples=True)), args.format, (*FIXED, "repetition"), out)
+    elif args.samples:
+        rows = [{**shared, **own} for shared, own in _samples(read(samples=True))]
+        _write(args, export_tables.table(rows, args.format, FIXED))
+    elif args.format in ("markdown", "latex"):
+        _write(args, export_tables.table(_summary(measured), args.format))
+    else:
+        figures = [_figure(figure) for figure in measured.figures]
+        _write(args, export_tables.table(figures, args.format, FIXED))
+    return _told(measured.problems, damaged=bool(measured.damaged))
+
+
+def _told(problems: Iterable[str], *, damaged: bool) -> int:
+    for problem in problems:
+        print(f"longshore: not exported: {problem}", file=sys.stderr)
+    return EXIT_INVALID if damaged else EXIT_OK
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    if args.json and args.format not in (None, "json", "jsonl", "reframe"):
+        raise UsageError(
+            f"--json is --format json, and --format {args.format} is something else; leave one of them out"
+        )
+    if args.output == Path("-"):
+        args.output = None
+    asked = args.format or ("json" if args.json else None)
+    args.format = file_format.of_file(args.output, asked, ENDINGS, "--format FORMAT takes any other name") or "csv"
+    if args.margin is not None and not args.compare:
+        raise UsageError("--margin is of a comparison: --compare REF NEW")
+    if args.samples and args.format == "reframe":
+        raise UsageError("a run report of ReFrame has figures and no repetitions; --samples goes with another format")
+
+
+def _write(args: argparse.Namespace, content: bytes) -> None:
+    if args.output is None:
+        if args.format == "parquet":
+            if sys.stdout.isatty():
+                raise UsageError("Parquet is no text for a terminal; name a file with -o")
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content.decode("utf-8"))
+        return
+    try:
+        args.output.write_bytes(content)
+    except OSError as error:
+        raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
+
+
+@contextmanager
+def _opened(args: argparse.Namespace) -> Iterator[TextIO]:
+    if args.output is None:
+        yield sys.stdout
+        return
+    try:
+        with args.output.open("w", encoding="utf-8", errors="replace", newline="") as file:
+            yield file
+    except OSError as error:
+        raise LongshoreError(f"{args.output}: cannot be written ({error.strerror})") from None
+
+
+def _export_comparison(args: argparse.Namespace, store: Store) -> int:
+    if args.names or args.samples or args.format == "reframe":
+        raise UsageError("--compare exports the rows of two tags; it goes with no other name, --samples or reframe")
+    from longshore_study.compare import judgement  # noqa: PLC0415 - for this table alone
+
+    margin = judgement.parse_margin(args.margin) if args.margin is not None else None
+    reference, new = selection.sides(store, list(args.compare))
+    found = judgement.compare(reference, new, judgement.Options(margin=margin))
+    rows = []
+    for row in judgement.document(found)["rows"]:
+        low, high = row["interval"] or (None, None)
+        raw_low, raw_high = (row["raw"] or {}).get("interval") or (None, None)
+        rows.append(
+            {"pattern": row["pattern"], "metric": row["metric"], **_factors(row["between"], row["variant"]),
+             "unit": row["unit"], "reference": row["reference"], "new": row["new"], "ratio": row["ratio"],
+             "low": low, "high": high, "ratio_is": row["ratio_is"], "raw_ratio": (row["raw"] or {}).get("ratio"),
+             "raw_low": raw_low, "raw_high": raw_high, "verdict": row["verdict"]}
+        )  # fmt: skip
+    _write(args, export_tables.table(_telling(rows, args.format), args.format))
+    return _told(found.problems, damaged=bool(found.damaged))
+
+
+def _summary(measured: Measured) -> list[dict[str, Any]]:
+    """A row per variant: the median over launches of its main figure, the range, and how many."""
+    rows = [
+        {"study": row.study, "tag": row.tag, "pattern": row.pattern, **_factors(row.cell, row.variant),
+         "metric": row.main, "unit": row.metrics[row.main]["unit"], "median": row.value, "smallest": row.spread[0],
+         "largest": row.spread[1], "launches": row.launches}
+        for row in metric_rows.rows_of(measured.figures, by_session=False)
+    ]  # fmt: skip
+    return _telling(rows, "latex")
+
+
+def _telling(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
+    """For people: units that say of whom a figure is, without the factors that are the same in every row that has them;
+    the raw ratio only where it is another one."""
+    if form not in ("markdown", "latex"):
+        return rows
+    rows = [{**row, "unit": unit_of_whom(row["pattern"], row["metric"], row["unit"])} for row in rows]
+    always = ["metric", "unit", "reference", "new", "ratio", "low", "high", "verdict", "median", "smallest", "largest",
+              "launches"]  # fmt: skip
+    if any(row.get("ratio_is") not in (None, PLAIN) for row in rows):
+        always += ["ratio_is", "raw_ratio"]
+    never = {"ratio_is", "raw_ratio", "raw_low", "raw_high"} - {*always}
+    names = [name for name in export_tables.columns_of(rows) if name not in never]
+    kept = [name for name in names if name in always or len(rows) < 2 or _varies(rows, name)]
+    return [{name: row.get(name) for name in kept} for row in rows]
+
+
+def _varies(rows: list[dict[str, Any]], name: str) -> bool:
+    """Between the rows that have it, or because only some rows of a pattern have it."""
+    levels: dict[str, set[str | None]] = defaultdict(set)
+    for row in rows:
+        value = row.get(name)
+        levels[row["pattern"]].add(None if value is None else str(value))
+    return len(set().union(*levels.values()) - {None}) > 1 or any(len(own) > 1 for own in levels.values())
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    key = figure.key
+    values = (
+        key.study, figure.tag, figure.session, Path(figure.launch).stem, figure.started, figure.position, key.pattern,
+        key.metric, figure.value, figure.unit, figure.better,
+    )  # fmt: skip
+    return {**dict(zip(FIXED, values, strict=True)), **_factors(key.cell, key.variant)}
+
+
+def _samples(launches: Iterable[Launch]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Of each repetition what all of its variant and launch share, and what is its own."""
+    for launch in launches:
+        shared: dict[tuple[str, int], dict[str, Any]] = {}
+        for sample in launch.samples if launch.problem is None else ():
+            variant, pattern = sample["variant"], sample["pattern"]
+            row = shared.get((pattern, id(variant)))
+            if row is None:
+                values = (
+                    launch.study, launch.tag, launch.session, launch.path.stem, launch.envelope.get("started"),
+                    launch.position, pattern, "seconds", None, "s", "lower",
+                )  # fmt: skip
+                row = {**dict(zip(FIXED, values, strict=True)), "repetition": None} | _factors(launch.cell, variant)
+                shared[pattern, id(variant)] = row
+            yield row, {"value": (sample.get("seconds") or {}).get("max"), "repetition": sample.get("repetition")}
+
+
+def _factors(cell: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
+    """A factor named like a fixed column gets a prefix; it must not replace it."""
+    return {(f"factor_{name}" if name in FIXED else name): value for name, value in {**cell, **variant}.items()}

@@ -1,0 +1,180 @@
+"""`longshore import`: the output of another benchmark becomes a launch in the store."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from longshore_study.base.errors import EXIT_OK, UsageError
+from longshore_study.base.terminal import count
+from longshore_study.importers import formats
+from longshore_study.importers.figure_choice import FigureChoice
+from longshore_study.importers.imported import Imported, Options
+from longshore_study.store.launch_store import Store
+from longshore_study.study_file.figure_reader import read_figure
+from longshore_study.study_file.toml_values import Values
+
+_DIGITS_OF_ONE_RUN = 12
+"""Two measurements do not agree in so many digits."""
+
+EXAMPLES = """\
+examples:
+  longshore import halobench production.out --tag reference --session production
+  longshore import bale ig-16-nodes.out ig-256-nodes.out --tag cray
+  longshore import chapel-ig ig-block-16-nodes.out --tag cray
+  longshore import stream-csv stream-by-layer.csv --tag published
+  longshore import osu osu_latency.out --tag image-1 --ranks 2
+  longshore import isx isx.screen-and-log --tag image-1
+  longshore import longshore-bench records.jsonl --tag image-1  what longshore-bench --json wrote
+  longshore import regex any.out --tag t --pattern 'rate: ([0-9.]+)' --figure rate --unit GB/s
+  longshore import json any.json --tag t --path 'results[*].rate' --figure rate --unit GB/s
+
+Files of one call are launches of one session. What was measured on another day, or in another job, is another session:
+sessions are what two tags are compared by. An imported figure is an aggregate: nothing is known of its repetitions; of
+the records of longshore-bench everything is.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("format", metavar="FORMAT", help=", ".join(formats.FORMATS))
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="what the program printed")
+    parser.add_argument(
+        "--tag", required=True, help="what is measured, such as an image of the system: compare takes two"
+    )
+    parser.add_argument("--session", help="the day or job in which it was measured (default: today)")
+    parser.add_argument("--study", help="under which name it is stored (default: the format)")
+    parser.add_argument("--partial", action="store_true", help="take an output that was cut short, and mark it")
+    parser.add_argument("--ranks-per-node", type=int, metavar="N", help="where the output does not say")
+    parser.add_argument("--ranks", type=int, metavar="N", help="where the output does not say")
+    parser.add_argument(
+        "--pattern", metavar="REGEX", help="of regex: its group named value, else its only one, is the figure"
+    )
+    parser.add_argument("--path", metavar="PATH", help="of json: where the figures are, as results[*].rate")
+    parser.add_argument("--figure", metavar="NAME", help="of regex and json: what the figure is called")
+    parser.add_argument("--unit", help="of regex and json: its unit")
+    parser.add_argument(
+        "--name", metavar="PROGRAM", help="of regex and json: whose figure it is (default: --study, else --figure)"
+    )
+    parser.add_argument("--better", choices=("higher", "lower"), default="higher", help="of regex and json")
+
+
+def run(args: argparse.Namespace) -> int:
+    """All files are read before any is stored: a mistake in the last one leaves nothing half done."""
+    for option, given in (("--session", args.session), ("--study", args.study)):
+        if given is not None and not given.strip():
+            raise UsageError(f"{option} needs a name; it is empty")
+    name = formats.format_name(args.format)
+    for option, value in (("--ranks-per-node", args.ranks_per_node), ("--ranks", args.ranks)):
+        if value is not None and value < 1:
+            raise UsageError(f"{option} must be at least 1, not {value}")
+    options = Options(
+        partial=args.partial,
+        ranks_per_node=args.ranks_per_node,
+        ranks=args.ranks,
+        figure=_figure_choice(args, name),
+        program=args.name or args.study,
+    )
+    session = args.session or dt.datetime.now().astimezone().date().isoformat()
+    study = args.study or name
+    store = Store(args.store)
+    stored_before = {launch.envelope.get("launch_id"): launch.session for launch in store.launches(study, args.tag)}
+    read = [_read(name, path, options) for path in args.files]
+    seen: dict[str, int] = {}
+    told: dict[str, str] = {}
+    report: list[dict[str, Any]] = []
+    for path, digest, runs in read:
+        for number, imported in enumerate(runs):
+            # Of what tells enough the content is the name: one run in two files, or twice in one, is one launch.
+            first_id = f"import-{digest}-{number}"
+            content = _content(imported)
+            launch_id = f"import-{content}" if content else first_id
+            row: dict[str, Any] = {
+                "file": str(path),
+                "figures": _figures(imported),
+                "warnings": list(imported.warnings),
+            }
+            report.append(row)
+            if imported.partial:
+                row["warnings"].append(f"{path}: {imported.partial}; stored as partial")
+            if launch_id in told:
+                row["stored"] = False
+                row["warnings"].append(
+                    f"{path}: run {number + 1} is the same as {told[launch_id]}, to the last digit; stored once"
+                )
+                continue
+            told[launch_id] = f"run {number + 1}" + ("" if len(args.files) == 1 else f" of {path}")
+            if stored_before.keys() & {launch_id, first_id}:
+                row["stored"] = False
+                row["warnings"].append(
+                    f"{path}: already stored, in session '{stored_before.get(launch_id) or stored_before[first_id]}';"
+                    " not stored again"
+                )
+                continue
+            key = json.dumps(imported.cell, sort_keys=True)
+            envelope = {
+                "study": study, "tag": args.tag, "session": session, "cell": imported.cell, "launch_id": launch_id,
+                "launch_index": seen.setdefault(key, 0), "exit_status": 0,
+                "source": f"import {name}" if imported.aggregate else "longshore-bench",
+                "imported_from": path.name, "partial": imported.partial,
+            }  # fmt: skip
+            if imported.started:
+                envelope["started"] = imported.started
+            if imported.steps:
+                envelope["steps"] = imported.steps
+            seen[key] += 1
+            store.write_launch(envelope, imported.lines)
+            stored_before[launch_id] = session
+            row["stored"] = True
+    _print(args, report, f"{study}, tag {args.tag}, session {session}")
+    return EXIT_OK
+
+
+def _figure_choice(args: argparse.Namespace, name: str) -> FigureChoice | None:
+    """Where the figures are, checked as the keys of a study file are."""
+    given = {"pattern": args.pattern, "path": args.path, "figure": args.figure, "unit": args.unit}
+    reader = Values("the command line", {})
+    choice = read_figure(reader, {key: value for key, value in given.items() if value is not None}, (), name)
+    if reader.problems:
+        raise UsageError(
+            reader.problems[0][1].partition(": ")[2].replace("'pattern'", "--pattern").replace("'path'", "--path")
+        )
+    return replace(choice, better=args.better) if choice else None
+
+
+def _read(name: str, path: Path, options: Options) -> tuple[Path, str, list[Imported]]:
+    """The runs of a file, and what is the same for the same content: importing twice does not count twice."""
+    content = formats.content_of(name, path)
+    runs = formats.read_bytes(name, str(path), content, options)
+    return path, hashlib.sha256(content).hexdigest()[:16], runs
+
+
+def _content(imported: Imported) -> str | None:
+    """A name made of all that a run tells; None where two runs may tell the same by chance, as one short figure."""
+    results = [record for record in map(json.loads, imported.lines) if record["record"] == "result"]
+    values = [float(one["value"]) for record in results for one in (record.get("metrics") or {}).values()]
+    digits = sum(len(f"{value:.15g}".partition("e")[0].replace(".", "").strip("-0")) for value in values)
+    if imported.aggregate and digits < _DIGITS_OF_ONE_RUN:
+        return None
+    text = json.dumps([imported.cell, imported.lines], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _figures(imported: Imported) -> int:
+    return sum(1 for line in imported.lines if '"metrics"' in line)
+
+
+def _print(args: argparse.Namespace, report: list[dict[str, Any]], where: str) -> None:
+    if args.json:
+        print(json.dumps({"schema": 1, "study_tag_session": where, "rows": report}, indent=1))
+        return
+    for row in report:
+        if row["stored"]:
+            print(f"{row['file']}: {count(row['figures'], 'figure')} stored in {where}")
+        for warning in row["warnings"]:
+            print(f"warning: {warning}")

@@ -1,0 +1,43 @@
+"""`longshore init`: writes a study file to start from; an existing one is never touched."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from importlib import resources
+from pathlib import Path
+
+from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError
+
+EXAMPLES = """examples:
+  longshore init                writes study.toml
+  longshore init halo.toml      writes halo.toml, a study named "halo"
+  longshore init --reframe longshore_checks.py      a test that runs longshore-bench under ReFrame"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("file", metavar="FILE", nargs="?", help="default: study.toml")
+    parser.add_argument("--reframe", action="store_true", help="a test for ReFrame, longshore_checks.py")
+
+
+def run(args: argparse.Namespace) -> int:
+    path = Path(args.file or ("longshore_checks.py" if args.reframe else "study.toml"))
+    kept = "reframe_checks.py.txt" if args.reframe else "study.toml"
+    template = resources.files("longshore_study.cli").joinpath(f"templates/{kept}").read_text(encoding="utf-8")
+    name = path.stem if path.stem.isprintable() and path.stem.strip() else "study"
+    text = template.replace('name = "study"', f"name = {json.dumps(name, ensure_ascii=False)}", 1)
+    try:
+        with path.open("x", encoding="utf-8") as file:  # x: creates or refuses, in one step
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path} exists and is left as it is; name another file") from None
+    except OSError as error:
+        raise LongshoreError(f"cannot write {path}: {error.strerror}") from None
+    if args.json:
+        print(json.dumps({"schema": 1, "file": str(path)}))
+    elif args.reframe:
+        print(f"{path} written; reframe -c {path} -r runs it")
+    else:
+        print(f"{path} written; edit it, then: longshore plan {path} ; longshore run {path}")
+    return EXIT_OK

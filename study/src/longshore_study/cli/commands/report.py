@@ -1,0 +1,180 @@
+"""`longshore report`: everything a study found, in one HTML file for somebody who was not there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from longshore_study.analyses import history
+from longshore_study.attribution import association
+from longshore_study.base.errors import EXIT_OK, LongshoreError, UsageError, suggestion
+from longshore_study.compare import guidelines, judgement
+from longshore_study.output import file_format
+from longshore_study.report.best import solo_sentence
+from longshore_study.report.facts import Facts, gather_facts
+from longshore_study.report.page import build_page, sections_of
+from longshore_study.store import selection
+from longshore_study.store.launch_store import Store
+from longshore_study.store.selection import Side
+from longshore_study.study_file import events
+
+ENDINGS = {".html": ("html",), ".htm": ("html",)}
+EXAMPLES = """\
+examples:
+  longshore report                                    all that is stored
+  longshore report quick -o quick.html                one study
+  longshore report --compare reference new            two tags, judged
+
+  longshore report --compare reference new --figures
+  longshore report --compare reference new --figure NAME -o figure.pdf
+
+The file needs no network: plots, data and style are in it. It may be sent by mail, and printed.
+
+exit status: 0 written (whatever the verdict), 3 nothing to report, 64 usage
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("studies", metavar="STUDY", nargs="*", help="only these studies (default: all)")
+    parser.add_argument("--compare", nargs=2, metavar=("REF", "NEW"), help="judge one tag, or study, against another")
+    parser.add_argument("--margin", metavar="M", help="differences below it do not matter: 5%% or 0.05")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="default: report.html; of a figure NAME.svg, or a .pdf"
+    )
+    parser.add_argument("--figures", action="store_true", help="list the plots of the report by name")
+    parser.add_argument("--figure", metavar="NAME", help="write one plot for a paper, as SVG or PDF")
+
+
+def run(args: argparse.Namespace) -> int:
+    store = Store(args.store)
+    if args.margin is not None and not args.compare:
+        raise UsageError("--margin is of a comparison: --compare REF NEW")
+    if not (args.figures or args.figure):
+        file_format.of_file(args.output, None, ENDINGS, "--figure NAME writes one plot as .svg or .pdf")
+    if args.compare:
+        facts = _compared(store, args.compare, args.studies, args.margin)
+    else:
+        facts = _described(store, args.studies)
+    if args.figures or args.figure:
+        return _figures(args, facts)
+    args.output = args.output or Path("report.html")
+    page = build_page(facts).encode("utf-8", "replace")
+    _write(args.output, page)
+    _print(args, facts, len(page))
+    return EXIT_OK
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise LongshoreError(f"cannot write {path}: {error.strerror}; choose another place with -o") from None
+
+
+def _figures(args: argparse.Namespace, facts: Facts) -> int:
+    """The plots of the page by name: listed, or one of them as a file."""
+    from longshore_study.report.paper_figures import paper_figures  # noqa: PLC0415 - for papers alone
+
+    found = {one.name: one for one in paper_figures(sections_of(facts))}
+    if args.figure is None:
+        listed = [{"name": one.name, "title": one.title} for one in found.values()]
+        if args.json:
+            print(json.dumps({"schema": 1, "figures": listed}, indent=1, ensure_ascii=False))
+        for one in found.values() if not args.json else ():
+            print(f"{one.name}    {one.title}")
+        return EXIT_OK
+    if args.figure not in found:
+        raise UsageError(
+            f"there is no figure '{args.figure}'{suggestion(args.figure, found)} ('longshore report --figures' lists "
+            f"the {len(found)} that there are)"
+        )
+    output = args.output or Path(f"{args.figure}.svg")
+    drawing = found[args.figure].drawing
+    if output.suffix.lower() == ".pdf":
+        from longshore_study.report.pdf_file import pdf  # noqa: PLC0415 - one of two formats
+
+        _write(output, pdf(drawing))
+    elif output.suffix.lower() == ".svg":
+        from longshore_study.report.svg_file import svg  # noqa: PLC0415 - one of two formats
+
+        _write(output, svg(drawing).encode("utf-8", "replace"))
+    else:
+        raise UsageError(f"a figure is written as .svg or .pdf; {output} ends in neither")
+    if args.json:
+        print(json.dumps({"schema": 1, "figure": args.figure, "file": str(output)}))
+    else:
+        print(f"{output}: {found[args.figure].title}")
+    return EXIT_OK
+
+
+def _compared(store: Store, names: list[str], studies: list[str], margin: str | None) -> Facts:
+    sides = selection.sides(store, names, studies[0] if len(studies) == 1 else None)
+    if len(studies) > 1:
+        _require_known(store, studies)
+        sides = [replace(side, launches=[x for x in side.launches if x.study in studies]) for side in sides]
+    options = judgement.Options(margin=judgement.parse_margin(margin) if margin is not None else None)
+    compared = judgement.compare(sides[0], sides[1], options)
+    associated = association.document(association.attribute(compared), None)
+    # The new side is what somebody would have to act on.
+    return gather_facts(
+        sides, judgement.document(compared), _guidelines(sides[1:]), attribution=associated,
+        past=_history(store, sides, compared.margin),
+    )  # fmt: skip
+
+
+def _described(store: Store, studies: list[str]) -> Facts:
+    """Without a comparison every tag is a side."""
+    _require_known(store, studies)
+    chosen = [(s, tag) for s, tag, _ in selection.stored_names(store) if not studies or s in studies]
+    tags = list(dict.fromkeys(tag for _, tag in chosen))
+    sides = [
+        Side(tag, [launch for study in _studies_of(chosen, tag) for launch in store.launches(study, tag)])
+        for tag in tags
+    ]
+    return gather_facts(sides, None, _guidelines(sides), past=_history(store, sides, None))
+
+
+def _history(store: Store, sides: list[Side], margin: float | None) -> history.Table:
+    known = events.of_store(store.path)
+    launches = {str(launch.path): launch for side in sides for launch in side.launches}
+    return history.build(list(launches.values()), known, tags=[side.name for side in sides], margin=margin)
+
+
+def _studies_of(chosen: list[tuple[str, str]], tag: str) -> list[str]:
+    return list(dict.fromkeys(study for study, t in chosen if t == tag))
+
+
+def _require_known(store: Store, studies: list[str]) -> None:
+    known = {study for study, _, _ in selection.stored_names(store)}
+    for study in studies:
+        selection.require_known(study, known, "study")
+
+
+def _guidelines(sides: list[Side]) -> dict[str, list[dict[str, Any]]]:
+    found = {}
+    for side in sides:
+        try:
+            rows = guidelines.document(guidelines.check(side))["rows"]
+        except LongshoreError:
+            continue  # no usable figure on this side: the page says so under what is missing
+        found[side.name] = rows
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _print(args: argparse.Namespace, facts: Facts, size: int) -> None:
+    verdict = facts.comparison.verdict if facts.comparison else None
+    if args.json:
+        document = {
+            "schema": 1,
+            "file": str(args.output),
+            "bytes": size,
+            "sides": list(facts.sides),
+            "verdict": verdict,
+        }
+        print(json.dumps(document, ensure_ascii=False))
+        return
+    print(f"{args.output}: {verdict}" if verdict else f"{args.output}: {solo_sentence(facts)}")

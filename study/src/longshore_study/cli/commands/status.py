@@ -1,0 +1,159 @@
+"""`longshore status`: how far the sessions of a study are, what failed, and what is missing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from longshore_study.base.errors import EXIT_INVALID, EXIT_OK, LongshoreError
+from longshore_study.cli.commands.resume import session_names, study_or_name
+from longshore_study.execution import batch_systems
+from longshore_study.execution.batch_session import known_jobs
+from longshore_study.execution.session_folder import Target, kept_study_files
+from longshore_study.planning.plan import Plan, make_plan
+from longshore_study.store.launch_store import Launch, Store
+from longshore_study.study_file.reader import load
+from longshore_study.study_file.study import Study
+
+EXAMPLES = """examples:
+  longshore status                 all studies of the store
+  longshore status study.toml      one study, against its file as it is now
+  longshore status -v              also the cells that miss launches
+
+exit status: 0, also when something is missing or failed; 3 nothing is stored"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    parser.add_argument("study", metavar="STUDY", nargs="?", help="a study file, or a study or tag of the store")
+    parser.add_argument("--tag", help="only this tag")
+    parser.add_argument("--session", help="only this session")
+
+
+def run(args: argparse.Namespace) -> int:
+    store = Store(args.store)
+    study, name = study_or_name(store, args.study)
+    sessions = [
+        _session(Target(store, *names), study)
+        for names in session_names(store)
+        if (study.name if study else names[0]) == names[0] and name in (None, *names[:2])
+        if args.tag in (None, names[1]) and args.session in (None, names[2])
+    ]
+    if not sessions and study is None:
+        what = f"of '{name}' " if name else ""
+        raise LongshoreError(
+            f"nothing {what}is stored in {store.path}; 'longshore run STUDY.toml' measures", EXIT_INVALID
+        )
+    if args.json:
+        print(json.dumps({"schema": 1, "sessions": sessions}, indent=1))
+        return EXIT_OK
+    if not sessions and study:
+        print(f"{study.name}: nothing is stored in {store.path} yet; 'longshore run {study.path}' measures")
+    for session in sessions:
+        _print(session, verbose=args.verbose)
+    return EXIT_OK
+
+
+def _session(target: Target, study: Study | None) -> dict[str, Any]:
+    launches = list(target.store.launches(target.study, target.tag, target.session))
+    plan = _plan(target, study)
+    best: dict[tuple[str, int], Launch] = {}
+    for launch in launches:
+        key = key_of(launch)
+        if key not in best or best[key].problem is not None:
+            best[key] = launch
+    order = plan.order(target.session) if plan is not None else None
+    planned = best.keys() if order is None else {launch.key for launch in order}
+    skipped = {key for key, launch in best.items() if nothing_could_run(launch)}
+    failed = [launch for launch in best.values() if launch.problem is not None]
+    good = {key for key, launch in best.items() if launch.problem is None} - skipped
+    answer: dict[str, Any] = {
+        "study": target.study,
+        "tag": target.tag,
+        "session": target.session,
+        # These and the failed ones that are planned and the missing ones are what is planned.
+        "recorded": len(good & planned),
+        "nothing_to_run": len(skipped & planned),
+        "failed": [
+            {"cell": f.cell, "launch": f.launch_index, "problem": f.problem, "planned": key_of(f) in planned}
+            for f in failed
+        ],
+        "planned": None,
+        "missing": None,
+        "not_in_the_study_file": 0,
+        "missing_cells": [],
+        "jobs": [_job(row) for row in known_jobs(target)],
+    }
+    if plan is not None and order is not None:
+        lacking = Counter(launch.cell.cell_id for launch in order if launch.key not in best)
+        answer["planned"] = len(order)
+        answer["missing"] = lacking.total()
+        answer["not_in_the_study_file"] = len(best.keys() - planned)
+        answer["missing_cells"] = [{"cell": plan.labels[cell], "launches": n} for cell, n in lacking.items()]
+    return answer
+
+
+def key_of(launch: Launch) -> tuple[str, int]:
+    return launch.cell_id, launch.launch_index
+
+
+def _job(row: dict[str, Any]) -> dict[str, Any]:
+    """A job of this session, and what has become of it."""
+    state, why = batch_systems.state_of(batch_systems.SYSTEMS[row["system"]], row["id"])
+    told = {key: row.get(key) for key in ("id", "system", "nodes", "submitted", "output")}
+    there = isinstance(row.get("output"), str) and Path(row["output"]).exists()
+    return told | {"state": state, "why_unknown": why or None, "output_exists": there}
+
+
+def nothing_could_run(launch: Launch) -> bool:
+    """The program has answered, for every variant, why it does not exist here: no measurement, and no failure."""
+    return launch.exit_status == 2 and launch.problem is None
+
+
+def _plan(target: Target, study: Study | None) -> Plan | None:
+    """The plan of a session: from the file that was named, else from the copy beside the launches."""
+    try:
+        if study is not None:
+            return make_plan(study)
+        kept = kept_study_files(target)
+        return make_plan(load(kept[0])) if kept else None
+    except LongshoreError:
+        return None  # a copy of a version that this program does not read: the launches still count
+
+
+def _print(session: dict[str, Any], *, verbose: bool) -> None:
+    parts = [f"{session['recorded']} recorded"]
+    failed = sum(one["planned"] for one in session["failed"])
+    if session["planned"] is not None:
+        parts[0] += f" of {session['planned']}"
+        if session["missing"]:
+            parts.append(f"{session['missing']} missing")
+        elif not failed:
+            parts.append("none missing")
+    if session["nothing_to_run"]:
+        parts.append(f"{session['nothing_to_run']} with nothing to run")
+    if failed:
+        parts.append(f"{failed} FAILED ('longshore resume --retry-failed' runs them again)")
+    if session["not_in_the_study_file"]:
+        others = len(session["failed"]) - failed
+        parts.append(
+            f"besides {session['not_in_the_study_file']} that the study file no longer asks for"
+            + (f", {others} of them FAILED" if others else "")
+        )
+    print(f"{session['study']}, tag {session['tag']}, session {session['session']}: {', '.join(parts)}")
+    for job in session["jobs"]:
+        state = job["state"] + (f" ({job['why_unknown']})" if job["why_unknown"] else "")
+        lost = (
+            ""
+            if job["output_exists"] or job["state"] != batch_systems.ENDED
+            else ", which is not there: it never began, or could not write"
+        )
+        print(f"  job {job['id']} ({job['nodes']} nodes): {state}; its output: {job['output']}{lost}")
+    for failure in session["failed"]:
+        print(f"  failed: {failure['problem']}")
+    if verbose:
+        for cell in session["missing_cells"]:
+            print(f"  missing: {cell['launches']} x {cell['cell']}")

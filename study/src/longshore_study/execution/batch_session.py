@@ -1,0 +1,201 @@
+"""A session that a batch system runs: a job is submitted that types `longshore run --in-job`, which starts all launches
+of the session one after the other within the job, and stops before its time limit."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from longshore_study.base.durations import clock
+from longshore_study.base.errors import EXIT_OK, LongshoreError
+from longshore_study.execution import batch_systems
+from longshore_study.execution.batch_systems import JobRequest
+from longshore_study.execution.launch_resolver import Starter
+from longshore_study.execution.launchers import nodes_of
+from longshore_study.execution.session_folder import Target, keep_study_file
+from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
+from longshore_study.study_file import environment_variables
+from longshore_study.study_file.reader import StudyFileError
+from longshore_study.study_file.study import JobChoice, LauncherChoice, Study
+from longshore_study.study_file.toml_positions import key_lines, line_of
+
+_LARGEST_RESERVE_SECONDS = 60
+
+
+def submit_session(
+    args: argparse.Namespace, plan: Plan, target: Target, launches: list[PlannedLaunch], starter: Starter
+) -> int:
+    """Submits the jobs that the session lacks, or with --dry-run prints what would be submitted."""
+    choice = plan.study.launcher
+    assert choice.job is not None  # noqa: S101 - the caller has looked
+    refuse_too_few_nodes(plan.study, [launch.cell for launch in launches])
+    groups = _groups(choice, launches)
+    if args.dry_run:
+        return _print_plan(args, plan, target, groups, starter)
+    system = batch_systems.SYSTEMS[choice.kind]
+    for job in known_jobs(target):
+        state, why = batch_systems.state_of(batch_systems.SYSTEMS[job["system"]], job["id"])
+        if state == batch_systems.UNKNOWN:
+            raise LongshoreError(
+                f"whether job {job['id']} of session {target.session} still runs is not known ({why}); try again "
+                f"later, or, if you know that it has ended, remove {job['noted_in']}"
+            )
+        if state != batch_systems.ENDED:
+            cancel = shlex.join(batch_systems.SYSTEMS[job["system"]].cancellation(job["id"]))
+            raise LongshoreError(
+                f"job {job['id']} of session {target.session} is {state}; wait for it ('longshore status' tells), or "
+                f"end it with: {cancel}"
+            )
+    keep_study_file(plan, target)
+    submitted = []
+    for nodes, share in groups.items():
+        before: str | None = None
+        for number in range(choice.job.jobs):
+            request = _request(args, plan, target, nodes, number, after=before)
+            script = _script(args, plan, target, nodes).encode("utf-8", "surrogateescape")  # names of folders are bytes
+            request.script.write_bytes(script)
+            before = batch_systems.submit(system, request)
+            row = {
+                "system": system.kind, "id": before, "nodes": request.nodes, "time_limit_seconds": request.seconds,
+                "submitted": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), "output": str(request.output),
+                "launches_left": len(share), "after": request.after,
+            }  # fmt: skip
+            request.script.with_suffix(".json").write_text(json.dumps(row, indent=1), encoding="utf-8")
+            submitted.append(row)
+    _print_submitted(args, target, submitted)
+    return EXIT_OK
+
+
+def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
+    """Raises StudyFileError when the job that the study file asks for has fewer nodes than a launch in it."""
+    choice = study.launcher
+    if choice.job is None or choice.job.nodes is None or choice.job.one_job_per == "nodes":
+        return
+    most, widest = max(((nodes_of(cell, choice) or 1, cell.label) for cell in cells), default=(1, ""))
+    if most > choice.job.nodes:
+        line = line_of(key_lines(study.text), ("launcher", "nodes"))
+        problem = (
+            f"{study.path}:{line}: [launcher] nodes = {choice.job.nodes}, and {widest} needs {most}; write "
+            f"nodes = {most}, or leave it out"
+        )
+        raise StudyFileError([problem])
+
+
+def known_jobs(target: Target) -> list[dict[str, Any]]:
+    """The jobs that were submitted for a session, in their order; `noted_in` is the file that says so."""
+    found = []
+    for path in sorted(target.folder.glob("job-*.json")):
+        try:
+            row = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("system") in batch_systems.SYSTEMS:
+            found.append(row | {"noted_in": str(path)})
+    return found
+
+
+def _groups(choice: LauncherChoice, launches: list[PlannedLaunch]) -> dict[int | None, list[PlannedLaunch]]:
+    """Which launches share a job: all, or those on the same number of nodes."""
+    if choice.job is None or choice.job.one_job_per == "session":
+        return {None: launches}
+    groups: dict[int | None, list[PlannedLaunch]] = {}
+    for launch in sorted(launches, key=lambda launch: nodes_of(launch.cell, choice) or 1):
+        groups.setdefault(nodes_of(launch.cell, choice) or 1, []).append(launch)
+    return groups
+
+
+def _request(
+    args: argparse.Namespace, plan: Plan, target: Target, nodes: int | None, number: int, *, after: str | None
+) -> JobRequest:
+    choice = plan.study.launcher
+    job = _job(choice)
+    most = max((nodes_of(cell, choice) or 1 for cell in plan.cells), default=1)
+    stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%S")
+    stem = f"job-{stamp}-{nodes or job.nodes or most}-{number}"
+    folder = target.folder.absolute()
+    del args
+    in_job = [cell for cell in plan.cells if nodes is None or (nodes_of(cell, choice) or 1) == nodes]
+    spread = [-(-cell.ranks // (nodes_of(cell, choice) or nodes or job.nodes or 1)) for cell in in_job]
+    return JobRequest(
+        name=re.sub(r"[^A-Za-z0-9_.+-]", "_", f"ls-{target.study}")[:60],
+        nodes=nodes or job.nodes or most,
+        seconds=job.time_limit_seconds,
+        script=folder / f"{stem}.sh",
+        output=folder / f"{stem}.out",
+        after=after,
+        options=job.options,
+        most_ranks_per_node=max(spread, default=1),
+    )
+
+
+def _script(args: argparse.Namespace, plan: Plan, target: Target, nodes: int | None) -> str:
+    job = _job(plan.study.launcher)
+    study = (target.folder / f"study-{plan.study.digest}.toml").absolute()  # as it is now, whatever is edited later
+    # The last launch is given up so long before the limit that its end, and ours, are in order.
+    reserve = min(_LARGEST_RESERVE_SECONDS, max(2, job.time_limit_seconds // 12))
+    command = [sys.executable, "-m", "longshore_study", "run", str(study), f"--tag={target.tag}"]
+    command += [f"--session={target.session}", f"--store={target.store.path.absolute()}", "--in-job"]
+    command += [f"--stop-after={max(1, job.time_limit_seconds - reserve)}s"]
+    command += [f"--only-nodes={nodes}"] if nodes is not None else []
+    command += [f"--bench={Path(args.bench).absolute()}"] if args.bench else []
+    command += [f"--mpirun={args.mpirun}"] if args.mpirun else []
+    command += ["--retry-failed"] if args.retry_failed else []
+    ours = {name: value for name, value in os.environ.items() if re.fullmatch(r"LONGSHORE_\w+", name)}
+    return batch_systems.script_text(command, str(Path.cwd()), job.modules, ours)
+
+
+def _job(choice: LauncherChoice) -> JobChoice:
+    assert choice.job is not None  # noqa: S101 - only batch launchers come here
+    return choice.job
+
+
+def _print_plan(
+    args: argparse.Namespace,
+    plan: Plan,
+    target: Target,
+    groups: dict[int | None, list[PlannedLaunch]],
+    starter: Starter,
+) -> int:
+    system = batch_systems.SYSTEMS[plan.study.launcher.kind]
+    jobs = []
+    for nodes, share in groups.items():
+        for number in range(_job(plan.study.launcher).jobs):
+            request = _request(args, plan, target, nodes, number, after="JOB" if number else None)
+            commands = [starter.command(launch) for launch in share]
+            jobs.append((system.submission(request), _script(args, plan, target, nodes), commands))
+    if args.json:
+        rows = [
+            {
+                "submit": submit,
+                "script": script,
+                "launches": [{"command": c.argv, "environment": c.environment} for c in cs],
+            }
+            for submit, script, cs in jobs
+        ]
+        print(json.dumps({"schema": 1, "jobs": rows}, indent=1))
+        return EXIT_OK
+    for submit, script, commands in jobs:
+        print(f"# would be submitted with:\n{shlex.join(submit)}\n# with this script:\n{script}# and start in it:")
+        for command in commands:
+            print(" ".join([*environment_variables.typed(command.environment), shlex.join(command.argv)]))
+    return EXIT_OK
+
+
+def _print_submitted(args: argparse.Namespace, target: Target, submitted: list[dict[str, Any]]) -> None:
+    if args.json:
+        print(json.dumps({"schema": 1, "study": target.study, "tag": target.tag, "session": target.session,
+                          "jobs": submitted}, indent=1))  # fmt: skip
+        return
+    for row in submitted:
+        after = f", after job {row['after']}" if row["after"] else ""
+        asked = f"{row['nodes']} nodes for {clock(row['time_limit_seconds'])}"
+        print(f"job {row['id']} submitted: {asked}{after}; {row['launches_left']} launches to run")
+    print(f"'longshore status' tells how far they are; what they print: {os.path.dirname(submitted[0]['output'])}")  # noqa: PTH120 - a text

@@ -1,0 +1,59 @@
+"""The output of somebody else's program, as records: what it printed, and the file that it was told to write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from longshore_study.base.errors import LongshoreError
+from longshore_study.execution.child_process import MOST_OUTPUT_BYTES, ChildResult
+from longshore_study.importers import formats
+from longshore_study.importers.imported import Options
+from longshore_study.study_file.study import External
+
+
+def imported_lines(
+    external: External, between: Mapping[str, Any], program: Sequence[str], result: ChildResult, written: Path
+) -> tuple[list[str], str | None]:
+    """The records of one launch of `program`, or none and why there are none."""
+    options = Options(
+        ranks_per_node=_ranks_per_node(external, between),
+        ranks=_integer(between.get("ranks")),
+        figure=external.figure,
+        program=external.name,
+    )
+    try:
+        told = _file_text(written) if external.writes_file else ""
+        # bale prints its figures on stderr, the others on stdout. A document is no document with warnings around it.
+        document = external.format in formats.ONE_DOCUMENT
+        texts = [told or result.output] if document else [result.output, result.errors, told]
+        if external.format in formats.WANT_COMMAND:
+            texts.insert(0, " ".join(program))
+        text = "\n".join(part for part in texts if part.strip())
+        runs = formats.read_text(external.format, external.name, text, options)
+    except LongshoreError as error:
+        return [], str(error)
+    if len(runs) != 1 or runs[0].partial:
+        return [], (runs[0].partial if runs else None) or f"its output holds {len(runs)} runs; one launch is one run"
+    return runs[0].lines, None
+
+
+def _ranks_per_node(external: External, between: Mapping[str, Any]) -> int | None:
+    if external.ranks_per_node is not None:
+        return external.ranks_per_node
+    ranks, nodes = _integer(between.get("ranks")), _integer(between.get("nodes"))
+    return -(-ranks // nodes) if ranks and nodes else None
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _file_text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MOST_OUTPUT_BYTES:
+            raise LongshoreError(f"the file that it wrote is larger than {MOST_OUTPUT_BYTES >> 20} MiB")
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise LongshoreError(f"it did not write the file {{output}} that it was told to ({error.strerror})") from None

@@ -1,0 +1,300 @@
+"""Running a session of a study: what is not yet recorded, in the plan's random order, one launch after the other.
+
+A launch is recorded whole (envelope and the program's records, one file) or not at all; one that failed is recorded as
+failed, and the study goes on. Whatever stops a session - Ctrl-C, kill -9, a full disk - it goes on from there when the
+same command is typed again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from longshore_study.base.errors import LongshoreError
+from longshore_study.execution.child_process import ChildResult, Signals, run_child
+from longshore_study.execution.external_output import imported_lines
+from longshore_study.execution.launch_resolver import Starter, program_of
+from longshore_study.execution.launchers import Command
+from longshore_study.execution.session_folder import Target, scratch_file
+from longshore_study.planning.plan import Cell, Plan, PlannedLaunch
+from longshore_study.planning.time_estimate import Forecast
+from longshore_study.store import records
+from longshore_study.study_file import environment_variables
+
+EXIT_LAUNCH_FAILED = 1
+NOTHING_COULD_RUN = 2  # longshore-bench: all variants were skipped, or a usage error
+_FRAME = re.compile(r"\s*-{20,}\s*")
+_LEAST_FREE_BYTES = 64 * 2**10
+MOST_RECORD_BYTES = 512 * 2**20  # of one launch; it is held in memory
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one launch."""
+
+    launch: PlannedLaunch
+    seconds: float
+    failure: str | None
+    """Why it is no measurement; None when it is one."""
+    skipped: str | None = None
+    """Why nothing could run here, where that is the program's answer and no failure."""
+
+
+class Progress(Protocol):
+    """Somebody who watches a session; see progress.py."""
+
+    def begin(self, launch: PlannedLaunch) -> None: ...
+    def tick(self) -> None: ...
+    def end(self, outcome: Outcome) -> None: ...
+
+
+@dataclass
+class Summary:
+    """What a run of a session has done."""
+
+    planned: int = 0
+    recorded_before: int = 0
+    failed_before: int = 0
+    """Launches that failed in an earlier run and are not tried again."""
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def failures(self) -> list[Outcome]:
+        return [outcome for outcome in self.outcomes if outcome.failure]
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT_LAUNCH_FAILED if self.failures or self.failed_before else 0
+
+
+def remaining(plan: Plan, target: Target, *, retry_failed: bool = False) -> tuple[list[PlannedLaunch], int, int]:
+    """The launches of a session that are still to be done, in their order; how many are done; how many have failed
+    and are left alone (none with `retry_failed`)."""
+    done = target.store.cells_done(target.study, target.tag, target.session)
+    order = plan.order(target.session)
+    good = sum(done.get(launch.key, False) for launch in order)
+    failed = sum(not done.get(launch.key, True) for launch in order)
+    if retry_failed:
+        return [launch for launch in order if not done.get(launch.key, False)], good, 0
+    return [launch for launch in order if launch.key not in done], good, failed
+
+
+class OutOfTime(Exception):  # noqa: N818 - a plan, not an error
+    """The time given to this run is used up; the launch at hand, if there was one, is not recorded."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When a run must be over, as a batch job must."""
+
+    at: float
+    """By time.monotonic()."""
+    forecast: Forecast
+
+    @property
+    def left_seconds(self) -> float:
+        return self.at - time.monotonic()
+
+    def check(self, cell: Cell) -> None:
+        """Raises OutOfTime when a launch of this cell would not end in time. One that nothing is known of is tried: it
+        is ended and not recorded when it takes too long."""
+        expected = self.forecast.seconds(cell) if self.forecast.knows(cell) else 0.0
+        if self.left_seconds <= expected:
+            raise OutOfTime
+
+
+class Runner:
+    """Runs launches one by one and records each."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        target: Target,
+        starter: Starter,
+        progress: Progress,
+        *,
+        deadline: Deadline | None = None,
+        more: dict[str, Any] | None = None,
+        alive: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`more`: what every envelope gets besides; `alive`: called every second while a launch runs."""
+        self.plan = plan
+        self.target = target
+        self.starter = starter
+        self.progress = progress
+        self.deadline = deadline
+        self.more = more or {}
+        self.alive = alive
+
+    def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
+        """Runs and records `launches`, filling `summary` as it goes. Raises Interrupted when a signal comes, OutOfTime
+        when its deadline does: then the launch at hand is ended and not recorded, and all before it are."""
+        for launch in launches:
+            signals.check()
+            if self.deadline is not None:
+                self.deadline.check(launch.cell)
+            self.progress.begin(launch)
+            outcome = self.one(launch, signals)
+            summary.outcomes.append(outcome)
+            self.progress.end(outcome)
+
+    def one(self, launch: PlannedLaunch, signals: Signals) -> Outcome:
+        cell = launch.cell
+        # Not through stdout: a launcher mixes what several ranks print there, also in the middle of a line.
+        written = scratch_file(self.target)
+        command = self.starter.command(launch, str(written))
+        started = dt.datetime.now(dt.UTC)
+        left = self.deadline.left_seconds if self.deadline is not None else float("inf")
+        limit = max(0.0, min(cell.amounts.timeout_seconds, left))
+        try:
+            result = run_child(
+                command.argv, environment_variables.applied(os.environ, command.environment), limit, signals, self._tick
+            )
+            if result.timed_out and limit < cell.amounts.timeout_seconds:
+                raise OutOfTime
+            if cell.external:
+                program = program_of(self.plan, launch, "", str(written))
+                lines, unreadable = imported_lines(cell.external, cell.between, program, result, written)
+            else:
+                lines, unreadable = _lines(written)
+            disk = shutil.disk_usage(self.target.folder)
+            full = disk.total > 0 and disk.free < _LEAST_FREE_BYTES  # some file systems tell nothing of their size
+        finally:
+            written.unlink(missing_ok=True)
+        failure, skipped = _judge(cell, result, lines)
+        if unreadable and not result.exit_status:
+            failure = unreadable
+            lines = [records.dump(records.end_record("failed") | {"error": {"message": unreadable}})]
+        if failure and full:
+            # Not the program's fault, and no answer of it: the launch is run again when there is space.
+            raise LongshoreError(f"{self.target.folder}: no space is left, and a launch failed; free some")
+        tail = result.stderr_tail or result.output.splitlines()[-10:]
+        if result.exit_status and tail:
+            told = telling_line(tail)
+            tail = tail if tail[-1] == told else [*tail, told]  # readers show the last line
+        envelope = self.envelope(launch, command, result) | {
+            "started": started.isoformat(timespec="milliseconds"),
+            "stderr_tail": tail,
+            "exit_status": result.exit_status,
+        }
+        self.target.store.write_launch(envelope, lines)
+        return Outcome(launch, result.seconds, failure, skipped)
+
+    def _tick(self) -> None:
+        self.alive()
+        self.progress.tick()
+
+    def envelope(self, launch: PlannedLaunch, command: Command, result: ChildResult) -> dict[str, Any]:
+        cell = launch.cell
+        source = "longshore-bench" if cell.external is None else f"import {cell.external.format}"
+        return {
+            "record": "study",
+            "schema": 1,
+            "study": self.target.study,
+            "tag": self.target.tag,
+            "session": self.target.session,
+            "cell": cell.factors,
+            "cell_id": cell.cell_id,
+            "launch_index": launch.launch_index,
+            "position": launch.position,
+            "within": cell.within,
+            "command": command.argv,
+            "environment": command.environment,
+            "launcher": self.starter.way_of(cell).launcher.name,
+            "binding": command.binding,
+            "seconds": round(result.seconds, 6),
+            "timed_out": result.timed_out,
+            "signal": result.signal_name,
+            "source": source,
+            "study_file": {"path": self.plan.study.path, "digest": self.plan.study.digest},
+            "margin": self.plan.study.margin,
+            "bound": self.plan.study.bound,
+            **self.more,
+        }
+
+
+def _lines(path: Path) -> tuple[list[str], str | None]:
+    """What the program wrote, as far as it came, and why it is not used; nothing when it did not get that far."""
+    try:
+        if path.stat().st_size > MOST_RECORD_BYTES:
+            return [], f"its records are larger than {MOST_RECORD_BYTES >> 20} MiB; fewer repetitions or variants"
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return [], None
+    return [line for line in text.split("\n") if line.strip()], None
+
+
+def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | None, str | None]:
+    """(why this is no measurement, why nothing could run here): at most one of them."""
+    kinds = [_kind(line) for line in lines]
+    if result.exit_status == NOTHING_COULD_RUN and "end" in kinds:
+        reasons = [json.loads(line).get("skipped") for line, kind in zip(lines, kinds, strict=True) if kind == "result"]
+        if reasons and all(reasons):
+            return None, str(reasons[0])
+    last = f": {telling_line(result.stderr_tail)}" if result.stderr_tail else ""
+    failure = None
+    if result.timed_out:
+        failure = f"ended after {cell.amounts.timeout_seconds:g} s (timeout_seconds)"
+    elif result.exit_status:
+        failure = f"exit status {result.exit_status}{last}"
+    elif not lines:
+        failure = "it wrote no records; is this a longshore-bench?"
+    elif kinds[-1] is None and "end" not in kinds:
+        failure = "its records are cut short (the last line is not complete)"
+    elif None in kinds:
+        failure = "it wrote a line that is no record"
+    elif kinds[-1] != "end":
+        failure = "its records are cut short (the last one is not 'end')"
+    return failure, None
+
+
+def telling_line(lines: list[str]) -> str:
+    """The line that says what went wrong: the program's own, else ours, else what a launcher tells in a frame of dashes
+    or others before it, else the last one with words in it."""
+    for start in ("longshore-bench:", "longshore"):
+        for line in lines:
+            if line.startswith(start):
+                return line
+    worded = [place for place, line in enumerate(lines) if any(mark.isalpha() for mark in line)]
+    if not worded:
+        return lines[-1]
+    return _framed(lines, worded) or lines[worded[-1]]
+
+
+def _framed(lines: list[str], worded: list[int]) -> str | None:
+    """Of messages of a launcher, each between two lines of dashes (the first may be missing): what stands outside of
+    them and before the last, for that is the program's, else how that one begins."""
+    edges = [place for place, line in enumerate(lines) if _FRAME.fullmatch(line)]
+    if not edges:
+        return None
+    edges = [-1, *edges] if len(edges) % 2 else edges
+    frames = list(zip(edges[::2], edges[1::2], strict=True))
+    inside = {place for first, last in frames for place in range(first, last)}
+    begin, end = frames[-1]
+    own = [place for place in worded if place < begin and place not in inside]
+    if own:
+        return lines[own[-1]]
+    told = " ".join(lines[place].strip() for place in worded if begin < place < end)
+    return re.split(r"(?<=[.!])\s", told, maxsplit=1)[0] or None
+
+
+def _kind(line: str) -> str | None:
+    """The kind of a record; samples, which are most, are not parsed for it."""
+    if line.startswith('{"record":"sample"') and line.endswith("}"):
+        return "sample"
+    try:
+        return str(json.loads(line)["record"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def default_session(now: Callable[[], dt.datetime] = dt.datetime.now) -> str:
+    return now().strftime("%Y-%m-%d")

@@ -1,0 +1,231 @@
+"""One session of a study from the command line: the options, the set-up, what is said at its end, and the exit status.
+`run` and `resume` share it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+import time
+from typing import Any
+
+from longshore_study.base.durations import parse_duration
+from longshore_study.base.errors import EXIT_OK, EXIT_STOPPED, LongshoreError, UsageError
+from longshore_study.base.terminal import count
+from longshore_study.execution import batch_session
+from longshore_study.execution.child_process import Interrupted, Signals
+from longshore_study.execution.launch_resolver import Starter, make_starter
+from longshore_study.execution.launch_runner import Deadline, OutOfTime, Runner, Summary, default_session, remaining
+from longshore_study.execution.launchers import Command, nodes_of
+from longshore_study.execution.progress import duration, make_progress, say
+from longshore_study.execution.session_folder import Target, keep_study_file
+from longshore_study.execution.session_lock import claimed
+from longshore_study.host.cores import available_cpus
+from longshore_study.host.doctor import WARN, load_average
+from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan
+from longshore_study.planning.time_estimate import Forecast
+from longshore_study.store.launch_store import Store, folder_name
+from longshore_study.store.provenance import keep_provenance
+from longshore_study.study_file import environment_variables
+from longshore_study.study_file.reader import load
+
+
+def add_session_options(
+    parser: argparse.ArgumentParser,
+    tag: str = "what is measured, as an image or a version (default: the study's name)",
+    session: str = "when it is measured, as a day or a job (default: the date)",
+) -> None:
+    parser.add_argument("--tag", help=tag)
+    parser.add_argument("--session", help=session)
+    parser.add_argument("--retry-failed", action="store_true", help="run failed launches once more")
+    parser.add_argument(
+        "--bench", metavar="PATH", help="the longshore-bench to run (default: LONGSHORE_BENCH, beside longshore, PATH)"
+    )
+    parser.add_argument(
+        "--mpirun", metavar="PATH", help="the MPI launcher (default: [launcher] command, LONGSHORE_MPIRUN, PATH)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the commands that would run, in their order")
+    parser.add_argument(
+        "--stop-after", metavar="TIME", help="stop within this time, as 55m: begin no launch that would not end before"
+    )
+    parser.add_argument("--only-nodes", metavar="N", type=int, help="only launches on so many nodes")
+    parser.add_argument(
+        "--in-job", action="store_true", help="run here, within an allocation, where the study file submits jobs"
+    )
+
+
+def run_session(args: argparse.Namespace, study_path: str) -> int:
+    """Runs what the session lacks, or submits jobs that do; returns the exit status of the verb."""
+    stop_after = _stop_after(args.stop_after)
+    begun = time.monotonic()
+    plan = make_plan(load(study_path))
+    target = _target(args, plan)
+    launches, done, failed = remaining(plan, target, retry_failed=args.retry_failed)
+    launches = _of_nodes(plan, launches, args.only_nodes)
+    summary = Summary(plan.launches_per_session, done, failed)
+    submits = plan.study.launcher.job is not None and not args.in_job
+    starter = make_starter(plan, bench=args.bench, mpirun=args.mpirun, dry_run=args.dry_run or submits)
+    if submits and launches:
+        return batch_session.submit_session(args, plan, target, launches, starter)
+    if args.dry_run:
+        print_commands(args, [starter.command(launch) for launch in launches])
+        return EXIT_OK
+    if launches:
+        deadline = begun + stop_after if stop_after else None
+        status = _run(args, plan, target, launches, summary, starter=starter, deadline=deadline)
+        if status is not None:
+            return status
+    conclude(args, target, summary)
+    return summary.exit_status
+
+
+def _target(args: argparse.Namespace, plan: Plan) -> Target:
+    session = default_session() if args.session is None else args.session
+    tag = plan.study.name if args.tag is None else args.tag
+    for name, what in ((tag, "tag"), (session, "session")):
+        folder_name(name, what)  # an empty one is refused here, before anything runs
+    return Target(Store(args.store), plan.study.name, tag, session)
+
+
+def _stop_after(text: str | None) -> int | None:
+    try:
+        return parse_duration(text) if text is not None else None
+    except ValueError as error:
+        raise UsageError(f"--stop-after: {error}") from None
+
+
+def _of_nodes(plan: Plan, launches: list[PlannedLaunch], nodes: int | None) -> list[PlannedLaunch]:
+    if nodes is None:
+        return launches
+    choice = plan.study.launcher
+    known = sorted({nodes_of(cell, choice) or 1 for cell in plan.cells})
+    if nodes not in known:
+        raise UsageError(f"--only-nodes {nodes}: launches of this study are on {', '.join(map(str, known))} nodes")
+    return [launch for launch in launches if (nodes_of(launch.cell, choice) or 1) == nodes]
+
+
+def _run(
+    args: argparse.Namespace,
+    plan: Plan,
+    target: Target,
+    launches: list[PlannedLaunch],
+    summary: Summary,
+    *,
+    starter: Starter,
+    deadline: float | None,
+) -> int | None:
+    """Runs `launches`; the exit status when the user, or the time given, stopped it, else None."""
+    keep_study_file(plan, target)
+    part = f"{args.only_nodes} nodes" if args.only_nodes is not None else ""
+    with claimed(target.folder, target.session, part, wait=args.in_job) as claim:
+        forecast = Forecast(target.store.launches(target.study))
+        _announce(plan, target, launches, summary, forecast)
+        progress = make_progress(plan, launches, forecast)
+        runner = Runner(
+            plan, target, starter, progress,
+            deadline=Deadline(deadline, forecast) if deadline is not None else None,
+            more={"provenance": keep_provenance(target.folder, starter.programs())},
+            alive=claim.beat,
+        )  # fmt: skip
+        go_on = f"go on with: {resume_command(plan, target)}"
+        try:
+            with Signals() as signals:
+                runner.run(launches, signals, summary)
+        except (Interrupted, OutOfTime) as stop:
+            progress.close()
+            left = len(launches) - len(summary.outcomes)
+            by_time = isinstance(stop, OutOfTime)
+            why = "the end of the time given (--stop-after)" if by_time else str(stop)
+            say(
+                f"longshore: stopped by {why}; {count(len(summary.outcomes), 'launch')} recorded, {left} left; {go_on}",
+                sys.stderr,
+            )
+            if args.json:
+                conclude(args, target, summary, stopped="time" if by_time else str(stop), left=left)
+            return EXIT_STOPPED if isinstance(stop, OutOfTime) else stop.exit_status
+        except LongshoreError as error:
+            # A full disk, mostly. What was recorded stays; the launch at hand is run again.
+            raise LongshoreError(f"{error}; then {go_on}", error.exit_status) from None
+        finally:
+            progress.close()
+    return None
+
+
+def resume_command(plan: Plan, target: Target) -> str:
+    words = ["longshore", "run", plan.study.path, "--tag", target.tag, "--session", target.session]
+    if str(target.store.path) != "longshore-results":
+        words += ["--store", str(target.store.path)]
+    return shlex.join(words)
+
+
+def _announce(plan: Plan, target: Target, launches: list[PlannedLaunch], summary: Summary, forecast: Forecast) -> None:
+    parts = [f"{count(len(launches), 'launch')} to run"]
+    if summary.recorded_before:
+        parts.append(f"{summary.recorded_before} recorded before")
+    if summary.failed_before:
+        parts.append(f"{summary.failed_before} failed before (--retry-failed runs them again)")
+    expected = duration(forecast.total(launch.cell for launch in launches))
+    sure = all(forecast.knows(cell) for cell in plan.cells)
+    about = "about" if sure else "roughly"
+    where = f"{target.study}, tag {target.tag}, session {target.session}"
+    say(f"{where}: {', '.join(parts)}, {about} {expected}", sys.stderr)
+    load = load_average(len(available_cpus()))
+    if load.state == WARN:
+        say(f"warning: load average {load.value}: {load.advice}", sys.stderr)
+
+
+def conclude(
+    args: argparse.Namespace, target: Target, summary: Summary, *, stopped: str | None = None, left: int = 0
+) -> None:
+    ran = [outcome for outcome in summary.outcomes if not outcome.failure]
+    skipped = [outcome for outcome in ran if outcome.skipped]
+    folder = target.store.session_path(target.study, target.tag, target.session)
+    if args.json:
+        answer: dict[str, Any] = {
+            "schema": 1,
+            "study": target.study,
+            "tag": target.tag,
+            "session": target.session,
+            "planned": summary.planned,
+            "recorded_before": summary.recorded_before,
+            "failed_before": summary.failed_before,
+            "recorded": len(ran),
+            "failed": [
+                {"cell": o.launch.cell.factors, "launch": o.launch.launch_index, "why": o.failure}
+                for o in summary.failures
+            ],
+            "stopped": stopped,
+            "left": left,
+            "store": str(folder),
+        }
+        print(json.dumps(answer, indent=1))
+        return
+    if not summary.outcomes and not summary.failed_before:
+        print(f"nothing to do: all {summary.planned} launches of session {target.session} are recorded in {folder}")
+        return
+    seconds = sum(outcome.seconds for outcome in summary.outcomes)
+    words = [f"{count(len(ran), 'launch')} recorded in {duration(seconds)}"]
+    if skipped:
+        words.append(f"{len(skipped)} of them had nothing to run")
+    if summary.failures:
+        words.append(f"{len(summary.failures)} FAILED ('longshore status' lists them, --retry-failed runs them again)")
+    if summary.failed_before:
+        words.append(f"{summary.failed_before} failed before and were left alone (--retry-failed runs them again)")
+    print(f"{', '.join(words)}; stored in {folder}")
+    if summary.failures:
+        first = summary.failures[0]
+        print(f"the first failure: {first.launch.cell.label}: {first.failure}")
+    elif summary.failed_before:
+        kept = (x.problem for x in target.store.launches(target.study, target.tag, target.session) if x.problem)
+        print(f"the first failure: {next(kept, 'not stored any more')}")
+
+
+def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:
+    """What would be typed, a line each."""
+    if args.json:
+        rows = [{"command": c.argv, "environment": c.environment, "binding": c.binding} for c in commands]
+        print(json.dumps({"schema": 1, "launches": rows}, indent=1))
+        return
+    for command in commands:
+        print(" ".join([*environment_variables.typed(command.environment), shlex.join(command.argv)]))

@@ -1,0 +1,249 @@
+"""The communication stacks of a machine: MPI, OpenSHMEM and UCX, each with path, version, standard and modules.
+
+Found where people put them: on PATH, below the usual folders, and where MPI_HOME, I_MPI_ROOT or --search point. What
+says the version is the launcher itself; what says the standard is the header.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from longshore_study.host.mpi import INTEL, LAUNCHER_NAMES, MPICH, OPEN_MPI, Mpi, identify
+
+MPI, SHMEM, UCX = "MPI", "OpenSHMEM", "UCX"
+_LAUNCHERS = (*LAUNCHER_NAMES, "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "mpiexec.openmpi")
+_WRAPPERS = {"mpiexec.mpich": "mpicxx.mpich", "mpirun.openmpi": "mpicxx.openmpi", "mpiexec.openmpi": "mpicxx.openmpi"}
+_PLACES = (
+    "/usr/lib64/openmpi*", "/usr/lib64/mpich*", "/opt/openmpi*", "/opt/mpich*", "/opt/intel/oneapi/mpi/*", "/opt/ucx*",
+    "/opt/hpcx*/ompi", "/opt/cray/pe/mpich/*/ofi/*/*", "/opt/mvapich*", "/opt/sandia-openshmem*", "/usr/local",
+)  # fmt: skip
+_HOMES = ("MPI_HOME", "MPI_ROOT", "I_MPI_ROOT", "OMPI_HOME", "MPICH_DIR", "UCX_HOME", "OPENSHMEM_HOME")
+_SHORT = {OPEN_MPI: "openmpi", MPICH: "mpich", INTEL: "impi"}
+_MOST_MODULES = 5000
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One library of one version."""
+
+    name: str
+    """As studies and `stacks build` call it."""
+    what: str
+    """MPI, OpenSHMEM or UCX."""
+    kind: str
+    version: str
+    standard: str | None
+    """Of MPI or OpenSHMEM, as its header says."""
+    launcher: str
+    """Empty for UCX, which starts nothing."""
+    prefix: str
+    compiler: str | None = None
+    modules: tuple[str, ...] = ()
+    """Environment modules whose name fits it."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """What its programs need besides."""
+    paths: dict[str, list[str]] = field(default_factory=dict)
+    """Folders that go in front of a search path, such as LD_LIBRARY_PATH."""
+
+
+def find_stacks(search: Iterable[str] = ()) -> list[Stack]:
+    """All that are found, each once, MPI first."""
+    folders = list(dict.fromkeys(_bin_folders(search)))
+    modules = available_modules()
+    found: dict[tuple[str, str], Stack] = {}
+    for stack in (*_mpis(folders, modules), *_shmems(folders, modules), *_ucxs(folders, modules)):
+        found.setdefault((stack.what, (stack.launcher and str(Path(stack.launcher).resolve())) or stack.prefix), stack)
+    return _with_names_of_their_own(found.values())
+
+
+def _with_names_of_their_own(stacks: Iterable[Stack]) -> list[Stack]:
+    seen: dict[str, int] = {}
+    named = []
+    for stack in stacks:
+        seen[stack.name] = seen.get(stack.name, 0) + 1
+        count = seen[stack.name]
+        named.append(Stack(**{**stack.__dict__, "name": stack.name if count == 1 else f"{stack.name}-{count}"}))
+    return named
+
+
+def _bin_folders(search: Iterable[str]) -> Iterator[Path]:
+    for text in search:
+        place = Path(text).absolute()  # what is built with it is started from other folders
+        yield from (folder for folder in (place / "bin", place) if folder.is_dir())
+    yield from (Path(text) for text in os.environ.get("PATH", "").split(os.pathsep) if text)
+    yield from (Path(home) / "bin" for name in _HOMES if (home := os.environ.get(name)))
+    for pattern in _PLACES:
+        yield from (folder / "bin" for folder in sorted(Path("/").glob(pattern.lstrip("/"))))
+
+
+def _mpis(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
+    met: set[str] = set()
+    for folder in folders:
+        for name in _LAUNCHERS:
+            path = folder / name
+            real = str(path.resolve())
+            if not _is_program(path) or real in met:
+                continue
+            met.add(real)
+            mpi = identify(str(path))
+            if mpi is not None and mpi.kind in _SHORT:
+                stack = _mpi(mpi, folder, modules)
+                # mpirun and mpiexec of one installation are often two scripts for the same thing.
+                if (key := f"{stack.prefix} {stack.name}") not in met:
+                    met.add(key)
+                    yield stack
+
+
+def _mpi(mpi: Mpi, folder: Path, modules: list[str]) -> Stack:
+    prefix = folder.parent
+    wrapper = _WRAPPERS.get(Path(mpi.path).name)
+    names = [wrapper] if wrapper else ["mpicxx", "mpic++", "mpiicpc"]
+    compiler = next((str(folder / name) for name in names if _is_program(folder / name)), None)
+    short = _SHORT[mpi.kind]
+    version = _number(mpi.version)
+    return Stack(
+        name=f"{short}-{version}" if version else short,
+        what=MPI,
+        kind=mpi.kind,
+        version=version,
+        standard=_standard(_headers(compiler, prefix), "mpi.h", r"#\s*define\s+MPI_{}\s+(\d+)"),
+        launcher=mpi.path,
+        prefix=str(prefix),
+        compiler=compiler,
+        modules=_fitting(modules, {"openmpi": ("openmpi", "ompi", "hpcx"), "mpich": ("mpich", "mvapich"),
+                                   "impi": ("impi", "intel-mpi", "intelmpi")}[short], version),
+        environment=_environment(mpi.kind, prefix),
+        paths=_paths(prefix),
+    )  # fmt: skip
+
+
+def _environment(kind: str, prefix: Path) -> dict[str, str]:
+    if kind != INTEL:
+        return {}
+    return {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(prefix / "lib")}
+
+
+def _paths(prefix: Path) -> dict[str, list[str]]:
+    """Nothing for what shell and linker of the system find by themselves."""
+    if prefix in (Path("/usr"), Path("/")):
+        return {}
+    libraries = [folder for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / "release") if folder.is_dir()]
+    return {"PATH": [str(prefix / "bin")], "LD_LIBRARY_PATH": [str(folder) for folder in libraries]}
+
+
+def with_paths(environment: Mapping[str, str], paths: Mapping[str, list[str]]) -> dict[str, str]:
+    """The variables, and search paths with folders put in front of what the environment has now."""
+    joined = {
+        name: os.pathsep.join([*folders, *([os.environ[name]] if os.environ.get(name) else [])])
+        for name, folders in paths.items()
+        if folders
+    }
+    return {**environment, **joined}
+
+
+def _headers(compiler: str | None, prefix: Path) -> list[Path]:
+    """Folders of headers: those that the wrapper names, then the usual ones."""
+    folders = []
+    for option in ("-show", "--showme:compile"):
+        folders += (
+            [Path(word[2:]) for word in _said([compiler, option]).split() if word.startswith("-I")] if compiler else []
+        )
+    return [*folders, prefix / "include"]
+
+
+def _standard(folders: Iterable[Path], header: str, define: str) -> str | None:
+    for folder in folders:
+        try:
+            text = (folder / header).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        major = re.search(define.format("VERSION" if header == "mpi.h" else "MAJOR_VERSION"), text)
+        minor = re.search(define.format("SUBVERSION" if header == "mpi.h" else "MINOR_VERSION"), text)
+        if major and minor:
+            return f"{major[1]}.{minor[1]}"
+    return None
+
+
+def _shmems(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
+    for folder in folders:
+        path = next((folder / name for name in ("oshrun", "shmemrun") if _is_program(folder / name)), None)
+        if path is None:
+            continue
+        said = _said([str(path), "--version"])
+        compiler = next((str(folder / n) for n in ("oshc++", "oshcxx", "oshcc") if _is_program(folder / n)), None)
+        version = _number(said)
+        yield Stack(
+            name=f"oshmem-{version}" if version else "oshmem",
+            what=SHMEM,
+            kind=OPEN_MPI if "Open" in said else "unknown",
+            version=version,
+            standard=_standard(_headers(compiler, folder.parent), "shmem.h", r"#\s*define\s+_?SHMEM_{}\s+(\d+)"),
+            launcher=str(path),
+            prefix=str(folder.parent),
+            compiler=compiler,
+            modules=_fitting(modules, ("shmem",), version),
+            paths=_paths(folder.parent),
+        )
+
+
+def _ucxs(folders: Iterable[Path], modules: list[str]) -> Iterator[Stack]:
+    met: set[Path] = set()
+    for folder in folders:
+        real = (folder / "ucx_info").resolve()  # /bin may be /usr/bin
+        if _is_program(folder / "ucx_info") and real not in met:
+            met.add(real)
+            said = _said([str(folder / "ucx_info"), "-v"])
+            found = re.search(r"(?:version|Version:?)[ =]*(\d+\.\d+(?:\.\d+)?)", said)
+            version = found[1] if found else _number(said)
+            yield Stack(
+                f"ucx-{version}" if version else "ucx", UCX, UCX, version, None, "", str(folder.parent),
+                modules=_fitting(modules, ("ucx",), version),
+            )  # fmt: skip
+
+
+def available_modules() -> list[str]:
+    """Names of environment modules below MODULEPATH, without starting a shell: `openmpi/4.1.4`."""
+    found: list[str] = []
+    for text in os.environ.get("MODULEPATH", "").split(os.pathsep):
+        root = Path(text)
+        if not text or not root.is_dir():
+            continue
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            below = Path(folder).relative_to(root)
+            found += [(below / name).as_posix().removesuffix(".lua") for name in sorted(files) if name[0] != "."]
+            if len(found) > _MOST_MODULES:
+                return found[:_MOST_MODULES]
+    return found
+
+
+def _fitting(modules: Iterable[str], words: tuple[str, ...], version: str) -> tuple[str, ...]:
+    same = [name for name in modules if any(word in name.lower() for word in words)]
+    return tuple(name for name in same if version and version in name) or tuple(same)
+
+
+def _number(text: str) -> str:
+    found = re.search(r"(\d+\.\d+(?:\.\d+)*(?:[a-z]+\d+)?)", text)
+    return found[1] if found else ""
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _said(argv: list[str]) -> str:
+    if shutil.which(argv[0]) is None:
+        return ""
+    try:
+        done = subprocess.run(  # noqa: S603 - a program that was just found, asked for its version
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr

@@ -1,0 +1,156 @@
+"""Outputs of other benchmarks, read into our records, so that published figures and one's own stand in one table.
+
+To add a format, see the description of this package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.importers.imported import Imported, Options, Source
+from longshore_study.importers.labels import without_labels
+
+FORMATS = {
+    "halobench": "longshore_study.importers.halobench",
+    "bale": "longshore_study.importers.bale",
+    "chapel-ig": "longshore_study.importers.chapel_ig",
+    "chapel-stream": "longshore_study.importers.chapel_stream",
+    "chapel-isx": "longshore_study.importers.chapel_isx",
+    "isx": "longshore_study.importers.isx",
+    "stream": "longshore_study.importers.stream",
+    "stream-csv": "longshore_study.importers.stream_csv",
+    "osu": "longshore_study.importers.osu",
+    "imb": "longshore_study.importers.imb",
+    "cartex": "longshore_study.importers.cartex",
+    "regex": "longshore_study.importers.regex",
+    "json": "longshore_study.importers.json_document",
+    "longshore-bench": "longshore_study.importers.own_records",
+}
+ALIASES = {
+    "chapel_ig": "chapel-ig",
+    "chapel": "chapel-ig",
+    "chapel_stream": "chapel-stream",
+    "chapel_isx": "chapel-isx",
+    "records": "longshore-bench",
+    "longshore": "longshore-bench",
+}
+ANY = ("regex", "json")
+"""Formats that know no program: the user says where the figures are."""
+WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex")
+"""Formats whose programs do not print what they were asked for: the command line above their output says it."""
+ONE_DOCUMENT = ("json",)
+"""Formats that nothing else may stand around."""
+
+SIGNATURES = (
+    ("halobench", re.compile(r"haloswap benchmark", re.IGNORECASE), "halobench"),
+    ("bale", re.compile(r"Bale Version|GB/s injection bandwidth|\"bale_version\"", re.IGNORECASE), "bale"),
+    ("chapel-isx", re.compile(r"^scaling mode = (?:strong|weak|weakISO)\b", re.MULTILINE), "Chapel's ISx"),
+    ("chapel-stream", re.compile(r"^Performance \(GB/s\)|^Problem size = \d+", re.MULTILINE), "Chapel's STREAM"),
+    ("isx", re.compile(r"^ISx (?:[^\n]*\s)?v\d|^\w+\tNUM_PES \d+\t\s*Max[_ ]Key", re.MULTILINE), "ISx"),
+    ("stream", re.compile(r"STREAM [vV]ersion|Best Rate MB/s"), "STREAM"),
+    ("osu", re.compile(r"^#[ \t]*(?:OSU|OMB)[- ]", re.MULTILINE), "OSU micro-benchmarks"),
+    ("imb", re.compile(r"(?:Intel ?\(R\)|PALLAS) MPI Benchmark", re.IGNORECASE), "IMB"),
+    ("cartex", re.compile(r"^tp\. median \(GB/s\)|^load \(bytes\)", re.MULTILINE), "cartex"),
+    ("chapel-ig", re.compile(r"GB/s/node|-nl[ =]?\d+", re.IGNORECASE), "Chapel's ig"),
+    (
+        "stream-csv",
+        re.compile(r"\A(?:#[^\n]*\n|\s*\n)*[^\n]*\bstream_(?:ep|global)_GBps"),
+        "a table of STREAM figures (CSV)",
+    ),
+    ("longshore-bench", re.compile(r'^\s*\{[^\n]*"record":\s*"', re.MULTILINE), "longshore-bench"),
+)
+"""(our format, what its output contains, whose output that is), the first match counts."""
+
+_LARGEST_BYTES = 64 * 2**20  # outputs are pages of text; anything larger is another file
+_LARGEST_RECORDS_BYTES = 1024 * 2**20  # a repetition is 250 bytes
+
+
+def format_name(name: str) -> str:
+    name = ALIASES.get(name.lower(), name.lower())
+    if name not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(f"unknown format '{name}'{suggestion(name, FORMATS)} (known: {known})")
+    return name
+
+
+def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
+    """The runs in a file. Raises LongshoreError, naming file and line, for what is not this format's output."""
+    return read_bytes(name, str(path), content_of(name, path), options)
+
+
+def content_of(name: str, path: Path) -> bytes:
+    """What is in a file, or comes out of a pipe: that can be read once only, and may never end."""
+    most = _LARGEST_RECORDS_BYTES if name == "longshore-bench" else _LARGEST_BYTES
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except OSError as error:
+        raise LongshoreError(f"{path}: cannot be read ({error.strerror})") from None
+    if len(content) > most:
+        raise LongshoreError(f"{path}: larger than {most >> 20} MiB; not an output of {name}")
+    return content
+
+
+def read_bytes(name: str, source_name: str, content: bytes, options: Options | None = None) -> list[Imported]:
+    """As read_file, for what was read of it."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if options and options.partial and 0 <= content.rfind(b"\n") < error.start:  # a letter was torn
+            return read_bytes(name, source_name, content[: content.rfind(b"\n") + 1], options)
+        line = content.count(b"\n", 0, error.start) + 1
+        byte = content[error.start]
+        raise LongshoreError(
+            f"{source_name}:{line}: byte 0x{byte:02x} is not UTF-8 text; not an output of {name}"
+        ) from None
+    return read_text(name, source_name, text, options)
+
+
+def read_text(name: str, source_name: str, text: str, options: Options | None = None) -> list[Imported]:
+    """As read_file, for a text at hand, such as the output of a program that just ran."""
+    name = format_name(name)
+    if not text.strip():
+        raise LongshoreError(f"{source_name}: empty; the run wrote nothing")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    options = options or Options()
+    if name not in ANY:
+        text = without_labels(text)
+        _refuse_wrong_program(name, source_name, text)
+    try:
+        return _runs(name, Source(source_name, text), replace(options, partial=False))
+    except LongshoreError:
+        if not options.partial:
+            raise
+    return _runs(name, Source(source_name, _without_torn_line(text)), options)
+
+
+def _runs(name: str, source: Source, options: Options) -> list[Imported]:
+    try:
+        return list(importlib.import_module(FORMATS[name]).read(source, options))
+    except (ValueError, ArithmeticError, LookupError) as error:  # `1.2.3`, no PE at all, a column that is not there
+        whose = next((whose for known, _, whose in SIGNATURES if known == name), name)
+        raise LongshoreError(f"{source.name}: not an output of {whose} that can be read ({error})") from None
+
+
+def _without_torn_line(text: str) -> str:
+    """A last line without its end may be half a line, and half a number reads as another number; but an object of JSON
+    shows its own end."""
+    begin = text.rfind("\n") + 1
+    last = text[begin:]
+    return text if last.startswith("{") and last.rstrip().endswith("}") else text[:begin]
+
+
+def _refuse_wrong_program(name: str, source_name: str, text: str) -> None:
+    found = [(known, whose) for known, pattern, whose in SIGNATURES if pattern.search(text)]
+    if any(known == name for known, _ in found):
+        return
+    ours = {known: whose for known, _, whose in SIGNATURES}
+    if not found:
+        raise LongshoreError(f"{source_name}: not an output of {ours[name]}; nothing in it looks like one")
+    known, whose = found[0]
+    hint = f"use 'longshore import {known} {source_name} ...'"
+    raise LongshoreError(f"{source_name}: this is the output of {whose}, not of {ours[name]}; {hint}")

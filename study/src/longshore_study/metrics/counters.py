@@ -1,0 +1,81 @@
+"""What was counted while variants were timed (member `counters` of a result): one account per variant, of the medians
+over its launches. What a machine does not count is missing, with its reason, and never zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longshore_study.metrics.launch_metrics import pattern_rank
+from longshore_study.metrics.metric_rows import reading_order
+from longshore_study.metrics.variant_results import Names, by_variant, middle
+from longshore_study.store.launch_store import Launch
+from longshore_study.store.records import Record
+
+COUNTED: dict[str, tuple[str, ...]] = {
+    "minor faults": ("page_faults", "minor"),
+    "major faults": ("page_faults", "major"),
+    "voluntary switches": ("context_switches", "voluntary"),
+    "involuntary switches": ("context_switches", "involuntary"),
+    "waited mean": ("waited_seconds", "mean"),
+    "waited max": ("waited_seconds", "max"),
+}
+"""What every record has, and where."""
+HARDWARE = ("cycles", "instructions", "cache_misses", "llc_misses")
+
+
+@dataclass(frozen=True)
+class Phase:
+    name: str
+    waited: float | None
+    """Seconds, mean over the ranks."""
+    messages: float | None
+    wire_bytes: float | None
+
+
+@dataclass(frozen=True)
+class Account:
+    study: str
+    tag: str
+    pattern: str
+    factors: Mapping[str, Any]
+    launches: int
+    numbers: Mapping[str, float]
+    """Of one operation, all ranks together; seconds are of one rank."""
+    why_not: Mapping[str, str]
+    """By event that the machine did not count."""
+    phases: tuple[Phase, ...]
+
+
+def accounts_of(launches: Iterable[Launch]) -> list[Account]:
+    accounts = [_account(*one) for one in by_variant(launches, _counters)]
+    return sorted(accounts, key=lambda a: (pattern_rank(a.pattern), a.study, a.tag, reading_order(a.factors)))
+
+
+def _counters(result: Record) -> Mapping[str, Any] | None:
+    counters = result.get("counters")
+    return counters if isinstance(counters, dict) else None
+
+
+def _account(names: Names, factors: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> Account:
+    places = {**COUNTED, **{name: ("hardware", name) for name in HARDWARE}}
+    numbers = {name: value for name, path in places.items() if (value := middle(members, *path)) is not None}
+    reasons: dict[str, str] = {}
+    for one in members:
+        refused = one.get("hardware_why_not")
+        for name, reason in refused.items() if isinstance(refused, dict) else ():
+            if name not in numbers:
+                reasons.setdefault(str(name), str(reason))
+    told = [phases for one in members if isinstance(phases := one.get("phases"), dict)]
+    named = dict.fromkeys(name for one in told for name in one)
+    phases = tuple(
+        Phase(
+            str(name),
+            middle(members, "phases", name, "waited_seconds", "mean"),
+            middle(members, "phases", name, "messages"),
+            middle(members, "phases", name, "wire_bytes"),
+        )
+        for name in named
+    )
+    return Account(*names, factors, len(members), numbers, reasons, phases)

@@ -1,0 +1,257 @@
+"""What launches measured, as figures: one metric of one variant in one launch. Comparison, guidelines and tables are
+built from figures; which figure stands for a pattern is said here once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from longshore_study.base.errors import UsageError, suggestion
+from longshore_study.base.json_values import canonical
+from longshore_study.metrics import plausibility
+from longshore_study.metrics.plausibility import Bounds
+from longshore_study.store.launch_store import Launch
+from longshore_study.store.records import Record
+
+MAIN_METRICS = {
+    "stream": "bandwidth",
+    "gather": "injection_bandwidth",
+    "halo": "process_bandwidth",
+    "sort": "keys_per_second",
+}
+CONTROL = plausibility.CONTROL
+CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
+"""By kernel: those that say whether the machine as a whole has changed. The others are parameters of a model."""
+PER = {
+    ("stream", "bandwidth"): "node", ("stream", "best_bandwidth"): "node", ("stream", "mean_bandwidth"): "node",
+    ("stream", "write_allocate_bandwidth"): "node", ("gather", "injection_bandwidth"): "node",
+    ("gather", "mean_injection_bandwidth"): "node", ("sort", "exchange_bandwidth"): "node",
+    ("control", "bandwidth"): "node", ("control", "best_bandwidth"): "node",
+    ("control", "memcpy_best_bandwidth"): "node", ("control", "rank_bandwidth"): "rank",
+    ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
+    ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
+}  # fmt: skip
+"""Of whom a figure is, by pattern and metric (docs/figures.md); of all ranks together where nothing stands here."""
+LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
+"""By pattern, the factor that the program chooses where its level is `auto`."""
+PATTERN_ORDER = ("stream", "gather", "halo", "sort")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is measured, the same on both sides of a comparison. Mappings are JSON texts, to be compared as a whole."""
+
+    study: str
+    pattern: str
+    metric: str
+    variant_text: str
+    cell_text: str
+
+    @property
+    def variant(self) -> dict[str, Any]:
+        return dict(json.loads(self.variant_text))
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        return dict(json.loads(self.cell_text))
+
+    @property
+    def factors(self) -> dict[str, Any]:
+        return {"pattern": self.pattern, **self.cell, **self.variant}
+
+
+def unit_of_whom(pattern: str, metric: str, unit: str) -> str:
+    """`GB/s per node`: a unit for people, who take half of the ranks for half as fast else."""
+    whom = PER.get((pattern, metric))
+    return f"{unit} per {whom}" if whom else unit
+
+
+# A store has few different keys and many figures.
+_shared_key = lru_cache(maxsize=200_000)(Key)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    key: Key
+    tag: str
+    session: str
+    launch: str
+    """The launch's file: launches are what this tells apart."""
+    started: str | None
+    position: int | None
+    value: float
+    unit: str
+    better: str
+    main: bool = True
+    """The metric by which its pattern is judged."""
+    imported: bool = False
+    above: str | None = None
+    """Why the value cannot be: it is above a bound."""
+    pulse: float | None = None
+    """The logarithm of how fast the machine was at that time, as a small exchange before each repetition showed it."""
+    became: str | None = None
+    """What `auto` took, where a factor of the variant is left to the program and the record tells."""
+    nodes: int | None = None
+    """Of the launch, virtual ones too; None where it does not say."""
+
+    @property
+    def goodness(self) -> float:
+        """The logarithm, with the sign that makes more better."""
+        return math.log(self.value) if self.better != "lower" else -math.log(self.value)
+
+
+@dataclass(slots=True)
+class Measured:
+    """The figures of some launches, and all that did not become a figure."""
+
+    figures: list[Figure] = field(default_factory=list)
+    absent: dict[Key, str] = field(default_factory=dict)
+    """Results without a figure: skipped, or wrong, with the reason."""
+    failed: list[Launch] = field(default_factory=list)
+    """Launches that are not to be trusted and have not been repeated with success."""
+    damaged: list[Launch] = field(default_factory=list)
+    """Those of them whose records are cut short or unreadable: data is missing."""
+    partial: list[Launch] = field(default_factory=list)
+    """Imported on purpose although cut short."""
+    launches: int = 0
+
+    @property
+    def problems(self) -> list[str]:
+        return [launch.problem for launch in self.failed if launch.problem]
+
+
+def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measured:
+    """The main figures of launches, and other metrics by name ("all" for all of them).
+
+    `with_study`: whether figures of two studies are different things, or the studies are what is compared.
+    """
+    measured = Measured()
+    kept = list(launches)
+    measured.launches = len(kept)
+    succeeded = {_attempt(launch) for launch in kept if launch.problem is None}
+    wanted = frozenset(metrics)
+    bounds = Bounds(kept)
+    for launch in kept:
+        if launch.problem is not None:
+            if _attempt(launch) not in succeeded:
+                measured.failed.append(launch)
+                if not launch.complete and not launch.exit_status:
+                    measured.damaged.append(launch)
+            continue
+        if launch.envelope.get("partial"):
+            measured.partial.append(launch)
+        for figure_or_reason in _of_launch(launch, wanted, bounds, with_study=with_study):
+            if isinstance(figure_or_reason, Figure):
+                measured.figures.append(figure_or_reason)
+            else:
+                key, reason = figure_or_reason
+                measured.absent[key] = reason
+    return measured
+
+
+def require_metrics(wanted: Iterable[str], launches: Iterable[Launch]) -> None:
+    """Raises UsageError for one that no launch has, and that would show nothing without a word."""
+    asked = set(wanted) - {"all"}
+    if not asked:
+        return
+    known = {name for launch in launches for result in launch.results for name in result.get("metrics") or {}}
+    for name in sorted(asked - known) if known else ():
+        raise UsageError(f"unknown metric '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")
+
+
+def main_metric(pattern: str, variant: Mapping[str, Any], metrics: Mapping[str, Any]) -> str | None:
+    """The metric a pattern is judged by; for patterns unknown to us the first of the record."""
+    wanted = CONTROL_METRICS.get(str(variant.get("kernel"))) if pattern == CONTROL else MAIN_METRICS.get(pattern)
+    return wanted if wanted in metrics else next(iter(metrics), None)
+
+
+def pattern_rank(pattern: str) -> tuple[int, str]:
+    """Ours in our order, then others by name, the controls last."""
+    if pattern == CONTROL:
+        return (len(PATTERN_ORDER) + 1, pattern)
+    return (PATTERN_ORDER.index(pattern) if pattern in PATTERN_ORDER else len(PATTERN_ORDER), pattern)
+
+
+def _attempt(launch: Launch) -> tuple[str, str, str, str, int]:
+    return (launch.study, launch.tag, launch.session, launch.cell_id, launch.launch_index)
+
+
+def _of_launch(
+    launch: Launch, wanted: frozenset[str], bounds: Bounds, *, with_study: bool
+) -> Iterator[Figure | tuple[Key, str]]:
+    cell_text = canonical(launch.cell)
+    started = launch.envelope.get("started")
+    nodes = _nodes(launch)
+    for result in launch.results:
+        pattern, variant, metrics = result["pattern"], result["variant"], result.get("metrics") or {}
+        main = main_metric(pattern, variant, metrics)
+        names = [n for n in metrics if n == main or n in wanted or "all" in wanted] or [MAIN_METRICS.get(pattern, "")]
+        variant_text = canonical(variant)
+        pulse = _pulse(result)
+        for name in names:
+            key = _shared_key(launch.study if with_study else "", pattern, name, variant_text, cell_text)
+            reason = _why_no_figure(result, name, main)
+            if reason is not None:
+                yield key, reason
+                continue
+            metric = metrics[name]
+            yield Figure(
+                key,
+                launch.tag,
+                launch.session,
+                str(launch.path),
+                started,
+                launch.position,
+                float(metric["value"]),
+                str(metric.get("unit", "")),
+                str(metric.get("better", "higher")),
+                name == main,
+                launch.imported,
+                bounds.exceeded(launch, result, name),
+                pulse,
+                _became(result),
+                nodes,
+            )
+
+
+def _nodes(launch: Launch) -> int | None:
+    found = (launch.header or {}).get("nodes", launch.cell.get("nodes"))
+    return found if isinstance(found, int) else None
+
+
+def _became(result: Record) -> str | None:
+    """docs/records.md says where a record tells it."""
+    factor = LEFT_TO_AUTO.get(result["pattern"])
+    if factor is None or result["variant"].get(factor) != "auto":
+        return None
+    chosen = result.get("chosen")
+    told = chosen.get(factor) if isinstance(chosen, dict) else result.get(factor)
+    return told if isinstance(told, str) else None
+
+
+def _pulse(result: Record) -> float | None:
+    seconds = result.get("pulse_seconds")
+    if not isinstance(seconds, float) or not math.isfinite(seconds) or seconds <= 0:
+        return None
+    return -math.log(seconds)
+
+
+def _why_no_figure(result: Record, name: str, main: str | None) -> str | None:
+    if result.get("skipped"):
+        return f"skipped: {result['skipped']}"
+    if result.get("verified") is False:
+        return "failed: its result was wrong"
+    metric = (result.get("metrics") or {}).get(name)
+    value = metric.get("value") if isinstance(metric, dict) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "failed: it has no figure"
+    if value == 0 and name != main:
+        return "skipped: 0 has no ratio to anything"  # an overlap of 0 %, as others print it
+    if not (math.isfinite(value) and value > 0):
+        return f"failed: a figure of {value} cannot be"
+    return None

@@ -1,0 +1,187 @@
+"""Tables for other programs and for papers: rows of one kind as CSV, JSON, JSON lines, Markdown, LaTeX or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO
+
+from longshore_study.base import terminal
+from longshore_study.base.errors import LongshoreError
+
+Row = dict[str, Any]
+_MOST_TEMPLATES = 10_000
+FORMATS = ("csv", "json", "jsonl", "markdown", "latex", "parquet")
+_SCHEMA = 1
+
+
+def columns_of(rows: Sequence[Row], first: Sequence[str] = ()) -> list[str]:
+    return list(dict.fromkeys([*first, *(name for row in rows for name in row)]))
+
+
+def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
+    """The rows in this format. `first`: columns that stand at the left, also when no row has them."""
+    columns = columns_of(rows, first)
+    if form == "parquet":
+        return _parquet(rows, columns)
+    writers: dict[str, Callable[[Sequence[Row], Sequence[str]], str]] = {
+        "csv": _csv, "json": _json, "jsonl": _jsonl, "markdown": _markdown, "latex": _latex,
+    }  # fmt: skip
+    return writers[form](rows, columns).encode("utf-8", "replace")
+
+
+def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
+    """CSV, JSON or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same
+    object in all of them, and what is its own; the columns of the second are the same in all rows."""
+    if form == "json":
+        out.write(f'{{"schema":{_SCHEMA},"rows":[')
+        lines = (json.dumps({**shared, **own}, ensure_ascii=False) for shared, own in rows)
+        out.writelines((",\n" if number else "\n") + line for number, line in enumerate(lines))
+        out.write("]}\n")
+        return
+    if form == "jsonl":
+        out.writelines(json.dumps({**shared, **own}, ensure_ascii=False) + "\n" for shared, own in rows)
+        return
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", newline="") as beside:
+        # What columns there are is known only at the end; later ones stand at the right.
+        columns: dict[str, int] = {name: place for place, name in enumerate(first)}
+        widths = _write_unheaded(rows, columns, beside)
+        beside.seek(0)
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        if widths <= {len(columns)}:
+            shutil.copyfileobj(beside, out)
+        else:
+            writer.writerows([*row, *[""] * (len(columns) - len(row))] for row in csv.reader(beside))
+
+
+def _write_unheaded(rows: Iterable[tuple[Row, Row]], columns: dict[str, int], out: TextIO) -> set[int]:
+    """Notes new columns in `columns`, and returns how many values the rows have."""
+    writer = csv.writer(out, lineterminator="\n")
+    widths: set[int] = set()
+    last: Row | None = None
+    templates: dict[int, tuple[Row, list[Any]]] = {}
+    for shared, own in rows:
+        if shared is not last:
+            last = shared
+            if id(shared) not in templates:
+                for name in (*shared, *own):
+                    columns.setdefault(name, len(columns))
+                if len(templates) > _MOST_TEMPLATES:
+                    templates.clear()
+                templates[id(shared)] = shared, [_plain(shared.get(name, "")) for name in columns]
+                widths.add(len(columns))
+            values = templates[id(shared)][1]
+        for name, value in own.items():
+            values[columns[name]] = value
+        writer.writerow(values)
+    return widths
+
+
+def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    out = io.StringIO()
+    _write_csv(rows, columns, out)
+    return out.getvalue()
+
+
+def _write_csv(rows: Iterable[Row], columns: Sequence[str], out: TextIO) -> None:
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+
+
+def _plain(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def _json(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    del columns
+    return json.dumps({"schema": _SCHEMA, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _jsonl(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    del columns  # each line tells its own
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def shown(value: Any) -> str:
+    """As a person reads it: four significant digits; nothing for nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return terminal.significant(value, 4)
+    if isinstance(value, list):
+        return " x ".join(shown(one) for one in value)
+    if isinstance(value, dict):
+        return " ".join(f"no {name}" if one is None else f"{name}={shown(one)}" for name, one in value.items())
+    return " ".join(str(value).split())
+
+
+def _numeric(rows: Sequence[Row], name: str) -> bool:
+    values = [row[name] for row in rows if row.get(name) is not None]
+    return bool(values) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
+
+
+def _markdown(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """A pipe table (GitHub Flavored Markdown)."""
+
+    def cell(text: str) -> str:
+        return "".join(f"\\{one}" if one in "\\|`*_<>[]" else one for one in text if one.isprintable())
+
+    marks = ["---:" if _numeric(rows, name) else "---" for name in columns]
+    lines = [[cell(name) for name in columns], marks]
+    lines += [[cell(shown(row.get(name))) for name in columns] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+}  # fmt: skip
+
+
+def _latex(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """A tabular with the rules of the package booktabs."""
+
+    def cell(text: str) -> str:
+        return "".join(_LATEX.get(one, one) for one in text if one.isprintable())
+
+    kinds = "".join("r" if _numeric(rows, name) else "l" for name in columns)
+    lines = [" & ".join(cell(shown(row.get(name))) for name in columns) + r" \\" for row in rows]
+    head = " & ".join(cell(name) for name in columns) + r" \\"
+    return "\n".join(
+        ["% needs \\usepackage{booktabs}", rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head, r"\midrule", *lines,
+         r"\bottomrule", r"\end{tabular}", ""]
+    )  # fmt: skip
+
+
+def _parquet(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - large, and for this format alone
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError:
+        raise LongshoreError(
+            "Parquet needs the package pyarrow: pip install 'study/[parquet]', or choose --format csv"
+        ) from None
+    values = {name: _column([row.get(name) for row in rows]) for name in columns}
+    empty = {name: pa.string() for name, column in values.items() if all(one is None for one in column)}
+    data = {name: pa.array(column, type=empty.get(name)) for name, column in values.items()}
+    out = io.BytesIO()
+    parquet.write_table(pa.table(data), out)
+    return out.getvalue()
+
+
+def _column(values: Sequence[Any]) -> list[Any]:
+    """Of one type: numbers where all are numbers, else texts, as CSV has them."""
+    kinds = {type(one) for one in values if one is not None}
+    if kinds <= {int, float}:
+        return [None if one is None else float(one) if float in kinds else one for one in values]
+    if kinds <= {str} or kinds == {bool}:
+        return list(values)
+    return [None if one is None else str(_plain(one)) for one in values]

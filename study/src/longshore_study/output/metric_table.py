@@ -1,0 +1,131 @@
+"""The tables of `longshore show`: a line per variant with its figure, the best of each question marked; JSON, text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from longshore_study.base import terminal
+from longshore_study.metrics.launch_metrics import Measured, unit_of_whom
+from longshore_study.metrics.metric_rows import CHOICES, LAYOUT, Row
+
+STATISTIC = "median over launches"
+"""What a figure of these tables is; `compare` has geometric means."""
+
+
+def document(rows: Sequence[Row], measured: Measured) -> dict[str, Any]:
+    """What `show --json` prints."""
+    return {
+        "schema": 1,
+        "statistic": STATISTIC,
+        "rows": [
+            {
+                "study": row.study,
+                "tag": row.tag,
+                "session": row.session,
+                "pattern": row.pattern,
+                "variant": row.variant,
+                "between": row.cell,
+                "metrics": row.metrics,
+                "launches": row.launches,
+                "main": row.main,
+                "spread": list(row.spread),
+                "best": row.best,
+                "of_best": row.of_best,
+                "imported": row.imported,
+                "warnings": row.doubts,
+            }
+            for row in rows
+        ],
+        "absent": [
+            {"study": key.study, "pattern": key.pattern, "variant": key.variant, "between": key.cell, "reason": reason}
+            for key, reason in measured.absent.items()
+        ],
+        "problems": measured.problems,
+        "partial": [f"{launch.path}: {launch.envelope['partial']}" for launch in measured.partial],
+    }
+
+
+def render(rows: Sequence[Row], measured: Measured, *, verbose: bool) -> None:
+    tables: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        tables[row.pattern, row.main].append(row)
+    for (pattern, metric), members in tables.items():
+        _print_pattern(pattern, metric, members, verbose=verbose)
+        print()
+    _print_absent(measured, verbose=verbose)
+    for launch in measured.partial:
+        print(f"warning: {launch.path}: partial ({launch.envelope['partial']})")
+    for problem in measured.problems:
+        terminal.print_line(f"warning: not in the tables: {problem}", "failed")
+
+
+def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: bool) -> None:
+    described = [
+        {"tag": row.tag, "study": row.study}
+        | ({"session": row.session} if row.session else {})
+        | row.cell
+        | row.variant
+        for row in rows
+    ]
+    shared, names = terminal.varying(described)
+    # What was measured comes before its sizes: of many benchmarks in one table, sizes would tell them apart by chance.
+    names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
+    implied = [] if verbose else _implied(names, described)
+    unit = unit_of_whom(pattern, metric, rows[0].metrics[metric]["unit"])
+    notes = [_note(row, every_row=all(other.imported for other in rows)) for row in rows]
+    bests = ["best" if row.best else "" if row.of_best is None else f"{100 * row.of_best:.0f} %" for row in rows]
+    columns = [name for name in names if name not in implied] + [unit, "launches"]
+    body = [
+        [*terminal.levels(factors, columns[:-2]),
+         terminal.number(row.value), str(row.launches)]
+        for row, factors in zip(rows, described, strict=True)
+    ]  # fmt: skip
+    for heading, texts in (("of best", bests), ("note", notes)):
+        if any(texts):
+            columns.append(heading)
+            body = [[*line, text] for line, text in zip(body, texts, strict=True)]
+    shown = {name: value for name, value in shared.items() if value not in ("", {})}
+    imported = ", imported" if all(row.imported for row in rows) else ""
+    title = f"{pattern}: {metric}, {STATISTIC} ({terminal.factors(shown)}{imported})"
+    right = {unit, "launches", "of best", *LAYOUT}
+    terminal.print_table(title, columns, body, right=right, styles=["best" if row.best else None for row in rows])
+    if implied:
+        levels = {
+            name: dict.fromkeys(terminal.factor(factors[name]) for factors in described if name in factors)
+            for name in implied
+        }
+        listed = "; ".join(f"{name} {' or '.join(values)}" for name, values in levels.items())
+        print(f"as these columns imply: {listed}  (-v: in columns)")
+
+
+def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
+    """The columns that tell no two rows apart which the columns before them do not tell apart; never the layout."""
+    implied: list[str] = []
+    kept: list[str] = []
+    for name in names:
+        without = {tuple(str(row.get(one)) for one in kept) for row in described}
+        within = {tuple(str(row.get(one)) for one in (*kept, name)) for row in described}
+        if kept and len(within) == len(without) and name not in LAYOUT:
+            implied.append(name)
+        else:
+            kept.append(name)
+    return implied
+
+
+def _note(row: Row, *, every_row: bool) -> str:
+    doubt = f"invalid? {'; '.join(row.doubts)}" if row.doubts else ""
+    return "; ".join(text for text in (doubt, "imported" if row.imported and not every_row else "") if text)
+
+
+def _print_absent(measured: Measured, *, verbose: bool) -> None:
+    """Skipped combinations by reason; each of them when asked to say more."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for key, reason in measured.absent.items():
+        reasons[reason].append(f"{key.pattern} {terminal.factors({**key.cell, **key.variant})}")
+    for reason, members in reasons.items():
+        print(f"no figure of {terminal.count(len(members), 'variant')}: {reason}")
+        if verbose:
+            for member in members:
+                print(f"    {member}")

@@ -1,0 +1,90 @@
+"""What to type next: command lines made from what is stored, to be pasted as they are."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from longshore_study.analyses.best_choices import Answer
+from longshore_study.metrics.launch_metrics import LEFT_TO_AUTO
+from longshore_study.store.launch_store import Launch
+
+DEFAULT_STORE = "longshore-results"
+_LAUNCHING = ("program", "transport", "nodes", "stack", "environment")
+
+
+def next_commands(answers: Sequence[Answer], launches: Iterable[Launch], told: str = "") -> list[tuple[str, str]]:
+    """(command line, what it is for), of launches of one study and tag of our own program; nothing for others.
+    `told`: the verb whose answer this is, which need not be typed again."""
+    own = [launch for launch in launches if not launch.imported]
+    names = {(launch.study, launch.tag) for launch in own}
+    if len(names) != 1:
+        return []
+    ((study, tag),) = names
+    found = [(line, "longshore and longshore-bench for this shell") for line in _activation()]
+    found += _alone(answers, {str(launch.path): launch for launch in own})
+    newest = max(own, key=lambda launch: str(launch.envelope.get("started") or ""))
+    store = _store_option(newest.path.parents[3])
+    file = (newest.envelope.get("study_file") or {}).get("path")
+    if isinstance(file, str) and Path(file).is_file():
+        again = ["longshore", "run", file, *(["--tag", tag] if tag != study else []), "--session", _new_session(newest)]
+        found.append((shlex.join([*again, *store]), "measure once more: do the same choices win?"))
+    for words, what in (
+        (["longshore", "show", study, "--winners"], "all choices that were measured, ranked"),
+        (["longshore", "report", study], "all that was measured, with plots, as one page: report.html"),
+    ):
+        if words[1] != told:
+            found.append((shlex.join([*words, *store]), what))
+    found.append(("longshore init my-study.toml", "a study of your own sizes and ranks: edit it, then"))
+    found.append((shlex.join(["longshore", "run", "my-study.toml", *store]), "measure it"))
+    return found
+
+
+def _new_session(launch: Launch) -> str:
+    """A name that no session of this study and tag has yet."""
+    taken = {folder.name for folder in launch.path.parents[1].iterdir()}
+    return next(name for name in (f"s{number}" for number in count(len(taken) + 1)) if name not in taken)
+
+
+def _alone(answers: Sequence[Answer], launches: Mapping[str, Launch]) -> list[tuple[str, str]]:
+    """Per pattern its first winner among threads, which need no launcher, beside auto."""
+    found: dict[str, tuple[str, str]] = {}
+    for answer in answers:
+        entry = answer.best
+        launch = launches.get(entry.figures[0].launch)
+        if launch is None or entry.pattern in found or entry.how.get("transport") != "threads":
+            continue
+        if entry.work.get("environment") or "nodes" in entry.work:
+            continue
+        words, beside = ["longshore-bench", entry.pattern], ""
+        for name, level in _asked(launch, {**entry.how, **entry.work}).items():
+            text = ",".join(map(str, level)) if isinstance(level, list) else str(level)
+            if name == LEFT_TO_AUTO.get(entry.pattern) and answer.auto is not None and text != "auto":
+                text, beside = f"{text},auto", ", beside auto"
+            words += ["--" + name.replace("_", "-"), text]
+        found[entry.pattern] = (shlex.join(words), f"the fastest {entry.pattern} alone{beside}")
+    return list(found.values())
+
+
+def _asked(launch: Launch, factors: Mapping[str, Any]) -> dict[str, Any]:
+    """The levels of what the study asked for; all else has its default."""
+    asked = [*launch.cell, *(launch.envelope.get("within") or {})]
+    return {name: factors[name] for name in asked if name not in _LAUNCHING and factors.get(name) is not None}
+
+
+def _activation() -> list[str]:
+    """Where this program lies in an environment of its own that the shell does not know of: `make` knows it."""
+    script = Path(sys.prefix) / "bin" / "activate"
+    if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") or not script.is_file():
+        return []
+    return [f". {shlex.quote(os.path.relpath(script) if script.is_relative_to(Path.cwd()) else str(script))}"]
+
+
+def _store_option(store: Path) -> list[str]:
+    default = Path(os.environ.get("LONGSHORE_STORE") or DEFAULT_STORE)
+    return [] if store.resolve() == default.resolve() else ["--store", str(store)]

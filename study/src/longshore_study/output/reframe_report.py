@@ -1,0 +1,123 @@
+"""Stored figures as a run report of ReFrame (its JSON schema runreport.json, data version 4.2), so that a site's own
+dashboards read them: a run per session, a test case per variant, its metrics as performance variables.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import os
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from longshore_study import __version__
+from longshore_study.base import terminal
+from longshore_study.base.json_values import canonical
+from longshore_study.metrics.launch_metrics import Measured
+from longshore_study.metrics.metric_rows import Row, rows_of
+from longshore_study.store.launch_store import Launch
+
+DATA_VERSION = "4.2"
+_NAMESPACE = uuid.UUID("6f1c2f0e-2d0b-4f0e-9a55-6c6f6e677368")
+_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
+
+
+def run_report(launches: Sequence[Launch], measured: Measured) -> dict[str, Any]:
+    """The same report for the same figures."""
+    rows = rows_of(measured.figures, by_session=True)
+    sessions: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        sessions.setdefault((row.study, row.tag, row.session or ""), []).append(row)
+    told = canonical({"rows": [[r.tag, r.session, r.metrics] for r in rows]})
+    identity = str(uuid.uuid5(_NAMESPACE, told.encode("utf-8", "replace").decode()))  # tags are bytes
+    times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
+    # Of imported figures no time is known: null, but the schema wants numbers of a session.
+    begin, end = (min(times), max(times)) if times else (0.0, 0.0)
+    failures = len(measured.failed)
+    runs = [
+        _run(number, members, _of_session(launches, key), identity)
+        for number, (key, members) in enumerate(sessions.items())
+    ]
+    return {
+        "session_info": {
+            "data_version": DATA_VERSION, "version": f"longshore {__version__}", "uuid": identity,
+            "hostname": _host(launches), "cmdline": "longshore export --format reframe", "config_files": [],
+            "log_files": [], "prefix_output": "", "prefix_stage": "", "user": "", "workdir": os.path.curdir,
+            "num_cases": sum(run["num_cases"] for run in runs), "num_failures": failures, "num_aborted": 0,
+            "num_skipped": len(measured.absent), "time_start": _text(begin) if times else "", "time_start_unix": begin,
+            "time_end": _text(end) if times else "", "time_end_unix": end, "time_elapsed": end - begin,
+        },
+        "runs": runs,
+        "restored_cases": [],
+    }  # fmt: skip
+
+
+def _run(number: int, rows: Sequence[Row], launches: Sequence[Launch], identity: str) -> dict[str, Any]:
+    cases = [_case(number, place, row, launches, identity) for place, row in enumerate(rows)]
+    return {
+        "num_cases": len(cases), "num_failures": sum(case["result"] == "fail" for case in cases), "num_aborted": 0,
+        "num_skipped": 0, "run_index": number, "testcases": cases,
+    }  # fmt: skip
+
+
+def _case(number: int, place: int, row: Row, launches: Sequence[Launch], identity: str) -> dict[str, Any]:
+    system, partition = _host(launches), str(row.cell.get("transport", "default"))
+    parameters = {**row.cell, **row.variant}
+    digest = hashlib.sha256(canonical({"pattern": row.pattern, **parameters}).encode("utf-8", "replace")).hexdigest()[
+        :8
+    ]
+    times = [stamp for launch in launches if (stamp := _seconds(launch)) is not None]
+    done = max(times, default=None)
+    doubt = "; ".join(row.doubts) or None
+    words = " ".join(f"%{name}={terminal.factor(value)}" for name, value in sorted(parameters.items()))
+    return {
+        "name": f"longshore_{row.pattern} {words}".rstrip(), "unique_name": f"longshore_{row.pattern}_{digest}",
+        "display_name": f"longshore_{row.pattern} {words}".rstrip(), "hashcode": digest,
+        "filename": "longshore", "fixture": False, "system": system, "partition": partition, "environ": row.tag,
+        "scheduler": "local", "result": "fail" if doubt else "pass", "fail_phase": "performance" if doubt else None,
+        "fail_reason": doubt, "fail_severe": False, "fail_info": None, "build_jobid": None, "build_stderr": None,
+        "build_stdout": None, "job_stderr": None, "job_stdout": None, "dependencies_actual": [],
+        "dependencies_conceptual": [], "outputdir": None, "job_completion_time": None if done is None else _text(done),
+        "job_completion_time_unix": done, "time_compile": None, "time_performance": None, "time_run": None,
+        "time_sanity": None, "time_setup": None, "time_total": _total(launches), "run_index": number,
+        "session_uuid": identity, "uuid": f"{identity}:{number}:{place}",
+        "perfvalues": {
+            f"{system}:{partition}:{name}": [one["value"], 0, None, None, one["unit"], "fail" if doubt else "pass"]
+            for name, one in row.metrics.items()
+        },
+        "longshore_study": row.study, "longshore_session": row.session, "longshore_launches": row.launches,
+        **{f"longshore_{name}": value for name, value in parameters.items()},
+    }  # fmt: skip
+
+
+def _of_session(launches: Iterable[Launch], key: tuple[str, str, str]) -> list[Launch]:
+    return [launch for launch in launches if (launch.study, launch.tag, launch.session) == key]
+
+
+def _total(launches: Iterable[Launch]) -> float | None:
+    seconds = [launch.envelope.get("seconds") for launch in launches]
+    known = [float(one) for one in seconds if isinstance(one, int | float)]
+    return sum(known) if known else None
+
+
+def _host(launches: Iterable[Launch]) -> str:
+    """ReFrame's names of systems have no colon and no space."""
+    for launch in launches:
+        host = ((launch.header or {}).get("system") or {}).get("host")
+        if isinstance(host, str) and host:
+            return "".join(one if one.isalnum() or one in "-_." else "_" for one in host)
+    return "generic"
+
+
+def _seconds(launch: Launch) -> float | None:
+    started = launch.envelope.get("started")
+    try:
+        return dt.datetime.fromisoformat(started).timestamp() if isinstance(started, str) else None
+    except ValueError:
+        return None
+
+
+def _text(stamp: float) -> str:
+    return time.strftime(_FORMAT, time.localtime(stamp))

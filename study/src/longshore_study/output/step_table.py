@@ -1,0 +1,219 @@
+"""The table of what each step brought, for `show --steps`: rows are steps, columns layers; JSON or text."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from longshore_study.analyses.steps import Cell, Factors, StepTable
+from longshore_study.base import terminal
+from longshore_study.compare.contrast import Contrast
+from longshore_study.metrics.launch_metrics import unit_of_whom
+from longshore_study.metrics.metric_rows import LAYOUT
+
+WIDEST = 160  # characters, where there is no terminal to ask
+_ALL_STEPS = "all steps"
+_ORDER = (
+    *LAYOUT,
+    "scope",
+    "kernel",
+    "elements",
+    "type",
+    "transport",
+    "strategy",
+    "algorithm",
+    "mode",
+    "tasks",
+    "memory",
+)
+
+
+def document(tables: Sequence[StepTable]) -> dict[str, Any]:
+    """What `show --steps --json` prints."""
+    return {
+        "schema": 1,
+        "tables": [
+            {
+                "study": table.study,
+                "tag": table.tag,
+                "pattern": table.pattern,
+                "metric": table.metric,
+                "unit": table.unit,
+                "steps": [{"name": step.name, "changes": step.changes, "levels": step.levels} for step in table.steps],
+                "columns": table.columns,
+                "rows": [
+                    {"step": step.name, "column": column, **_cell_document(cell)}
+                    for step, row in zip(table.steps, table.cells, strict=True)
+                    for column, cell in zip(table.columns, row, strict=True)
+                ],
+            }
+            for table in tables
+        ],
+    }
+
+
+def _cell_document(cell: Cell) -> dict[str, Any]:
+    return {
+        "value": cell.value,
+        "spread": list(cell.spread) if cell.spread else None,
+        "launches": len({f.launch for f in cell.figures}),
+        "reason": cell.why,
+        "no_change": cell.no_change,
+        "against": cell.against,
+        "gain": _gain_document(cell.gain),
+        "gain_of_all_steps": _gain_document(cell.overall),
+        "warnings": cell.doubts,
+    }
+
+
+def _gain_document(gain: Contrast | None) -> dict[str, Any] | None:
+    if gain is None:
+        return None
+    return {
+        "ratio": gain.ratio,
+        "interval": list(gain.interval) if gain.interval else None,
+        "units": gain.units,
+        "design": gain.design,
+        "why_no_interval": gain.why_no_interval,
+    }
+
+
+class Notes:
+    """Reasons told once, below the table, and referred to by number in it."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def mark(self, text: str) -> str:
+        if text not in self.texts:
+            self.texts.append(text)
+        return f"[{self.texts.index(text) + 1}]"
+
+
+def render(tables: Sequence[StepTable]) -> None:
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDEST
+    for table in tables:
+        notes = Notes()
+        for places in split_to_fit(table, partial(_width, table), width):
+            _print_part(table, places, notes)
+            print()
+        for number, text in enumerate(notes.texts, 1):
+            print(f"[{number}] {text}")
+        for line in legend(table):
+            print(line)
+        print()
+
+
+def legend(table: StepTable) -> list[str]:
+    """How to read the cells, as far as there is something to explain."""
+    gains = [cell.gain for row in table.cells for cell in row if cell.gain]
+    lines = []
+    if gains:
+        lines.append(
+            f"{table.unit}: geometric mean over launches; xN: N times as good as the step before, in parentheses its "
+            "95 % interval"
+        )
+    if any(gain.interval and shows_nothing(gain) for gain in gains):
+        lines.append("~ the interval includes 1: the launches do not show that the step changed anything")
+    if any(cell.no_change for row in table.cells for cell in row):
+        lines.append("= the step changes nothing here, since what it sets cannot be chosen here")
+    if any(gain.interval is None for gain in gains):
+        reasons = sorted({gain.why_no_interval for gain in gains if gain.interval is None and gain.why_no_interval})
+        lines.append(f"no interval: {'; '.join(reasons)}")
+    return lines
+
+
+def shows_nothing(gain: Contrast) -> bool:
+    return gain.interval is not None and gain.interval[0] <= 1.0 <= gain.interval[1]
+
+
+def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], widest: int) -> list[list[int]]:
+    """The columns in groups, each narrow enough: apart by where they were measured first, then by other factors, as
+    long as that is needed and possible."""
+    groups = [list(range(len(table.columns)))]
+    names = column_order(terminal.varying(table.columns)[1])
+    for name in names:
+        if all(width_of(group) <= widest for group in groups):
+            break
+        parted: list[list[int]] = []
+        for group in groups:
+            levels: dict[str, list[int]] = {}
+            for place in group if width_of(group) > widest else ():
+                levels.setdefault(str(table.columns[place].get(name)), []).append(place)
+            parted += list(levels.values()) or [group]
+        groups = parted
+    return groups
+
+
+def column_order(names: Iterable[str]) -> list[str]:
+    """The factors that tell columns apart, in the order in which tables name them."""
+    return sorted(names, key=_rank)
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """Where it was measured comes first, then the layers from the outermost to the innermost."""
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
+
+
+def _print_part(table: StepTable, places: Sequence[int], notes: Notes) -> None:
+    title, columns, rows = _grid(table, places, notes)
+    terminal.print_table(title, columns, rows, right=columns[1:])
+
+
+def _width(table: StepTable, places: Sequence[int]) -> int:
+    _, columns, rows = _grid(table, places, Notes())
+    return sum(max(map(len, column)) + 2 for column in zip(columns, *rows, strict=True))
+
+
+def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, list[str], list[list[str]]]:
+    """Title, heading and rows. Each factor that tells the columns apart has a line of its own above the steps."""
+    chosen = [table.columns[place] for place in places]
+    shared, names = terminal.varying(chosen)
+    names = column_order(names)
+    heads = [[name.replace("_", "-"), *(_level(column, name) for column in chosen)] for name in names]
+    heads = heads or [["step", table.unit]]
+    rows = [*heads[1:]]
+    if names:
+        rows.append(["", *("" for _ in chosen)])
+    rows += [
+        [step.name, *(_cell_text(row[place], notes) for place in places)]
+        for step, row in zip(table.steps, table.cells, strict=True)
+    ]
+    gains = [overall(table, place) for place in places]
+    if any(gains):
+        rows.append([_ALL_STEPS, *(_gain_text(gain) if gain else "" for gain in gains)])
+    told = terminal.shared_factors({name: shared[name] for name in column_order(shared)})
+    unit = unit_of_whom(table.pattern, table.metric, table.unit)
+    title = f"{terminal.side(table.study, table.tag)}: {table.pattern} {table.metric}, {unit}{told}"
+    return title, heads[0], rows
+
+
+def overall(table: StepTable, place: int) -> Contrast | None:
+    """The gain of all steps together in one column."""
+    return next((row[place].overall for row in reversed(table.cells) if row[place].overall), None)
+
+
+def _level(column: Factors, name: str) -> str:
+    return terminal.factor(column[name]) if name in column else ""
+
+
+def _cell_text(cell: Cell, notes: Notes) -> str:
+    if cell.value is None:
+        why = cell.why or ""
+        return f"{why.partition(':')[0] if ':' in why else '-'} {notes.mark(why)}"
+    text = f"{cell.value:#.3g}".rstrip(".") if cell.value < 1000 else f"{cell.value:.0f}"
+    if cell.no_change:
+        text += " ="
+    elif cell.gain:
+        text += f" {_gain_text(cell.gain)}"
+    if cell.doubts:
+        text += f" invalid? {notes.mark('; '.join(cell.doubts))}"
+    return text
+
+
+def _gain_text(gain: Contrast) -> str:
+    text = ("~" if shows_nothing(gain) else "") + f"x{gain.ratio:.2f}"
+    return text + (f" ({gain.interval[0]:.2f} to {gain.interval[1]:.2f})" if gain.interval else "")

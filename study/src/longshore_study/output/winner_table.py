@@ -1,0 +1,157 @@
+"""The winners as tables, and what they mean for a person who must choose, as `show --winners` prints it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from longshore_study.analyses.best_choices import Answer, answers
+from longshore_study.analyses.winners import Entry, entries, memory_copies, newest_session
+from longshore_study.base import terminal
+from longshore_study.base.errors import LongshoreError
+from longshore_study.metrics.launch_metrics import MAIN_METRICS, Measured, measure, unit_of_whom
+from longshore_study.metrics.memory_bound import DEFINITIONS
+from longshore_study.output.next_commands import next_commands
+from longshore_study.store.launch_store import Store
+from longshore_study.study_file.factors import FACTORS
+
+
+def document(store: Store, name: str, session: str | None = None) -> dict[str, Any]:
+    """What `render` prints, as `show --winners --json` prints it."""
+    study, tag, session = newest_session(store, name, session)
+    found = entries(measure(store.launches(study, tag, session)).figures)
+    return {
+        "schema": 1,
+        "study": study,
+        "tag": tag,
+        "session": session,
+        "answers": [answer.as_json() for answer in answers(found)],
+        "rows": [entry.as_json() for entry in found],
+    }
+
+
+_SHOWN = 8  # of the choices for one piece of work
+
+
+def render(store: Store, name: str, session: str | None = None, *, verbose: bool = False) -> None:
+    """Prints a table per pattern, of the newest session of a study or tag, or of the newest one of the name that is
+    given, and then what to choose; raises LongshoreError when it has no figures. `verbose`: all choices."""
+    study, tag, session = newest_session(store, name, session)
+    launches = list(store.launches(study, tag, session))
+    measured = measure(launches)
+    ranked = entries(measured.figures)
+    if not ranked:
+        what = f"; {len(measured.failed)} launches failed ('longshore status' lists them)" if measured.failed else ""
+        raise LongshoreError(f"study '{study}' has no figures in {store.path} yet{what}; 'longshore run' measures")
+    of = f"{terminal.side(study, tag)}, session {session}"
+    terminal.print_line(f"{of}: {terminal.count(measured.launches, 'launch')}\n")
+    for pattern in dict.fromkeys(entry.pattern for entry in ranked):
+        mine = [entry for entry in ranked if entry.pattern == pattern]
+        shown = [entry for entry in mine if verbose or entry.rank <= _SHOWN]
+        _print_pattern(pattern, shown)
+        if len(shown) < len(mine):
+            terminal.print_line(f"and {terminal.count(len(mine) - len(shown), 'slower choice')}; -v shows all")
+        terminal.print_line()
+    _print_footer(measured, memory_copies(measured.figures), ranked)
+    found = answers(ranked)
+    _print_answers(found, next_commands(found, launches, told="show"))
+
+
+def _print_pattern(pattern: str, ranked: list[Entry]) -> None:
+    how_shared, how_names = terminal.varying([entry.how for entry in ranked])
+    work_shared, work_names = terminal.varying([entry.work for entry in ranked])
+    work_names, how_names = _in_order(pattern, work_names), _in_order(pattern, how_names)
+    scale, unit = _scale(ranked)
+    columns = ["", *(_heading(name) for name in (*work_names, *how_names)), unit, "spread", "of copy"]
+    rows: list[list[str]] = []
+    styles: list[str | None] = []
+    for entry in ranked:
+        if entry.rank == 1 and rows and work_names:
+            rows.append([""] * len(columns))
+            styles.append(None)
+        mark = "winner" if entry.rank == 1 else "~" if entry.near else ""
+        share = "-" if entry.share is None else f"{entry.share:.0%}"
+        factors = [_level(entry.work, name) for name in work_names] + [_level(entry.how, name) for name in how_names]
+        spread = f"{entry.spread:.0%}" if len(entry.values) > 1 else "-"
+        rows.append([mark, *factors, terminal.number(entry.value / scale), spread, share])
+        styles.append("best" if entry.rank == 1 else None)
+    shared = terminal.factors({_heading(name): value for name, value in {**work_shared, **how_shared}.items()})
+    title = f"{pattern}: {shared}" if shared else pattern
+    terminal.print_table(title, columns, rows, right=columns[-3:], styles=styles)
+    terminal.print_line(
+        f"of copy: {DEFINITIONS[pattern]} per second, relative to memory copy; figures: median over launches"
+    )
+
+
+def _print_footer(measured: Measured, copies: Mapping[str, float], ranked: list[Entry]) -> None:
+    if copies:
+        low, high = min(copies.values()), max(copies.values())
+        figures = terminal.number(low) + ("" if low == high else f" to {terminal.number(high)}")
+        terminal.print_line(f"memory copy of this machine, measured with the study: {figures} GB/s read and written")
+    else:
+        terminal.print_line("memory copy was not measured in these launches, so nothing is set against it")
+    if any(entry.near for entry in ranked):
+        terminal.print_line("~ not told apart from the winner: more launches would tell which is faster")
+    for reason, amount in Counter(measured.absent.values()).most_common():
+        terminal.print_line(f"no figure of {terminal.count(amount, 'variant')}: {reason}")
+    failed = len(measured.failed)
+    if failed:
+        terminal.print_line(
+            f"{terminal.count(failed, 'launch')} failed and are not shown ('longshore status' lists them)"
+        )
+
+
+def _print_answers(found: Sequence[Answer], commands: Sequence[tuple[str, str]]) -> None:
+    """Last, where a person looks first."""
+    problems = any(answer.problem for answer in found)
+    columns = ["", "where", *(["work"] if problems else []), "fastest", "figure", "of copy", "within noise", "auto"]
+    rows = [
+        [
+            answer.best.pattern,
+            answer.where,
+            *([answer.problem] if problems else []),
+            answer.name or "the only choice",
+            _figure(answer.best),
+            answer.bound_text,
+            answer.near_text,
+            answer.auto.short_text if answer.auto else "",
+        ]
+        for answer in found
+    ]
+    terminal.print_line()
+    terminal.print_table("which to choose", columns, rows, right=("figure", "of copy"))
+    terminal.print_line("within noise: launches do not tell it from the fastest (95 % interval of the ratio)")
+    terminal.print_line("of copy: the share of what memory allows (above); what a network allows is not known")
+    if any(answer.auto for answer in found):
+        terminal.print_line("auto: how near it came to the best fixed choice (~ within noise), and what it took")
+    if commands:
+        width = max(len(line) for line, _ in commands)
+        terminal.print_line("\nwhat to type next")
+        for line, what in commands:
+            terminal.print_line(f"  {line:<{width}}  # {what}")
+
+
+def _figure(entry: Entry) -> str:
+    scale, _ = _scale([entry])
+    return f"{terminal.number(entry.value / scale)} {'10^6 ' if scale > 1 else ''}{entry.unit}"
+
+
+def _in_order(pattern: str, names: list[str]) -> list[str]:
+    """The order of the command line; what is set between launches comes last."""
+    order = [*FACTORS[pattern], *names]
+    return sorted(names, key=order.index)
+
+
+def _scale(ranked: list[Entry]) -> tuple[float, str]:
+    """Millions, where there are some."""
+    unit = unit_of_whom(ranked[0].pattern, MAIN_METRICS[ranked[0].pattern], ranked[0].unit)
+    return (1e6, f"10^6 {unit}") if max(entry.value for entry in ranked) >= 1e6 else (1.0, unit)
+
+
+def _heading(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _level(factors: Mapping[str, Any], name: str) -> str:
+    return terminal.factor(factors[name]) if name in factors else ""

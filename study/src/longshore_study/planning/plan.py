@@ -1,0 +1,289 @@
+"""From a study file to launches: the cross product of the factors between launches, what each launch walks inside,
+the control cells, and a random but reproducible order.
+
+The order is by rounds: every round has each cell once, shuffled. So a session that is cut short has measured all
+cells about equally often, and a machine that drifts drifts under all of them (and under the controls) alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from longshore_study.base.errors import UsageError
+from longshore_study.store import launch_store
+from longshore_study.study_file import environment_variables
+from longshore_study.study_file.factors import FACTORS
+from longshore_study.study_file.study import Amounts, External, PatternBlock, Study
+
+MOST_LAUNCHES = 1_000_000
+MOST_VARIANTS = 100_000  # inside one launch
+CONTROL = "control"
+_CONTROL_REPETITIONS = 10  # its arrays are larger than caches, so that each takes a while; the launches make the median
+_LAUNCH_FACTORS = (
+    "transport",
+    "ranks",
+    "ranks_per_node",
+    "nodes",
+    "stack",
+    "environment",
+)  # what a control cell shares with others
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one launch measures: everything that is fixed for it, and what it walks."""
+
+    program: str
+    between: dict[str, Any]
+    within: dict[str, list[Any]]
+    amounts: Amounts
+    external: External | None = None
+
+    @property
+    def factors(self) -> dict[str, Any]:
+        """The cell as it is stored; rows of two studies are matched by it."""
+        return {"program": self.program, **self.between}
+
+    @cached_property
+    def cell_id(self) -> str:
+        """Changes when what is measured changes, but not with the number of launches or repetitions."""
+        return launch_store.cell_id({"cell": self.factors, "within": self.within})
+
+    @property
+    def environment(self) -> environment_variables.Level:
+        return dict(self.between.get("environment", {}))
+
+    @property
+    def ranks(self) -> int:
+        return int(self.between.get("ranks", 1))
+
+    @property
+    def variants(self) -> int:
+        return math.prod(len(levels) for levels in self.within.values())
+
+    @property
+    def label(self) -> str:
+        """One line for a person: program, transport, and what else tells this cell from others."""
+        words = [self.program]
+        for name, value in self.between.items():
+            if name == "environment":
+                words += environment_variables.told(value)
+            elif name == "transport":
+                words.append(str(value))
+            elif name == "ranks":
+                words.append(f"{value} ranks" if value != 1 else "1 rank")
+            else:
+                words.append(f"{name.replace('_', '-')}={_option_text(value)}")
+        return " ".join(words)
+
+    @property
+    def detail(self) -> str:
+        """The factors that have one level inside the launch; they tell two cells of one program apart."""
+        single = {name: levels[0] for name, levels in self.within.items() if len(levels) == 1}
+        return " ".join(f"{name.replace('_', '-')}={_option_text(level)}" for name, level in single.items())
+
+    def options(self, seed: int, json_file: str = "-") -> list[str]:
+        """The command line after the name of longshore-bench, without what belongs to the launcher."""
+        words = [self.program, "--transport", str(self.between["transport"])]
+        if self.between["transport"] == "threads":
+            words += ["--ranks", str(self.ranks)]
+        if "ranks_per_node" in self.between:
+            words += ["--ranks-per-node", str(self.between["ranks_per_node"])]
+        for name in FACTORS[self.program]:
+            if name in self.within:
+                words += [_option_name(name), ",".join(_option_text(level) for level in self.within[name])]
+            elif name in self.between:
+                words += [_option_name(name), _option_text(self.between[name])]
+        amounts = {"repetitions": self.amounts.repetitions, "warmup": self.amounts.warmup, "seed": seed}
+        for name, value in amounts.items():
+            words += [_option_name(name), str(value)]
+        return [*words, "--json", json_file]
+
+
+@dataclass(frozen=True)
+class PlannedLaunch:
+    cell: Cell
+    launch_index: int
+    position: int
+    """In the random order of the whole session, counted from 0."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.cell.cell_id, self.launch_index
+
+
+@dataclass(frozen=True)
+class Plan:
+    study: Study
+    cells: list[Cell] = field(default_factory=list)
+
+    @property
+    def launches_per_session(self) -> int:
+        return sum(cell.amounts.launches for cell in self.cells)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What to call each cell, by cell_id: as short as tells it from the others."""
+        shorts = [cell.label for cell in self.cells]
+        return {
+            cell.cell_id: cell.label if shorts.count(cell.label) == 1 else f"{cell.label} {cell.detail}".rstrip()
+            for cell in self.cells
+        }
+
+    def seed_of(self, launch_index: int) -> int:
+        """Of data and inner order: another one for each launch, the same for all cells and all sessions, so that
+        these differ in nothing else."""
+        return (self.study.seed + launch_index) % 2**31
+
+    def order(self, session: str) -> list[PlannedLaunch]:
+        """All launches of a session; the same list for the same study and session name, another one otherwise."""
+        shuffler = random.Random(f"{self.study.seed}/{self.study.name}/{session}")  # noqa: S311 - an order, no secret
+        launches: list[PlannedLaunch] = []
+        for index in range(max((cell.amounts.launches for cell in self.cells), default=0)):
+            wanted = [cell for cell in self.cells if index < cell.amounts.launches]
+            shuffler.shuffle(wanted)
+            launches += [PlannedLaunch(cell, index, len(launches) + k) for k, cell in enumerate(wanted)]
+        return launches
+
+
+def make_plan(study: Study) -> Plan:
+    """All cells of a study, with its controls; raises UsageError when there are none or absurdly many."""
+    _refuse_absurd_sizes(study)
+    placed = [(cell, block.line) for block in study.patterns for cell in _cells_of_pattern(study, block)]
+    placed += [(cell, external.line) for external in study.externals for cell in _cells_of_external(external)]
+    unique = _each_once(study, placed)
+    if not unique:
+        blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
+        line = next(block.line for block in blocks if block.exclude)
+        raise UsageError(f"{study.path}:{line}: the conditions of 'exclude' leave nothing to run")
+    plan = Plan(study, [*_control_cells(unique), *unique])
+    if plan.launches_per_session * study.sessions > MOST_LAUNCHES:
+        count = plan.launches_per_session * study.sessions
+        raise UsageError(f"{study.path}: {count} launches in all; at most {MOST_LAUNCHES} are allowed")
+    return plan
+
+
+def _refuse_absurd_sizes(study: Study) -> None:
+    for block in study.patterns:
+        variants = math.prod(len(levels) for levels in block.within.values())
+        if variants > MOST_VARIANTS:
+            what = f"{variants} variants inside one launch; at most {MOST_VARIANTS} are allowed"
+            raise UsageError(f"{study.path}:{block.line}: [[pattern]] {block.program} has {what}")
+    blocks: list[PatternBlock | External] = [*study.patterns, *study.externals]
+    for between in [block.between for block in blocks]:
+        cells = math.prod(len(levels) for levels in between.values())
+        if cells > MOST_LAUNCHES:
+            raise UsageError(f"{study.path}: {cells} cells in one block; at most {MOST_LAUNCHES} launches are allowed")
+
+
+def _each_once(study: Study, placed: Iterable[tuple[Cell, int]]) -> list[Cell]:
+    """What two blocks ask for alike is measured once; what they ask for differently would be lost without a word."""
+    found: dict[str, tuple[Cell, int]] = {}
+    for cell, line in placed:
+        known, first = found.setdefault(cell.cell_id, (cell, line))
+        if known is cell:
+            continue
+        differing = [name for name, one, other in _asked_of(known, cell) if one != other]
+        if differing:
+            raise UsageError(
+                f"{study.path}:{line}: {cell.label} is what the block in line {first} asks for too, with another "
+                f"{' and '.join(differing)}; leave it out of one of them, or give it another name or factor"
+            )
+    return [cell for cell, _ in found.values()]
+
+
+def _asked_of(one: Cell, other: Cell) -> Iterator[tuple[str, Any, Any]]:
+    for name in ("launches", "repetitions", "warmup", "timeout_seconds"):
+        yield name, getattr(one.amounts, name), getattr(other.amounts, name)
+    if one.external is not None and other.external is not None:
+        for name in ("command", "format", "figure", "launch", "ranks_per_node"):
+            yield name, getattr(one.external, name), getattr(other.external, name)
+
+
+def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
+    factors = FACTORS[block.program]
+    # The command line has lists of words and numbers, but none of tuples (`--domain 64,64,64` is one domain): a
+    # factor made of tuples is walked by launches.
+    tuples = {name: levels for name, levels in block.within.items() if factors[name].numbers_in_one > 1}
+    lists = {name: levels for name, levels in block.within.items() if name not in tuples}
+    for between in _cross(block.between):
+        for chosen in _cross(tuples):
+            within = _not_excluded(study, block, between, {**lists, **{name: [one] for name, one in chosen.items()}})
+            if within is not None:
+                yield Cell(block.program, between, within, block.amounts)
+
+
+def _not_excluded(
+    study: Study, block: PatternBlock, between: Mapping[str, Any], within: dict[str, list[Any]]
+) -> dict[str, list[Any]] | None:
+    """The levels that `exclude` leaves of one launch, or None when it leaves nothing.
+
+    One launch walks a full cross product, so what is left has to be one.
+    """
+    if not block.exclude:
+        return within
+    speaks_of = frozenset().union(*(condition.names for condition in block.exclude))
+    if not speaks_of & within.keys():
+        return None if any(condition.matches(between) for condition in block.exclude) else within
+    kept = [
+        variant
+        for variant in _cross(within)
+        if not any(condition.matches({**between, **variant}) for condition in block.exclude)
+    ]
+    if not kept:
+        return None
+    left = {name: [one for one in levels if any(one == v[name] for v in kept)] for name, levels in within.items()}
+    if math.prod(len(levels) for levels in left.values()) != len(kept):
+        names = ", ".join(sorted(speaks_of & within.keys()))
+        raise UsageError(
+            f"{study.path}:{block.line}: 'exclude' leaves combinations of {names} that are no full cross product, "
+            "and one launch walks a full one; write two [[pattern]] blocks instead"
+        )
+    return left
+
+
+def _cells_of_external(external: External) -> Iterator[Cell]:
+    for between in _cross(external.between):
+        if not any(condition.matches(between) for condition in external.exclude):
+            yield Cell(external.name, between, {}, external.amounts, external)
+
+
+def _control_cells(cells: list[Cell]) -> list[Cell]:
+    """Memory copy and ping-pong for each way of launching: they show a shift that is the machine's, not a variant's."""
+    found: dict[str, Cell] = {}
+    for cell in cells:
+        if cell.external is not None:
+            continue
+        between = {name: cell.between[name] for name in _LAUNCH_FACTORS if name in cell.between}
+        kernels = ["copy", "pingpong"] if cell.ranks > 1 else ["copy"]
+        amounts = Amounts(
+            launches=cell.amounts.launches,
+            repetitions=_CONTROL_REPETITIONS,
+            warmup=1,
+            timeout_seconds=cell.amounts.timeout_seconds,
+        )
+        control = Cell(CONTROL, between, {"kernel": kernels}, amounts)
+        known = found.get(control.cell_id)
+        if known is None or known.amounts.launches < amounts.launches:
+            found[control.cell_id] = control
+    return list(found.values())
+
+
+def _cross(levels: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    names = list(levels)
+    for values in itertools.product(*(levels[name] for name in names)):
+        yield dict(zip(names, values, strict=True))
+
+
+def _option_name(factor: str) -> str:
+    return "--" + factor.replace("_", "-")
+
+
+def _option_text(level: Any) -> str:
+    return ",".join(map(str, level)) if isinstance(level, list) else str(level)

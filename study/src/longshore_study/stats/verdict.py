@@ -1,0 +1,109 @@
+"""What a difference means, given a margin below which differences do not matter.
+
+The questions are asked against the margin, not against zero: *regressed* says that the slowdown is larger than the
+margin, *same* that it is smaller in both directions (two one-sided tests, Schuirmann 1987), and what is neither is
+*inconclusive*.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longshore_study.stats import effect, multiplicity, student
+
+LEVEL = 0.05
+POWER = 0.8
+"""How often a difference has to be found for it to count as one that these data could find."""
+
+REGRESSED, IMPROVED, SAME, INCONCLUSIVE = "regressed", "improved", "same", "inconclusive"
+UNTESTABLE, FAILED, INVALID, MISSING = "untestable", "failed", "invalid?", "missing"
+VERDICTS = (REGRESSED, IMPROVED, SAME, INCONCLUSIVE, UNTESTABLE, FAILED, INVALID, MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A difference of logarithms (positive is better) with its standard error and degrees of freedom."""
+
+    difference: float
+    se: float
+    df: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    verdict: str
+    interval: tuple[float, float]
+    """95 %, of the difference of logarithms."""
+    p: float
+    """Two-sided, that the difference is within the margin: at most 0.05 just when the interval lies beyond it."""
+    adjusted_p: float
+    """Benjamini-Hochberg over the list; the verdicts regressed and improved rest on it."""
+    holm_p: float
+    """Holm over the list; the exit status rests on it."""
+    equivalence_p: float
+    """That the difference is outside the margin; *same* where at most 0.05."""
+    basis: tuple[Measured, float, float] | None = None
+    """The row, the margin as a logarithm, and the level at which it would have been called."""
+
+    @property
+    def detectable(self) -> float:
+        """The smallest slowdown, as a difference of logarithms, that this row would have shown in four of five cases.
+        Computed when it is asked for: it takes two quantiles, and simulations judge millions of rows."""
+        return math.inf if self.basis is None else smallest_slowdown(*self.basis)
+
+
+def judge(rows: Sequence[Measured], margin: float) -> list[Judgement]:
+    """One list is one family of hypotheses: what is judged together is corrected together."""
+    limit = math.log1p(margin)
+    p_values = [beyond_margin(row, limit) for row in rows]
+    adjusted = multiplicity.benjamini_hochberg(p_values)
+    strict = multiplicity.holm(p_values)
+    judgements = []
+    level = level_of_next(sum(one <= LEVEL for one in adjusted), len(rows))
+    for row, p, adjusted_p, holm_p in zip(rows, p_values, adjusted, strict, strict=True):
+        equivalence_p = within_margin(row, limit)
+        if adjusted_p <= LEVEL:
+            verdict = REGRESSED if row.difference < 0 else IMPROVED
+        else:
+            verdict = SAME if equivalence_p <= LEVEL else INCONCLUSIVE
+        bounds = effect.interval(row.difference, row.se, row.df)
+        judgements.append(Judgement(verdict, bounds, p, adjusted_p, holm_p, equivalence_p, (row, limit, level)))
+    return judgements
+
+
+def beyond_margin(row: Measured, limit: float) -> float:
+    """Two-sided p value of the hypothesis that the difference is at most `limit` either way."""
+    return min(1.0, 2.0 * _tail(abs(row.difference) - limit, row))
+
+
+def within_margin(row: Measured, limit: float) -> float:
+    """The p value of the hypothesis that the difference is at least `limit` one way or the other."""
+    return _tail(limit - abs(row.difference), row)
+
+
+def _tail(distance: float, row: Measured) -> float:
+    if row.se == 0.0:
+        return 0.0 if distance > 0.0 else 1.0
+    return student.upper_tail(distance / row.se, row.df)
+
+
+def slower_than(row: Measured, limit: float) -> float:
+    """The one-sided p value of the hypothesis that the difference is not below -`limit`."""
+    return _tail(-row.difference - limit, row)
+
+
+def not_slower_than(row: Measured, limit: float) -> float:
+    """The one-sided p value of the hypothesis that the difference is below -`limit`."""
+    return _tail(row.difference + limit, row)
+
+
+def level_of_next(found: int, rows: int) -> float:
+    """The two-sided level at which one more row would be called by Benjamini and Hochberg, when `found` already are."""
+    return LEVEL * min(rows, found + 1) / max(1, rows)
+
+
+def smallest_slowdown(row: Measured, limit: float, level: float = LEVEL, power: float = POWER) -> float:
+    """The difference of logarithms (positive) that a row of this standard error would show in `power` of all cases."""
+    return limit + row.se * (student.quantile(1.0 - level / 2.0, row.df) + student.quantile(power, row.df))

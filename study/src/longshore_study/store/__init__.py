@@ -1,0 +1,3 @@
+"""Records of launches, the files in which they lie, and the provenance kept beside them. It imports
+base and host.
+"""

@@ -1,0 +1,87 @@
+"""Where the figures of a launch come from, as named texts: host, CPU, kernel, compiler, MPI, binding, environment,
+image, modules, firmware. What of it differs between two sides is a candidate for the cause of a change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from longshore_study.base import terminal
+from longshore_study.base.texts import name_text, whole_number
+from longshore_study.store import provenance
+from longshore_study.store.launch_store import Launch
+
+# Different in every launch by design: no provenance.
+PER_LAUNCH = frozenset(
+    {"record", "schema", "launch", "seed", "start", "started", "argv", "pid", "time", "date", "end", "seconds"}
+)
+
+ENVIRONMENT = "environment"
+VARIABLE = f"{ENVIRONMENT}: "
+"""Before the name of a variable that the program has recorded: each is a property of its own."""
+NOT_SET = "not set"
+
+
+def properties(launch: Launch) -> list[tuple[str, str]]:
+    asked = (("launcher", "launcher"), ("binding", "binding asked for"))
+    own = [(name, str(launch.envelope[key])) for key, name in asked if launch.envelope.get(key)]
+    return [("source", launch.source), *own, *_flat(launch.header or {}), *provenance.of_launch(launch).items()]
+
+
+def values_by_side(sides: Sequence[Iterable[Launch]]) -> list[dict[str, list[str]]]:
+    """By property the values that it has on each side, in the order in which they were met. A variable that some launch
+    of any side has is "not set" where another one, whose environment is known, has it not."""
+    told = [[(launch, properties(launch)) for launch in side] for side in sides]
+    variables = {
+        name: None for side in told for _, own in side for name, _ in own if name.startswith(VARIABLE)
+    }  # in order, unlike a set
+    found: list[dict[str, list[str]]] = []
+    for side in told:
+        values: dict[str, dict[str, None]] = {}
+        for launch, own in side:
+            for name, value in own:
+                values.setdefault(name, {})[value] = None
+            if isinstance(has := (launch.header or {}).get(ENVIRONMENT), dict):
+                for name in variables:
+                    if name.removeprefix(VARIABLE) not in has:
+                        values.setdefault(name, {})[NOT_SET] = None
+        found.append({name: list(texts) for name, texts in values.items()})
+    return found
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Nested objects become "system: cpu"; lists stay together."""
+    for key, inner in value.items():
+        if key in PER_LAUNCH:
+            continue
+        name = f"{prefix}{name_text(str(key))}"
+        if isinstance(inner, Mapping):
+            if name == ENVIRONMENT:  # names of variables stay as they are
+                yield from ((f"{VARIABLE}{variable}", str(inner[variable])) for variable in sorted(inner))
+            elif not inner:
+                yield name, "none set"
+            else:
+                yield from _flat(inner, f"{name}: ")
+        elif inner is not None:
+            yield name, _text(inner)
+
+
+def is_fraction(text: str) -> bool:
+    try:
+        return not float(text).is_integer()
+    except (ValueError, OverflowError):
+        return False
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return terminal.significant(value, 4)
+    if isinstance(value, int):
+        return whole_number(value)
+    if isinstance(value, list) and all(isinstance(v, (str, int, float)) for v in value):
+        return ", ".join(str(v) for v in value) or "none"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)

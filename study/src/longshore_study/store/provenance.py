@@ -1,0 +1,188 @@
+"""What the records of a program do not tell of the system that it ran on: image release, programming environment,
+firmware, kernel options, and the build-ids of the program and of each library that it loads.
+
+Collected once per run of a session, kept in the session's folder as provenance-<digest>.json, and named by its digest
+in each launch, so that a change in the middle of a session is seen.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from longshore_study.host import elf
+from longshore_study.store.launch_store import Launch, whereabouts
+
+_LONGEST_VALUE = 2000
+_MOST_LIBRARIES = 200
+_LARGEST_HASHED_BYTES = 256 * 2**20
+_RELEASE_KEYS = ("PRETTY_NAME", "VERSION_ID", "BUILD_ID", "IMAGE_ID", "IMAGE_VERSION", "VARIANT_ID")
+_RELEASE_FILES = ("/etc/cray-release", "/etc/opt/cray/release/cle-release", "/etc/opt/cray/release/cos-release",
+                  "/etc/cos-release", "/etc/rocky-release", "/etc/redhat-release", "/etc/sles-release", "/etc/image-id",
+                  "/etc/longshore-image")  # fmt: skip
+_FIRMWARE = {
+    "bios": "/sys/class/dmi/id/bios_version",
+    "bios date": "/sys/class/dmi/id/bios_date",
+    "board": "/sys/class/dmi/id/board_name",
+    "product": "/sys/class/dmi/id/product_name",
+}
+_DEVICE_FIRMWARE = ("/sys/class/infiniband/*/fw_ver", "/sys/class/cxi/*/device/fw_version",
+                    "/sys/class/cxi/*/device/properties/fw_version")  # fmt: skip
+_ENVIRONMENT = ("PE_ENV", "CRAY_CPE_VERSION", "CPE_VERSION", "CRAYPE_VERSION", "CRAY_MPICH_VERSION",
+                "CRAY_LIBSCI_VERSION", "CRAYPE_NETWORK_TARGET",
+                "EBROOTFOSS", "EBVERSIONFOSS", "SPACK_ENV", "CONDA_DEFAULT_ENV")  # fmt: skip
+
+
+_SECRET = re.compile(r"(\S*(?:token|secret|passw|key)\S*=)\S+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program whose libraries are told."""
+
+    path: str
+    stack: str = ""
+    library_path: str | None = None
+    """LD_LIBRARY_PATH, where it has one of its own."""
+
+
+def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, str]:
+    """Property: value, of what is there; nothing is an error. `root` is "/" unless a test brings its own."""
+    found: dict[str, str] = {}
+    release = _key_values(_text(root, "/etc/os-release"))
+    found |= {f"image {key.lower()}": release[key] for key in _RELEASE_KEYS if release.get(key)}
+    for path in _RELEASE_FILES:
+        if text := _text(root, path):
+            found[f"image {path}"] = text.splitlines()[0]
+    found |= {f"environment {name}": os.environ[name] for name in _ENVIRONMENT if os.environ.get(name)}
+    if modules := os.environ.get("LOADEDMODULES"):
+        found["modules"] = modules
+    found |= {f"firmware {what}": text for what, path in _FIRMWARE.items() if (text := _text(root, path))}
+    for pattern in _DEVICE_FIRMWARE:
+        for name in sorted(glob.glob(str(root) + pattern)):  # noqa: PTH207 - below a root of any kind
+            path = "/" + str(Path(name).relative_to(root))
+            if text := _text(root, path):
+                found[f"firmware {path.split('/')[4]}"] = text
+    if microcode := next(
+        (line.partition(":")[2].strip() for line in (_text(root, "/proc/cpuinfo") or "").splitlines()
+         if line.startswith("microcode")), None,
+    ):  # fmt: skip
+        found["firmware microcode"] = microcode
+    if options := _text(root, "/proc/cmdline"):
+        found["kernel options"] = _SECRET.sub(r"\1(masked)", options)
+    for program in programs:
+        found |= _build_ids(program)
+    # Variables and names of files are bytes, and not all of them text.
+    return {key: value[:_LONGEST_VALUE].encode("utf-8", "replace").decode() for key, value in found.items()}
+
+
+def keep_provenance(folder: Path, programs: Iterable[Program]) -> str:
+    """Stores what is collected beside the launches, and returns its digest; empty where it cannot be stored."""
+    text = json.dumps(collect(programs), indent=1, sort_keys=True, ensure_ascii=False)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    path = folder / f"provenance-{digest}.json"
+    if not path.exists():
+        temporary = folder / f".provenance.{whereabouts()}.{os.getpid()}.tmp"
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.rename(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            return ""
+    return digest
+
+
+def of_launch(launch: Launch) -> Mapping[str, str]:
+    """What was collected when this launch ran; empty for launches of before, and for imported ones."""
+    digest = launch.envelope.get("provenance")
+    if not isinstance(digest, str) or not digest.isalnum():
+        return {}
+    return _read(str(launch.path.with_name(f"provenance-{digest}.json")))
+
+
+@lru_cache(maxsize=256)
+def _read(path: str) -> Mapping[str, str]:
+    try:
+        told: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {str(key): str(value) for key, value in told.items()} if isinstance(told, dict) else {}
+
+
+def _build_ids(program: Program) -> dict[str, str]:
+    """The identity of a program and of each library that it loads, by the names that they are asked for."""
+    path = Path(program.path)
+    begin = f"{program.stack} build-id" if program.stack else "build-id"
+    library_path = os.environ.get("LD_LIBRARY_PATH", "") if program.library_path is None else program.library_path
+    libraries = _libraries(path, library_path.split(os.pathsep))
+    return {f"{begin} {name}": identity(file) for name, file in {path.name: path, **libraries}.items()}
+
+
+def identity(path: Path) -> str:
+    """The build-id; of what was linked without one, the digest of the whole file."""
+    found = elf.describe(path).build_id
+    if found:
+        return found
+    try:
+        if path.stat().st_size > _LARGEST_HASHED_BYTES:
+            return f"size {path.stat().st_size}"
+        with path.open("rb") as file:
+            return f"sha256 {hashlib.file_digest(file, 'sha256').hexdigest()[:32]}"
+    except OSError:
+        return "unreadable"
+
+
+def _libraries(program: Path, library_path: list[str]) -> dict[str, Path]:
+    """What the loader would find, as ld.so(8) searches: run paths, LD_LIBRARY_PATH, its cache, the usual folders."""
+    usual = _usual_folders()
+    found: dict[str, Path] = {}
+    waiting = [(name, elf.describe(program).run_path) for name in elf.describe(program).needed]
+    while waiting and len(found) < _MOST_LIBRARIES:
+        name, run_path = waiting.pop(0)
+        if name in found:
+            continue
+        folders = [*run_path, *library_path, *usual]
+        path = next((Path(folder, name) for folder in folders if folder and Path(folder, name).is_file()), None)
+        if path is not None:
+            found[name] = path
+            described = elf.describe(path)
+            waiting += [(needed, described.run_path or run_path) for needed in described.needed]
+    return found
+
+
+@lru_cache(maxsize=1)
+def _usual_folders() -> tuple[str, ...]:
+    """Folders of /etc/ld.so.conf with what it includes, and those built into the loader."""
+    folders: list[str] = []
+    waiting = ["/etc/ld.so.conf"]
+    while waiting:
+        try:
+            lines = Path(waiting.pop(0)).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            continue
+        for line in (line.partition("#")[0].strip() for line in lines):
+            if line.startswith("include "):
+                waiting += sorted(glob.glob(line.split(None, 1)[1]))  # noqa: PTH207 - a pattern from the root
+            elif line:
+                folders.append(line)
+    return tuple(dict.fromkeys([*folders, "/lib64", "/usr/lib64", "/lib", "/usr/lib"]))
+
+
+def _text(root: Path, path: str) -> str | None:
+    try:
+        return (root / path.lstrip("/")).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
+def _key_values(text: str | None) -> dict[str, str]:
+    pairs = (line.partition("=") for line in (text or "").splitlines())
+    return {key.strip(): value.strip().strip("\"'") for key, sign, value in pairs if sign}

@@ -1,0 +1,69 @@
+"""Which launches a name on the command line means: a tag, or a study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from longshore_study.base.errors import LongshoreError, UsageError, suggestion
+from longshore_study.store.launch_store import Launch, Store
+
+
+@dataclass(frozen=True)
+class Side:
+    name: str
+    launches: list[Launch]
+    is_tag: bool = True
+
+
+def sides(store: Store, names: list[str], study: str | None = None) -> list[Side]:
+    """Each name as a tag when all are tags, as a study when all are studies, else as what it is. A study and one of
+    its tags are the other tags of the study, and this one. Raises UsageError with the known names."""
+    stored = stored_names(store)
+    if len(set(names)) < len(names):
+        raise UsageError(f"'{names[0]}' is on both sides, and cannot differ from itself; name two tags, or two studies")
+    if study is not None:
+        require_known(study, {s for s, _, _ in stored}, "study")
+        stored = [triple for triple in stored if triple[0] == study]
+    tags, studies = {tag for _, tag, _ in stored}, {s for s, _, _ in stored}
+    if all(name in tags for name in names):
+        return [Side(name, list(store.launches(study, name)), is_tag=True) for name in names]
+    if all(name in studies for name in names):
+        return [Side(name, list(store.launches(name)), is_tag=False) for name in names]
+    unknown = [name for name in names if name not in tags | studies]
+    if unknown:
+        within = f" of study '{study}'" if study else ""
+        raise UsageError(
+            f"unknown tag '{unknown[0]}'{suggestion(unknown[0], tags | studies)}"
+            f" (tags{within}: {', '.join(sorted(tags))}; studies: {', '.join(sorted(studies))})"
+        )
+    whole = {name for name in names if name not in tags}
+    return [_side(store, name, stored, whole, set(names) - whole) for name in names]
+
+
+def _side(store: Store, name: str, stored: list[tuple[str, str, str]], studies: set[str], tags: set[str]) -> Side:
+    """A tag of a named study is that study's alone, and the study is the rest of it: no launch is on both sides."""
+    if name in studies:
+        chosen = {(study, tag) for study, tag, _ in stored if study == name and tag not in tags}
+        if not chosen:
+            only = ", ".join(f"'{tag}'" for tag in sorted({tag for study, tag, _ in stored if study == name}))
+            raise UsageError(f"study '{name}' has no other tag than {only}, and cannot differ from itself")
+    else:
+        chosen = {(study, tag) for study, tag, _ in stored if tag == name}
+        chosen = {one for one in chosen if one[0] in studies} or chosen
+    launches = [launch for study, tag in sorted(chosen) for launch in store.launches(study, tag)]
+    return Side(name, launches, is_tag=name not in studies)
+
+
+def stored_names(store: Store) -> list[tuple[str, str, str]]:
+    """(study, tag, session) of what is stored; raises LongshoreError when nothing is."""
+    names = store.names()
+    if not names:
+        raise LongshoreError(
+            f"nothing is stored in {store.path}; 'longshore run' or 'import' stores, --store DIR looks elsewhere"
+        )
+    return names
+
+
+def require_known(name: str, known: set[str], what: str) -> None:
+    if name not in known:
+        raise UsageError(f"unknown {what} '{name}'{suggestion(name, known)} (known: {', '.join(sorted(known))})")

@@ -1,0 +1,86 @@
+"""Known events, `events.toml`: when the machine was changed, and which factor levels that touches. `history` looks at
+these dates first, without the price of looking everywhere.
+
+    [[event]]
+    date = 2026-03-01
+    text = "new release of the MPI library"
+    factors = { transport = "mpi" }
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longshore_study.base.errors import UsageError
+from longshore_study.study_file.toml_positions import Path as KeyPath
+from longshore_study.study_file.toml_positions import key_lines
+from longshore_study.study_file.toml_values import Values, shown, syntax_problem
+
+FILE = "events.toml"
+
+
+@dataclass(frozen=True)
+class Event:
+    date: str
+    """ISO, a day or a moment in UTC: texts compare as the times do."""
+    text: str
+    factors: Mapping[str, Any] = field(default_factory=dict)
+    """Rows with these levels are touched; all rows where there are none."""
+
+    def touches(self, factors: Mapping[str, Any]) -> bool:
+        return all(name in factors and factors[name] == level for name, level in self.factors.items())
+
+
+def load(path: Path) -> list[Event]:
+    """In the order of their dates. Raises UsageError with file and line for what cannot be used."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = tomllib.loads(text)
+    except OSError as error:
+        raise UsageError(f"cannot read the events {path}: {error.strerror}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(syntax_problem(str(error), str(path))) from None
+    except (ValueError, RecursionError) as error:  # no text; a number of thousands of digits; nested too deep
+        raise UsageError(f"{path}: not valid TOML: {error}") from None
+    values = Values(str(path), key_lines(text))
+    values.known_keys(document, (), ("event",), "table")
+    events = [_event(values, one, ("event", k)) for k, one in enumerate(values.tables(document, "event"))]
+    if values.problems:
+        raise UsageError(min(values.problems)[1])
+    return sorted(events, key=lambda event: event.date)
+
+
+def of_store(store: Path, given: Path | None = None) -> list[Event]:
+    """Of the file that is given, else of the one in the store, where there is one."""
+    kept = given or store / FILE
+    return load(kept) if given or kept.exists() else []
+
+
+def _event(values: Values, table: Mapping[str, Any], where: KeyPath) -> Event:
+    values.known_keys(table, where, ("date", "text", "factors"), "key in [[event]]")
+    date = _date(table.get("date"))
+    if date is None:
+        given = f"found {shown(table['date'])}" if "date" in table else "it is missing"
+        values.problem((*where, "date"), f"'date' is a day, such as 2026-03-01, or a moment; {given}")
+    text = values.text(table, where, "text", "")
+    if not text:
+        values.problem((*where, "text"), "'text' says what happened; it is missing")
+    factors = values.table(table, where, "factors", required=False)
+    return Event(date or "", text, {name.replace("-", "_"): level for name, level in factors.items()})
+
+
+def _date(value: object) -> str | None:
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value) if len(value) > 10 else dt.date.fromisoformat(value)
+        except ValueError:
+            return None
+    if isinstance(value, dt.datetime):
+        moment = value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return value.isoformat() if isinstance(value, dt.date) else None

@@ -1,0 +1,83 @@
+"""The keys of an [[external]] that say where its figures are, for formats that know no program: `regex` and `json`.
+
+format = "regex"                              format = "json"
+pattern = 'bandwidth: (?P<value>[0-9.]+)'     path = "results[*].bandwidth"
+figure = "bandwidth"                          figure = "bandwidth"
+unit = "GB/s"                                 unit = "GB/s"
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from longshore_study.importers.figure_choice import FigureChoice
+from longshore_study.importers.json_path import parse_path
+from longshore_study.study_file.factors import BETWEEN
+from longshore_study.study_file.toml_positions import Path as KeyPath
+from longshore_study.study_file.toml_values import Values
+
+FIGURE_KEYS = ("pattern", "path", "figure", "unit", "better")
+_NEEDED = {"regex": ("pattern", "figure", "unit"), "json": ("path", "figure", "unit")}
+_LONGEST_EXPRESSION = 2000
+_TAKEN = ("program", "environment", *BETWEEN)
+"""What a launch says of itself."""
+
+
+def read_figure(
+    reader: Values, block: Mapping[str, Any], where: KeyPath, wanted: str, between: Iterable[str] = ()
+) -> FigureChoice | None:
+    """`between`: the factors that the study file gives to the program, which none of its output may be called."""
+    needed = _NEEDED.get(wanted)
+    allowed = (*needed, "better") if needed else ()
+    for key in (key for key in FIGURE_KEYS if key in block and key not in allowed):
+        reader.problem((*where, key), f"'{key}' does not go with format = \"{wanted}\", which finds figures itself")
+    if needed is None:
+        return None
+    for key in needed:
+        if key not in block:
+            reader.problem(
+                where, f"format = \"{wanted}\" needs '{key}' (and {', '.join(k for k in needed if k != key)})"
+            )
+    expression = reader.text(block, where, "pattern", "") if wanted == "regex" else None
+    path = reader.text(block, where, "path", "") if wanted == "json" else None
+    if expression:
+        _check_expression(reader, expression, (*where, "pattern"), {*_TAKEN, *between})
+    if path:
+        try:
+            parse_path(path)
+        except ValueError as error:
+            reader.problem((*where, "path"), str(error))
+    better = reader.word(block, where, "better", ("higher", "lower")) if "better" in block else None
+    return FigureChoice(
+        name=reader.text(block, where, "figure", "figure"),
+        unit=reader.text(block, where, "unit", ""),
+        better=better or "higher",
+        expression=expression,
+        path=path,
+    )
+
+
+def _check_expression(reader: Values, expression: str, where: KeyPath, taken: Collection[str]) -> None:
+    if len(expression) > _LONGEST_EXPRESSION:
+        reader.problem(where, f"'pattern' has {len(expression)} characters; at most {_LONGEST_EXPRESSION} are allowed")
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            compiled = re.compile(expression, re.MULTILINE)
+    except (re.error, Warning, OverflowError, RecursionError) as error:
+        reader.problem(where, f"'pattern' is no regular expression: {error}")
+        return
+    for name in (name for name in compiled.groupindex if name in taken):
+        reader.problem(
+            where, f"'pattern' has a group named {name}, which would hide the factor {name} of the launch; rename it"
+        )
+    if not compiled.groups:
+        reader.problem(
+            where, "'pattern' has no group; the figure is the group named value, else the first: '([0-9.]+)'"
+        )
+    elif compiled.groups > 1 and "value" not in compiled.groupindex:
+        reader.problem(where, "'pattern' has several groups; name the one of the figure: (?P<value>...)")

@@ -1,0 +1,73 @@
+"""The [hypothesis] table of a study file, as `attribute` writes it: which levels are suspected. Only a study that
+measures them and others beside them can test it, so that is checked before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from longshore_study.base.errors import suggestion
+from longshore_study.base.expression import canonical
+from longshore_study.study_file import environment_variables
+from longshore_study.study_file.study import Hypothesis, PatternBlock
+from longshore_study.study_file.toml_values import Values, listed
+
+WHERE = ("hypothesis",)
+ENVIRONMENTS = ("environment", "new_environment")
+
+
+def read_hypothesis(values: Values, document: Mapping[str, Any], blocks: Sequence[PatternBlock]) -> Hypothesis | None:
+    if "hypothesis" not in document:
+        return None
+    table = values.table(document, (), "hypothesis")
+    values.known_keys(table, WHERE, ("factors", "ratio", *ENVIRONMENTS), "key in [hypothesis]")
+    environments = {name: _environment(values, table, name, blocks) for name in ENVIRONMENTS}
+    both = all(environments.values())
+    given = values.table(table, WHERE, "factors", required=not both)
+    if "factors" in table and isinstance(table["factors"], dict) and not given and not both:
+        values.problem((*WHERE, "factors"), 'no factor is suspected; write factors = { mode = ["persistent"] }')
+    suspected = {canonical(name): level if isinstance(level, list) else [level] for name, level in given.items()}
+    ratio = values.number(
+        table, WHERE, "ratio", default=1.0, most=1e12, allowed="above 0: how good new is, against before"
+    )
+    known = {name for block in blocks for name in _levels(block)}
+    for name, levels in suspected.items():
+        place = (*WHERE, "factors", name)
+        if name not in known:
+            values.problem(
+                place, f"unknown factor '{name}' of the hypothesis{suggestion(name, known) or listed(sorted(known))}"
+            )
+            continue
+        measured = [level for block in blocks for level in _levels(block).get(name, ())]
+        if not any(level in levels for level in measured):
+            values.problem(place, f"the study measures no suspected level of {name}")
+    if blocks and suspected and suspected.keys() <= known and not any(_contrasts(block, suspected) for block in blocks):
+        values.problem(
+            (*WHERE, "factors"), "nothing else is measured beside the suspected levels: there is no contrast"
+        )
+    return Hypothesis(suspected, ratio, **environments)
+
+
+def _environment(
+    values: Values, table: Mapping[str, Any], name: str, blocks: Sequence[PatternBlock]
+) -> environment_variables.Level:
+    place = (*WHERE, name)
+    level = environment_variables.read(
+        values.table(table, WHERE, name, required=False), lambda key, what: values.problem((*place, key), what)
+    )
+    if level and not any(level in _levels(block).get("environment", []) for block in blocks):
+        values.problem(place, "no [[pattern]] measures this level of environment")
+    return level
+
+
+def _levels(block: PatternBlock) -> dict[str, list[Any]]:
+    return {"pattern": [block.program], **block.within, **block.between}
+
+
+def _contrasts(block: PatternBlock, suspected: Mapping[str, Iterable[Any]]) -> bool:
+    """Whether one block has variants with all suspected levels, and variants without."""
+    levels = _levels(block)
+    inside = all(any(level in wanted for level in levels.get(name, ())) for name, wanted in suspected.items())
+    outside = any(any(level not in wanted for level in levels.get(name, ())) for name, wanted in suspected.items())
+    return inside and outside

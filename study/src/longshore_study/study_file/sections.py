@@ -1,0 +1,327 @@
+"""The sections of a study file, checked: from the tables of TOML to the dataclasses of study.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from longshore_study.base.errors import suggestion
+from longshore_study.base.expression import Expression, ExpressionError, canonical, parse
+from longshore_study.study_file import environment_variables
+from longshore_study.study_file.factors import BETWEEN, FACTORS, LARGEST_RANKS, PROGRAMS, Factor
+from longshore_study.study_file.figure_reader import FIGURE_KEYS, read_figure
+from longshore_study.study_file.hypothesis_reader import read_hypothesis
+from longshore_study.study_file.launcher_reader import read_launcher
+from longshore_study.study_file.step_reader import read_steps
+from longshore_study.study_file.study import Amounts, External, Guideline, PatternBlock, Study
+from longshore_study.study_file.toml_positions import Path as KeyPath
+from longshore_study.study_file.toml_positions import line_of
+from longshore_study.study_file.toml_values import Values, listed, shown
+
+SECTIONS = ("study", "pattern", "external", "launcher", "bound", "guideline", "step", "hypothesis")
+STUDY_KEYS = ("name", "description", "seed", "sessions", "margin")
+BLOCK_KEYS = ("launches", "repetitions", "warmup", "timeout_seconds")  # of [study], and of a block to overrule it
+_LONGEST_LIST = 1000
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class StudyReader(Values):
+    """One document, walked once."""
+
+    def __init__(self, path: str, lines: dict[KeyPath, int]) -> None:
+        super().__init__(path, lines)
+        self.levels_of_externals: dict[str, list[Any]] = {}
+
+    def study(self, document: dict[str, Any], text: str) -> Study:
+        self.known_keys(document, (), SECTIONS, "table")
+        settings = self.table(document, (), "study")
+        self.known_keys(settings, ("study",), (*STUDY_KEYS, *BLOCK_KEYS), "key in [study]")
+        general = self.amounts(settings, ("study",), Amounts())
+        patterns = [
+            self.pattern(block, ("pattern", index), general)
+            for index, block in enumerate(self.tables(document, "pattern"))
+        ]
+        externals = [
+            self.external(block, ("external", index), general)
+            for index, block in enumerate(self.tables(document, "external"))
+        ]
+        for external in externals:
+            for name, levels in external.between.items():
+                self.levels_of_externals.setdefault(name, []).extend(levels)
+        if not patterns and not externals and "pattern" not in document and "external" not in document:
+            self.problem((), "nothing to run: a study needs at least one [[pattern]]")
+        blocks = tuple(block for block in patterns if block is not None)
+        return Study(
+            path=self.path,
+            text=text,
+            name=self.name(settings, ("study",), "study"),
+            description=self.text(settings, ("study",), "description", ""),
+            seed=self.integer(settings, ("study",), "seed", default=1, least=0, most=2**63 - 1),
+            sessions=self.integer(settings, ("study",), "sessions", default=1, least=1, most=10_000),
+            margin=self.fraction(settings, ("study",), "margin", 0.05),
+            amounts=general,
+            patterns=blocks,
+            externals=tuple(externals),
+            guidelines=tuple(
+                self.guideline(block, ("guideline", index))
+                for index, block in enumerate(self.tables(document, "guideline"))
+            ),
+            steps=read_steps(self, self.tables(document, "step"), blocks),
+            launcher=read_launcher(self, self.table(document, (), "launcher", required=False)),
+            bound=self.bound(self.table(document, (), "bound", required=False)),
+            hypothesis=read_hypothesis(self, document, blocks),
+        )
+
+    def pattern(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> PatternBlock | None:
+        keys = ("program", "within", "between", "exclude", *BLOCK_KEYS)
+        self.known_keys(block, where, keys, "key in [[pattern]]")
+        program = self.word(block, where, "program", PROGRAMS)
+        if program is None:
+            return None
+        factors = FACTORS[program]
+        within = self.factors(block, where, "within", factors, program)
+        between = self.between(block, where, factors, program)
+        for name in sorted(within.keys() & between.keys()):
+            self.problem((*where, "within", name), f"'{name}' is in within and in between; it can vary in one only")
+        return PatternBlock(
+            program=program,
+            within=within,
+            between=between,
+            exclude=self.exclude(block, where, {**within, **between}, {**factors, **BETWEEN}),
+            amounts=self.amounts(block, where, general),
+            line=line_of(self.lines, where),
+        )
+
+    def external(self, block: dict[str, Any], where: KeyPath, general: Amounts) -> External:
+        keys = (
+            "name",
+            "command",
+            "format",
+            "launch",
+            "ranks_per_node",
+            "between",
+            "exclude",
+            *FIGURE_KEYS,
+            *BLOCK_KEYS,
+        )
+        self.known_keys(block, where, keys, "key in [[external]]")
+        command = self.texts(block, where, "command", required=True)
+        between = self.external_between(block, where)
+        for index, argument in enumerate(command):
+            for name in _PLACEHOLDER.findall(argument):
+                if name not in between and name != "output":
+                    self.problem(
+                        (*where, "command", index),
+                        f"'{{{name}}}' in the command is no factor of between{suggestion(name, between)}",
+                    )
+        launch = self.flag(block, where, "launch", default=False)
+        if launch and "ranks" not in between:
+            self.problem(where, "launch = true needs the number of ranks; write between = { ranks = [2] }")
+        wanted = self.word(block, where, "format", _import_formats()) or ""
+        if block.get("name") in PROGRAMS:
+            self.problem(
+                (*where, "name"), f"'{block['name']}' is a pattern of ours; give the external program another name"
+            )
+        return External(
+            name=self.name(block, where, "external program"),
+            command=tuple(command),
+            format=wanted,
+            between=between,
+            exclude=self.exclude(block, where, between, BETWEEN),
+            amounts=self.amounts(block, where, general),
+            launch=launch,
+            figure=read_figure(self, block, where, wanted, between),
+            ranks_per_node=self.optional_integer(block, where, "ranks_per_node", most=LARGEST_RANKS),
+            line=line_of(self.lines, where),
+        )
+
+    def amounts(self, owner: Mapping[str, Any], where: KeyPath, general: Amounts) -> Amounts:
+        """How often and how long; what a block does not say, [study] says."""
+        million = 1_000_000
+        return Amounts(
+            launches=self.integer(owner, where, "launches", default=general.launches, least=1, most=10_000),
+            repetitions=self.integer(owner, where, "repetitions", default=general.repetitions, least=1, most=million),
+            warmup=self.integer(owner, where, "warmup", default=general.warmup, least=0, most=million),
+            timeout_seconds=self.seconds(owner, where, general.timeout_seconds),
+        )
+
+    def bound(self, block: dict[str, Any]) -> dict[str, float]:
+        keys = ("injection_GBps_per_node", "memory_GBps_per_node")
+        self.known_keys(block, ("bound",), keys, "key in [bound]")
+        values = {}
+        for key in keys:
+            if key in block:
+                values[key] = self.number(block, ("bound",), key, default=1.0, most=1e9, allowed="above 0, in GB/s")
+        return values
+
+    def guideline(self, block: dict[str, Any], where: KeyPath) -> Guideline:
+        self.known_keys(block, where, ("faster", "than", "tolerance", "pattern"), "key in [[guideline]]")
+        pattern = self.word(block, where, "pattern", PROGRAMS) if "pattern" in block else None
+        known: dict[str, list[Factor]] = {}
+        for program in [pattern] if pattern else PROGRAMS:
+            for name, factor in FACTORS[program].items():
+                known.setdefault(name, []).append(factor)
+        sides = []
+        for side in ("faster", "than"):
+            levels = self.table(block, where, side)
+            if side in block and not levels:
+                self.problem((*where, side), f"'{side}' is empty; it names factor levels, as {{ mode = \"waitall\" }}")
+            for name, value in levels.items():
+                self.guideline_level(known, name, value, (*where, side, name))
+            sides.append({canonical(name): _level(value) for name, value in levels.items()})
+        if sides[0] and sides[0] == sides[1]:
+            self.problem(
+                (*where, "than"), "'faster' and 'than' are the same; a guideline compares two different things"
+            )
+        return Guideline(sides[0], sides[1], self.fraction(block, where, "tolerance", 0.05), pattern)
+
+    def guideline_level(self, known: dict[str, list[Factor]], name: str, value: Any, where: KeyPath) -> None:
+        if name == "environment":
+            self.environment([value], where)  # one level, and no list of them
+            return
+        if value in self.levels_of_externals.get(canonical(name), ()):
+            return
+        if name in BETWEEN:
+            known = {**known, name: [BETWEEN[name]]}
+        if canonical(name) not in known:
+            names = {**known, **BETWEEN, "environment": [], **self.levels_of_externals}
+            if canonical(name) in names:
+                levels = (shown(level) for level in self.levels_of_externals[canonical(name)])
+                self.problem(where, f"{name}: no [[external]] has the level {shown(value)}{listed(levels)}")
+            else:
+                self.problem(where, f"unknown factor '{name}'{suggestion(name, names) or listed(names)}")
+        elif all(_factor_problem(factor, value) for factor in known[canonical(name)]):
+            self.problem(where, f"{name}: {_factor_problem(known[canonical(name)][0], value)}")
+
+    # Factors
+
+    def factors(
+        self, block: dict[str, Any], where: KeyPath, key: str, known: Mapping[str, Factor], program: str
+    ) -> dict[str, list[Any]]:
+        """The levels of each factor; one level may be written without its list."""
+        found: dict[str, list[Any]] = {}
+        for name, given in self.table(block, where, key, required=False).items():
+            place = (*where, key, name)
+            factor = known.get(canonical(name))
+            if factor is None:
+                misplaced = name in (*BETWEEN, "environment")
+                move = " (it varies between launches: put it into between)" if misplaced else ""
+                hint = move or suggestion(name, known) or listed(known)
+                self.problem(place, f"unknown factor '{name}' of {program}{hint}")
+                continue
+            found[canonical(name)] = self.levels(name, given, factor, place)
+        return found
+
+    def levels(self, name: str, given: Any, factor: Factor, place: KeyPath) -> list[Any]:
+        single = not isinstance(given, list) or (
+            factor.numbers_in_one > 1 and bool(given) and not any(isinstance(item, list) for item in given)
+        )
+        levels = [given] if single else given
+        if not levels:
+            self.problem(place, f"{name} has no levels; give at least one")
+        if len(levels) > _LONGEST_LIST:
+            self.problem(place, f"{name} has {len(levels)} levels; at most {_LONGEST_LIST} are allowed")
+            return levels[:1]
+        for index, level in enumerate(levels):
+            wrong = _factor_problem(factor, level)
+            if wrong:
+                self.problem(place if single else (*place, index), f"{name}: {wrong}")
+            elif level in levels[:index]:
+                self.problem((*place, index), f"{name}: {shown(level)} is given twice")
+        return levels
+
+    def between(
+        self, block: dict[str, Any], where: KeyPath, factors: Mapping[str, Factor], program: str
+    ) -> dict[str, list[Any]]:
+        table = dict(self.table(block, where, "between", required=False))
+        environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
+        found = self.factors({"between": table}, where, "between", {**factors, **BETWEEN}, program)
+        if "ranks" not in found:
+            place = (*where, "between") if "between" in block else where
+            self.problem(place, "the number of ranks is missing; write between = { ranks = [2] }")
+        found.setdefault("transport", ["threads"])
+        return {**found, "environment": environment}
+
+    def external_between(self, block: dict[str, Any], where: KeyPath) -> dict[str, list[Any]]:
+        """Factors of somebody else's program: any name; numbers and texts."""
+        table = dict(self.table(block, where, "between", required=False))
+        environment = self.environment(table.pop("environment", [{}]), (*where, "between", "environment"))
+        found: dict[str, list[Any]] = {}
+        for name, given in table.items():
+            place = (*where, "between", name)
+            levels = given if isinstance(given, list) else [given]
+            if name in BETWEEN:
+                levels = self.levels(name, given, BETWEEN[name], place)
+            elif not levels or any(isinstance(level, dict | list) for level in levels):
+                self.problem(place, f"{name} must be a list of numbers or texts, found {shown(given)}")
+            found[canonical(name)] = levels
+        return {**found, "environment": environment}
+
+    def environment(self, given: Any, place: KeyPath) -> list[environment_variables.Level]:
+        levels = given if isinstance(given, list) else [given]
+        found: list[environment_variables.Level] = []
+        for index, level in enumerate(levels):
+            if not isinstance(level, dict):
+                self.problem((*place, index), f'environment: {shown(level)} is no table, as {{ NAME = "value" }} is')
+                continue
+            values = environment_variables.read(level, partial(self._problem_at, (*place, index)))
+            if values in found:
+                self.problem((*place, index), f"environment: {shown(values)} is given twice")
+            found.append(values)
+        if not found and not levels:
+            self.problem(place, "environment has no levels; {} is the environment as it is")
+        return found or [{}]
+
+    def _problem_at(self, place: KeyPath, name: str, what: str) -> None:
+        self.problem((*place, name), what)
+
+    def exclude(
+        self, block: dict[str, Any], where: KeyPath, levels: Mapping[str, list[Any]], known: Mapping[str, Factor]
+    ) -> tuple[Expression, ...]:
+        conditions = []
+        for index, text in enumerate(self.texts(block, where, "exclude")):
+            place = (*where, "exclude", index)
+            try:
+                condition = parse(text)
+                condition.check_names(levels)
+            except ExpressionError as error:
+                self.problem(place, str(error))
+                continue
+            for name, value in condition.comparisons():
+                factor = known.get(name)
+                if factor and factor.is_word and value not in levels[name]:
+                    near = suggestion(str(value), levels[name])
+                    wrong = f"the condition compares {name} with {shown(value)}, which is none of its levels"
+                    self.problem(place, f"{wrong}{near or listed(map(str, levels[name]))}")
+            conditions.append(condition)
+        return tuple(conditions)
+
+
+def _factor_problem(factor: Factor, level: Any) -> str | None:
+    """Why `level` is none of this factor, or None."""
+    if factor.free_text:
+        return None if isinstance(level, str) and level.strip() else f"{shown(level)} is not {factor.allowed()}"
+    if factor.is_word:
+        if isinstance(level, str) and level in factor.values:
+            return None
+        near = suggestion(level, factor.values) if isinstance(level, str) else ""
+        return f"{shown(level)} is not {factor.allowed()}{near}"
+    numbers = level if factor.numbers_in_one > 1 and isinstance(level, list) else [level]
+    fits = len(numbers) == factor.numbers_in_one and all(
+        isinstance(number, int) and not isinstance(number, bool) and factor.least <= number <= factor.most
+        for number in numbers
+    )
+    return None if fits else f"{shown(level)} is not {factor.allowed()}"
+
+
+def _level(value: Any) -> Any:
+    """A level as launches have it: of `environment` the variables are texts."""
+    return environment_variables.read(value, lambda *_: None) if isinstance(value, dict) else value
+
+
+def _import_formats() -> list[str]:
+    from longshore_study.importers.formats import FORMATS  # noqa: PLC0415 - only a study with [[external]] needs it
+
+    return sorted(FORMATS)

@@ -1,0 +1,162 @@
+"""The [[step]] tables of a study file, checked against its patterns: a step that selects nothing, or changes nothing,
+is a mistyped one, and is found before anything runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from longshore_study.base.errors import suggestion
+from longshore_study.base.expression import canonical
+from longshore_study.study_file.factors import BETWEEN, FACTORS, PROGRAMS
+from longshore_study.study_file.study import PatternBlock, Step
+from longshore_study.study_file.toml_positions import Path as KeyPath
+from longshore_study.study_file.toml_positions import line_of
+from longshore_study.study_file.toml_values import Values, listed, shown
+
+STEP_KEYS = ("name", "with", "pattern")
+
+
+def read_steps(values: Values, tables: Sequence[dict[str, Any]], blocks: Sequence[PatternBlock]) -> tuple[Step, ...]:
+    """The steps in their order; what is wrong with them is added to the problems of `values`."""
+    steps: list[Step] = []
+    for index, table in enumerate(tables):
+        step = _step(values, table, ("step", index), blocks, steps)
+        if step is not None:
+            steps.append(step)
+    return tuple(steps)
+
+
+def _step(
+    values: Values, table: dict[str, Any], where: KeyPath, blocks: Sequence[PatternBlock], before: Sequence[Step]
+) -> Step | None:
+    values.known_keys(table, where, STEP_KEYS, "key in [[step]]")
+    name = values.name(table, where, "step")
+    pattern = _pattern(values, table, where, blocks)
+    given = values.table(table, where, "with")
+    if pattern is None or ("with" in table and not isinstance(table["with"], dict)):
+        return None
+    earlier = [step for step in before if step.pattern == pattern]
+    if any(step.name == name for step in earlier):
+        values.problem((*where, "name"), f"two steps of {pattern} are named {shown(name)}; a table tells them by name")
+    own = [block for block in blocks if block.program == pattern]
+    found = len(values.problems)
+    changes = _changes(values, given, (*where, "with"), pattern, own)
+    former = earlier[-1].levels if earlier else {}
+    step = Step(name, pattern, changes, {**former, **changes}, line_of(values.lines, where))
+    if len(values.problems) == found:
+        _check_effect(values, step, former, earlier, where)
+    if len(values.problems) == found and not selects(own, step.levels):
+        what = ", ".join(f"{key} = {shown(level)}" for key, level in step.levels.items())
+        values.problem(where, f"the step '{name}' selects nothing: no [[pattern]] {pattern} measures {what}")
+    return step
+
+
+def _pattern(values: Values, table: Mapping[str, Any], where: KeyPath, blocks: Sequence[PatternBlock]) -> str | None:
+    programs = list(dict.fromkeys(block.program for block in blocks))
+    if not programs:
+        values.problem(where, "a step is of a [[pattern]], and the study has none")
+        return None
+    if "pattern" not in table:
+        if len(programs) > 1:
+            values.problem(
+                where, f"the step does not say of which pattern it is; it is one of {', '.join(programs) or 'none'}"
+            )
+        return programs[0] if len(programs) == 1 else None
+    named = values.word(table, where, "pattern", PROGRAMS)
+    if named is not None and named not in programs:
+        values.problem((*where, "pattern"), f"the study has no [[pattern]] {named}{listed(programs)}")
+        return None
+    return named
+
+
+def _changes(
+    values: Values, given: Mapping[str, Any], where: KeyPath, pattern: str, blocks: Sequence[PatternBlock]
+) -> dict[str, Any]:
+    levels = _levels_of(blocks)
+    changes: dict[str, Any] = {}
+    for written, value in given.items():
+        factor, place = canonical(written), (*where, written)
+        if factor not in levels:
+            values.problem(place, _unknown(written, pattern, levels))
+            continue
+        level = {k: _text(v) for k, v in value.items()} if isinstance(value, dict) else value
+        if level not in levels[factor]:
+            names = [_shown(one) for one in levels[factor]]
+            near = (
+                suggestion(value, [one for one in levels[factor] if isinstance(one, str)])
+                if isinstance(value, str)
+                else ""
+            )
+            values.problem(
+                place,
+                f"{written}: {_shown(level)} is none of the levels that the study measures{near or listed(names)}",
+            )
+            continue
+        changes[factor] = level
+    return changes
+
+
+def _unknown(written: str, pattern: str, levels: Mapping[str, Any]) -> str:
+    factor = canonical(written)
+    near = suggestion(written, levels)
+    if not near and factor in {**FACTORS[pattern], **BETWEEN}:
+        return f"'{written}' is not varied in this study; give its levels in within or between of [[pattern]] {pattern}"
+    return f"unknown factor '{written}' of {pattern}{near or listed(levels)}"
+
+
+def _check_effect(
+    values: Values, step: Step, former: Mapping[str, Any], earlier: Sequence[Step], where: KeyPath
+) -> None:
+    """A step that leaves all as it was has no row to be; one that needs a factor of which the first step is silent
+    would be compared with a mixture of its levels."""
+    if not step.changes:
+        values.problem(where, f"the step '{step.name}' names no factor; it changes nothing")
+    elif earlier and all(former.get(factor) == level for factor, level in step.changes.items()):
+        levels = ", ".join(f"{factor} is {_shown(level)}" for factor, level in step.changes.items())
+        values.problem((*where, "with"), f"the step '{step.name}' changes nothing: {levels} already")
+    for factor in step.changes if earlier else ():
+        if factor not in former:
+            first = earlier[0].name
+            what = f"'{factor}' is changed here, but the first step, '{first}', does not say what it was before"
+            values.problem((*where, "with", factor), f"{what}; add it there")
+
+
+def selects(blocks: Iterable[PatternBlock], levels: Mapping[str, Any]) -> bool:
+    """Whether a combination with these levels is measured by any of the blocks."""
+    return any(_measures(block, levels) for block in blocks)
+
+
+def _measures(block: PatternBlock, levels: Mapping[str, Any]) -> bool:
+    own = {**block.between, **block.within}
+    if any(factor not in own or level not in own[factor] for factor, level in levels.items()):
+        return False
+    # Only the factors that the conditions speak of decide; the others would multiply the work.
+    spoken = sorted(frozenset().union(*(condition.names for condition in block.exclude)) & own.keys())
+    choices = [[levels[name]] if name in levels else own[name] for name in spoken]
+    return any(
+        not any(condition.matches(dict(zip(spoken, chosen, strict=True))) for condition in block.exclude)
+        for chosen in itertools.product(*choices)
+    )
+
+
+def _levels_of(blocks: Iterable[PatternBlock]) -> dict[str, list[Any]]:
+    levels: dict[str, list[Any]] = {}
+    for block in blocks:
+        for factor, given in {**block.within, **block.between}.items():
+            known = levels.setdefault(factor, [])
+            known += [level for level in given if level not in known]
+    return levels
+
+
+def _shown(level: Any) -> str:
+    if isinstance(level, dict):
+        return "{ " + ", ".join(f"{name} = {shown(value)}" for name, value in level.items()) + " }" if level else "{}"
+    return shown(level)
+
+
+def _text(value: Any) -> str:
+    """A variable of the environment, as the study file's reader has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,3 +1,0 @@
-"""One module per verb of the command line: `configure(parser)` declares its options, `run(args)` returns its exit
-status.
-"""

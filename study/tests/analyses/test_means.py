@@ -1,0 +1,131 @@
+"""Means with extremes and an interval, and what was counted: as calculated by hand, in show and in the report."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from longshore_study.analyses.means import Mean, means_of
+from longshore_study.cli.command_line import main
+from longshore_study.metrics.counters import accounts_of
+from longshore_study.metrics.launch_metrics import measure
+from longshore_study.report.facts import gather_facts
+from longshore_study.report.markup import to_text
+from longshore_study.report.means import means_section
+from longshore_study.store.launch_store import Store
+from longshore_study.store.selection import sides
+from stored_launches import halo, json_of, sort, store_launch
+
+SECONDS = (1.0, 2.0, 4.0)
+STUDENT_975_OF_2 = 4.302653
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Three launches of two placements, the second one twice as slow."""
+    store = Store(tmp_path)
+    for place, slower in (("compact", 1.0), ("scatter", 2.0)):
+        cell = {"program": "sort", "ranks": 2, "environment": {"LONGSHORE_PIN": place}}
+        for index, seconds in enumerate(SECONDS):
+            store_launch(store, "t", "day", [sort("put", slower * seconds), halo("waitall", 7.0)], index, cell)
+    return store
+
+
+def means(store: Store, *pooled: str) -> list[Mean]:
+    return means_of(measure(store.launches(), metrics=("all",)).figures, pooled=pooled)
+
+
+def exchange_rows(rows: list[Mean]) -> list[Mean]:
+    return [row for row in rows if row.metric == "exchange_seconds"]
+
+
+def test_mean_extremes_and_interval_are_those_of_launches(store: Store) -> None:
+    first, second = exchange_rows(means(store))
+    assert first.factors["environment"] == {"LONGSHORE_PIN": "compact"}
+    assert (first.mean, first.smallest, first.largest) == pytest.approx((7 / 3, 1.0, 4.0))
+    assert first.geometric == pytest.approx(2.0)
+    # Logarithms -log 2, 0, log 2 around it: standard deviation log 2, standard error log 2 / sqrt 3.
+    half = STUDENT_975_OF_2 * math.log(2) / math.sqrt(3)
+    assert first.interval == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)), rel=1e-6)
+    assert second.mean == pytest.approx(14 / 3)
+
+
+def test_launches_of_all_placements_are_pooled_when_asked(store: Store) -> None:
+    (pooled,) = exchange_rows(means(store, "environment"))
+    assert len(pooled.values) == 6
+    assert (pooled.mean, pooled.smallest, pooled.largest) == pytest.approx((21 / 6, 1.0, 8.0))
+    assert pooled.pooled == {"environment": 2}
+    assert "environment" not in pooled.factors
+
+
+def test_with_several_sessions_the_interval_is_from_sessions(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for session, factor in (("a", 1.0), ("b", 2.0)):
+        for index in range(3):
+            store_launch(store, "t", session, [sort("put", factor)], index, {"program": "sort", "ranks": 2})
+    (row,) = exchange_rows(means(store))
+    assert row.sessions == 2
+    assert row.geometric == pytest.approx(math.sqrt(2))
+    assert row.interval is not None
+    assert row.interval[1] / row.geometric > 50, "two sessions tell little"
+
+
+def test_one_launch_has_no_interval(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store_launch(store, "t", "day", [sort("put", 1.0)])
+    assert [row.interval for row in means(store)] == [None, None]
+
+
+@pytest.mark.usefixtures("store")
+def test_show_prints_means(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--store", str(tmp_path), "show", "t", "--means", "--pool", "environment"]) == 0
+    printed = capsys.readouterr().out
+    assert "sort exchange_seconds" in printed
+    assert "pooled over 2 levels of environment" in printed
+    assert main(["--store", str(tmp_path), "--json", "show", "t", "--means"]) == 0
+    rows = json_of(capsys.readouterr().out)["rows"]
+    assert {(row["pattern"], row["metric"], row["launches"]) for row in rows} == {
+        ("halo", "process_bandwidth", 3), ("sort", "exchange_seconds", 3), ("sort", "total_seconds", 3),
+    }  # fmt: skip
+    assert main(["--store", str(tmp_path), "show", "t", "--pool", "environment"]) == 64
+
+
+def test_the_report_shows_means_of_the_patterns_whose_original_does(store: Store) -> None:
+    section = means_section(gather_facts(sides(store, ["t"])))
+    assert section is not None
+    text = to_text(section)
+    assert "Bucket sort" in text
+    assert "Halo" not in text
+    assert "1.00 to 4.00" in text
+    assert "Geometric mean, 95 %" in text, "the interval is not one of the mean beside it"
+    assert "2.00 (" in text
+
+
+# ---- counters
+
+
+def test_what_was_counted_is_shown_and_what_was_not_has_its_reason(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = accounts_of(store.launches())[0]
+    assert (first.launches, first.numbers["minor faults"], first.numbers["cycles"]) == (3, 12.5, 1e6)
+    assert "instructions" not in first.numbers, "what is not counted is no 0"
+    assert first.why_not == {"instructions": "not supported: so"}
+    (phase,) = first.phases
+    assert (phase.name, phase.waited, phase.messages) == ("exchange", 0.5, 2)
+    assert main(["--store", str(store.path), "show", "t", "--counters"]) == 0
+    printed = capsys.readouterr().out
+    assert "no instructions: not supported: so" in printed
+    assert "by phase" in printed
+    assert main(["--store", str(store.path), "--json", "show", "t", "--counters"]) == 0
+    row = json_of(capsys.readouterr().out)["rows"][0]
+    assert row["numbers"]["waited_mean_seconds"] == pytest.approx(1e-3)
+    assert row["phases"][0]["wire_bytes"] == 4000
+
+
+def test_records_without_counters_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store_launch(Store(tmp_path), "t", "day", [halo("waitall", 7.0)])
+    assert main(["--store", str(tmp_path), "show", "t", "--counters"]) == 3
+    assert "no stored record has counters" in capsys.readouterr().err

@@ -1,0 +1,212 @@
+"""Winners: who is ranked against whom, and what is said of the machine's bound."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longshore_study.analyses.winners import Entry, entries
+from longshore_study.base.errors import UsageError
+from longshore_study.cli.command_line import main
+from longshore_study.metrics.launch_metrics import measure
+from longshore_study.metrics.memory_bound import moved_gigabytes_per_second
+from longshore_study.output.winner_table import render
+from longshore_study.store.launch_store import Store
+
+METRIC = {
+    "stream": "bandwidth",
+    "gather": "injection_bandwidth",
+    "halo": "process_bandwidth",
+    "sort": "keys_per_second",
+}
+
+
+def put(
+    store: Store,
+    pattern: str,
+    variant: Mapping[str, Any],
+    value: float,
+    *,
+    index: int = 0,
+    session: str = "s",
+    **more: Any,
+) -> None:
+    cell = {"program": pattern, "transport": more.get("transport", "threads"), "ranks": 2, "environment": {}}
+    cell |= {"nodes": more["nodes"]} if "nodes" in more else {}
+    metric = METRIC.get(pattern, "bandwidth")
+    result = {
+        "record": "result",
+        "pattern": pattern,
+        "variant": dict(variant),
+        "verified": more.get("verified", True),
+        "metrics": {metric: {"value": value, "unit": "GB/s", "better": "higher"}},
+    }
+    envelope = {"study": "q", "tag": more.get("tag", "q"), "session": session, "cell": cell, "launch_index": index}
+    envelope["exit_status"] = 0
+    lines = [{"record": "launch", "schema": 1}, result, {"record": "end", "status": "ok"}]
+    store.write_launch({**envelope, "within": dict(variant)}, [json.dumps(line) for line in lines])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def ranked(store: Store) -> list[Entry]:
+    return entries(measure(store.launches("q")).figures)
+
+
+def test_variants_compete_only_over_the_same_work(store: Store) -> None:
+    for strategy, small, large in (("agp", 1.0, 9.0), ("exstack", 3.0, 4.0)):
+        put(store, "gather", {"strategy": strategy, "requests": 10}, small)
+        put(store, "gather", {"strategy": strategy, "requests": 1000}, large)
+    put(store, "gather", {"strategy": "agp", "requests": 10}, 5.0, transport="mpi")
+    found = {(e.work["requests"], e.how["strategy"], e.how["transport"]): e.rank for e in ranked(store)}
+    assert found == {
+        (10, "agp", "mpi"): 1,
+        (10, "exstack", "threads"): 2,
+        (10, "agp", "threads"): 3,
+        (1000, "agp", "threads"): 1,
+        (1000, "exstack", "threads"): 2,
+    }
+
+
+def test_one_node_does_not_win_against_two(store: Store) -> None:
+    for nodes, value in ((1, 9.0), (2, 4.0)):
+        put(store, "gather", {"strategy": "agp", "requests": 100}, value, transport="mpi", nodes=nodes)
+    assert [(entry.work["nodes"], entry.rank) for entry in ranked(store)] == [(1, 1), (2, 1)]
+
+
+def test_a_figure_is_the_median_of_its_launches_and_what_is_not_told_apart_is_marked(store: Store) -> None:
+    for index, (agp, direct, exstack) in enumerate([(10.0, 8.0, 1.9), (12.0, 11.0, 2.0), (11.0, 9.9, 2.1)]):
+        put(store, "gather", {"strategy": "agp"}, agp, index=index)
+        put(store, "gather", {"strategy": "direct"}, direct, index=index)
+        put(store, "gather", {"strategy": "exstack"}, exstack, index=index)
+    found = ranked(store)
+    assert [(e.how["strategy"], e.value, e.near) for e in found] == [
+        ("agp", 11.0, False),
+        ("direct", 9.9, True),
+        ("exstack", 2.0, False),
+    ]
+    assert found[0].spread == pytest.approx(2.0 / 11.0)
+
+
+def test_a_wrong_result_never_wins(store: Store) -> None:
+    put(store, "sort", {"exchange": "put"}, 1.0)
+    put(store, "sort", {"exchange": "rma"}, 100.0, verified=False)
+    assert [e.how["exchange"] for e in ranked(store)] == ["put"]
+
+
+def test_the_bound_is_the_copy_of_the_same_launching_and_session(store: Store) -> None:
+    copy = {"kernel": "copy"}
+    put(store, "control", copy, 20.0)
+    put(store, "control", copy, 10.0, transport="mpi")
+    put(store, "control", copy, 40.0, session="later")
+    put(store, "stream", {"kernel": "triad"}, 10.0)
+    put(store, "stream", {"kernel": "triad"}, 10.0, transport="mpi")
+    put(store, "stream", {"kernel": "add"}, 10.0, session="later")
+    put(store, "stream", {"kernel": "scale"}, 10.0, session="without")
+    shares = {(e.work["kernel"], e.how["transport"]): e.share for e in ranked(store)}
+    assert shares == {
+        ("triad", "threads"): 0.5,
+        ("triad", "mpi"): 1.0,
+        ("add", "threads"): 0.25,
+        ("scale", "threads"): None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value", "factors", "moved"),
+    [
+        ("stream", 12.0, {}, 12.0),
+        ("gather", 16.0, {}, 24.0),
+        ("gather", 8.0, {"operation": "histogram"}, 24.0),
+        ("halo", 1e9 / 2**20, {"ranks": 4}, 8.0),
+        ("halo", 1e9 / 2**20, {"ranks": 4, "ranks_per_node": 2}, 4.0),
+        ("halo", 1.0, {}, None),
+        ("sort", 1e9, {}, 28.0),
+        ("unknown", 1.0, {}, None),
+    ],
+)
+def test_bytes_are_counted_as_memory_copy_counts_them(
+    pattern: str, value: float, factors: dict[str, Any], moved: float | None
+) -> None:
+    assert moved_gigabytes_per_second(pattern, value, factors) == (None if moved is None else pytest.approx(moved))
+
+
+def test_the_tables_name_the_winner_the_bound_and_what_failed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    put(store, "control", {"kernel": "copy"}, 20.0)
+    put(store, "stream", {"kernel": "copy", "scope": "ep"}, 10.0)
+    put(store, "stream", {"kernel": "copy", "scope": "global"}, 9.0)
+    put(store, "sort", {"exchange": "put"}, 2e8)
+    envelope = {
+        "study": "q",
+        "tag": "q",
+        "session": "s",
+        "cell": {"program": "halo"},
+        "exit_status": 3,
+        "stderr_tail": ["no"],
+    }
+    store.write_launch(envelope, [])
+    render(store, "q")
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "winner ep 10.000 - 50%" in lines
+    assert "global 9.000 - 45%" in lines
+    assert "winner put 200.0 - 28%" in lines or "winner 200.0 - 28%" in lines
+    assert any(line.startswith("of copy: bytes that the kernel reads and writes") for line in lines)
+    assert any("20.000 GB/s read and written" in line for line in lines)
+    assert any(line.startswith("1 launch failed") for line in lines)
+    choose = lines[lines.index("which to choose") :]
+    assert any(line.startswith("stream threads ep 10.000 GB/s 50% ") for line in choose)
+    assert any(
+        line.startswith("sort threads the only choice 200.0 10^6 GB/s 28% no other was measured") for line in choose
+    )
+
+
+def test_the_best_of_many_are_shown_and_all_when_asked_for(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for index in range(10):
+        put(store, "gather", {"strategy": f"s{index}"}, 10.0 - index)
+    render(store, "q")
+    short = capsys.readouterr().out
+    assert "and 2 slower choices; -v shows all" in short
+    assert " s8 " not in short
+    render(store, "q", verbose=True)
+    whole = capsys.readouterr().out
+    assert " s9 " in whole
+    assert "slower choices" not in whole
+
+
+def test_the_newest_session_is_shown(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    put(store, "sort", {"exchange": "put"}, 1.0, session="old")
+    put(store, "sort", {"exchange": "put"}, 3.0, session="new")
+    render(store, "q")
+    assert "session new" in capsys.readouterr().out
+    render(store, "q", session="old")
+    assert "session old" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="unknown tag or study 'unknown'"):
+        render(store, "unknown")
+    with pytest.raises(UsageError, match=r"unknown session of 'q' 'odl'; did you mean 'old'\?"):
+        render(store, "q", session="odl")
+
+
+def test_winners_are_those_of_one_tag(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for tag, value in (("plain", 3e8), ("tcp", 1e8)):
+        put(store, "sort", {"exchange": "put"}, value, tag=tag)
+    for name, head, shown in (("plain", "q, tag plain, session s", 3e8), ("q", "q, tag tcp, session s", 1e8)):
+        options = ["--store", str(store.path), "show", name, "--winners", "--session", "s"]
+        assert main(options) == 0
+        assert head in capsys.readouterr().out
+        assert main([*options, "--json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["rows"]
+        assert row["value"] == shown
+
+
+def test_what_a_sort_moves_depends_on_its_items_and_its_exchange() -> None:
+    keys = moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint32", "payload": 0})
+    assert keys == 28
+    assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "put", "key_type": "uint64", "payload": 56}) == 64 * 7
+    assert moved_gigabytes_per_second("sort", 1e9, {"exchange": "direct", "key_type": "uint8"}) == 5

@@ -1,0 +1,147 @@
+"""The command line as a stranger meets it: help, typing mistakes, exit statuses."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from longshore_study.base.errors import LongshoreError, nearest
+from longshore_study.cli import command_line
+
+
+def test_help_lists_the_verbs_and_imports_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert "compare" in text
+    assert "judge one tag against another" in text
+    code = "import sys; from longshore_study.cli.command_line import main; main(['--help']); print(sorted(sys.modules))"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    modules = output.splitlines()[-1]
+    assert "longshore_study.cli.command_line" in modules
+    for heavy in ("rich", "longshore_study.cli.commands", "longshore_study.store", "numpy", "longshore_study.stats"):
+        assert f"'{heavy}" not in modules, heavy
+
+
+def test_a_verb_without_its_module_is_not_offered() -> None:
+    assert set(command_line.available_verbs()) <= set(command_line.VERBS)
+    for verb in command_line.available_verbs():
+        assert (Path(command_line.__file__).parent / "commands" / f"{command_line.module_name(verb)}.py").exists()
+
+
+@pytest.mark.parametrize("verb", ["import", "show", "compare", "guidelines", "export"])
+def test_every_verb_explains_itself_with_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command_line.main([verb, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert f"longshore {verb}" in text
+    assert "examples:" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["comapre"], "unknown verb 'comapre'; did you mean 'compare'?"),
+        (["show", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
+        (["compare", "a", "b", "--margn", "5%"], "did you mean '--margin'?"),
+        (["compare", "a"], "required: NEW"),
+        (["--store"], "--store needs the name of a folder"),
+        (["--frobnicate", "show"], "unknown option '--frobnicate' before the verb"),
+        (["import", "halobenc", "f", "--tag", "t"], "unknown format 'halobenc'; did you mean 'halobench'?"),
+    ],
+)
+def test_a_typing_mistake_is_one_line_and_64(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(arguments) == 64
+    error = capsys.readouterr().err
+    assert expected in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_shared_options_stand_on_either_side_of_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--store", str(tmp_path), "show"], ["show", "--store", str(tmp_path)]):
+        assert command_line.main(arguments) == 3
+        assert f"nothing is stored in {tmp_path}" in capsys.readouterr().err
+
+
+def test_the_store_is_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LONGSHORE_STORE", str(tmp_path / "elsewhere"))
+    assert command_line.main(["show"]) == 3
+    assert "elsewhere" in capsys.readouterr().err
+    monkeypatch.delenv("LONGSHORE_STORE")
+    monkeypatch.chdir(tmp_path)
+    assert command_line.main(["show"]) == 3
+    assert "longshore-results" in capsys.readouterr().err
+
+
+def verb_that(raises: BaseException) -> types.ModuleType:
+    module = types.ModuleType("longshore_study.cli.commands.show")
+
+    def configure(parser: argparse.ArgumentParser) -> None:
+        del parser
+
+    def run(_: argparse.Namespace) -> int:
+        raise raises
+
+    module.__dict__.update(configure=configure, run=run)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "line"),
+    [
+        (KeyboardInterrupt(), 130, "longshore: interrupted\n"),
+        (LongshoreError("the disk is full", 3), 3, "longshore: the disk is full\n"),
+    ],
+)
+def test_every_expected_end_is_one_line(
+    raised: BaseException, status: int, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "longshore_study.cli.commands.show", verb_that(raised))
+    assert command_line.main(["show"]) == status
+    assert capsys.readouterr().err == line
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    """`longshore --help | true`."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "longshore_study", "--help"]
+    ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_an_output_that_cannot_be_written_is_one_line() -> None:
+    """`longshore --help > /dev/full`, and `>&-`, which there is nobody to read."""
+    command = [sys.executable, "-m", "longshore_study", "--help"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (3, "longshore: No space left on device\n")
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
+def test_nearest_knows_when_nothing_is_near() -> None:
+    assert nearest("margn", ["margin", "metric"]) == "margin"
+    assert nearest("xyz", ["margin", "metric"]) is None
+
+
+def test_a_place_that_cannot_be_used_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_arguments: object) -> int:
+        raise PermissionError(13, "Permission denied", "/else/where")
+
+    monkeypatch.setattr(command_line, "dispatch", refuse)
+    assert command_line.main(["show"]) == 3
+    assert capsys.readouterr().err == "longshore: /else/where: Permission denied\n"

@@ -1,0 +1,184 @@
+"""The verb import: what is stored, what is refused, and that it is all or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from longshore_study.cli.command_line import main
+from longshore_study.importers import formats
+from longshore_study.importers.figure_choice import FigureChoice
+from longshore_study.importers.imported import Options
+from longshore_study.store.launch_store import Store
+from stored_launches import PUBLISHED, json_of
+
+HALO = PUBLISHED / "halobench" / "production-reference.out"
+
+
+def run(store: Path, *arguments: str) -> int:
+    return main(["--store", str(store), "import", *arguments])
+
+
+def test_a_file_becomes_a_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "p") == 0
+    assert "8 figures stored in halobench, tag old, session p" in capsys.readouterr().out
+    (launch,) = Store(tmp_path).launches("halobench", "old", "p")
+    assert launch.problem is None
+    assert launch.imported
+    assert launch.source == "import halobench"
+    assert launch.envelope["imported_from"] == HALO.name
+
+
+def test_importing_twice_does_not_count_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "p")
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", "--session", "q", "--json") == 0
+    out = capsys.readouterr().out
+    assert "already stored, in session 'p'" in out
+    assert len(list(Store(tmp_path).launches())) == 1
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "another") == 0
+    assert len(list(Store(tmp_path).launches())) == 2
+
+
+@pytest.mark.parametrize("option", ["--session", "--study", "--tag"])
+def test_an_empty_name_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
+    assert run(tmp_path, "halobench", str(HALO), "--tag", "old", option, "") == 64
+    assert "needs a name; it is empty" in capsys.readouterr().err
+    assert not list(Store(tmp_path).launches())
+
+
+def test_a_bad_file_among_good_ones_stores_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.out"
+    bad.write_text(HALO.read_text()[:900])
+    store = tmp_path / "store"
+    assert run(store, "halobench", str(HALO), str(bad), "--tag", "old") == 3
+    error = capsys.readouterr().err
+    assert f"{bad}:" in error
+    assert "--partial" in error
+    assert not store.exists()
+
+
+def test_a_partial_file_is_marked_wherever_it_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.out"
+    bad.write_text(HALO.read_text()[:900])
+    store = tmp_path / "store"
+    assert run(store, "halobench", str(bad), "--tag", "old", "--partial") == 0
+    assert "stored as partial" in capsys.readouterr().out
+    assert main(["--store", str(store), "show"]) == 0
+    assert "partial (halobench's output ends without 'Finished'" in capsys.readouterr().out
+    run(store, "halobench", str(HALO), "--tag", "new")
+    capsys.readouterr()
+    assert main(["--store", str(store), "compare", "new", "old", "--json"]) == 3
+    document = json_of(capsys.readouterr().out)
+    assert any("partial" in problem for problem in document["problems"])
+    assert "missing" in {row["verdict"] for row in document["rows"]}
+
+
+def test_two_files_of_one_cell_are_two_launches_of_one_session(tmp_path: Path) -> None:
+    other = PUBLISHED / "halobench" / "tds-reference.out"
+    run(tmp_path, "halobench", str(HALO), str(other), "--tag", "old", "--session", "p", "--study", "mine")
+    launches = list(Store(tmp_path).launches("mine", "old", "p"))
+    assert [launch.launch_index for launch in launches] in ([0, 1], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("halobench", str(HALO)), 64),
+        (("halobnech", str(HALO), "--tag", "t"), 64),
+        (("halobench", "--tag", "t"), 64),
+        (("halobench", str(HALO), "--tag", ""), 64),
+        (("bale", str(HALO), "--tag", "t"), 3),
+        (("bale", str(HALO), "--tag", "t", "--ranks-per-node", "0"), 64),
+        (("halobench", "/nowhere.out", "--tag", "t"), 3),
+    ],
+)
+def test_mistakes_are_one_line_with_their_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], status: int
+) -> None:
+    assert run(tmp_path / "store", *arguments) == status
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(("more", "program"), [((), "rate"), (("--study", "app"), "app"), (("--name", "ig"), "ig")])
+def test_a_program_is_named_after_no_file_and_so_two_tags_can_be_compared(
+    tmp_path: Path, more: tuple[str, ...], program: str
+) -> None:
+    for tag, figure in (("a", "5.0"), ("b", "6.0")):
+        for form, text in (("regex", f"rate: {figure}"), ("json", f'{{"rate": {figure}}}')):
+            path = tmp_path / tag / f"out.{form}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            where = ("--pattern", "rate: ([0-9.]+)") if form == "regex" else ("--path", "rate")
+            words = (form, str(path), "--tag", tag, *where, "--figure", "rate", "--unit", "GB/s", *more)
+            assert run(tmp_path / "store", *words) == 0
+    launches = list(Store(tmp_path / "store").launches())
+    assert {launch.cell["program"] for launch in launches} == {program}
+    assert {launch.results[0]["pattern"] for launch in launches} == {program}
+    assert {launch.envelope["imported_from"] for launch in launches} == {"out.regex", "out.json"}
+
+
+def test_a_table_of_many_benchmarks_names_them_and_an_overlap_of_nothing_is_no_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """\
+# OSU MPI Non-blocking Allreduce Latency Test v7.4
+# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+4                       9.14              3.74              3.32              0.00
+# OSU MPI Non-blocking Bcast Latency Test v7.4
+# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+8                       8.53              3.49              3.12             12.00
+"""
+    (tmp_path / "osu.out").write_text(text, encoding="utf-8")
+    assert run(tmp_path / "store", "osu", str(tmp_path / "osu.out"), "--tag", "t") == 0
+    assert "1 figure stored" in capsys.readouterr().out
+    assert main(["--store", str(tmp_path / "store"), "show"]) == 0
+    told = capsys.readouterr().out
+    assert "failed" not in told
+    assert "no figure of 1 variant: skipped: 0 has no ratio" in told
+    assert told.splitlines()[1].split()[0] == "test"
+
+
+def test_what_comes_out_of_a_pipe_is_read_once_and_told_apart(tmp_path: Path) -> None:
+    """`longshore import regex <(zcat a.gz) ...`, and again with other figures."""
+    for figure in ("5.0", "6.0", "6.0"):
+        reading, writing = os.pipe()
+        os.write(writing, f"rate: {figure}\n".encode())
+        os.close(writing)
+        words = ("--tag", "t", "--pattern", "rate: ([0-9.]+)", "--figure", "rate", "--unit", "GB/s")
+        assert run(tmp_path / "store", "regex", f"/dev/fd/{reading}", *words) == 0
+        os.close(reading)
+    values = [launch.results[0]["metrics"]["rate"]["value"] for launch in Store(tmp_path / "store").launches()]
+    assert sorted(values) == [5.0, 6.0]
+    assert run(tmp_path / "store", "osu", "/dev/zero", "--tag", "t") == 3  # it has no end
+
+
+def test_many_figures_of_a_document_take_no_time_of_their_square(tmp_path: Path) -> None:
+    rows = [{"name": f"n{row}", "same": "x", "rate": 1.0} | ({"odd": "y"} if row else {}) for row in range(20_000)]
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps({"results": rows}), encoding="utf-8")
+    figure = FigureChoice("rate", "GB/s", "higher", path="results[*].rate")
+    begun = time.process_time()
+    (found,) = formats.read_file("json", path, Options(figure=figure))
+    assert time.process_time() - begun < 20  # a set of all names for each name took minutes
+    first, second = (json.loads(line)["variant"] for line in found.lines[1:3])
+    assert (first, second) == ({"name": "n0"}, {"name": "n1", "odd": "y"})
+
+
+def test_a_run_that_stands_twice_in_a_file_is_one_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = tmp_path / "twice.out"
+    twice.write_text(HALO.read_text() * 2)
+    assert run(tmp_path / "store", "halobench", str(twice), str(HALO), "--tag", "old") == 0
+    assert capsys.readouterr().out.count("is the same as run 1") == 2
+    assert len(list(Store(tmp_path / "store").launches())) == 1
+
+
+def test_two_runs_may_agree_in_one_short_figure(tmp_path: Path) -> None:
+    barrier = tmp_path / "barrier.out"
+    barrier.write_text("# OSU MPI Barrier Latency Test v7.1\n# Avg Latency(us)\n             4.91\n" * 2)
+    assert run(tmp_path / "store", "osu", str(barrier), "--tag", "t") == 0
+    assert len(list(Store(tmp_path / "store").launches())) == 2

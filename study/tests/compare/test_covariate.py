@@ -1,0 +1,193 @@
+"""The pulse of the machine as a covariate: the formulas against a regression by numpy; power where the pulse shows the
+noise; false alarms as rare as promised; and a pulse that the new state itself made slower explains nothing away.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from longshore_study.compare.judgement import Comparison, compare, document
+from longshore_study.compare.row_document import row_document
+from longshore_study.report.answer import comparison_details
+from longshore_study.report.facts import read_comparison
+from longshore_study.stats import covariate, effect
+from longshore_study.store.selection import Side
+from simulated_launches import halo, launch
+
+MODES = ("waitall", "persistent", "neighbor", "sendrecv")
+Numbers = dict[str, dict[str, float]]
+STUDIES = 200 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What its launches have: a mood that figures follow with `slope`, and what is a mode's own."""
+
+    mood: Callable[[random.Random], float]
+    slope: float = 0.3
+    own: float = 0.015
+    felt: float = 1.0
+    """How much of the mood the pulse shows."""
+    bent: float = 0.0
+    """How much slower or faster than the slope says figures are where the mood is far down."""
+
+
+BEND = -0.5
+
+
+def near_and_far(generator: random.Random) -> float:
+    return generator.gauss(0, 0.05) - (1.0 if generator.random() < 0.4 else 0.0)
+
+
+def bimodal(generator: random.Random) -> float:
+    return generator.gauss(0, 0.05) - (0.4 if generator.random() < 0.4 else 0.0)
+
+
+def smooth(generator: random.Random) -> float:
+    return generator.gauss(0, 0.2)
+
+
+def compared(
+    machine: Machine,
+    seed: int,
+    slower: dict[str, float],
+    *,
+    pulse_slower: float = 0.0,
+    launches: int = 8,
+    beat: bool = True,
+) -> Comparison:
+    """Two sessions in turns, launch by launch."""
+    # By its numbers: the address of a function is another one in each process.
+    named = (machine.mood.__name__, machine.slope, machine.own, machine.felt, machine.bent)
+    generator = random.Random(f"{named} {seed}")
+    sides = {tag: Side(tag, []) for tag in ("before", "after")}
+    for session in range(2):
+        for index in range(launches):
+            for minute, tag in enumerate(generator.sample(("before", "after"), 2)):
+                mood, new = machine.mood(generator), tag == "after"
+                results = []
+                for mode in MODES:
+                    far = machine.bent if mood < BEND else 0.0
+                    log = machine.slope * mood + far + generator.gauss(0, machine.own)
+                    pulse = machine.felt * mood + generator.gauss(0, 0.02) - (math.log1p(pulse_slower) if new else 0.0)
+                    loss = math.log1p(slower.get(mode, 0.0)) if new else 0.0
+                    results.append(halo(mode, log - loss, pulse if beat else None))
+                started = f"2026-03-{session + 1:02d}T{index:02d}:{minute:02d}:00Z"
+                sides[tag].launches.append(launch(tag, str(session), index, results, started=started))
+    return compare(sides["before"], sides["after"])
+
+
+def verdict_of(comparison: Comparison, mode: str) -> str:
+    return next(row.verdict for row in comparison.rows if row.key.variant["mode"] == mode)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_it_is_the_regression_with_a_mean_per_side_and_session(groups: int) -> None:
+    """And with a level per group of pulses, where there are two."""
+    generator = random.Random(7)
+    figures: tuple[Numbers, Numbers] = ({}, {})
+    pulses: tuple[Numbers, Numbers] = ({}, {})
+    rows, right = [], []
+    for side, session in itertools.product(range(2), range(2)):
+        own_mean = [float((side, session) == place) for place in itertools.product(range(2), range(2))]
+        for k in range(6):
+            slow = float(groups == 2 and generator.random() < 0.4)
+            pulse = generator.uniform(-1, 1) - 20 * slow
+            figure = 0.4 * pulse + 7 * slow + 0.1 * side + 0.3 * session + generator.gauss(0, 0.2)
+            name = f"{side}{session}{k}"
+            figures[side].setdefault(str(session), {})[name] = figure
+            pulses[side].setdefault(str(session), {})[name] = pulse
+            rows.append([*own_mean, pulse, slow][: 4 + groups])
+            right.append(figure)
+    found = covariate.adjust(effect.stratified(*figures), pulses)
+    assert found is not None
+    adjusted, told = found
+    x = np.array(rows)
+    beta, left, *_ = np.linalg.lstsq(x, np.array(right), rcond=None)
+    contrast = np.array([-0.5, -0.5, 0.5, 0.5, 0.0, 0.0][: 4 + groups])
+    variance = float(left[0]) / (len(right) - 4 - groups)
+    assert told.groups == groups
+    assert told.slope == pytest.approx(float(beta[4]))
+    assert adjusted.difference == pytest.approx(float(contrast @ beta))
+    assert adjusted.df == len(right) - 4 - groups
+    assert adjusted.variance == pytest.approx(variance)
+    assert adjusted.scale == pytest.approx(float(contrast @ np.linalg.inv(x.T @ x) @ contrast))
+    assert math.fsum(r * r for _, r in adjusted.residuals) == pytest.approx(float(left[0]))
+
+
+@pytest.mark.parametrize("mood", [smooth, bimodal])
+def test_what_the_pulse_shows_is_no_noise_any_more(mood: Callable[[random.Random], float]) -> None:
+    machine = Machine(mood)
+    studies = range(STUDIES // 5)
+    with_pulse = sum(
+        verdict_of(compared(machine, k, {"persistent": 0.08}), "persistent") == "regressed" for k in studies
+    )
+    without = sum(
+        verdict_of(compared(machine, k, {"persistent": 0.08}, beat=False), "persistent") == "regressed" for k in studies
+    )
+    assert with_pulse >= 0.9 * len(studies)
+    assert without <= 0.3 * len(studies)
+
+
+def test_two_kinds_of_launches_have_a_level_each() -> None:
+    """Cores near each other and far: from one to the other figures follow the pulse less than within each."""
+    machine = Machine(near_and_far, slope=0.6, bent=0.4)
+    studies = range(STUDIES // 5)
+    found = [compared(machine, k, {"persistent": 0.08}) for k in studies]
+    assert sum(verdict_of(one, "persistent") == "regressed" for one in found) >= 0.9 * len(studies)
+    told = [row.adjustment for one in found for row in one.rows if row.adjustment]
+    assert sum(one.groups == 2 for one in told) > 0.9 * len(told)
+    assert 0.5 < math.fsum(one.slope for one in told) / len(told) < 0.7
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("mood", [smooth, bimodal, near_and_far])
+@pytest.mark.parametrize("felt", [1.0, 0.3, 0.0])
+def test_false_alarms_are_as_rare_as_promised(mood: Callable[[random.Random], float], felt: float) -> None:
+    """The worst case: all rows on the margin. Pulses that show all of the mood, a part of it, and nothing."""
+    on_margin = dict.fromkeys(MODES, 0.05)
+    alarms = sum(
+        any(row.verdict == "regressed" for row in compared(Machine(mood, felt=felt), seed, on_margin).rows)
+        for seed in range(STUDIES)
+    )
+    assert alarms / STUDIES <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / STUDIES)
+
+
+def test_a_pulse_that_the_new_state_made_slower_explains_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All messages became slower, those of the pulse most: the rows have regressed, and are not called the same."""
+    machine = Machine(lambda generator: generator.gauss(0, 0.05), slope=0.8)
+    slower = dict.fromkeys(MODES, 0.3)
+    found = compared(machine, 1, slower, pulse_slower=0.4)
+    assert {row.verdict for row in found.rows} == {"regressed"}
+    assert all(row.adjustment is None for row in found.rows)
+    monkeypatch.setattr(covariate, "CHANCE", 0.0)  # without the question whether pulses differ they would be explained
+    assert {row.verdict for row in compared(machine, 1, slower, pulse_slower=0.4).rows} != {"regressed"}
+
+
+def test_nothing_is_taken_out_where_that_cannot_be() -> None:
+    machine = Machine(smooth)
+    few = compared(machine, 3, {}, launches=2)
+    assert all(row.adjustment is None for row in few.rows), "a slope of four launches costs more than it gives"
+    assert all("pulse" not in row_document(row) for row in compared(machine, 3, {}, beat=False).rows)
+    told = [row_document(row)["pulse"] for row in compared(machine, 5, {}).rows]
+    assert all(0.8 < one["variance_explained"] < 1 and 0.25 < one["slope"] < 0.35 for one in told)
+
+
+def test_the_comparison_and_the_report_tell_it() -> None:
+    told = document(compared(Machine(smooth), 5, {}))
+    assert told["pulse"]["rows"] == len(MODES)
+    assert 0.8 < told["pulse"]["variance_explained"][0] <= told["pulse"]["variance_explained"][1] < 1
+    details = " ".join(comparison_details(read_comparison(told)))
+    assert "was taken out of 4 rows" in details
+    assert "a launch is the unit of replication" in details
+    silent = document(compared(Machine(smooth), 5, {}, beat=False))
+    assert silent["pulse"] is None
+    assert "pulse" not in " ".join(comparison_details(read_comparison(silent)))

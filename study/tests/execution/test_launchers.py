@@ -1,0 +1,215 @@
+"""Launchers: which is found, what it is told, and what is said when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longshore_study.base.errors import LongshoreError
+from longshore_study.execution.launchers import FluxLauncher, LocalLauncher, SrunLauncher, make_launcher
+from longshore_study.host import cores, elf
+from longshore_study.host.bench_program import find_bench
+from longshore_study.host.mpi import Mpi, find_mpi
+from longshore_study.planning.plan import Cell
+from longshore_study.study_file.study import Amounts, External, LauncherChoice
+
+
+def cell(transport: str, ranks: int, **environment: str) -> Cell:
+    return Cell("sort", {"transport": transport, "ranks": ranks, "environment": environment}, {}, Amounts())
+
+
+@pytest.fixture
+def fake_mpirun(tmp_path: Path) -> Callable[[str], str]:
+    def make(answer: str) -> str:
+        path = tmp_path / f"mpirun-{len(list(tmp_path.iterdir()))}"
+        path.write_text(f"#!/bin/sh\necho '{answer}'\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("mpirun (Open MPI) 4.1.4", "Open MPI"),
+        ("mpirun (PRRTE) 3.0.2", "Open MPI"),
+        ("HYDRA build details: Version: 4.0.2", "MPICH"),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.11", "Intel MPI"),
+        ("something else", "unknown"),
+    ],
+)
+def test_a_launcher_is_known_by_what_it_says(fake_mpirun: Callable[[str], str], answer: str, kind: str) -> None:
+    mpi = find_mpi(fake_mpirun(answer))
+    assert mpi is not None
+    assert mpi.kind == kind
+
+
+def test_a_launcher_that_fails_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "mpirun"
+    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    assert find_mpi(str(broken)) is None
+    monkeypatch.setenv("LONGSHORE_MPIRUN", str(broken))
+    with pytest.raises(LongshoreError, match="--mpirun"):
+        make_launcher(LauncherChoice(), [cell("mpi", 2)])
+    assert make_launcher(LauncherChoice(), [cell("threads", 2)]).name == "local"
+
+
+def test_threads_need_no_launcher() -> None:
+    command = LocalLauncher(None).command(cell("threads", 4, A="1"), ["bench", "sort"])
+    assert (command.argv, command.environment) == (["bench", "sort"], {"A": "1"})
+
+
+def test_open_mpi_is_told_of_root_and_of_more_ranks_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    choice = LauncherChoice(arguments=("--bind-to", "core"))
+    launcher = LocalLauncher(Mpi("/usr/bin/mpirun", "Open MPI", "4.1.4"), choice)
+    monkeypatch.setattr(cores, "available_cores", lambda: 4)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    command = launcher.command(cell("mpi", 4, OMPI_ALLOW_RUN_AS_ROOT="0"), ["bench"])
+    assert command.argv == ["/usr/bin/mpirun", "-n", "4", "--bind-to", "core", "bench"]
+    assert command.environment == {"OMPI_ALLOW_RUN_AS_ROOT": "0", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    assert "--oversubscribe" in launcher.command(cell("mpi", 5), ["bench"]).argv
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert launcher.command(cell("mpi", 2), ["bench"]).environment == {}
+
+
+def test_a_command_that_calls_mpirun_itself_may_do_so_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    external = External("x", ("mpirun", "x"), "osu", {}, (), Amounts())
+    own = Cell("x", {"environment": {"A": "1"}}, {}, Amounts(), external)
+    told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "A": "1"}
+    assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == told
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert LocalLauncher(None).command(own, ["mpirun", "x"]).environment == {"A": "1"}
+
+
+@pytest.mark.parametrize("kind", ["MPICH", "Intel MPI", "unknown"])
+def test_other_launchers_are_told_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    command = LocalLauncher(Mpi("mpiexec", kind, "")).command(cell("mpi", 10_000), ["bench"])
+    assert (command.argv, command.environment) == (["mpiexec", "-n", "10000", "bench"], {})
+
+
+def test_programs_of_openshmem_are_started_by_oshrun_and_of_ucx_by_mpirun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("oshrun", "mpirun"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{name} (Open MPI) 4.1.4'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    launcher = make_launcher(LauncherChoice(), [cell("shmem", 2), cell("ucx", 2)])
+    started = launcher.command(cell("shmem", 2), ["bench"])
+    assert Path(started.argv[0]).name == "oshrun"
+    hooks = "OMPI_MCA_opal_common_ucx_opal_mem_hooks"
+    assert started.environment[hooks] == "0"
+    assert launcher.command(cell("shmem", 2, **{hooks: "1"}), ["bench"]).environment[hooks] == "1"
+    assert hooks not in launcher.command(cell("ucx", 2), ["bench"]).environment
+    assert Path(launcher.command(cell("ucx", 2), ["bench"]).argv[0]).name == "mpirun"
+    (tmp_path / "oshrun").unlink()
+    launcher = make_launcher(LauncherChoice(), [cell("shmem", 2)])
+    assert Path(launcher.command(cell("shmem", 2), ["bench"]).argv[0]).name == "mpirun"
+
+
+def test_the_program_is_found_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = tmp_path / "longshore-bench"
+    monkeypatch.setattr("sys.argv", [str(tmp_path / "longshore")])
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(LongshoreError, match="make build"):
+        find_bench(None, {})
+    bench.write_text("#!/bin/sh\n", encoding="utf-8")
+    with pytest.raises(LongshoreError, match="no program that can be run"):
+        find_bench(str(bench), {})
+    bench.chmod(0o755)
+    assert find_bench(None, {}) == str(bench)
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\n", encoding="utf-8")
+    other.chmod(0o755)
+    assert find_bench(None, {"LONGSHORE_BENCH": str(other)}) == str(other)
+    assert find_bench(str(bench), {"LONGSHORE_BENCH": str(other)}) == str(bench)
+
+
+def spread(ranks: int, nodes: int | None = None, transport: str = "mpi") -> Cell:
+    between: dict[str, object] = {"transport": transport, "ranks": ranks, "environment": {}}
+    return Cell("sort", between | ({"nodes": nodes} if nodes else {}), {}, Amounts())
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("Open MPI", ["--map-by", "ppr:4:node"]),
+        ("MPICH", ["-ppn", "4"]),
+        ("Intel MPI", ["-ppn", "4"]),
+        ("unknown", []),
+    ],
+)
+def test_ranks_are_spread_over_nodes_in_the_words_of_each_launcher(
+    kind: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cores, "available_cores", lambda: 4)
+    launcher = LocalLauncher(Mpi("mpirun", kind, ""))
+    assert launcher.command(spread(8, 2), ["bench"]).argv == ["mpirun", "-n", "8", *words, "bench"]
+    assert launcher.command(spread(7, 2), ["bench"]).argv == ["mpirun", "-n", "7", *words, "bench"], (
+        "the last node has 3"
+    )
+    assert launcher.command(spread(4, 1), ["bench"]).argv == ["mpirun", "-n", "4", *words, "bench"], "of several, one"
+    by_choice = LocalLauncher(Mpi("mpirun", kind, ""), LauncherChoice(ranks_per_node=4))
+    assert by_choice.command(spread(8), ["bench"]).argv == ["mpirun", "-n", "8", *words, "bench"]
+
+
+def test_srun_and_flux_have_their_words() -> None:
+    choice = LauncherChoice("srun", arguments=("--cpu-bind=cores", "--mpi=pmi2"))
+    srun = SrunLauncher("srun", choice)
+    assert srun.command(spread(8, 2), ["bench", "sort"]).argv == [
+        "srun", "-N", "2", "-n", "8", "--ntasks-per-node", "4", "--cpu-bind=cores", "--mpi=pmi2", "bench", "sort",
+    ]  # fmt: skip
+    assert srun.command(spread(8), ["bench"]).argv == ["srun", "-n", "8", "--cpu-bind=cores", "--mpi=pmi2", "bench"]
+    assert srun.command(spread(6, transport="threads"), ["bench"]).argv[:7] == ["srun", "-N", "1", "-n", "1", "-c", "6"]
+    flux = FluxLauncher("flux", LauncherChoice("flux", ranks_per_node=4))
+    assert flux.command(spread(8), ["bench"]).argv == ["flux", "run", "-N", "2", "-n", "8", "bench"]
+
+
+def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the soname that the program is linked with; where the site has a default, it is left to the site."""
+    (tmp_path / "srun").write_text("#!/bin/sh\necho 'MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix'\n")
+    (tmp_path / "scontrol").write_text('#!/bin/sh\necho "MpiDefault              = $DEFAULT"\n')
+    for name in ("srun", "scontrol"):
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("SLURM_MPI_TYPE", raising=False)
+    srun = SrunLauncher("srun", LauncherChoice("srun"))
+    for number, (library, default, expected) in enumerate(
+        [
+            ("libmpi.so.40", "none", ["--mpi=pmix"]),
+            ("libmpi.so.12", "none", ["--mpi=pmi2"]),
+            ("libmpi.so.40", "pmix_v4", []),
+            ("libelse.so.1", "none", []),
+        ]
+    ):
+        bench = tmp_path / f"bench-{number}"
+        bench.write_text("#!/bin/sh\n")
+        bench.chmod(0o755)
+        monkeypatch.setenv("DEFAULT", default)
+        monkeypatch.setattr(elf, "describe", lambda _path, library=library: elf.Described(needed=[library]))
+        argv = srun.command(spread(2), [str(bench)]).argv
+        assert argv == ["srun", "-n", "2", *expected, str(bench)]
+
+
+@pytest.mark.parametrize(("kind", "words"), [("srun", "no Slurm allocation"), ("flux", "no Flux instance")])
+def test_without_an_allocation_the_way_out_is_said(
+    kind: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / kind).write_text("#!/bin/sh\n")
+    (tmp_path / kind).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("SLURM_JOB_ID", "SLURM_JOBID", "FLUX_URI"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(LongshoreError, match=rf"{words}.*{'slurm' if kind == 'srun' else 'flux'}-batch"):
+        make_launcher(LauncherChoice(kind), [spread(2)])
+    assert make_launcher(LauncherChoice(kind), [spread(2)], dry_run=True).name == kind
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(LongshoreError, match='use kind = "local"'):
+        make_launcher(LauncherChoice(kind), [spread(2)])

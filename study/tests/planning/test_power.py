@@ -1,0 +1,111 @@
+"""What `plan` promises is what `compare` keeps: power within five points, by simulated studies that go the whole way
+from figures to verdicts. LONGSHORE_SIMULATIONS multiplies their number, for a longer look by hand.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+
+import pytest
+
+from longshore_study.compare.judgement import Comparison, compare
+from longshore_study.planning.plan import make_plan
+from longshore_study.planning.power_analysis import Prospects, Spread
+from longshore_study.stats import verdict
+from longshore_study.store.launch_store import Launch
+from longshore_study.store.selection import Side
+from longshore_study.study_file.reader import loads
+from simulated_launches import halo, launch
+
+pytestmark = pytest.mark.simulation
+MODES = ("waitall", "sendrecv", "redblack", "pairwise", "neighbor", "persistent", "isend-recv", "irecv-send")
+STUDIES = 200 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))
+TOLERANCE = 0.05 + 2.0 * math.sqrt(0.2 * 0.8 / STUDIES)
+
+
+def prospects(sessions: int, launches: int, spread: Spread) -> Prospects:
+    modes = ", ".join(f'"{mode}"' for mode in MODES)
+    text = (
+        f'[study]\nname = "s"\nsessions = {sessions}\nlaunches = {launches}\n'
+        f'[[pattern]]\nprogram = "halo"\nwithin = {{ mode = [{modes}] }}\nbetween = {{ ranks = 2 }}\n'
+    )
+    return Prospects(make_plan(loads(text, "s.toml")), spread)
+
+
+def compared(
+    generator: random.Random, sessions: int, launches: int, spread: Spread, changed: dict[str, float]
+) -> Comparison:
+    """Two tags in the same sessions, one after the other; changes are differences of logarithms."""
+    sides = [
+        Side(tag, [launch for s in range(sessions) for launch in session(generator, tag, s, launches, spread, effects)])
+        for tag, effects in (("old", {}), ("new", changed))
+    ]
+    return compare(sides[0], sides[1])
+
+
+def session(  # noqa: PLR0917 - what a session is made of
+    generator: random.Random, tag: str, number: int, launches: int, spread: Spread, effects: dict[str, float]
+) -> list[Launch]:
+    day = generator.gauss(0, spread.sessions * math.sqrt(spread.shared))
+    days = {mode: day + generator.gauss(0, spread.sessions * math.sqrt(1 - spread.shared)) for mode in MODES}
+    return [
+        launch(
+            tag,
+            str(number),
+            index,
+            [halo(mode, effects.get(mode, 0.0) + days[mode] + generator.gauss(0, spread.launches)) for mode in MODES],
+        )
+        for index in range(launches)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sessions", "launches", "spread"),
+    [
+        (2, 5, Spread(0.03, 0.02, "")),
+        (3, 3, Spread(0.03, 0.02, "")),
+        (5, 2, Spread(0.01, 0.03, "", 0.5)),
+        (8, 2, Spread(0.05, 0.0, "")),
+    ],
+    ids=["two sessions", "three", "five, half shared", "eight, launches only"],
+)
+def test_the_planned_difference_is_found_in_four_of_five_studies(sessions: int, launches: int, spread: Spread) -> None:
+    planned = prospects(sessions, launches, spread).between_tags(sessions)
+    assert planned is not None
+    size = planned.smallest()
+    generator = random.Random(f"{sessions} {launches}")
+    found, same = 0, 0
+    for number in range(STUDIES):
+        mode = MODES[number % len(MODES)]
+        rows = {
+            r.key.variant["mode"]: r.verdict
+            for r in compared(generator, sessions, launches, spread, {mode: -size}).rows
+        }
+        found += rows.pop(mode) == verdict.REGRESSED
+        same += sum(word == verdict.SAME for word in rows.values())
+    assert found / STUDIES == pytest.approx(0.8, abs=TOLERANCE)
+    assert same / STUDIES / (len(MODES) - 1) == pytest.approx(planned.same, abs=TOLERANCE)
+    # A plan for other noise would not be kept: the test can fail.
+    wrong = prospects(sessions, launches, Spread(2 * spread.launches, 2 * spread.sessions, "", spread.shared))
+    other = wrong.between_tags(sessions)
+    assert other is not None
+    assert abs(other.power(size) - found / STUDIES) > TOLERANCE
+
+
+def test_beside_an_inconclusive_row_stands_what_it_could_have_found() -> None:
+    """The number is the row's own, from its own standard error; over many studies four of five such slowdowns show."""
+    generator = random.Random(9)
+    spread = Spread(0.02, 0.02, "")
+    told = []
+    for _ in range(60):
+        rows = compared(generator, 3, 3, spread, {}).rows
+        told += [row.judgement.detectable for row in rows if row.judgement and row.verdict == verdict.INCONCLUSIVE]
+    typical = sorted(told)[len(told) // 2]
+    found = 0
+    for number in range(STUDIES):
+        mode = MODES[number % len(MODES)]
+        rows = compared(generator, 3, 3, spread, {mode: -typical}).rows
+        found += next(row.verdict for row in rows if row.key.variant["mode"] == mode) == verdict.REGRESSED
+    assert found / STUDIES == pytest.approx(0.8, abs=0.1)

@@ -1,0 +1,146 @@
+"""The plots of the page as files for a paper: nothing lost, nothing outside, and readable by others."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+import zlib
+from pathlib import Path
+
+import pytest
+
+from longshore_study.cli.command_line import main
+from longshore_study.report.drawing import Drawing, Line, Symbol, Text, outline, palette
+from longshore_study.report.facts import Facts, gather_facts
+from longshore_study.report.marks import SHAPES
+from longshore_study.report.page import sections_of
+from longshore_study.report.paper_figures import PaperFigure, paper_figures
+from longshore_study.report.pdf_file import pdf, text_width
+from longshore_study.report.svg_file import svg
+from longshore_study.store.selection import sides
+from report_data import compared_halobench, write_halobench, write_study
+from stored_launches import import_published_images, json_of
+
+RATIOS = "ratios-halo-exchange-bandwidth-per-process-mib-s"
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Facts:
+    store = write_halobench(tmp_path / "images")
+    return gather_facts(sides(store, ["reference", "new"]), compared_halobench())
+
+
+def named(facts: Facts) -> dict[str, PaperFigure]:
+    return {one.name: one for one in paper_figures(sections_of(facts))}
+
+
+def texts(drawing: Drawing) -> list[str]:
+    return [one.text for one in drawing.marks if isinstance(one, Text)]
+
+
+def test_ratios_stand_where_the_axis_says(facts: Facts) -> None:
+    drawing = named(facts)[RATIOS].drawing
+    ticks = {one.text: one.x for one in drawing.marks if isinstance(one, Text) and re.fullmatch(r"[\d.]+", one.text)}
+    assert {"0.1", "1"} <= ticks.keys()
+    rows = {one.text: one.y for one in drawing.marks if isinstance(one, Text) and one.text in ("persistent", "waitall")}
+    symbols = [one for one in drawing.marks if isinstance(one, Symbol)]
+
+    def at(name: str) -> float:
+        near = min(symbols, key=lambda one: abs(one.points[0][1] - rows[name]))
+        return sum(x for x, _ in near.points) / len(near.points)
+
+    def ratio(x: float) -> float:
+        return float(10 ** ((x - ticks["1"]) / (ticks["1"] - ticks["0.1"])))
+
+    assert ratio(at("persistent")) == pytest.approx(1 / 17.45, rel=0.05)
+    assert ratio(at("waitall")) == pytest.approx(1.0, rel=0.05)
+    assert {"regressed", "inconclusive", "same"} <= set(texts(drawing)), "a legend, for colour alone says nothing"
+
+
+def test_every_plot_of_the_page_is_a_figure_with_its_marks_inside(tmp_path: Path) -> None:
+    quick = gather_facts(sides(write_study(tmp_path / "quick"), ["quick"]))
+    found = named(quick)
+    assert any("halo-width" in name for name in found), sorted(found)
+    assert any("launches-as-dots" in name for name in found)
+    assert any("drift" in name for name in found)
+    for one in found.values():
+        assert any(isinstance(mark, Symbol | Line) for mark in one.drawing.marks), one.name
+        for mark in one.drawing.marks:
+            if isinstance(mark, Symbol):
+                assert all(
+                    -1 <= x <= one.drawing.width + 1 and -1 <= y <= one.drawing.height + 1 for x, y in mark.points
+                )
+
+
+def test_svg_is_a_file_of_its_own(facts: Facts) -> None:
+    text = svg(named(facts)[RATIOS].drawing)
+    root = ET.fromstring(text)  # noqa: S314 - written by us
+    assert "class=" not in text
+    assert "%" not in text
+    marks = [one for one in root.iter() if one.tag.endswith(("polygon", "circle"))]
+    assert len(marks) >= 8
+    assert float(root.attrib["viewBox"].split()[2]) == pytest.approx(named(facts)[RATIOS].drawing.width, abs=0.01)
+
+
+def test_pdf_is_sound(facts: Facts, tmp_path: Path) -> None:
+    drawing = named(facts)[RATIOS].drawing
+    data = pdf(drawing)
+    assert data == pdf(drawing), "the same drawing, the same bytes"
+    start = int(data.rsplit(b"startxref\n", 1)[1].split()[0])
+    assert data[start:].startswith(b"xref")
+    places = [int(line[:10]) for line in data[start:].splitlines()[3:9]]
+    for number, place in enumerate(places, 1):
+        assert data[place:].startswith(f"{number} 0 obj".encode())
+    stream = re.search(rb"stream\n(.*)\nendstream", data, re.DOTALL)
+    assert stream is not None
+    content = zlib.decompress(stream[1]).decode("latin-1")
+    assert "(persistent) Tj" in content
+    if reader := shutil.which("pdftotext"):
+        path = tmp_path / "f.pdf"
+        path.write_bytes(data)
+        read = subprocess.run([reader, str(path), "-"], capture_output=True, text=True, check=True)
+        assert "persistent" in read.stdout
+        assert read.stderr == ""
+
+
+def test_text_of_any_kind_does_no_harm_in_a_pdf() -> None:
+    hostile = Drawing(100, 20, (Text(1, 10, "a)(\\ \u00d7 10\u207b\u2076 \x1b[31m \u2207 \U0001f600\n"),))
+    stream = re.search(rb"stream\n(.*)\nendstream", pdf(hostile), re.DOTALL)
+    assert stream is not None
+    content = zlib.decompress(stream[1]).decode("latin-1")
+    assert "a\\)\\(\\\\ \\327 10" in content
+    assert "(-6) Tj" in content, "exponents are raised"
+    assert content.count("\n") == 0
+    assert text_width("WWW", 10) > text_width("iii", 10)
+
+
+def test_symbols_are_closed_outlines() -> None:
+    for name, path in SHAPES.items():
+        if name != "circle":
+            corners = outline(path)
+            assert len(corners) >= 3
+            assert all(math.hypot(x, y) < 8 for x, y in corners), name
+    assert palette()["ink"] == pytest.approx((0x1A / 255, 0x1D / 255, 0x21 / 255))
+
+
+def test_figures_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = str(tmp_path / "results")
+    import_published_images(Path(store))
+    command = ["--store", store, "report", "--compare", "reference", "new"]
+    capsys.readouterr()
+    assert main([*command, "--figures", "--json"]) == 0
+    assert RATIOS in [one["name"] for one in json_of(capsys.readouterr().out)["figures"]]
+    assert main([*command, "--figure", RATIOS]) == 0
+    assert Path(f"{RATIOS}.svg").read_text().startswith("<?xml")
+    assert main([*command, "--figure", RATIOS, "-o", "x.PDF"]) == 0
+    assert Path("x.PDF").read_bytes().startswith(b"%PDF-1.4")
+    assert main([*command, "--figure", RATIOS, "-o", "x.png"]) == 64
+    assert main([*command, "--figure", "ratio"]) == 64
+    assert "--figures" in capsys.readouterr().err
+    assert not Path("report.html").exists()

@@ -1,0 +1,216 @@
+"""False alarms at most at the promised rate, by simulation with fixed seeds: the reason for the two corrections in
+stats/moderated.py, and their proof. The worst case is simulated: every cell lies exactly on the margin, where the
+verdict 'regressed' is wrong by a hair; inside the margin there are fewer false alarms.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from longshore_study.stats import effect, moderated
+from longshore_study.stats.effect import Effect
+from longshore_study.stats.verdict import IMPROVED, REGRESSED, SAME, Measured, judge
+
+pytestmark = pytest.mark.simulation
+MARGIN = 0.05
+TABLES = 500 * int(os.environ.get("LONGSHORE_SIMULATIONS", "1"))  # the standard error of a rate of 5 % is then 1 %
+FEWER = TABLES * 2 // 5  # 1.55 %
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Standard deviations of log figures: of a cell in a session, what all cells of a session share, how much cells
+    differ in theirs (of the logarithm), and of launches."""
+
+    cell: float = 0.02
+    common: float = 0.0
+    uneven: float = 0.0
+
+
+def paired_table(generator: random.Random, cells: int, sessions: int, noise: Noise, true: float) -> list[Effect]:
+    shared = [generator.gauss(0, noise.common) for _ in range(sessions)]
+    table = []
+    for _ in range(cells):
+        scale = noise.cell * math.exp(generator.gauss(0, noise.uneven) - noise.uneven**2)
+        new = {str(s): true + shared[s] + generator.gauss(0, scale) for s in range(sessions)}
+        table.append(effect.paired(dict.fromkeys(new, 0.0), new))
+    return table
+
+
+def verdicts(table: list[Effect]) -> list[str]:
+    rows = []
+    for found, result in zip(table, moderated.moderate(table), strict=True):
+        assert result is not None
+        rows.append(Measured(found.difference, result.se, result.df))
+    return [judgement.verdict for judgement in judge(rows, MARGIN)]
+
+
+def false_alarm_rate(cells: int, sessions: int, noise: Noise) -> float:
+    """The share of tables with at least one 'regressed' although no cell is beyond the margin."""
+    generator = random.Random(f"{cells} {sessions} {noise}")
+    on_margin = -math.log1p(MARGIN)
+    alarms = sum(
+        REGRESSED in verdicts(paired_table(generator, cells, sessions, noise, on_margin)) for _ in range(TABLES)
+    )
+    return alarms / TABLES
+
+
+@pytest.mark.parametrize("sessions", [2, 3, 5])
+@pytest.mark.parametrize(
+    "noise",
+    [Noise(), Noise(uneven=0.5), Noise(common=0.02), Noise(common=0.04), Noise(common=0.02, uneven=0.5)],
+    ids=["even", "uneven", "shared", "mostly-shared", "shared-and-uneven"],
+)
+def test_at_most_one_table_in_twenty_has_a_false_alarm(sessions: int, noise: Noise) -> None:
+    assert false_alarm_rate(8, sessions, noise) <= 0.05 + 2 * 0.01
+
+
+@pytest.mark.parametrize(
+    ("cells", "noise"), [(40, Noise(uneven=0.5)), (8, Noise(common=0.06))], ids=["uneven", "shared"]
+)
+def test_the_corrections_are_needed(cells: int, noise: Noise, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them the plain recipe gives the false alarms that moderated.py speaks of: the test above can fail."""
+    corrected = false_alarm_rate(cells, 2, noise)
+    monkeypatch.setattr(moderated, "_CAUTION", 1e-9)
+    monkeypatch.setattr(moderated, "pooled_df", lambda effects: float(sum(e.df for e in effects)))
+    plain_rate = false_alarm_rate(cells, 2, noise)
+    assert corrected <= 0.05 + 2 * 0.01
+    assert plain_rate > 0.07
+
+
+def skewed(generator: random.Random, sd: float) -> float:
+    return sd * (1.0 - generator.expovariate(1.0))
+
+
+def bimodal(generator: random.Random, sd: float) -> float:
+    """Three sessions of ten get the bad placement."""
+    return (-2.0 * sd if generator.random() < 0.3 else 0.0) + generator.gauss(0, 0.4 * sd)
+
+
+def heavy(generator: random.Random, sd: float) -> float:
+    """Student's t with four degrees of freedom."""
+    return generator.gauss(0, sd) / math.sqrt(generator.gammavariate(2.0, 0.5))
+
+
+@pytest.mark.parametrize("design", [effect.paired, effect.unpaired], ids=["paired", "unpaired"])
+@pytest.mark.parametrize("noise", [skewed, bimodal, heavy], ids=["skewed", "bimodal", "heavy"])
+@pytest.mark.parametrize("sessions", [2, 3, 6])
+def test_noise_need_not_be_normal(
+    sessions: int, noise: Callable[[random.Random, float], float], design: Callable[..., Effect]
+) -> None:
+    """The worst case again, on the margin, with figures of both sides drawn from such noise."""
+    generator = random.Random(f"{noise.__name__} {sessions} {design.__name__}")
+    on_margin = -math.log1p(MARGIN)
+    alarms = 0
+    for _ in range(FEWER):
+        table = [
+            design(
+                {f"{'' if design is effect.paired else 'o'}{s}": noise(generator, 0.03) for s in range(sessions)},
+                {str(s): on_margin + noise(generator, 0.03) for s in range(sessions)},
+            )
+            for _ in range(8)
+        ]
+        alarms += REGRESSED in verdicts(table)
+    assert alarms / FEWER <= 0.05 + 2 * 0.0155
+
+
+@pytest.mark.parametrize("sessions", [2, 3, 6])
+def test_a_machine_that_drifts_is_no_regression(sessions: int) -> None:
+    """Its level resembles that of the hour before (autoregressive, 0.7), and sinks by 1 % a session; the two tags are
+    measured one after the other in each session, in random order, and share what all rows of an hour share."""
+    generator = random.Random(f"drift {sessions}")
+    on_margin = -math.log1p(MARGIN)
+    alarms = 0
+    for _ in range(FEWER):
+        level, slots = generator.gauss(0, 0.03), []
+        for hour in range(2 * sessions):
+            level = 0.7 * level + 0.7 * generator.gauss(0, 0.03)
+            slots.append(level - 0.005 * hour)
+        turns = [generator.random() < 0.5 for _ in range(sessions)]
+        table = [
+            effect.paired(
+                {str(s): slots[2 * s + turns[s]] + generator.gauss(0, 0.01) for s in range(sessions)},
+                {str(s): on_margin + slots[2 * s + 1 - turns[s]] + generator.gauss(0, 0.01) for s in range(sessions)},
+            )
+            for _ in range(8)
+        ]
+        alarms += REGRESSED in verdicts(table)
+    assert alarms / FEWER <= 0.05 + 2 * 0.0155
+
+
+def test_cells_without_a_difference_are_not_called_better_or_worse() -> None:
+    generator = random.Random(11)
+    found = [v for _ in range(TABLES) for v in verdicts(paired_table(generator, 8, 3, Noise(0.02, 0.01, 0.3), 0.0))]
+    assert found.count(REGRESSED) + found.count(IMPROVED) <= 0.001 * len(found)
+
+
+def test_same_is_wrong_in_one_of_twenty_rows_at_most() -> None:
+    """A cell on the margin is not the same; at each row 5 % may be called so."""
+    generator = random.Random(12)
+    tables = [paired_table(generator, 8, 5, Noise(), -math.log1p(MARGIN)) for _ in range(TABLES)]
+    found = [v for table in tables for v in verdicts(table)]
+    assert found.count(SAME) <= (0.05 + 0.01) * len(found)
+    assert found.count(SAME) > 0, "otherwise nothing was tried"
+
+
+def test_two_sessions_find_a_large_loss_and_five_a_small_one() -> None:
+    generator = random.Random(13)
+    large = [verdicts(paired_table(generator, 8, 2, Noise(), -0.4)) for _ in range(100)]
+    small = [verdicts(paired_table(generator, 8, 5, Noise(), -0.12)) for _ in range(100)]
+    assert sum(v.count(REGRESSED) for v in large) > 0.9 * 800
+    assert sum(v.count(REGRESSED) for v in small) > 0.7 * 800
+
+
+def test_one_loss_among_healthy_cells_is_found_alone() -> None:
+    generator = random.Random(14)
+    hits, false = 0, 0
+    for _ in range(100):
+        table = paired_table(generator, 7, 2, Noise(), 0.0) + paired_table(generator, 1, 2, Noise(), -2.86)
+        found = verdicts(table)
+        hits += found[-1] == REGRESSED
+        false += REGRESSED in found[:-1]
+    assert hits >= 99
+    assert false <= 2
+
+
+@pytest.mark.parametrize(("uneven", "launches"), [(0.0, 2), (0.0, 5), (0.5, 3), (0.5, 5)])
+def test_launches_of_one_session_in_turns(uneven: float, launches: int) -> None:
+    """Cells of one launch share its luck: half of the variance of a launch is common to its cells."""
+    generator = random.Random(f"turns {uneven} {launches}")
+    alarms = 0
+    for _ in range(TABLES):
+        shared = [generator.gauss(0, 0.02) for _ in range(2 * launches)]
+        table = []
+        for _ in range(8):
+            scale = 0.02 * math.exp(generator.gauss(0, uneven) - uneven**2)
+            values = {k: shared[k] + generator.gauss(0, scale) for k in range(2 * launches)}
+            reference = {k: values[k] + math.log1p(MARGIN) for k in range(launches)}
+            table.append(
+                effect.stratified({"s": reference}, {"s": {k: values[k] for k in range(launches, 2 * launches)}})
+            )
+        alarms += REGRESSED in verdicts(table)
+    assert alarms / TABLES <= 0.05 + 2 * 0.01
+
+
+@pytest.mark.parametrize("noise", [Noise(), Noise(common=0.02), Noise(uneven=0.5)], ids=["even", "shared", "uneven"])
+@pytest.mark.parametrize(("old", "new"), [(2, 2), (4, 1), (3, 5)])
+def test_sessions_of_their_own_on_each_side(old: int, new: int, noise: Noise) -> None:
+    """Unpaired: 4 against 1 takes the new side's variance from the old sessions, which here is right."""
+    generator = random.Random(f"unpaired {old} {new} {noise}")
+    alarms = 0
+    for _ in range(TABLES):
+        shared = [generator.gauss(0, noise.common) for _ in range(old + new)]
+        table = []
+        for _ in range(8):
+            scale = noise.cell * math.exp(generator.gauss(0, noise.uneven) - noise.uneven**2)
+            values = [shared[s] + generator.gauss(0, scale) for s in range(old + new)]
+            reference = {str(s): values[s] + math.log1p(MARGIN) for s in range(old)}
+            table.append(effect.unpaired(reference, {str(s): values[s] for s in range(old, old + new)}))
+        alarms += REGRESSED in verdicts(table)
+    assert alarms / TABLES <= 0.05 + 2 * 0.01

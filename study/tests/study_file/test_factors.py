@@ -1,0 +1,51 @@
+"""The factors of study files are those of longshore-bench: what one accepts, the other accepts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longshore_study.study_file.factors import FACTORS
+
+_BUILD = Path(os.environ.get("LONGSHORE_BUILD") or Path(__file__).parents[3] / "build" / "test")
+_BUILT = _BUILD / "bench" / "longshore-bench"
+BENCH = os.environ.get("LONGSHORE_BENCH") or (str(_BUILT) if _BUILT.exists() else None)
+
+
+@pytest.fixture(scope="module")
+def listed() -> dict[str, dict[str, Any]]:
+    if BENCH is None:
+        pytest.skip("longshore-bench is not built (make build)")
+    answer = subprocess.run([BENCH, "--list"], capture_output=True, text=True, check=True, timeout=300)
+    patterns = json.loads(answer.stdout)["patterns"]
+    return {pattern["name"]: {factor["name"]: factor for factor in pattern["factors"]} for pattern in patterns}
+
+
+def test_every_pattern_and_factor_of_the_program_is_known(listed: dict[str, dict[str, Any]]) -> None:
+    assert {name: sorted(factors) for name, factors in listed.items()} == {
+        name: sorted(factors) for name, factors in FACTORS.items()
+    }
+
+
+@pytest.mark.parametrize("pattern", sorted(FACTORS))
+def test_words_and_kinds_are_the_same(listed: dict[str, dict[str, Any]], pattern: str) -> None:
+    for name, factor in FACTORS[pattern].items():
+        theirs = listed[pattern][name]
+        if factor.is_word:
+            assert theirs["type"] == "word", name
+            assert sorted(level["level"] for level in theirs["levels"]) == sorted(factor.values), name
+        else:
+            assert theirs["type"] == ("integer" if factor.numbers_in_one == 1 else "triple"), name
+
+
+@pytest.mark.parametrize("pattern", sorted(FACTORS))
+def test_what_the_program_accepts_a_study_accepts(listed: dict[str, dict[str, Any]], pattern: str) -> None:
+    for name, factor in FACTORS[pattern].items():
+        if not factor.is_word:
+            theirs = listed[pattern][name]
+            assert (factor.least, factor.most) == (theirs["low"], theirs["high"]), name
