@@ -1,4 +1,5 @@
-// The options of a command line: each has a name, a default, and a range of numbers or a list of words that are allowed.
+// The options of a command line: each has a name, a default, and a range of numbers or a list of
+// words that are allowed.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +10,19 @@
 namespace examples {
 
 struct option {
-  std::string name;                     ///< as typed, without dashes
-  std::string value;                    ///< the default, then what was typed
-  std::string help;                     ///< one line
-  double low = 0, high = 1e15;          ///< what a number may be
-  bool is_whole = true;                 ///< whether a number has no fraction
-  std::vector<std::string> words = {};  ///< what else than a number is allowed; with words there are no numbers
+  std::string name;             ///< as typed, without dashes
+  std::string value;            ///< the default, then what was typed
+  std::string help;             ///< one line
+  double low = 0, high = 1e15;  ///< what a number may be
+  bool is_whole = true;         ///< whether a number has no fraction
+  /// what else than a number is allowed; with words there are no numbers
+  std::vector<std::string> words = {};
 };
 
 class command_line {
  public:
-  /// Reads `--name value` and `--name=value`. Throws longshore::error (usage) whose message names the option, what was given and what is
-  /// allowed.
+  /// Reads `--name value` and `--name=value`. Throws longshore::error (usage) whose message names
+  /// the option, what was given and what is allowed.
   command_line(int argc, const char* const* argv, std::vector<option> options);
 
   /// REQUIRES (of all): an option of that name and kind.

@@ -1,4 +1,5 @@
-// What the example programs share besides their data: the command line, the launch, timing, the verdict, and what is printed.
+// What the example programs share besides their data: the command line, the launch, timing, the
+// verdict, and what is printed.
 #pragma once
 
 #include <longshore/aggregate/engine_options.hpp>
@@ -28,8 +29,8 @@ class program {
   [[nodiscard]] std::uint64_t size() const { return options_.whole("size"); }
   [[nodiscard]] std::uint64_t seed() const { return options_.whole("seed"); }
 
-  /// What an engine of class conveyor is made with to be the one that the command line names: all of them are routes of one class.
-  /// `wanted`: what the program itself needs of it.
+  /// What an engine of class conveyor is made with to be the one that the command line names: all
+  /// of them are routes of one class. `wanted`: what the program itself needs of it.
   template <class Item>
   [[nodiscard]] longshore::engine_options engine_for(longshore::engine_options wanted = {}) const {
     wanted.item_bytes = sizeof(Item);
@@ -38,19 +39,22 @@ class program {
   /// The same choice for gather_plan.
   [[nodiscard]] longshore::gather_options gather() const;
 
-  /// Runs `operation` --repetitions times between barriers, and prints for each the seconds of the slowest rank.
+  /// Runs `operation` --repetitions times between barriers, and prints for each the seconds of the
+  /// slowest rank.
   void measure(const std::function<void()>& operation);
 
   /// A figure of the last line that is printed; the value of rank 0 counts.
   void figure(const std::string& figure_name, std::int64_t value);
   /// The same with the sum over the ranks.
   void total(const std::string& figure_name, std::int64_t my_value);
-  /// Figures NAME and NAME_per_second, from the sum over ranks of the items that one operation had, and its median time.
+  /// Figures NAME and NAME_per_second, from the sum over ranks of the items that one operation had,
+  /// and its median time.
   void rate(const std::string& items_name, std::uint64_t my_items);
 
   /// Whether the result shall be compared with a serial run.
   [[nodiscard]] bool verifies() const { return options_.word("verify") == "yes"; }
-  /// What is wrong with the result, as this rank sees it; empty: nothing. The message of the lowest rank that has one is printed.
+  /// What is wrong with the result, as this rank sees it; empty: nothing. The message of the lowest
+  /// rank that has one is printed.
   void verify(const std::string& problem);
 
   /// Prints the last line. The exit status of the program, the same on all ranks.
@@ -77,6 +81,7 @@ struct description {
 };
 
 /// Parses the command line, starts the ranks, and runs `body` on each; returns the exit status.
-[[nodiscard]] int run_program(int argc, char** argv, const description& about, const std::function<void(program&)>& body);
+[[nodiscard]] int run_program(int argc, char** argv, const description& about,
+                              const std::function<void(program&)>& body);
 
 }  // namespace examples

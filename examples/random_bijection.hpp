@@ -1,6 +1,8 @@
-// A random-looking permutation of 0, ..., n - 1 that every rank can evaluate, forwards and backwards, without storing it: a Feistel network
-// of four rounds on the smallest even number of bits that hold n (Luby and Rackoff, SIAM J. Comput. 1988), applied again while it leads
-// outside (cycle walking; Black and Rogaway, CT-RSA 2002). For inputs that are the same on any number of ranks.
+// A random-looking permutation of 0, ..., n - 1 that every rank can evaluate, forwards and
+// backwards, without storing it: a Feistel network of four rounds on the smallest even number of
+// bits that hold n (Luby and Rackoff, SIAM J. Comput. 1988), applied again while it leads outside
+// (cycle walking; Black and Rogaway, CT-RSA 2002). For inputs that are the same on any number of
+// ranks.
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -13,7 +15,9 @@ namespace examples {
 class random_bijection {
  public:
   random_bijection(std::uint64_t n, std::uint64_t seed)
-      : n_(n), seed_(longshore::mix_bits(seed)), half_bits_((static_cast<int>(std::bit_width(n > 1 ? n - 1 : 1)) + 1) / 2) {}
+      : n_(n),
+        seed_(longshore::mix_bits(seed)),
+        half_bits_((static_cast<int>(std::bit_width(n > 1 ? n - 1 : 1)) + 1) / 2) {}
 
   /// REQUIRES: x < n.
   [[nodiscard]] std::int64_t operator()(std::int64_t x) const noexcept {

@@ -1,5 +1,6 @@
-// A sparse matrix in compressed rows, which are spread cyclicly over the ranks: row i is on rank i mod P, as in bale. Also a graph:
-// row i has the neighbours of vertex i, and the values are the weights of its edges.
+// A sparse matrix in compressed rows, which are spread cyclicly over the ranks: row i is on rank i
+// mod P, as in bale. Also a graph: row i has the neighbours of vertex i, and the values are the
+// weights of its edges.
 #pragma once
 
 #include <longshore/array/cyclic.hpp>
@@ -31,8 +32,10 @@ class sparse_matrix {
   using row_map = longshore::cyclic::map;
 
   sparse_matrix() : sparse_matrix(0, 0, 0, 1, {}) {}
-  /// Local. From all entries of this rank's rows, in any order. In each row they are then in the order of their columns.
-  sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank, int ranks, std::span<const row_entry> entries);
+  /// Local. From all entries of this rank's rows, in any order. In each row they are then in the
+  /// order of their columns.
+  sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank, int ranks,
+                std::span<const row_entry> entries);
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return map_.size(); }
   [[nodiscard]] std::uint64_t columns() const noexcept { return columns_; }
@@ -57,7 +60,8 @@ class sparse_matrix {
   /// Local. The same without the entries whose value is not in (above, most].
   [[nodiscard]] sparse_matrix with_values(double above, double most) const;
 
-  /// Entry i of this rank, for i that never decrease, as longshore::deliver asks for them. The matrix must outlive it.
+  /// Entry i of this rank, for i that never decrease, as longshore::deliver asks for them. The
+  /// matrix must outlive it.
   class walk {
    public:
     explicit walk(const sparse_matrix& matrix) : matrix_(matrix) {}
@@ -82,7 +86,8 @@ class sparse_matrix {
   std::vector<double> value_;
 };
 
-/// Collective. The whole matrix as rank 0 of a run of one rank would have it; empty on the other ranks.
+/// Collective. The whole matrix as rank 0 of a run of one rank would have it; empty on the other
+/// ranks.
 [[nodiscard]] sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix);
 
 }  // namespace examples

@@ -1,5 +1,6 @@
-// The transpose of a sparse matrix: every entry goes to the rank that has its column as a row, where a counting sort puts the rows together.
-// One pass over the network; bale's transpose_matrix makes two, the first of which counts.
+// The transpose of a sparse matrix: every entry goes to the rank that has its column as a row,
+// where a counting sort puts the rows together. One pass over the network; bale's transpose_matrix
+// makes two, the first of which counts.
 #pragma once
 
 #include <longshore/longshore.hpp>
@@ -12,7 +13,8 @@ namespace examples {
 /// Made once and used often: the engine and its buffers stay.
 class transposition {
  public:
-  explicit transposition(program& run) : team_(run.team()), engine_(team_, run.engine_for<row_entry>()) {}
+  explicit transposition(program& run)
+      : team_(run.team()), engine_(team_, run.engine_for<row_entry>()) {}
 
   /// Collective.
   sparse_matrix operator()(const sparse_matrix& matrix) {

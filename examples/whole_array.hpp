@@ -1,4 +1,5 @@
-// What lies on all ranks, put together on rank 0, where a serial run can look at it. For verification: of course no rank has room for more.
+// What lies on all ranks, put together on rank 0, where a serial run can look at it. For
+// verification: of course no rank has room for more.
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
@@ -20,7 +21,8 @@ template <class T>
     for (const std::size_t count : counts) all_items += count;
   }
   std::vector<T> all(all_items);
-  team.alltoallv(std::as_bytes(mine).data(), outgoing, std::as_writable_bytes(std::span(all)).data(), incoming, sizeof(T));
+  team.alltoallv(std::as_bytes(mine).data(), outgoing,
+                 std::as_writable_bytes(std::span(all)).data(), incoming, sizeof(T));
   return all;
 }
 

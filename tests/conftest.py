@@ -1,4 +1,5 @@
-"""What the tests of the whole system share: the repository, and one installed and moved Longshore."""
+"""What the tests of the whole system share: the repository, and one installed and moved
+Longshore."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-# A shell that starts the tests in the background has SIGINT ignored, and so would they and what they start.
+# A shell that starts the tests in the background has SIGINT ignored, and so would they and what
+# they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -20,7 +22,8 @@ BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "test")
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The build for tests, installed to one folder and then moved to another, where it must work as well."""
+    """The build for tests, installed to one folder and then moved to another, where it must work as
+    well."""
     assert (BUILD / "build.ninja").exists(), "build first: tools/run_tests.py build"
     first = tmp_path_factory.mktemp("install") / "first"
     subprocess.run(["cmake", "--install", BUILD, "--prefix", first], check=True, capture_output=True)
@@ -31,14 +34,15 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def consumer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where CMake builds consumers, one after the other: it looks for compilers and libraries once."""
+    """Where CMake builds consumers, one after the other: it looks for compilers and libraries
+    once."""
     return tmp_path_factory.mktemp("consumer")
 
 
 @pytest.fixture
 def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Builds the program of one source file against the installed Longshore; in a folder of its own where it is given
-    settings of CMake, since these stay."""
+    """Builds the program of one source file against the installed Longshore; in a folder of its own
+    where it is given settings of CMake, since these stay."""
 
     def build(source: Path, *settings: str) -> Path:
         folder = tmp_path / "consumer" if settings else consumer_folder
@@ -62,6 +66,7 @@ def skip_without(suffix: str, installed: Path) -> None:
 
 @pytest.fixture
 def quiet_environment() -> dict[str, str]:
-    """The environment with those settings of Longshore that tests need, and no others of its own."""
+    """The environment with those settings of Longshore that tests need, and no others of its
+    own."""
     settings = {"LONGSHORE_CHECK": "1", "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
     return {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")} | settings

@@ -1,8 +1,9 @@
-"""Reads what the documentation promises: commands, programs and links. Used by test_documentation.py.
+"""Reads what the documentation promises: commands, programs and links. Used by
+test_documentation.py.
 
-A block marked `sh` holds commands that are run, one by one, in a scratch folder that shows the repository's files. A
-command that is to end with another status than 0 says so: `# exit status 1`. A block is left out where the line above
-it is a comment `<!-- not run: why -->`.
+A block marked `sh` holds commands that are run, one by one, in a scratch folder that shows the
+repository's files. A command that is to end with another status than 0 says so: `# exit status 1`.
+A block is left out where the line above it is a comment `<!-- not run: why -->`.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def links(document: Path) -> Iterator[str]:
 
 
 def broken_tables(document: Path) -> Iterator[str]:
-    """What is wrong with the tables of a document: rows that a blank line cuts off, rows of more or fewer cells."""
+    """What is wrong with the tables of a document: rows that a blank line cuts off, rows of more or
+    fewer cells."""
     lines = document.read_text(encoding="utf-8").splitlines()
     inside = {
         number for block in blocks(document) for number in range(block.line, block.line + block.text.count("\n") + 1)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Pretends to be longshore-bench, and has the fault that the variable FAKE_FAULT names: tests/test_fuzz.py.
+"""Pretends to be longshore-bench, and has the fault that the variable FAKE_FAULT names:
+tests/test_fuzz.py.
 
-Where FAKE_LIMIT is set the fault is only there with kind bad, at least 7 items and at least 3 ranks.
+Where FAKE_LIMIT is set the fault is only there with kind bad, at least 7 items and at least 3
+ranks.
 """
 
 from __future__ import annotations

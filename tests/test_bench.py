@@ -1,6 +1,8 @@
-"""longshore-bench as a user and a study meet it: command lines, exit statuses, records, and what is left when it fails.
+"""longshore-bench as a user and a study meet it: command lines, exit statuses, records, and what is
+left when it fails.
 
-`faulty` is the same program with one pattern that misbehaves as it is told (bench/faulty_bench.cpp).
+`faulty` is the same program with one pattern that misbehaves as it is told
+(bench/faulty_bench.cpp).
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def run(environment: dict[str, str], tmp_path: Path) -> Run:
-    """Starts a program on some transport and ranks, with variables added to its environment, and waits for its end."""
+    """Starts a program on some transport and ranks, with variables added to its environment, and
+    waits for its end."""
 
     def start(
         program: Path, *options: str, transport: str = "threads", ranks: int = 2, **variables: str
@@ -98,7 +101,8 @@ def own_lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_control_measures_what_a_model_is_made_from(run: Run, tmp_path: Path, transport: str) -> None:
-    """Every way a message travels, to the next rank of the node and of the next node; each is verified."""
+    """Every way a message travels, to the next rank of the node and of the next node; each is
+    verified."""
     options = ["control", "--ranks-per-node", "2", "--kernel", "shift,barrier,fetch-add,loggp", "--bytes", "8,100000"]
     options += ["--over", "put,channel,alltoallv,rma,copy", "--pair", "near,far,remote,self", "--repetitions", "2"]
     done = run(BENCH, *options, "--json", "r", transport=transport, ranks=4)
@@ -139,7 +143,8 @@ def test_control_measures_what_a_model_is_made_from(run: Run, tmp_path: Path, tr
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_records_tell_what_was_counted(run: Run, tmp_path: Path, transport: str) -> None:
-    """Counts where there are any, a reason where not; waits and traffic of a sort by phase add up to the whole."""
+    """Counts where there are any, a reason where not; waits and traffic of a sort by phase add up
+    to the whole."""
     done = run(BENCH, "sort", "--keys", "2000", "--exchange", "put", "--json", "r", transport=transport, ranks=3)
     assert done.returncode == 0, done.stderr
     (result,) = of_kind(read_records(tmp_path / "r"), "result")
@@ -571,7 +576,8 @@ def test_a_signal_ends_it_at_once_and_leaves_whole_lines(
 
 
 def wait_until_still(path: Path) -> None:
-    """Ranks whose launcher was killed notice it after a moment, and end; then nobody writes any more."""
+    """Ranks whose launcher was killed notice it after a moment, and end; then nobody writes any
+    more."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     size, since = -1, time.monotonic()
     while time.monotonic() - since < 1.0:
@@ -650,7 +656,8 @@ def test_every_pattern_runs_and_is_verified(
     ],
 )
 def test_uneven_parts_of_arrays_are_measured_by_all_ranks(run: Run, transport: str, ranks: int) -> None:
-    """Sizes about those of the caches, and parts that differ between ranks: what one rank would measure all measure."""
+    """Sizes about those of the caches, and parts that differ between ranks: what one rank would
+    measure all measure."""
     sizes = ",".join(str(1031 * 4**n) for n in range(5))
     options = ("--scope", "global", "--kernel", "add", "--distribution", "block-cyclic,block", "--elements", sizes)
     done = run(BENCH, "stream", *options, "--type", "float", "--repetitions", "1", transport=transport, ranks=ranks)
@@ -662,7 +669,8 @@ def test_uneven_parts_of_arrays_are_measured_by_all_ranks(run: Run, transport: s
 def test_what_auto_becomes_is_verified_by_what_that_fills(
     run: Run, tmp_path: Path, language: str, transport: str
 ) -> None:
-    """With every reach, in modes of both kinds, with few fields and many: auto chooses differently from run to run."""
+    """With every reach, in modes of both kinds, with few fields and many: auto chooses differently
+    from run to run."""
     options = ["--algorithm", "auto", "--reach", "faces,edges,corners", "--mode", "direct,channel,waitall"]
     options += ["--domain", "5,7,3,9,4,6", "--halo", "3", "--fields", "1,5", "--periodic", "1,0,1"]
     options += ["--language", language, "--repetitions", "1", "--ranks-per-node", "1", "--json", "r"]
@@ -678,7 +686,8 @@ def test_what_auto_becomes_is_verified_by_what_that_fills(
 
 @needs_mpi
 def test_all_processes_measure_what_the_first_one_was_asked_for(tmp_path: Path, environment: dict[str, str]) -> None:
-    """As where hosts have other defaults: two command lines in one launch, of which the first counts."""
+    """As where hosts have other defaults: two command lines in one launch, of which the first
+    counts."""
     asked = ("stream", "--scope", "global", "--elements")
     first = command(BENCH, *asked, "1000", "--json", "r", transport="mpi", ranks=1)
     second = command(BENCH, *asked, "2000", "--repetitions", "3", transport="mpi", ranks=1)

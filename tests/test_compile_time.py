@@ -1,4 +1,5 @@
-"""What a user's source compiles itself: of plans for common elements nothing but calls. That makes it quick."""
+"""What a user's source compiles itself: of plans for common elements nothing but calls. That makes
+it quick."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def symbols(folder: Path, *options: str) -> list[tuple[str, str]]:
     listed = subprocess.run(command, check=True, capture_output=True, text=True)
     found = []
     for line in listed.stdout.splitlines():
-        # A demangled name has spaces; behind it stand its kind and, where it is defined, two numbers.
+        # A demangled name has spaces; behind it stand its kind and, where it is defined, two
+        # numbers.
         words = line.split(" ")
         kind_at = next(i for i in range(len(words) - 1, 0, -1) if len(words[i]) == 1 and words[i].isalpha())
         found.append((words[kind_at], " ".join(words[:kind_at])))

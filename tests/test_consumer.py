@@ -1,4 +1,5 @@
-"""An installed Longshore is found, linked and run by a project that knows nothing of the repository."""
+"""An installed Longshore is found, linked and run by a project that knows nothing of the
+repository."""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ def test_a_consumer_runs_four_ranks_on_threads(  # noqa: PLR0917 - what a test a
 
 
 def fortran_compiler(name: str) -> str:
-    """Where gfortran or flang is; LLVM's has its version in its name where distributions package it."""
+    """Where gfortran or flang is; LLVM's has its version in its name where distributions package
+    it."""
     if name == "gfortran":
         found = shutil.which(name)
     else:

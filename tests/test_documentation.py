@@ -1,4 +1,5 @@
-"""What README.md, CONTRIBUTING.md and docs/ tell a reader to type works, and what they link to exists."""
+"""What README.md, CONTRIBUTING.md and docs/ tell a reader to type works, and what they link to
+exists."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ NOT_SHOWN = {"build", "longshore-results", "report.html", ".git", ".venv"}
 TIMEOUT_SECONDS = 600
 
 SHELL_BLOCKS = [b for d in DOCUMENTS for b in blocks(d) if b.language == "sh" and not b.not_run]
-# Languages of programs in the documentation: what ends their files' names, and what a whole program has.
+# Languages of programs in the documentation: what ends their files' names, and what a whole program
+# has.
 PROGRAM_MARKS = {"cpp": ("cpp", "int main("), "c": ("c", "int main("), "fortran": ("f90", "end program")}
 
 
@@ -36,7 +38,8 @@ def name(block: Block) -> str:
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Path:
-    """A scratch folder with the repository's files, as a reader has them before he types anything."""
+    """A scratch folder with the repository's files, as a reader has them before he types
+    anything."""
     for entry in REPOSITORY.iterdir():
         if entry.name not in NOT_SHOWN:
             (tmp_path / entry.name).symlink_to(entry)

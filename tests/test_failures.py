@@ -1,4 +1,5 @@
-"""A rank that throws, is killed, never comes or never receives ends the run, in time and with one clear message."""
+"""A rank that throws, is killed, never comes or never receives ends the run, in time and with one
+clear message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""tools/fuzz draws the same from a seed, finds every kind of fault, keeps its command and makes it smaller.
+"""tools/fuzz draws the same from a seed, finds every kind of fault, keeps its command and makes it
+smaller.
 
 The program under it is mostly tests/fake_bench.py, whose fault is known.
 """

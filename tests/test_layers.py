@@ -1,4 +1,5 @@
-"""tools/check_layers.py finds each kind of violation, names file, line and layers, and passes the repository itself."""
+"""tools/check_layers.py finds each kind of violation, names file, line and layers, and passes the
+repository itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`make study` builds longshore-bench and what it needs; each line of the Makefile says what it is for."""
+"""`make study` builds longshore-bench and what it needs; each line of the Makefile says what it is
+for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The marks that tell quick tests from others: each is declared, used, and explained to who writes a test."""
+"""The marks that tell quick tests from others: each is declared, used, and explained to who writes
+a test."""
 
 from __future__ import annotations
 

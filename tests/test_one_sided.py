@@ -1,4 +1,5 @@
-"""Transports on one-sided libraries as a user meets them: every strategy of every pattern, verified; records; refusals.
+"""Transports on one-sided libraries as a user meets them: every strategy of every pattern,
+verified; records; refusals.
 
 One launch per pattern, transport and layout: ranks that share a node, and nodes of two.
 """
@@ -183,7 +184,8 @@ def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
 
 
 def test_a_message_that_a_network_does_not_take_has_the_deadline() -> None:
-    """Open MPI's OpenSHMEM waits inside the put of a word while what went before it has not left."""
+    """Open MPI's OpenSHMEM waits inside the put of a word while what went before it has not
+    left."""
     over_tcp = {"UCX_TLS": "tcp,self", "OMPI_MCA_opal_common_ucx_tls": "any", "OMPI_MCA_opal_common_ucx_devices": "any"}
     variables = {"LONGSHORE_TRANSPORT": "shmem", "LONGSHORE_RANKS_PER_NODE": "1", "LONGSHORE_TIMEOUT": "2"}
     done = launch("shmem", 2, FAILING, "much-to-one-that-stops", **variables, **over_tcp, **{HOOKS: "0"})
@@ -216,7 +218,8 @@ def stopping() -> Iterator[dict[tuple[str, str], Future[subprocess.CompletedProc
 def test_a_rank_that_stops_at_the_end_ends_the_others(
     transport: str, way: str, stopping: dict[tuple[str, str], Future[subprocess.CompletedProcess[str]]]
 ) -> None:
-    """What starts and ends a library has a deadline, too: 10 seconds where LONGSHORE_TIMEOUT is less."""
+    """What starts and ends a library has a deadline, too: 10 seconds where LONGSHORE_TIMEOUT is
+    less."""
     need(transport)
     done = stopping[transport, way].result()
     assert done.returncode == 3, done.stderr

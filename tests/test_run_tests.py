@@ -1,4 +1,5 @@
-"""tools/run_tests.py counts what ran, stops at the first stage that fails, and takes no tests for a failure."""
+"""tools/run_tests.py counts what ran, stops at the first stage that fails, and takes no tests for a
+failure."""
 
 from __future__ import annotations
 

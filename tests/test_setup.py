@@ -20,7 +20,8 @@ needs_ensurepip = pytest.mark.skipif(
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """A checkout with what setup reads, without .venv; its `bin` comes first in PATH, with an apt that only fails."""
+    """A checkout with what setup reads, without .venv; its `bin` comes first in PATH, with an apt
+    that only fails."""
     for path in ("tools/setup", "study/pyproject.toml"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         shutil.copy(REPOSITORY / path, tmp_path / path)
@@ -38,7 +39,8 @@ def replace_program(bare: Path, name: str, script: str) -> None:
 
 
 def setup(bare: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # Without an index no test depends on the network: pip fails at once, which is as far as these tests go.
+    # Without an index no test depends on the network: pip fails at once, which is as far as these
+    # tests go.
     environment = {"PATH": f"{bare}/bin:/usr/local/bin:/usr/bin:/bin", "HOME": str(bare), "PIP_NO_INDEX": "1"}
     return subprocess.run(
         [bare / "tools" / "setup", *arguments], env=environment, capture_output=True, text=True, check=False

@@ -1,4 +1,5 @@
-"""The site of the documentation: it is built of every page, and what is wrong in a page is found."""
+"""The site of the documentation: it is built of every page, and what is wrong in a page is
+found."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def names_in_site(html: Path) -> set[str]:
 
 def public_names_of_cpp(xml: Path) -> set[str]:
     names: set[str] = runpy.run_path(str(REPOSITORY / "docs/site/cpp_interface.py"))["public_names"](REPOSITORY, xml)
-    # Options, their values, functions of namespace scope, and what only a header that is not of users declares.
+    # Options, their values, functions of namespace scope, and what only a header that is not of
+    # users declares.
     assert {"halo_mode", "exchange_strategy", "reduction", "histogram", "deliver", "readable_memory"} <= names
     assert "ring_channels" not in names
     return names

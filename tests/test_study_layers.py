@@ -1,4 +1,5 @@
-"""The contract of import-linter refuses each kind of import that the layers of the study tool forbid."""
+"""The contract of import-linter refuses each kind of import that the layers of the study tool
+forbid."""
 
 from __future__ import annotations
 

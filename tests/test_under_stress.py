@@ -1,4 +1,5 @@
-"""tools/under_stress starts a command as it says, tells how often it passed, and leaves nothing behind."""
+"""tools/under_stress starts a command as it says, tells how often it passed, and leaves nothing
+behind."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ import pytest
 from conftest import REPOSITORY
 
 TOOL = REPOSITORY / "tools" / "under_stress"
-# What a command finds that it was started with: of the processor's other users, those that the tool has started.
+# What a command finds that it was started with: of the processor's other users, those that the tool
+# has started.
 ASK = """
 import os, signal
 from pathlib import Path

@@ -1,7 +1,9 @@
-"""The loop of for_each over distributed arrays is the one written by hand over local ones: the same machine code.
+"""The loop of for_each over distributed arrays is the one written by hand over local ones: the same
+machine code.
 
-Times on a shared machine cannot show a difference of one percent; the instructions of the innermost loop can. They are
-read from the object file of vector_code.cpp, which is optimised as an installed library is.
+Times on a shared machine cannot show a difference of one percent; the instructions of the innermost
+loop can. They are read from the object file of vector_code.cpp, which is optimised as an installed
+library is.
 """
 
 from __future__ import annotations

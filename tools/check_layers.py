@@ -4,8 +4,8 @@
 An include never goes up, sideways, or into the folder detail/ of another layer. Each header that an
 installed header includes is installed too.
 
-Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status 1 if there is any,
-or if no sources were found. Needs nothing but Python.
+Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status
+1 if there is any, or if no sources were found. Needs nothing but Python.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# From the lowest up; layers of one step are siblings and never include each other. The single header longshore.hpp,
-# which only collects the others, is a step of its own.
+# From the lowest up; layers of one step are siblings and never include each other. The single
+# header longshore.hpp, which only collects the others, is a step of its own.
 STEPS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("machine",),
@@ -38,7 +38,8 @@ CHOOSER = "launch"
 # Folders of transport/ that transports beside them stand on, and which these are.
 BASES = {"one_sided": ("shmem", "ucx")}
 
-# Interfaces of communication libraries, each only in folders named after its transport: transport/mpi/, halo/detail/mpi/, ...
+# Interfaces of communication libraries, each only in folders named after its transport:
+# transport/mpi/, halo/detail/mpi/, ...
 FOREIGN_HEADERS = (
     (re.compile(r"mpi\.h$|mpi-ext\.h$"), "mpi"),
     (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),
@@ -64,7 +65,8 @@ LAYER_OF_TARGET |= dict.fromkeys(
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file stands: its layer, its folder within the layer ('' at the top), and whether in detail/.
+    """Where a file stands: its layer, its folder within the layer ('' at the top), and whether in
+    detail/.
 
     The machinery of a layer lies in its folder detail/. The folder of LAYER/detail/mpi/ is mpi.
     """
@@ -75,7 +77,8 @@ class Place:
 
     @classmethod
     def of(cls, path: str) -> Place | None:
-        """The place of a path relative to the repository, or None when it is no source of the project."""
+        """The place of a path relative to the repository, or None when it is no source of the
+        project."""
         parts = path.split("/")
         if parts[:2] == ["src", "longshore"]:
             parts = parts[2:]
@@ -151,7 +154,8 @@ def words_of(path: str) -> list[str]:
 
 
 def resolved(path: str, included: str, *, quoted: bool) -> str:
-    """The included file's path relative to the repository; a path outside the project resolves to itself."""
+    """The included file's path relative to the repository; a path outside the project resolves to
+    itself."""
     if included.startswith("longshore/"):
         return "src/" + included
     if not quoted:
@@ -161,7 +165,8 @@ def resolved(path: str, included: str, *, quoted: bool) -> str:
 
 
 def violations_of_link(here: Place, target: str) -> Iterator[str]:
-    """What is wrong with naming a target in a layer's CMakeLists.txt; targets are named after their layer."""
+    """What is wrong with naming a target in a layer's CMakeLists.txt; targets are named after their
+    layer."""
     there = target.partition("_")[0]
     there = LAYER_OF_TARGET.get(there, there)
     if there not in STEP_OF or there == here.layer:
@@ -191,7 +196,8 @@ def public_headers(root: Path) -> set[str]:
 
 
 def violations_of_publicity(root: Path) -> Iterator[str]:
-    """Installed headers that include one that is not installed: they compile here, and nowhere else."""
+    """Installed headers that include one that is not installed: they compile here, and nowhere
+    else."""
     listed = public_headers(root)
     for header in sorted(listed):
         file = root / "src" / header

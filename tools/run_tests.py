@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Run the checks and tests of Longshore, stage by stage, and end with their counts.
 
-Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]; without names all stages run, in an order that
-finds cheap mistakes first: with --quick those of `make test`, with --rest what `make test-all` has beyond them.
-Everything that a stage prints is shown and kept in build/test-logs/. The first stage that fails ends the run with exit
-status 1; so does one that was to run tests and found none. The stage fuzz starts random combinations of what
-longshore-bench can do for N seconds (300), drawn from the commit, or from the date where there is none.
+Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]; without names all stages run,
+in an order that finds cheap mistakes first: with --quick those of `make test`, with --rest what
+`make test-all` has beyond them. Everything that a stage prints is shown and kept in
+build/test-logs/. The first stage that fails ends the run with exit status 1; so does one that was
+to run tests and found none. The stage fuzz starts random combinations of what longshore-bench can
+do for N seconds (300), drawn from the commit, or from the date where there is none.
 
-A test that carries one of the labels below is left to the rest; CONTRIBUTING.md has the reason of each label.
+A test that carries one of the labels below is left to the rest; CONTRIBUTING.md has the reason of
+each label.
 """
 
 from __future__ import annotations
@@ -81,7 +83,8 @@ SIDE_BY_SIDE = ("--numprocesses", PLACES)
 
 
 def install_python_package() -> tuple[tuple[str, ...], ...]:
-    """Into .venv, over the library as the stage build has built it: the bindings alone are compiled."""
+    """Into .venv, over the library as the stage build has built it: the bindings alone are
+    compiled."""
     prefix = REPOSITORY / "build" / "python" / "longshore"
     pip = ("python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--force-reinstall")
     settings = (
@@ -107,7 +110,8 @@ def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
 
 
 def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
-    """The command as ThreadSanitizer of gcc 12 needs it: where the kernel randomises 32 bits, it finds no room.
+    """The command as ThreadSanitizer of gcc 12 needs it: where the kernel randomises 32 bits, it
+    finds no room.
 
     Some containers do not permit the change; there the kernel's setting has to do.
     """
@@ -152,7 +156,8 @@ STAGES = (
 
 
 def environment() -> dict[str, str]:
-    """Tests share their cores with other tests, and take their programs from the build for tests."""
+    """Tests share their cores with other tests, and take their programs from the build for
+    tests."""
     build = REPOSITORY / BUILD
     return os.environ | {
         "LONGSHORE_BUILD": str(build),

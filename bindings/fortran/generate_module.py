@@ -1,8 +1,9 @@
-"""Makes the Fortran module of its template and of the C header, so that no constant, type or interface is typed twice.
+"""Makes the Fortran module of its template and of the C header, so that no constant, type or
+interface is typed twice.
 
-Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template `!:header` is where what the header declares
-goes; lines between `!:for type` (field, rank, value, plan, more) and `!:end` are repeated for each, with <names>
-replaced.
+Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template `!:header` is where what the
+header declares goes; lines between `!:for type` (field, rank, value, plan, more) and `!:end` are
+repeated for each, with <names> replaced.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The site: every page of the repository as it is, and the interfaces as their headers document them. `make docs` builds it."""
+"""The site: every page of the repository as it is, and the interfaces as their headers document
+them. `make docs` builds it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site
 
 
 def _version() -> str:
-    found = re.search(r"project\(\s*longshore\s+VERSION\s+([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text("utf-8"))
+    found = re.search(
+        r"project\(\s*longshore\s+VERSION\s+([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text("utf-8")
+    )
     if found is None:
         raise SystemExit("CMakeLists.txt does not say which version this is")
     return found.group(1)
@@ -70,7 +73,8 @@ html_copy_source = False
 
 
 def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
-    """A link to a folder of sources becomes its text; what does not exist at all stays, and is an error."""
+    """A link to a folder of sources becomes its text; what does not exist at all stays, and is an
+    error."""
     here = (REPOSITORY / page).parent
 
     def text_of(link: re.Match[str]) -> str:
@@ -80,7 +84,8 @@ def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
 
 
 def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
-    """The page of the Fortran module is made of its source; a public name that it says nothing of is an error."""
+    """The page of the Fortran module is made of its source; a public name that it says nothing of
+    is an error."""
     if page != "docs/api/fortran":
         return
     module = Module.of(REPOSITORY / "bindings/fortran/longshore.f90.in")

@@ -1,7 +1,8 @@
 """The public names of C++, out of Doxygen's XML: what a page of the interface must have.
 
-A name of namespace longshore is public where a program meets it: a header that longshore.hpp includes by name declares
-it, a page or an example says it, or a public name has it in a base class, an argument, a result or a member.
+A name of namespace longshore is public where a program meets it: a header that longshore.hpp
+includes by name declares it, a page or an example says it, or a public name has it in a base class,
+an argument, a result or a member.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""The interface of the Fortran module, as a page: what its source says with `!>` before each public type and procedure, and their arguments.
+"""The interface of the Fortran module, as a page: what its source says with `!>` before each public
+type and procedure, and their arguments.
 
-Read from the template (bindings/fortran/longshore.f90.in), where what there is for each kind of numbers stands once.
+Read from the template (bindings/fortran/longshore.f90.in), where what there is for each kind of
+numbers stands once.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Type:
 
 
 class Module:
-    """What a source of the module makes public; `undocumented` are the names of which it says nothing."""
+    """What a source of the module makes public; `undocumented` are the names of which it says
+    nothing."""
 
     def __init__(self, source: str) -> None:
         self.lines = re.sub(r"&\s*\n\s*&?", " ", source).splitlines()
@@ -53,7 +56,8 @@ class Module:
 
     @classmethod
     def of(cls, path: Path) -> Module:
-        """The module whose template is this file; what is written once for all kinds of plans is taken for each."""
+        """The module whose template is this file; what is written once for all kinds of plans is
+        taken for each."""
         plans = runpy.run_path(str(path.with_name("generate_module.py")))["PLANS"]
 
         def for_each_plan(block: re.Match[str]) -> str:
@@ -148,7 +152,8 @@ class Module:
         return [f"{heading} {title}", "", procedure.text, "", *(code if shown else [])]
 
     def _arguments(self, behind: str, name: str) -> list[str]:
-        """The head of a procedure under the name that programs call it by, and what its arguments are."""
+        """The head of a procedure under the name that programs call it by, and what its arguments
+        are."""
         starts = re.compile(
             rf"\s*(?P<head>[^!']*\b(?:subroutine|function)) {re.escape(behind)}\((?P<names>[^)]*)\)(?P<rest>.*)"
         )

@@ -1,4 +1,5 @@
-"""Random elements of a table of squares that is spread over the ranks: python gather.py [REQUESTS]."""
+"""Random elements of a table of squares that is spread over the ranks: python gather.py
+[REQUESTS]."""
 
 import sys
 

@@ -1,4 +1,5 @@
-"""The heat equation, computing while halos travel, against a wave that keeps its shape: python heat.py, or mpirun."""
+"""The heat equation, computing while halos travel, against a wave that keeps its shape: python
+heat.py, or mpirun."""
 
 import longshore
 import numpy as np

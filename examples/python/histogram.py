@@ -1,4 +1,5 @@
-"""How often each word of 16 bits occurs in a file, read by all ranks together: python histogram.py [FILE]."""
+"""How often each word of 16 bits occurs in a file, read by all ranks together: python histogram.py
+[FILE]."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Numbers that no rank sees all of, sorted, each with where it came from: python sort.py [NUMBERS]."""
+"""Numbers that no rank sees all of, sorted, each with where it came from: python sort.py
+[NUMBERS]."""
 
 import sys
 

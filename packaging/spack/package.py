@@ -1,4 +1,5 @@
-"""Recipe for Spack: `spack repo create here`, this file as packages/longshore/package.py, `spack install longshore`."""
+"""Recipe for Spack: `spack repo create here`, this file as packages/longshore/package.py, `spack
+install longshore`."""
 
 from spack.package import conflicts, depends_on, variant, version
 
@@ -9,8 +10,9 @@ except ImportError:
 
 
 class Longshore(CMakePackage):
-    """Communication patterns of parallel programs: gather with aggregation, halo exchange, bucket sort and STREAM, as a
-    library for C++, C and Fortran, and a program that measures them over several transports."""
+    """Communication patterns of parallel programs: gather with aggregation, halo exchange, bucket
+    sort and STREAM, as a library for C++, C and Fortran, and a program that measures them over
+    several transports."""
 
     # A checkout is built where it lies: `spack dev-build longshore@main`.
     version("main", branch="main")

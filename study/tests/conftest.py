@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
-# A shell that starts the tests in the background has SIGINT ignored, and so would they and what they start.
+# A shell that starts the tests in the background has SIGINT ignored, and so would they and what
+# they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What a terminal is, and how wide, is said by the tests that are about it.

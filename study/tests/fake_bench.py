@@ -1,10 +1,12 @@
-"""A stand-in for longshore-bench: same options, same records, no measuring; and it misbehaves when told to.
+"""A stand-in for longshore-bench: same options, same records, no measuring; and it misbehaves when
+told to.
 
-FAKE_BENCH holds rules "program[/transport][@seed]=action", separated by ";": fail, wrong (exit 1, not verified), hang,
-die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_LOG names a file that gets a line per start,
-and one beside it, NAME.hangs, a line per rank that hangs. With
-FAKE_BENCH_SLOW="NAME=value mode,mode", those modes (* for all) are ten times as slow where the variable has the value
-("": where it is not set), figures have noise, and the environment is recorded.
+FAKE_BENCH holds rules "program[/transport][@seed]=action", separated by ";": fail, wrong (exit 1,
+not verified), hang, die (SIGKILL), truncate, garbage, silent, skip. FAKE_BENCH_LOG names a file
+that gets a line per start, and one beside it, NAME.hangs, a line per rank that hangs. With
+FAKE_BENCH_SLOW="NAME=value mode,mode", those modes (* for all) are ten times as slow where the
+variable has the value ("": where it is not set), figures have noise, and the environment is
+recorded.
 """
 
 # ruff: noqa: PTH123 - it is started hundreds of times, and pathlib takes longer to import than the rest

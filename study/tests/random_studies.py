@@ -1,5 +1,6 @@
-"""Stored studies drawn at random, for what must hold of all of them: with a shift of the machine or none, with a pulse
-or none, sessions that are pairs, strangers, or measured in turns, of two tags with missing partners."""
+"""Stored studies drawn at random, for what must hold of all of them: with a shift of the machine or
+none, with a pulse or none, sessions that are pairs, strangers, or measured in turns, of two tags
+with missing partners."""
 
 from __future__ import annotations
 

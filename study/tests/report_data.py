@@ -1,4 +1,5 @@
-"""Studies for the tests of the report, made by arithmetic: what the page must show of them is known."""
+"""Studies for the tests of the report, made by arithmetic: what the page must show of them is
+known."""
 
 from __future__ import annotations
 
@@ -119,7 +120,8 @@ def envelope(
     }
 
 
-# The published halobench figures, MiB/s: (production, test system) of the reference and of the new image.
+# The published halobench figures, MiB/s: (production, test system) of the reference and of the new
+# image.
 HALOBENCH: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
     "sendrecv": ((6131.2, 5989.4), (3256.1, 3330.3)),
     "redblack": ((7383.8, 7315.0), (5909.6, 7038.2)),
@@ -133,7 +135,8 @@ HALOBENCH: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
 
 
 def write_halobench(path: Path, reference: str = "reference", new: str = "new") -> Store:
-    """Both images in two sessions each, as an importer stores them: aggregates, no order of running."""
+    """Both images in two sessions each, as an importer stores them: aggregates, no order of
+    running."""
     store = Store(path)
     for side, tag in enumerate((reference, new)):
         for number, session in enumerate(("production", "tds")):

@@ -1,4 +1,5 @@
-"""A page parsed into a tree, so that tests ask for what is at a place, not for a text that is somewhere."""
+"""A page parsed into a tree, so that tests ask for what is at a place, not for a text that is
+somewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ class Tag:
                 yield from child.walk()
 
     def all(self, name: str = "", class_: str = "", **attributes: str) -> list[Tag]:
-        """Descendants by name, by one of their classes, by attributes (`data_verdict` is `data-verdict`)."""
+        """Descendants by name, by one of their classes, by attributes (`data_verdict` is
+        `data-verdict`)."""
         wanted = {k.replace("_", "-"): v for k, v in attributes.items()}
         return [
             t

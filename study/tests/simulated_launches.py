@@ -1,4 +1,5 @@
-"""Launches for simulations: as they would be read from the store, but never written, since thousands are needed."""
+"""Launches for simulations: as they would be read from the store, but never written, since
+thousands are needed."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from longshore_study.store.launch_store import Launch
 
 
 def halo(mode: str, log: float, pulse: float | None = None) -> dict[str, Any]:
-    """A figure by its logarithm, relative to 1000 MiB/s; `pulse` likewise, relative to exchanges of 1 us."""
+    """A figure by its logarithm, relative to 1000 MiB/s; `pulse` likewise, relative to exchanges of
+    1 us."""
     metrics = {"process_bandwidth": {"value": 1000 * math.exp(log), "unit": "MiB/s", "better": "higher"}}
     beside = {} if pulse is None else {"pulse_seconds": 1e-6 * math.exp(-pulse)}
     return {"record": "result", "pattern": "halo", "variant": {"mode": mode}, **beside, "metrics": metrics}

@@ -1,6 +1,8 @@
-"""A Slurm of a few pretended nodes on this machine, in a folder of its own: munged, slurmctld and one slurmd per node.
+"""A Slurm of a few pretended nodes on this machine, in a folder of its own: munged, slurmctld and
+one slurmd per node.
 
-Each slurmd has a host name of its own (a UTS namespace), so that programs see several hosts. Needs root.
+Each slurmd has a host name of its own (a UTS namespace), so that programs see several hosts. Needs
+root.
 """
 
 from __future__ import annotations
@@ -81,7 +83,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 
 @contextmanager
 def cluster(folder: Path, nodes: int = 2, cpus: int = 4) -> Iterator[dict[str, str]]:
-    """Starts it, and yields the variables that its commands need; ends every process that it started."""
+    """Starts it, and yields the variables that its commands need; ends every process that it
+    started."""
     for name in ("state", *(f"{what}/n{node}" for node in range(nodes) for what in ("spool", "tmp"))):
         (folder / name).mkdir(parents=True)
     key = folder / "munge.key"

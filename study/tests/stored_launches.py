@@ -26,7 +26,8 @@ def control(kernel: str, value: float) -> dict[str, Any]:
 
 
 def sort(exchange: str, seconds: float, **factors: Any) -> dict[str, Any]:
-    """A sort of 2 ranks with 1000 keys of 4 bytes each, whose phase exchange took so long; a quarter of it waited."""
+    """A sort of 2 ranks with 1000 keys of 4 bytes each, whose phase exchange took so long; a
+    quarter of it waited."""
     share = {"waited_seconds": {"mean": seconds / 4, "max": seconds / 2}, "messages": 2, "wire_bytes": 4000}
     return result_record(
         "sort",

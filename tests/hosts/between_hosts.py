@@ -1,4 +1,5 @@
-"""What the tests between hosts share: the programs, the transports of this build, and what each needs to be told."""
+"""What the tests between hosts share: the programs, the transports of this build, and what each
+needs to be told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A switch in user space that passes each packet on after a delay: not every kernel has its own way to delay, netem.
+"""A switch in user space that passes each packet on after a delay: not every kernel has its own way
+to delay, netem.
 
 Usage: delay_switch.py SECONDS PID...
 Makes eth0 in the network of each process, prints `ready`, and runs until it is killed.

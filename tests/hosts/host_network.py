@@ -1,8 +1,10 @@
-"""Several hosts on one machine: namespaces joined by a switch, each with a name, processes and memory of its own.
+"""Several hosts on one machine: namespaces joined by a switch, each with a name, processes and
+memory of its own.
 
-Processes of two hosts share nothing but TCP, so that programs meet what they meet on a cluster. All that is made
-hangs on processes that this one starts, and vanishes with them, also when this one is killed: no namespace has a
-name, no link is outside of them. Needs root on Linux; why_not() says what is missing.
+Processes of two hosts share nothing but TCP, so that programs meet what they meet on a cluster. All
+that is made hangs on processes that this one starts, and vanishes with them, also when this one is
+killed: no namespace has a name, no link is outside of them. Needs root on Linux; why_not() says
+what is missing.
 """
 
 from __future__ import annotations
@@ -27,19 +29,22 @@ MOST_HOSTS = 200
 JUMBO_BYTES = 9000
 READY_SECONDS = 300
 
-# unshare's child is the first process of its namespace: all others end with it, and it ends with unshare.
+# unshare's child is the first process of its namespace: all others end with it, and it ends with
+# unshare.
 UNSHARE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--kill-child")
 OWN_PROCESSES = ("--ipc", "--pid", "--fork", "--mount-proc")
 
 # Open MPI: which network it uses, and that ranks which wait give way, since hosts share cores here.
-# A host that no longer answers is noticed by its daemon's connection: in 4 seconds, not in 300 as by default.
+# A host that no longer answers is noticed by its daemon's connection: in 4 seconds, not in 300 as
+# by default.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_oob_tcp_if_include": "eth0",
     "OMPI_MCA_btl_tcp_if_include": "eth0",
     "OMPI_MCA_mpi_yield_when_idle": "1",
-    # One-sided calls between hosts: without these Open MPI 4.1 has none over TCP (MPI_Win_create fails).
+    # One-sided calls between hosts: without these Open MPI 4.1 has none over TCP (MPI_Win_create
+    # fails).
     "OMPI_MCA_osc": "ucx,sm",
     "OMPI_MCA_opal_common_ucx_tls": "any",
     "OMPI_MCA_opal_common_ucx_devices": "any",
@@ -108,7 +113,8 @@ class HostNetwork:
     def mpirun(
         self, *command: str, ranks_per_host: int, environment: Mapping[str, str] | None = None
     ) -> subprocess.Popen[str]:
-        """Starts a program on all hosts, ranks of a host one after the other; `environment` reaches all of it."""
+        """Starts a program on all hosts, ranks of a host one after the other; `environment` reaches
+        all of it."""
         (self.folder / "hostfile").write_text(
             "".join(f"{host.name} slots={ranks_per_host}\n" for host in self.hosts), encoding="utf-8"
         )
@@ -134,11 +140,13 @@ class HostNetwork:
         return running
 
     def processes(self, host: Host) -> list[str]:
-        """Names of what runs on a host (the kernel keeps 15 letters), besides the sleeper that keeps it."""
+        """Names of what runs on a host (the kernel keeps 15 letters), besides the sleeper that
+        keeps it."""
         return [name for _, name in self._running(host)]
 
     def connected(self, host: Host, name: str) -> set[str]:
-        """Addresses of the other hosts with which the processes of a program on a host have connections."""
+        """Addresses of the other hosts with which the processes of a program on a host have
+        connections."""
         lines = self.run_on(host, "ss", "-tnpH", "state", "established").splitlines()
         of_program = [line.split() for line in lines if f'"{name[:15]}"' in line]
         return {words[3].rsplit(":", 1)[0] for words in of_program} & {other.address for other in self.hosts} - {
@@ -186,7 +194,8 @@ class HostNetwork:
 
 
 def wait_for(process: subprocess.Popen[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """What a started command said; one that takes longer is killed, with all that it started here."""
+    """What a started command said; one that takes longer is killed, with all that it started
+    here."""
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as late:
@@ -233,8 +242,9 @@ def _write_names(folder: Path, names: Mapping[str, int]) -> None:
     (folder / "names").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-# In place of ssh: mpirun's daemons are started in the namespaces of the host that it names. Each host has its own
-# temporary folder, since process numbers, of which names of files are made, repeat between hosts.
+# In place of ssh: mpirun's daemons are started in the namespaces of the host that it names. Each
+# host has its own temporary folder, since process numbers, of which names of files are made, repeat
+# between hosts.
 AGENT = """#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 case $1 in
@@ -294,7 +304,8 @@ def _join_by_delay(network: HostNetwork, seconds: float) -> subprocess.Popen[str
 
 @contextlib.contextmanager
 def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: float = 0) -> Iterator[HostNetwork]:
-    """`count` hosts h0, h1, ... joined by a switch: with ports limited to `rate`, or one that delays each packet."""
+    """`count` hosts h0, h1, ... joined by a switch: with ports limited to `rate`, or one that
+    delays each packet."""
     assert 1 <= count <= MOST_HOSTS
     assert rate is None or delay_seconds == 0
     names = {HEAD: HEAD_NUMBER} | {f"h{i}": i + 1 for i in range(count)}

@@ -1,4 +1,5 @@
-"""The contract of transports, kept between hosts: two ranks on each of two, so that some share memory, others not."""
+"""The contract of transports, kept between hosts: two ranks on each of two, so that some share
+memory, others not."""
 
 from __future__ import annotations
 

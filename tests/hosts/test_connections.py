@@ -1,4 +1,5 @@
-"""Start does not cost a connection per rank: ranks of ucx connect when they first talk, and agree in rounds."""
+"""Start does not cost a connection per rank: ranks of ucx connect when they first talk, and agree
+in rounds."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ HOSTS = 12
 
 
 def most_connected(network: HostNetwork, way: str, **settings: str) -> int:
-    """With how many other hosts the rank is connected that has most of them, when all have done what `way` says."""
+    """With how many other hosts the rank is connected that has most of them, when all have done
+    what `way` says."""
     variables = environment("ucx") | {"LONGSHORE_TRANSPORT": "ucx"} | settings
     running = network.mpirun(str(FAILING), way, ranks_per_host=1, environment=variables)
     assert running.stdout is not None

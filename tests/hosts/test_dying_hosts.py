@@ -1,4 +1,5 @@
-"""A host that dies, or is out of reach, ends the run: in time, with an error, and with nothing left behind."""
+"""A host that dies, or is out of reach, ends the run: in time, with an error, and with nothing left
+behind."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from host_network import HostNetwork, first_line, hosts, until, wait_for
 
 pytestmark = needs_hosts
 CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
-# What the launcher takes beside: to notice a silent host, to end the others, on a core that it shares.
+# What the launcher takes beside: to notice a silent host, to end the others, on a core that it
+# shares.
 LAUNCHER_SECONDS = 120
 
 
@@ -21,8 +23,9 @@ def freeze(network: HostNetwork) -> None:
     network.signal(network.hosts[-1], FAILING.name, signal.SIGSTOP)
 
 
-# What happens to the last host, the deadline of waits, and who sees it first. Of a host that is gone the launcher hears
-# long before any sensible deadline, or UCX does; that ranks do no more, only those see that wait for them.
+# What happens to the last host, the deadline of waits, and who sees it first. Of a host that is
+# gone the launcher hears long before any sensible deadline, or UCX does; that ranks do no more,
+# only those see that wait for them.
 WAYS: dict[str, tuple[Callable[[HostNetwork], None], int, str]] = {
     "killed": (lambda network: network.kill(network.hosts[-1]), 300, "launcher"),
     "cut-off": (lambda network: network.cut(network.hosts[-1]), 300, "launcher"),
@@ -50,7 +53,8 @@ def test_a_host_that_dies_ends_the_run(transport: str, way: str, tmp_path: Path)
             assert "rank" in own[0]
             assert any("LONGSHORE_TIMEOUT=2" in line for line in own), own
         else:
-            # The launcher ends the job in words of its own. UCX may see it first, in words of its own, too, but a rank
-            # of ours that hears it says of which rank; ranks that end then are heard of, too.
+            # The launcher ends the job in words of its own. UCX may see it first, in words of its
+            # own, too, but a rank of ours that hears it says of which rank; ranks that end then are
+            # heard of, too.
             assert not own or any(re.search(r"rank [23]\b", line) for line in own), own
         assert until(LAUNCHER_SECONDS, lambda: not network.processes(survivor)), network.processes(survivor)

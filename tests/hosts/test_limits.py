@@ -1,4 +1,5 @@
-"""What the network between hosts allows is what is measured: bandwidth of a limited one, latency of a slow one."""
+"""What the network between hosts allows is what is measured: bandwidth of a limited one, latency of
+a slow one."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ def test_the_latency_between_hosts_grows_by_the_delay_of_their_network(transport
         for _ in range(TRIES):
             measured = measure(network, transport, "--kernel", "pingpong", "--repetitions", "5")["latency_us"] * 1e-6
             assert measured > DELAY_SECONDS
-            # A message is one packet, or a put that needs an answer, and a core that is busy makes all of it later.
+            # A message is one packet, or a put that needs an answer, and a core that is busy makes
+            # all of it later.
             if measured < 5 * DELAY_SECONDS:
                 return
     pytest.fail(f"a latency of {measured} s in the last of {TRIES} tries")

@@ -1,4 +1,5 @@
-"""All four patterns, with every strategy, mode and exchange, between hosts: right, and counted as what crosses."""
+"""All four patterns, with every strategy, mode and exchange, between hosts: right, and counted as
+what crosses."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ HALO_MODES = [
     *("channel", "direct", "sendrecv", "redblack", "isend-recv", "irecv-send", "pairwise", "waitall", "persistent"),
     *("neighbor", "subarray", "rma-fence", "rma-pscw", "rma-flush"),
 ]
-# Every way once between two hosts; between four, where messages have several targets, what differs by it.
+# Every way once between two hosts; between four, where messages have several targets, what differs
+# by it.
 PATTERNS = {
     2: {
         "stream": ["--scope", "ep,global", "--kernel", "triad", "--elements", "2000", "--stores", "ordinary"],
@@ -45,7 +47,8 @@ PATTERNS = {
         "sort": ["--exchange", "put,channel,alltoallv", "--keys", "1000"],
     },
 }
-# What must run: all levels of this factor, but on other transports than mpi what is defined by its calls.
+# What must run: all levels of this factor, but on other transports than mpi what is defined by its
+# calls.
 FACTOR = {"stream": "scope", "gather": "strategy", "halo": "mode", "sort": "exchange"}
 ONLY_MPI = {"halo": set(HALO_MODES) - {"channel", "direct"}, "sort": {"rma"}}
 CASES = [(count, pattern) for count, patterns in PATTERNS.items() for pattern in patterns]

@@ -102,7 +102,8 @@ def chosen(option: str, asked: list[str] | None, known: tuple[str, ...]) -> tupl
 
 
 def choice_of(asked: argparse.Namespace, offers: Offers, launchers: Launchers, reporter: Reporter) -> Choice:
-    """What is drawn from. A transport that nothing can start is left out with a word, or refused when it is named."""
+    """What is drawn from. A transport that nothing can start is left out with a word, or refused
+    when it is named."""
     transports = []
     for transport in chosen("--transport", asked.transport, offers.transports):
         why = launchers.why_not(transport)

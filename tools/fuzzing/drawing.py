@@ -1,4 +1,5 @@
-"""Draws combinations of everything that a build offers. A seed and a number tell all of a combination."""
+"""Draws combinations of everything that a build offers. A seed and a number tell all of a
+combination."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ def common_options(random_numbers: random.Random, ranks: int) -> list[Option]:
 def factor_options(random_numbers: random.Random, pattern: Pattern, transport: str, ranks: int) -> list[Option]:
     options: list[Option] = []
     room = MOST_VARIANTS
-    # Which factors come first may have more levels; the order of the command line stays that of the listing.
+    # Which factors come first may have more levels; the order of the command line stays that of the
+    # listing.
     order = random_numbers.sample(pattern.factors, len(pattern.factors))
     for factor in order:
         if not taste_of(factor.name).always and random_numbers.random() >= SHARE_GIVEN:
@@ -85,7 +87,8 @@ def draw_level(random_numbers: random.Random, factor: Factor, transport: str, ra
 
 
 def draw_triple(random_numbers: random.Random, factor: Factor, ranks: int) -> tuple[int, ...]:
-    """A triple without a default says how ranks are laid out: its product divides their number, mostly."""
+    """A triple without a default says how ranks are laid out: its product divides their number,
+    mostly."""
     if factor.default or random_numbers.random() < 0.1:
         taste = taste_of(factor.name)
         return tuple(draw_number(random_numbers, factor.low, factor.high, taste, ranks) for _ in range(3))

@@ -1,10 +1,11 @@
 """Judges how a run ended.
 
-Right is status 0 with every variant verified, or status 2 with a reason. Everything else is a failure: a signal, the
-deadline, a wrong result, a failure at run time, records that are torn or contradict the status, something left behind.
+Right is status 0 with every variant verified, or status 2 with a reason. Everything else is a
+failure: a signal, the deadline, a wrong result, a failure at run time, records that are torn or
+contradict the status, something left behind.
 
-A refusal for lack of memory is a failure as well, since what is drawn needs little. It is allowed only where less than
-SCARCE_BYTES of memory or of shared memory are free.
+A refusal for lack of memory is a failure as well, since what is drawn needs little. It is allowed
+only where less than SCARCE_BYTES of memory or of shared memory are free.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def free_bytes() -> int:
 
 
 def said(run: Run) -> str:
-    """What the program says on standard error, else the last word of the library; launchers add words of their own."""
+    """What the program says on standard error, else the last word of the library; launchers add
+    words of their own."""
     own = OF_PROGRAM.findall(run.errors)[:1] or OF_LIBRARY.findall(run.errors)[-1:]
     return own[0] if own else ""
 

@@ -1,4 +1,5 @@
-"""Stores failures: a file with one line for a shell each, and what each printed and recorded beside it."""
+"""Stores failures: a file with one line for a shell each, and what each printed and recorded beside
+it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ VERSION_SECONDS = 30
 @dataclass(frozen=True)
 class Launchers:
     words: dict[str, tuple[str, ...]]
-    """By transport: the launcher with its options, but for the number of ranks. threads needs none."""
+    """By transport: the launcher with its options, but for the number of ranks. threads needs
+    none."""
 
     def why_not(self, transport: str) -> str | None:
         if transport in self.words:
@@ -37,7 +38,8 @@ def find_launchers() -> Launchers:
 
 
 def words_of(name: str) -> tuple[str, ...] | None:
-    """The launcher and what it must be told so that it takes more ranks than cores; None where it does not run."""
+    """The launcher and what it must be told so that it takes more ranks than cores; None where it
+    does not run."""
     if shutil.which(name) is None:
         return None
     try:

@@ -1,7 +1,8 @@
-"""What a run leaves behind: processes, which a mark in their environment tells, and files of shared memory.
+"""What a run leaves behind: processes, which a mark in their environment tells, and files of shared
+memory.
 
-Other programs on the machine make files of shared memory, too. A file counts when it came up during the run, belongs
-to the same user and is mapped by no process, for as long as the patience lasts.
+Other programs on the machine make files of shared memory, too. A file counts when it came up during
+the run, belongs to the same user and is mapped by no process, for as long as the patience lasts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import time
 from pathlib import Path
 
 PROCESSES = Path("/proc")
-# Looked at, not written. The tests of this tool have a folder of their own, in which no other program leaves files.
+# Looked at, not written. The tests of this tool have a folder of their own, in which no other
+# program leaves files.
 SHARED_MEMORY = Path(os.environ.get("LONGSHORE_FUZZ_SHARED_MEMORY", "/dev/shm"))  # noqa: S108
 MARK = "LONGSHORE_FUZZ_RUN"
 PATIENCE_SECONDS = 5.0

@@ -1,7 +1,7 @@
 """Hints about factors that make sense only together, so that few of the runs are refused.
 
-A hint is no rule: a combination that ignores it must be refused with a reason, and some of those that are drawn do. A
-factor that is not named here is drawn alone.
+A hint is no rule: a combination that ignores it must be refused with a reason, and some of those
+that are drawn do. A factor that is not named here is drawn alone.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ class Taste:
     liked: tuple[int, ...] = ()
     """Numbers that select a path of their own."""
     of_memory: bool = False
-    """Elements of each rank: all ranks together may come near the size of a cache, where choices change."""
+    """Elements of each rank: all ranks together may come near the size of a cache, where choices
+    change."""
 
 
 UNKNOWN = Taste()
@@ -64,7 +65,8 @@ def prime_up_to(number: int) -> int:
 
 
 def near_a_cache(random_numbers: random.Random, ranks: int) -> int:
-    """As many elements as give some arrays of all ranks nearly a power of two of bytes: the size of a cache, or a part.
+    """As many elements as give some arrays of all ranks nearly a power of two of bytes: the size of
+    a cache, or a part.
 
     It is not asked how large the caches are, so that a seed draws the same on each machine.
     """
@@ -75,7 +77,8 @@ def near_a_cache(random_numbers: random.Random, ranks: int) -> int:
 
 
 def draw_number(random_numbers: random.Random, low: int, high: int, taste: Taste, ranks: int) -> int:
-    """A number of [low, high] and at most taste.most. One in fifty is below the range, which must be refused."""
+    """A number of [low, high] and at most taste.most. One in fifty is below the range, which must
+    be refused."""
     most = max(low, min(high, taste.most))
     if random_numbers.random() < 0.02:
         return low - 1

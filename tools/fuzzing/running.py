@@ -47,7 +47,8 @@ class Runner:
         self.launchers = launchers
         self.work = work
         self.deadline = deadline
-        # A wait that is too long ends the run after it, or after as long again where a rank does not stop.
+        # A wait that is too long ends the run after it, or after as long again where a rank does
+        # not stop.
         self.common = of_every_run(max(1, int(deadline / 3)))
         self.stop = threading.Event()
         self.count = 0

@@ -24,7 +24,8 @@ def line_of(combination: Combination, bench: Path, launchers: Launchers, common:
 
 
 def combination_of(line: str, offers: Offers, common: dict[str, str]) -> Combination | None:
-    """What a line runs; None for an empty line and a comment. Variables that all runs have are left out."""
+    """What a line runs; None for an empty line and a comment. Variables that all runs have are left
+    out."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as problem:

@@ -1,7 +1,8 @@
 """Makes a failing combination smaller while it fails in the same way.
 
-Steps are tried in an order that makes later tries cheap: ranks as threads, fewer ranks, fewer options and variables,
-one level instead of a list, simpler levels, smaller numbers. What fails in the same way is taken, and all begins anew.
+Steps are tried in an order that makes later tries cheap: ranks as threads, fewer ranks, fewer
+options and variables, one level instead of a list, simpler levels, smaller numbers. What fails in
+the same way is taken, and all begins anew.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from fuzzing.offers import Factor, Pattern
 TRIES_OF_THE_DRAWN = 4
 """How often the combination runs again at first."""
 TRIES_OF_A_RARE_ONE = 4
-"""How often a smaller one runs before it counts as right, where the drawn one does not fail each time."""
+"""How often a smaller one runs before it counts as right, where the drawn one does not fail each
+time."""
 
 NO_SIZE = ("--seed",)
 """Options whose numbers are no simpler when they are smaller."""
@@ -27,7 +29,8 @@ NO_SIZE = ("--seed",)
 class Shrunk:
     combination: Combination
     failed: int
-    """Of the first tries of the drawn combination, those that failed in the same way; 0: it is as it was drawn."""
+    """Of the first tries of the drawn combination, those that failed in the same way; 0: it is as
+    it was drawn."""
     tries: int
     complete: bool
     """No step makes it smaller; else the time was up first."""
@@ -40,7 +43,8 @@ def shrink(
     fails: Callable[[Combination], bool],
     until: float,
 ) -> Shrunk:
-    """`fails` runs a combination once and says whether it fails in the same way. `until` is of time.monotonic()."""
+    """`fails` runs a combination once and says whether it fails in the same way. `until` is of
+    time.monotonic()."""
     failed = sum(fails(drawn) for _ in range(TRIES_OF_THE_DRAWN))
     tries = TRIES_OF_THE_DRAWN
     if not failed:

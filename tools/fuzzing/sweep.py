@@ -1,4 +1,5 @@
-"""Runs combinations side by side until the time or the number is up, then makes what failed smaller."""
+"""Runs combinations side by side until the time or the number is up, then makes what failed
+smaller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Communication patterns of parallel programs: gather, scatter, histogram, halo exchange, sort and stream.
+"""Communication patterns of parallel programs: gather, scatter, histogram, halo exchange, sort and
+stream.
 
 Ranks are threads of this process or processes of MPI; the same script runs on both::
 

@@ -1,10 +1,12 @@
-"""The errors of Longshore: one class for each kind, each also the built-in exception that it resembles."""
+"""The errors of Longshore: one class for each kind, each also the built-in exception that it
+resembles."""
 
 from __future__ import annotations
 
 
 class Error(RuntimeError):
-    """What every error of the library is; its text says what happened, on which rank, and what to do."""
+    """What every error of the library is; its text says what happened, on which rank, and what to
+    do."""
 
 
 class UsageError(Error, ValueError):

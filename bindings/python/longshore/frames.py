@@ -1,4 +1,5 @@
-"""What studies have measured, as data frames: over `longshore export` of the study tool, a package of its own."""
+"""What studies have measured, as data frames: over `longshore export` of the study tool, a package
+of its own."""
 
 from __future__ import annotations
 
@@ -18,10 +19,12 @@ def results(
     samples: bool = False,
     frame: Literal["pandas", "polars"] | None = None,
 ) -> Any:
-    """The figures of studies or tags, or of all that is stored, as a data frame: a row per launch, variant and metric.
+    """The figures of studies or tags, or of all that is stored, as a data frame: a row per launch,
+    variant and metric.
 
-    store: the folder of results (default: ./longshore-results, or what LONGSHORE_STORE says). samples: a row for each
-    repetition and variant instead, in seconds. frame: 'pandas' or 'polars'; without it the one that is installed.
+    store: the folder of results (default: ./longshore-results, or what LONGSHORE_STORE says).
+    samples: a row for each repetition and variant instead, in seconds. frame: 'pandas' or 'polars';
+    without it the one that is installed.
     """
     if importlib.util.find_spec("longshore_study") is None:
         raise ImportError(

@@ -1,4 +1,5 @@
-"""Numbers and arrays that look as if they fitted: taken for exactly what they are, or refused with words that help."""
+"""Numbers and arrays that look as if they fitted: taken for exactly what they are, or refused with
+words that help."""
 
 from __future__ import annotations
 

@@ -81,7 +81,8 @@ def test_the_exception_of_one_rank_ends_the_run_and_is_raised(failing: int) -> N
 
 
 def test_other_threads_make_progress_while_a_rank_waits() -> None:
-    """With Python's lock held in barrier() the counting thread would stand still, and rank 1 never come."""
+    """With Python's lock held in barrier() the counting thread would stand still, and rank 1 never
+    come."""
     counted = [0]
     stop = threading.Event()
 

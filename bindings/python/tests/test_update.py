@@ -1,4 +1,5 @@
-"""Updates by each operation, and tables that are dealt in blocks, against NumPy on the whole table."""
+"""Updates by each operation, and tables that are dealt in blocks, against NumPy on the whole
+table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which choice for which pattern, how far from the bound, how near auto came, and what to type next."""
+"""Which choice for which pattern, how far from the bound, how near auto came, and what to type
+next."""
 
 from __future__ import annotations
 

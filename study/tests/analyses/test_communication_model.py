@@ -1,4 +1,5 @@
-"""The model: predictions that are calculated by hand, what it refuses and why, and where they are shown."""
+"""The model: predictions that are calculated by hand, what it refuses and why, and where they are
+shown."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ BY_HAND = {
     "channel": {"copy": 1.0, "messages": 57.0, "barrier": 5.0},
     # the call once, 30; then 2 + 2 x 7
     "alltoallv": {"copy": 1.0, "messages": 46.0, "barrier": 5.0},
-    # 1 near of two blocks: 2 + 6; 1 remote of two blocks: 20 + 12; the own block and one to pass on are copied
+    # 1 near of two blocks: 2 + 6; 1 remote of two blocks: 20 + 12; the own block and one to pass on
+    # are copied
     "two-hop": {"copy": 2.0, "messages": 40.0, "barrier": 5.0},
 }
 
@@ -70,7 +72,8 @@ def test_a_prediction_is_what_is_calculated_by_hand(strategy: str) -> None:
 
 
 def test_one_sided_calls_cost_claims_for_the_own_block_too() -> None:
-    """Measured: 17 us with the barrier of 5: three calls of 4. Three ranks: 12 + 2 x 4 for claims, 2 x 2 for bytes."""
+    """Measured: 17 us with the barrier of 5: three calls of 4. Three ranks: 12 + 2 x 4 for claims,
+    2 x 2 for bytes."""
     parts = communication_model.predict(Exchange("rma", "round-robin", near=2, remote=0, block_bytes=BLOCK), COSTS)
     by_hand = {"copy": 1.0, "claims": 20.0, "messages": 4.0, "barrier": 5.0}
     assert {name: seconds / MICRO for name, seconds in parts.items()} == pytest.approx(by_hand)
@@ -99,7 +102,8 @@ def test_a_gap_is_the_line_between_measured_sizes_and_the_last_slope_beyond() ->
 
 
 def test_blocks_that_fit_into_a_cache_one_by_one_cost_what_they_cost_together() -> None:
-    """Slow beyond 1000 bytes: 3 of 4 blocks of 500 bytes cost three quarters of what 2000 bytes cost."""
+    """Slow beyond 1000 bytes: 3 of 4 blocks of 500 bytes cost three quarters of what 2000 bytes
+    cost."""
     bent = Gap(((0.0, 0.0), (1000.0, 1.0), (2000.0, 11.0)))
     costs = Costs(copy=line(0, 0), messages={("put", NEAR): bent}, barrier=0.0)
     parts = communication_model.predict(Exchange("put-scan", "xor", near=3, remote=0, block_bytes=500.0), costs)
@@ -124,7 +128,8 @@ def test_what_cannot_be_predicted_has_a_reason(strategy: str, costs: Costs, reas
 # ---- from records
 
 BY_HAND_SECONDS = (2 + (1 + 2) + (2 + 2) + 3) * MICRO
-"""Of sort_with_model: a block of 2000 bytes is copied, one is put, two places claimed, a barrier."""
+"""Of sort_with_model: a block of 2000 bytes is copied, one is put, two places claimed, a
+barrier."""
 CELL = {"program": "sort", "ranks": 2}
 
 
@@ -200,7 +205,8 @@ def test_nothing_is_predicted_from_what_was_wrong_or_without_a_model(tmp_path: P
 
 
 def test_a_message_costs_what_the_slowest_rank_takes(tmp_path: Path) -> None:
-    """A rank takes 10 us on average, all have met after 19, of which the barrier is 4: 15. Below a barrier: 10."""
+    """A rank takes 10 us on average, all have met after 19, of which the barrier is 4: 15. Below a
+    barrier: 10."""
     shift = parameter("shift", 10.0, over="put", pair="near", bytes=8)
     rma = parameter("shift", 10.0, over="rma", pair="near", bytes=8)
     for result in (shift, rma):

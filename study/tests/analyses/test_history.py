@@ -18,7 +18,8 @@ from stored_launches import halo, import_published_images, json_of, store_launch
 
 @pytest.fixture
 def nightly(tmp_path: Path) -> Store:
-    """Twenty nights; from the twelfth on, persistent is 30 % slower. Sessions are stored in no order of time."""
+    """Twenty nights; from the twelfth on, persistent is 30 % slower. Sessions are stored in no
+    order of time."""
     store = Store(tmp_path / "results")
     generator = random.Random(8)
     nights = list(range(1, 21))

@@ -1,4 +1,5 @@
-"""Means with extremes and an interval, and what was counted: as calculated by hand, in show and in the report."""
+"""Means with extremes and an interval, and what was counted: as calculated by hand, in show and in
+the report."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def test_mean_extremes_and_interval_are_those_of_launches(store: Store) -> None:
     assert first.factors["environment"] == {"LONGSHORE_PIN": "compact"}
     assert (first.mean, first.smallest, first.largest) == pytest.approx((7 / 3, 1.0, 4.0))
     assert first.geometric == pytest.approx(2.0)
-    # Logarithms -log 2, 0, log 2 around it: standard deviation log 2, standard error log 2 / sqrt 3.
+    # Logarithms -log 2, 0, log 2 around it: standard deviation log 2, standard error log 2 / sqrt
+    # 3.
     half = STUDENT_975_OF_2 * math.log(2) / math.sqrt(3)
     assert first.interval == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)), rel=1e-6)
     assert second.mean == pytest.approx(14 / 3)

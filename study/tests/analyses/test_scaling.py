@@ -1,4 +1,5 @@
-"""Scaling over ranks and nodes: figures per node, efficiency by its definition, and both as tables and plots."""
+"""Scaling over ranks and nodes: figures per node, efficiency by its definition, and both as tables
+and plots."""
 
 from __future__ import annotations
 
@@ -197,7 +198,8 @@ def test_efficiencies_of_single_launches_say_why_they_have_no_intervals(tmp_path
     "values", [{1: 1.7e308, 2: 5e-324, 4: 1.7e308}, {1: 5e-324, 2: 5e-324}, {8: 1.7e308, 4096: 1.7e308}]
 )
 def test_figures_at_the_ends_of_what_a_number_holds_have_a_curve(tmp_path: Path, values: dict[int, float]) -> None:
-    """A rate of keys per node is a fraction of 5e-324, which is 0, and 1.7e308 MiB/s of 4096 ranks are infinite."""
+    """A rate of keys per node is a fraction of 5e-324, which is 0, and 1.7e308 MiB/s of 4096 ranks
+    are infinite."""
     store = Store(tmp_path)
     for ranks, value in values.items():
         for index in range(3):

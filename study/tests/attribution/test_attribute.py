@@ -1,4 +1,5 @@
-"""From a change to its cause: rules that say where it lies, the study that tests them, and what its result says."""
+"""From a change to its cause: rules that say where it lies, the study that tests them, and what its
+result says."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def test_noise_is_associated_with_nothing() -> None:
 
 
 def test_the_price_of_conditions_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it a search over hundreds of conjunctions takes noise for a rule: the test above can fail."""
+    """Without it a search over hundreds of conjunctions takes noise for a rule: the test above can
+    fail."""
     tables = [cases(random.Random(seed), lambda _: 0.0, sd=0.15) for seed in range(8)]
     assert sum(bool(find_rules(table, 0.05)[0]) for table in tables) == 0
     monkeypatch.setattr("longshore_study.attribution.rules._Candidate.price", 0.0)
@@ -163,7 +165,8 @@ def test_what_differs_in_provenance_is_a_candidate(tmp_path: Path, capsys: pytes
 
 
 def test_attribute_blames_nothing_that_compare_hides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the user names, what is measured anew, what a failed launch alone has, and what rows differ in by chance."""
+    """What the user names, what is measured anew, what a failed launch alone has, and what rows
+    differ in by chance."""
     store = Store(tmp_path / "results")
     generator = random.Random(8)
     for tag, session, mode in itertools.product(("old", "new"), "abc", ("waitall", "persistent")):
@@ -258,7 +261,8 @@ def test_the_confirming_study_tells_the_cause(
 
 @pytest.mark.simulation
 def test_the_cause_is_called_so_at_the_promised_rate(tmp_path: Path) -> None:
-    """A hypothesis that is false by a hair, on the margin, is confirmed in at most one of twenty cases."""
+    """A hypothesis that is false by a hair, on the margin, is confirmed in at most one of twenty
+    cases."""
     confirm = tmp_path / "confirm.toml"
     confirm.write_text(
         '[study]\nname = "halobench-confirm"\n[[pattern]]\nprogram = "halo"\nbetween = { ranks = 2 }\n'

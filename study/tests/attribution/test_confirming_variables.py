@@ -1,5 +1,6 @@
-"""From two tags to the cause, where that is a variable of the environment: a study is run in two states, attributed,
-and the confirming study that was written is run as it says. A stand-in for longshore-bench obeys the variable."""
+"""From two tags to the cause, where that is a variable of the environment: a study is run in two
+states, attributed, and the confirming study that was written is run as it says. A stand-in for
+longshore-bench obeys the variable."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A slowdown of 8 % is found and attributed, one of 1 % is not called one, and a state compared with itself has none:
-at a margin of 5 %, in nine of ten studies at least. The noise is that of real machines: days, launches, and now and
-then a launch with a bad placement. planted/planted_slowdown.py does the same with real measurements, by hand.
+"""A slowdown of 8 % is found and attributed, one of 1 % is not called one, and a state compared
+with itself has none: at a margin of 5 %, in nine of ten studies at least. The noise is that of real
+machines: days, launches, and now and then a launch with a bad placement.
+planted/planted_slowdown.py does the same with real measurements, by hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Every verb, also one that is added later: help with examples, `--json`, one line for a typing mistake."""
+"""Every verb, also one that is added later: help with examples, `--json`, one line for a typing
+mistake."""
 
 from __future__ import annotations
 

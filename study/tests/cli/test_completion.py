@@ -1,4 +1,5 @@
-"""Completion by the Tab key: what is offered, and that the scripts work in the shells that are here."""
+"""Completion by the Tab key: what is offered, and that the scripts work in the shells that are
+here."""
 
 from __future__ import annotations
 
@@ -118,7 +119,8 @@ def test_the_scripts_are_right_in_their_shells(shell: str) -> None:
 
 
 def zsh_offers(tmp_path: Path, *words: str) -> list[str]:
-    """What the function gives to zsh, which quotes and inserts it: the completion system itself needs a terminal."""
+    """What the function gives to zsh, which quotes and inserts it: the completion system itself
+    needs a terminal."""
     script = (
         "compdef() { registered=$2 }; _files() { print FILES }; compadd() { print -rl -- ${(P)2} }\n"
         'eval "$(longshore completion zsh)"; [[ $registered == longshore ]] || exit 1\n'

@@ -1,4 +1,5 @@
-"""Comparison from stored launches to verdicts and exit status: designs, controls, bounds, and what is missing."""
+"""Comparison from stored launches to verdicts and exit status: designs, controls, bounds, and what
+is missing."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ def figures(values: list[float], launches: list[str], session: str = "day", bett
 
 def test_launches_that_measured_both_are_compared_with_themselves() -> None:
     noise = random.Random(1)
-    # Launches differ by a factor of two; within each the second variant is 10 % faster, give or take 1 %.
+    # Launches differ by a factor of two; within each the second variant is 10 % faster, give or
+    # take 1 %.
     levels = [exp(noise.gauss(0, 0.5)) for _ in range(8)]
     gains = [1.1 * exp(noise.gauss(0, 0.01)) for _ in levels]
     names = [f"l{k}" for k in range(8)]

@@ -1,5 +1,6 @@
-"""The pulse of the machine as a covariate: the formulas against a regression by numpy; power where the pulse shows the
-noise; false alarms as rare as promised; and a pulse that the new state itself made slower explains nothing away.
+"""The pulse of the machine as a covariate: the formulas against a regression by numpy; power where
+the pulse shows the noise; false alarms as rare as promised; and a pulse that the new state itself
+made slower explains nothing away.
 """
 
 from __future__ import annotations
@@ -138,7 +139,8 @@ def test_what_the_pulse_shows_is_no_noise_any_more(mood: Callable[[random.Random
 
 
 def test_two_kinds_of_launches_have_a_level_each() -> None:
-    """Cores near each other and far: from one to the other figures follow the pulse less than within each."""
+    """Cores near each other and far: from one to the other figures follow the pulse less than
+    within each."""
     machine = Machine(near_and_far, slope=0.6, bent=0.4)
     studies = range(STUDIES // 5)
     found = [compared(machine, k, {"persistent": 0.08}) for k in studies]
@@ -152,7 +154,8 @@ def test_two_kinds_of_launches_have_a_level_each() -> None:
 @pytest.mark.parametrize("mood", [smooth, bimodal, near_and_far])
 @pytest.mark.parametrize("felt", [1.0, 0.3, 0.0])
 def test_false_alarms_are_as_rare_as_promised(mood: Callable[[random.Random], float], felt: float) -> None:
-    """The worst case: all rows on the margin. Pulses that show all of the mood, a part of it, and nothing."""
+    """The worst case: all rows on the margin. Pulses that show all of the mood, a part of it, and
+    nothing."""
     on_margin = dict.fromkeys(MODES, 0.05)
     alarms = sum(
         any(row.verdict == "regressed" for row in compared(Machine(mood, felt=felt), seed, on_margin).rows)
@@ -162,7 +165,8 @@ def test_false_alarms_are_as_rare_as_promised(mood: Callable[[random.Random], fl
 
 
 def test_a_pulse_that_the_new_state_made_slower_explains_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All messages became slower, those of the pulse most: the rows have regressed, and are not called the same."""
+    """All messages became slower, those of the pulse most: the rows have regressed, and are not
+    called the same."""
     machine = Machine(lambda generator: generator.gauss(0, 0.05), slope=0.8)
     slower = dict.fromkeys(MODES, 0.3)
     found = compared(machine, 1, slower, pulse_slower=0.4)

@@ -133,8 +133,8 @@ def test_variants_in_launches_of_their_own_are_compared_by_session(
 def test_launches_in_turns_are_compared_within_their_session(
     results: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two stacks, in launches of their own but in random order: one session can tell them apart. One after the other, a
-    session could tell a stack from a bad hour no more."""
+    """Two stacks, in launches of their own but in random order: one session can tell them apart.
+    One after the other, a session could tell a stack from a bad hour no more."""
     generator = random.Random(4)
     own = {"faster": {"stack": "a"}, "than": {"stack": "b"}}
     for session, alternating in (("turns", True), ("blocks", False)):

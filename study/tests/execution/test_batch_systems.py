@@ -1,5 +1,6 @@
-"""Batch systems that cannot be had here: stand-ins for qsub, qstat and flux that keep their grammar and run the job's
-script in a shell, so that what is tested is the job and not the text of a command. Slurm is real, in test_slurm.py."""
+"""Batch systems that cannot be had here: stand-ins for qsub, qstat and flux that keep their grammar
+and run the job's script in a shell, so that what is tested is the job and not the text of a
+command. Slurm is real, in test_slurm.py."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Other people's programs in a study: started in the same random order, by the study's launcher where they want one,
-their output read from screen or file; and what a hostile one can do, which is nothing."""
+"""Other people's programs in a study: started in the same random order, by the study's launcher
+where they want one, their output read from screen or file; and what a hostile one can do, which is
+nothing."""
 
 from __future__ import annotations
 

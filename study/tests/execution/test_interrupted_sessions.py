@@ -1,4 +1,5 @@
-"""A session that is killed at any instant, and two at once: nothing recorded is lost, nothing half-written is believed.
+"""A session that is killed at any instant, and two at once: nothing recorded is lost, nothing
+half-written is believed.
 
 Real processes, SIGKILL at instants drawn anew each time (the seed is fixed, what it meets is not).
 """
@@ -29,9 +30,10 @@ WRITERS_KILLED = 200
 WORKERS = 2
 WAIT_SECONDS = 300
 
-# Forks a writer for each delay: it stores launches of the size of real ones as fast as it can, and says of each that it
-# is stored once it is; whoever reads that may rely on it. After the delay, counted from the first launch, it is killed.
-# It stands for `run`, whose launches end through the same call of the same store; forked, since 200 starts take long.
+# Forks a writer for each delay: it stores launches of the size of real ones as fast as it can, and
+# says of each that it is stored once it is; whoever reads that may rely on it. After the delay,
+# counted from the first launch, it is killed. It stands for `run`, whose launches end through the
+# same call of the same store; forked, since 200 starts take long.
 WRITERS = """
 import json, os, signal, sys, time
 from longshore_study.store.launch_store import Store
@@ -93,7 +95,8 @@ def test_killed_at_two_hundred_instants_nothing_is_lost_and_nothing_half_written
 
 
 def test_a_writer_that_writes_in_place_would_be_found_out(tmp_path: Path) -> None:
-    """The injected fault: a file that grows under its own name is believed, until its last line is missed."""
+    """The injected fault: a file that grows under its own name is believed, until its last line is
+    missed."""
     folder = Store(tmp_path).session_path("s", "t", "a")
     folder.mkdir(parents=True)
     whole = [
@@ -108,7 +111,8 @@ def test_a_writer_that_writes_in_place_would_be_found_out(tmp_path: Path) -> Non
 
 
 def test_two_stores_that_take_the_same_name_at_once_lose_nothing(tmp_path: Path) -> None:
-    """Two hosts whose marks do not see each other run the same launches: each launch of each has a file."""
+    """Two hosts whose marks do not see each other run the same launches: each launch of each has a
+    file."""
     code = (
         "import sys\n"
         "from longshore_study.store.launch_store import Store\n"
@@ -275,7 +279,8 @@ RUNS_KILLED = 9
 
 @pytest.mark.thorough
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> None:
-    """Kill -9 of `longshore run` at random instants, from its start on; the same line again goes on each time."""
+    """Kill -9 of `longshore run` at random instants, from its start on; the same line again goes on
+    each time."""
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     bench = tmp_path / "longshore-bench"
     fake = Path(__file__).parents[1] / "fake_bench.py"

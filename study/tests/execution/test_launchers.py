@@ -173,7 +173,8 @@ def test_srun_and_flux_have_their_words() -> None:
 
 
 def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the soname that the program is linked with; where the site has a default, it is left to the site."""
+    """By the soname that the program is linked with; where the site has a default, it is left to
+    the site."""
     (tmp_path / "srun").write_text("#!/bin/sh\necho 'MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix'\n")
     (tmp_path / "scontrol").write_text('#!/bin/sh\necho "MpiDefault              = $DEFAULT"\n')
     for name in ("srun", "scontrol"):

@@ -1,6 +1,8 @@
-"""Sessions as a user runs them: the real `longshore` process, a stand-in for longshore-bench, real signals.
+"""Sessions as a user runs them: the real `longshore` process, a stand-in for longshore-bench, real
+signals.
 
-Each test says what must hold after something went wrong: what is recorded, what is run again, which exit status.
+Each test says what must hold after something went wrong: what is recorded, what is run again, which
+exit status.
 """
 
 from __future__ import annotations
@@ -185,7 +187,8 @@ def test_a_signal_ends_the_launch_at_hand_and_loses_nothing(place: Place, number
 
 
 def test_in_the_background_of_a_script_sigint_counts_and_under_nohup_sighup_does_not(place: Place) -> None:
-    """A shell without job control starts background programs with SIGINT ignored; nohup ignores SIGHUP."""
+    """A shell without job control starts background programs with SIGINT ignored; nohup ignores
+    SIGHUP."""
     code = (
         "import signal, sys\n"
         "for number in (signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
@@ -419,7 +422,8 @@ def test_a_study_with_steps_is_run_shown_and_reported(place: Place) -> None:
         (1, "serial"), (1, "tbb"), (2, "serial"), (2, "tbb"),
     ]  # fmt: skip
     first = [row for row in table["rows"] if row["column"]["tasks"] == "serial" and row["column"]["ranks"] == 1]
-    # The stand-in's figures are 10 / (1 + place in the cross product), and one of two launches failed.
+    # The stand-in's figures are 10 / (1 + place in the cross product), and one of two launches
+    # failed.
     assert [row["value"] for row in first] == pytest.approx([10 / 1, 10 / 3, 10 / 4])
     assert [row["launches"] for row in first] == [1, 1, 1]
     assert first[1]["gain"]["ratio"] == pytest.approx(1 / 3)
@@ -609,7 +613,8 @@ def test_a_kept_study_file_that_cannot_be_read_is_no_complete_session(place: Pla
 
 
 def test_names_that_are_no_text_are_names_all_the_same(place: Place) -> None:
-    """Folders and tags are bytes; what a launch tells of them must still be a record that can be read."""
+    """Folders and tags are bytes; what a launch tells of them must still be a record that can be
+    read."""
     where = os.fsdecode(os.fsencode(place.folder) + b"/caf\xe9")
     tag = os.fsdecode(b"image \xfe")
     words = ("--store", where, "run", "study.toml", "--session", "s", "--tag", tag)
@@ -633,8 +638,8 @@ def test_names_that_are_no_text_are_names_all_the_same(place: Place) -> None:
 def test_what_fails_for_want_of_space_is_not_recorded_as_failed(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The records of a launch were cut off by a full disk; once they are removed, there would be space to say that it
-    failed, and the study would go on failing."""
+    """The records of a launch were cut off by a full disk; once they are removed, there would be
+    space to say that it failed, and the study would go on failing."""
     for name, value in place.environment({"FAKE_BENCH": "sort=truncate"}).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place.folder)

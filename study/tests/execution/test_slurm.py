@@ -1,4 +1,5 @@
-"""Studies under a real Slurm: munged, slurmctld and two slurmd on this machine, jobs that really run."""
+"""Studies under a real Slurm: munged, slurmctld and two slurmd on this machine, jobs that really
+run."""
 
 from __future__ import annotations
 
@@ -159,7 +160,8 @@ def test_a_job_runs_the_whole_session(place: Place) -> None:
 
 
 def test_a_job_stops_before_its_time_limit_and_the_next_one_goes_on(place: Place) -> None:
-    """18 launches of a second and more do not fit into 10 s; two jobs, one after the other, make more of them."""
+    """18 launches of a second and more do not fit into 10 s; two jobs, one after the other, make
+    more of them."""
     place.write(BATCH.format(limit="12s") + "jobs = 3\n")
     done = place.run(FAKE_BENCH_SECONDS="0.7")
     assert done.returncode == 0, done.stderr

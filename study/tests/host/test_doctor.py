@@ -1,4 +1,5 @@
-"""The doctor, on machines made of files: what each check says of a good, a bad and an absent one."""
+"""The doctor, on machines made of files: what each check says of a good, a bad and an absent
+one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Communication stacks: what is found of installations made for the test, building with what is really here, and
-studies in which a stack is a factor."""
+"""Communication stacks: what is found of installations made for the test, building with what is
+really here, and studies in which a stack is a factor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Importers of other people's programs: outputs as real versions print them, written by hand from that form."""
+"""Importers of other people's programs: outputs as real versions print them, written by hand from
+that form."""
 
 from __future__ import annotations
 

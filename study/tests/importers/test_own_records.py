@@ -1,4 +1,5 @@
-"""`import longshore-bench`: launches that something else than `longshore run` started are as good as its own."""
+"""`import longshore-bench`: launches that something else than `longshore run` started are as good
+as its own."""
 
 from __future__ import annotations
 

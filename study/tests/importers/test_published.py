@@ -1,4 +1,5 @@
-"""The published outputs, from the files as they were printed to the verdicts: what README promises first."""
+"""The published outputs, from the files as they were printed to the verdicts: what README promises
+first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The published table of STREAM by layer and step of the work: every figure read, every mistake named with its line."""
+"""The published table of STREAM by layer and step of the work: every figure read, every mistake
+named with its line."""
 
 from __future__ import annotations
 

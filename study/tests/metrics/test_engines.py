@@ -1,4 +1,5 @@
-"""What engines did: read from records, shown as a table and in the report; what is missing is not invented."""
+"""What engines did: read from records, shown as a table and in the report; what is missing is not
+invented."""
 
 from __future__ import annotations
 

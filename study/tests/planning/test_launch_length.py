@@ -33,7 +33,8 @@ between = {{ transport = "mpi", ranks = 2 }}
 
 @dataclass(frozen=True)
 class Machine:
-    """Standard deviations of a launch's own draw, of repetitions, and of what lasts for some repetitions; costs."""
+    """Standard deviations of a launch's own draw, of repetitions, and of what lasts for some
+    repetitions; costs."""
 
     launch: float = 0.0
     repetition: float = 0.0

@@ -222,7 +222,8 @@ def test_what_tags_differ_by_is_no_noise_of_sessions() -> None:
         each = [launch for s, log in enumerate(sessions) for launch in stored(row, str(s), [math.exp(log)] * 2)]
         return [replace(launch, tag=tag) for launch in each]
 
-    # The new tag is slower by 0.5 in both rows; its sessions differ as those of the old one, each row by its own.
+    # The new tag is slower by 0.5 in both rows; its sessions differ as those of the old one, each
+    # row by its own.
     old = [*of_tag("old", "a", 0.0, 0.1), *of_tag("old", "b", 0.1, 0.0)]
     new = [*of_tag("new", "a", 0.5, 0.6), *of_tag("new", "b", 0.6, 0.5)]
     both = spread_of([*old, *new])
@@ -241,5 +242,6 @@ def test_more_sessions_find_smaller_differences() -> None:
     assert all(one > 0.05 for one in found), "nothing within the margin is called regressed"
     variants = prospects.smallest_between_variants()
     assert variants is not None
-    # About 2.8 standard errors of a paired difference of three launches, and a little for few degrees of freedom.
+    # About 2.8 standard errors of a paired difference of three launches, and a little for few
+    # degrees of freedom.
     assert 2.8 * 0.03 * math.sqrt(2 / 3) < variants < 4.0 * 0.03 * math.sqrt(2 / 3)

@@ -1,5 +1,6 @@
-"""What `plan` promises is what `compare` keeps: power within five points, by simulated studies that go the whole way
-from figures to verdicts. LONGSHORE_SIMULATIONS multiplies their number, for a longer look by hand.
+"""What `plan` promises is what `compare` keeps: power within five points, by simulated studies that
+go the whole way from figures to verdicts. LONGSHORE_SIMULATIONS multiplies their number, for a
+longer look by hand.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def test_the_planned_difference_is_found_in_four_of_five_studies(sessions: int, 
 
 
 def test_beside_an_inconclusive_row_stands_what_it_could_have_found() -> None:
-    """The number is the row's own, from its own standard error; over many studies four of five such slowdowns show."""
+    """The number is the row's own, from its own standard error; over many studies four of five such
+    slowdowns show."""
     generator = random.Random(9)
     spread = Spread(0.02, 0.02, "")
     told = []

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""A slowdown planted in real measurements: does the tool find the one that matters, and only that one?
+"""A slowdown planted in real measurements: does the tool find the one that matters, and only that
+one?
 
     study/tests/planted/planted_slowdown.py --repetitions 10
 
-Mode persistent of the halo exchange is delayed by 8 %, mode neighbor by 1 %, by a library that is preloaded into
-longshore-bench (delay.c; how long 8 % are is measured first). In each repetition the planted state is compared with the
-plain one, at a margin of 5 %: the first must be regressed and attributed to its mode, the second must not be regressed;
-and the plain state with itself, measured under another tag in the same turns: nothing may be regressed. An hour on a
-quiet machine; needs mpicc and an MPI.
+Mode persistent of the halo exchange is delayed by 8 %, mode neighbor by 1 %, by a library that is
+preloaded into longshore-bench (delay.c; how long 8 % are is measured first). In each repetition the
+planted state is compared with the plain one, at a margin of 5 %: the first must be regressed and
+attributed to its mode, the second must not be regressed; and the plain state with itself, measured
+under another tag in the same turns: nothing may be regressed. An hour on a quiet machine; needs
+mpicc and an MPI.
 
-What it takes is the machine's: on a virtual one, whose cores are near each other in some launches and far in others,
-figures of 32^3 cells differ by 14 % from launch to launch, and by 3 % where the pulse of the machine is taken out; then
-26 launches of each state show 8 % beyond a margin of 5 %.
+What it takes is the machine's: on a virtual one, whose cores are near each other in some launches
+and far in others, figures of 32^3 cells differ by 14 % from launch to launch, and by 3 % where the
+pulse of the machine is taken out; then 26 launches of each state show 8 % beyond a margin of 5 %.
 """
 
 from __future__ import annotations
@@ -112,7 +114,8 @@ def _run(store: Path, study: Path, programs: tuple[str, str], state: _State, ses
 
 
 def _calibrated(folder: Path, bench: str, args: argparse.Namespace) -> dict[str, float]:
-    """Nanoseconds a call that make each mode slower by its share; a delay on trial tells calls in an exchange."""
+    """Nanoseconds a call that make each mode slower by its share; a delay on trial tells calls in
+    an exchange."""
     study, seconds = _study(folder / "calibration.toml", args, CALIBRATING), {}
     for tag, environment in (("plain", {}), ("probe", {name: f"{PROBE_NS}" for name, _ in DELAYED.values()})):
         _run(folder / "calibration", study, (bench, args.mpirun), _State(tag, environment), "s")
@@ -138,7 +141,8 @@ Outcome = dict[str, Any]
 def _repetition(
     store: Path, bench: str, args: argparse.Namespace, planted: dict[str, str], number: int
 ) -> list[Outcome]:
-    """All states in turns, in random order: a machine that drifts does so under each. One outcome per comparison."""
+    """All states in turns, in random order: a machine that drifts does so under each. One outcome
+    per comparison."""
     store.mkdir()
     generator = random.Random(number)
     states = [_State("before", {}), _State("same", {}), _State("after", planted)]

@@ -1,4 +1,5 @@
-"""The plots of the page as files for a paper: nothing lost, nothing outside, and readable by others."""
+"""The plots of the page as files for a paper: nothing lost, nothing outside, and readable by
+others."""
 
 from __future__ import annotations
 

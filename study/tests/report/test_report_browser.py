@@ -1,4 +1,5 @@
-"""The page in a real browser, headless Chromium: what only a browser can tell (script, style, downloads, printing)."""
+"""The page in a real browser, headless Chromium: what only a browser can tell (script, style,
+downloads, printing)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`longshore report` as it is called: on the published outputs, on two studies, and on nothing at all."""
+"""`longshore report` as it is called: on the published outputs, on two studies, and on nothing at
+all."""
 
 from __future__ import annotations
 

@@ -83,7 +83,8 @@ def test_a_figure_above_its_bound_is_told_and_never_wins(tmp_path: Path) -> None
 
 
 def test_controls_of_the_session_bound_what_is_as_large_as_theirs(tmp_path: Path) -> None:
-    """Control cells are launches of their own. What fits in caches may be faster than memory copy."""
+    """Control cells are launches of their own. What fits in caches may be faster than memory
+    copy."""
     store = Store(tmp_path)
     store_one(store, [result("control", {"kernel": "copy"}, "bandwidth", 10.0, "GB/s")], program="control")
     large = result("stream", {"elements": 10**8}, "bandwidth", 90.0, "GB/s")

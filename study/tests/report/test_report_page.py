@@ -68,7 +68,8 @@ def test_one_tag_alone_has_no_ratios_and_speaks_of_winners(solo: Facts) -> None:
     rows = {row.one("th").text: row for row in section.one("tbody").all("tr")}
     patterns = ("Stream", "Gather", "Halo exchange")
     assert set(rows) == {f"{pattern} {transport}" for pattern in patterns for transport in ("threads", "mpi")}
-    # 12 GB/s counted as 16 bytes per request are 18 GB/s moved, of a memory copy of 20 GB/s; with 2 % of noise.
+    # 12 GB/s counted as 16 bytes per request are 18 GB/s moved, of a memory copy of 20 GB/s; with 2
+    # % of noise.
     assert re.search(r"1[12]\.\d GB/s(8[89]|9[0-3]) %direct", rows["Gather threads"].text)
     bar, copy = rows["Gather threads"].one("rect", "bar"), rows["Gather threads"].one("line", "bound")
     told = float(rows["Gather threads"].one(class_="c-share").text.split()[0]) / 100

@@ -1,4 +1,5 @@
-"""The section of the report about steps: every figure, its bar and its gain, and what is missing."""
+"""The section of the report about steps: every figure, its bar and its gain, and what is
+missing."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def section(facts: Facts) -> Tag:
 
 @pytest.fixture
 def facts(tmp_path: Path) -> Facts:
-    """Two layers: one gains with the second step, the other loses and lacks the third. Memory copy is 20 GB/s."""
+    """Two layers: one gains with the second step, the other loses and lacks the third. Memory copy
+    is 20 GB/s."""
     store = Store(tmp_path)
     for index, level in enumerate((0.98, 1.0, 1.02)):
         results = [control("copy", 20.0)]

@@ -1,5 +1,6 @@
-"""Steps in series: found where they are, and not where noise is skewed, bimodal, heavy-tailed, resembles its past or
-drifts. Fixed seeds; LONGSHORE_SIMULATIONS multiplies the number of simulated histories, for a longer look by hand.
+"""Steps in series: found where they are, and not where noise is skewed, bimodal, heavy-tailed,
+resembles its past or drifts. Fixed seeds; LONGSHORE_SIMULATIONS multiplies the number of simulated
+histories, for a longer look by hand.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def false_alarms(noise: Noise, sessions: int, sd: float, rows: int) -> float:
 @pytest.mark.parametrize("noise", KINDS, ids=[kind.__name__ for kind in KINDS])
 @pytest.mark.parametrize("sd", [0.03, 0.08])
 def test_noise_is_no_step(noise: Noise, sd: float) -> None:
-    """At most 5 %, within two standard errors of a simulation of this size, for each length and number of rows."""
+    """At most 5 %, within two standard errors of a simulation of this size, for each length and
+    number of rows."""
     cases = [(sessions, rows) for sessions in (5, 12, 40) for rows in (1, 6)]
     rates = {case: false_alarms(noise, case[0], sd, case[1]) for case in cases}
     allowed = 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / TABLES)
@@ -83,7 +85,8 @@ def test_noise_is_no_step(noise: Noise, sd: float) -> None:
 
 @pytest.mark.simulation
 def test_the_order_of_sessions_has_to_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it a t test takes two bad days in a row of a skewed series for a step: the test above can fail."""
+    """Without it a t test takes two bad days in a row of a skewed series for a step: the test above
+    can fail."""
     asked = sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15))
     monkeypatch.setattr(change_points, "_order_p", lambda *_: 0.0)
     assert sum(false_alarms(skewed, 40, sd, 6) for sd in (0.08, 0.15)) > asked + 0.1
@@ -91,7 +94,8 @@ def test_the_order_of_sessions_has_to_be_asked(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.simulation
 def test_the_correlation_must_not_be_thought_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that wanders far is taken for one with steps where its memory is drawn to what is assumed of others."""
+    """A machine that wanders far is taken for one with steps where its memory is drawn to what is
+    assumed of others."""
     careful = false_alarms(wandering_far, 60, 0.08, 6)
     monkeypatch.setattr(change_points, "pooled_correlation", lambda _: 0.4)
     assert false_alarms(wandering_far, 60, 0.08, 6) > careful + 0.1

@@ -1,4 +1,5 @@
-"""The prior of variances against a direct computation with scipy, and what limits the degrees of freedom."""
+"""The prior of variances against a direct computation with scipy, and what limits the degrees of
+freedom."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""False alarms at most at the promised rate, by simulation with fixed seeds: the reason for the two corrections in
-stats/moderated.py, and their proof. The worst case is simulated: every cell lies exactly on the margin, where the
-verdict 'regressed' is wrong by a hair; inside the margin there are fewer false alarms.
+"""False alarms at most at the promised rate, by simulation with fixed seeds: the reason for the two
+corrections in stats/moderated.py, and their proof. The worst case is simulated: every cell lies
+exactly on the margin, where the verdict 'regressed' is wrong by a hair; inside the margin there are
+fewer false alarms.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ FEWER = TABLES * 2 // 5  # 1.55 %
 
 @dataclass(frozen=True)
 class Noise:
-    """Standard deviations of log figures: of a cell in a session, what all cells of a session share, how much cells
-    differ in theirs (of the logarithm), and of launches."""
+    """Standard deviations of log figures: of a cell in a session, what all cells of a session
+    share, how much cells differ in theirs (of the logarithm), and of launches."""
 
     cell: float = 0.02
     common: float = 0.0
@@ -75,7 +76,8 @@ def test_at_most_one_table_in_twenty_has_a_false_alarm(sessions: int, noise: Noi
     ("cells", "noise"), [(40, Noise(uneven=0.5)), (8, Noise(common=0.06))], ids=["uneven", "shared"]
 )
 def test_the_corrections_are_needed(cells: int, noise: Noise, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without them the plain recipe gives the false alarms that moderated.py speaks of: the test above can fail."""
+    """Without them the plain recipe gives the false alarms that moderated.py speaks of: the test
+    above can fail."""
     corrected = false_alarm_rate(cells, 2, noise)
     monkeypatch.setattr(moderated, "_CAUTION", 1e-9)
     monkeypatch.setattr(moderated, "pooled_df", lambda effects: float(sum(e.df for e in effects)))
@@ -122,8 +124,9 @@ def test_noise_need_not_be_normal(
 
 @pytest.mark.parametrize("sessions", [2, 3, 6])
 def test_a_machine_that_drifts_is_no_regression(sessions: int) -> None:
-    """Its level resembles that of the hour before (autoregressive, 0.7), and sinks by 1 % a session; the two tags are
-    measured one after the other in each session, in random order, and share what all rows of an hour share."""
+    """Its level resembles that of the hour before (autoregressive, 0.7), and sinks by 1 % a
+    session; the two tags are measured one after the other in each session, in random order, and
+    share what all rows of an hour share."""
     generator = random.Random(f"drift {sessions}")
     on_margin = -math.log1p(MARGIN)
     alarms = 0
@@ -181,7 +184,8 @@ def test_one_loss_among_healthy_cells_is_found_alone() -> None:
 
 @pytest.mark.parametrize(("uneven", "launches"), [(0.0, 2), (0.0, 5), (0.5, 3), (0.5, 5)])
 def test_launches_of_one_session_in_turns(uneven: float, launches: int) -> None:
-    """Cells of one launch share its luck: half of the variance of a launch is common to its cells."""
+    """Cells of one launch share its luck: half of the variance of a launch is common to its
+    cells."""
     generator = random.Random(f"turns {uneven} {launches}")
     alarms = 0
     for _ in range(TABLES):
@@ -201,7 +205,8 @@ def test_launches_of_one_session_in_turns(uneven: float, launches: int) -> None:
 @pytest.mark.parametrize("noise", [Noise(), Noise(common=0.02), Noise(uneven=0.5)], ids=["even", "shared", "uneven"])
 @pytest.mark.parametrize(("old", "new"), [(2, 2), (4, 1), (3, 5)])
 def test_sessions_of_their_own_on_each_side(old: int, new: int, noise: Noise) -> None:
-    """Unpaired: 4 against 1 takes the new side's variance from the old sessions, which here is right."""
+    """Unpaired: 4 against 1 takes the new side's variance from the old sessions, which here is
+    right."""
     generator = random.Random(f"unpaired {old} {new} {noise}")
     alarms = 0
     for _ in range(TABLES):

@@ -1,4 +1,5 @@
-"""Whatever a stored file has become, every verb that reads it ends with a status and no traceback."""
+"""Whatever a stored file has become, every verb that reads it ends with a status and no
+traceback."""
 
 from __future__ import annotations
 

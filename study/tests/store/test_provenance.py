@@ -1,5 +1,5 @@
-"""Where a launch ran: image, environment, firmware and libraries, kept with the session; and what of it differs is part
-of every comparison."""
+"""Where a launch ran: image, environment, firmware and libraries, kept with the session; and what
+of it differs is part of every comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The store: whole files or none, any name, nothing dropped in silence, samples only when asked for."""
+"""The store: whole files or none, any name, nothing dropped in silence, samples only when asked
+for."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def test_samples_are_read_when_asked_for(results: Store) -> None:
 
 
 def test_samples_cost_no_parsing(results: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thousand launches of sixteen variants and thirty repetitions: what is parsed is what is shown."""
+    """A thousand launches of sixteen variants and thirty repetitions: what is parsed is what is
+    shown."""
     parsed = []
     check = records.check
 
@@ -69,7 +71,8 @@ def test_samples_cost_no_parsing(results: Store, monkeypatch: pytest.MonkeyPatch
 
 
 def test_reading_a_store_holds_one_launch_at_a_time(results: Store) -> None:
-    """Memory is bounded by the largest launch, not by their number, also where samples are asked for."""
+    """Memory is bounded by the largest launch, not by their number, also where samples are asked
+    for."""
     for index in range(24):
         store_launch(results, "t", "s", [SAMPLE] * 1000, index=index)
     peaks = []

@@ -1,4 +1,5 @@
-"""Study files: what is read from a right one, and that each way of being wrong is said with its line."""
+"""Study files: what is read from a right one, and that each way of being wrong is said with its
+line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""docs/study.md tells the truth about the study file: its example is one, and its table has every key."""
+"""docs/study.md tells the truth about the study file: its example is one, and its table has every
+key."""
 
 from __future__ import annotations
 

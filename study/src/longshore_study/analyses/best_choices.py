@@ -1,7 +1,9 @@
-"""What a person wants to know first: which choice is the fastest, and which are within noise of it; how far that is
-from the bound; how near `auto` comes to it. Said in words, for `show --winners` and for the top of the report.
+"""What a person wants to know first: which choice is the fastest, and which are within noise of it;
+how far that is from the bound; how near `auto` comes to it. Said in words, for `show --winners` and
+for the top of the report.
 
-One answer per piece of work, place (one node, or several) and transport: what a user cannot choose freely.
+One answer per piece of work, place (one node, or several) and transport: what a user cannot choose
+freely.
 """
 
 from __future__ import annotations
@@ -101,7 +103,8 @@ def answers(ranked: Sequence[Entry]) -> list[Answer]:
     names = {pattern: _Names(ranked, pattern) for pattern in {entry.pattern for entry in ranked}}
     rivals = [_auto_and_fixed(group) for group in kept]
     pairs = [(group[0], other) for group in kept for other in group[1:]]
-    # All pairs at once: what is said of auto and of the fastest must not come of two estimates of the noise.
+    # All pairs at once: what is said of auto and of the fastest must not come of two estimates of
+    # the noise.
     pairs += [pair for pair in rivals if pair is not None and pair not in pairs]
     near = dict(zip(pairs, not_told_apart(pairs), strict=True))
     found = []
@@ -114,7 +117,8 @@ def answers(ranked: Sequence[Entry]) -> list[Answer]:
 
 
 def _auto_and_fixed(group: Sequence[Entry]) -> tuple[Entry, Entry] | None:
-    """The best entry with auto, and the best in which something else was set in its place; the better one first."""
+    """The best entry with auto, and the best in which something else was set in its place; the
+    better one first."""
     factor = LEFT_TO_AUTO.get(group[0].pattern, "")
     for entry in group:
         if entry.how.get(factor) == "auto":
@@ -134,7 +138,8 @@ def _judged(better: Entry, other: Entry, *, near: bool) -> Auto:
 
 
 def _differ_in(factor: str, one: Entry, other: Entry) -> bool:
-    """In nothing else that both have: a strategy may have factors of its own, such as the size of its buffers."""
+    """In nothing else that both have: a strategy may have factors of its own, such as the size of
+    its buffers."""
     return all(other.how[name] == value for name, value in one.how.items() if name != factor and name in other.how)
 
 
@@ -159,8 +164,8 @@ class _Names:
 
 
 def _levels_of(rows: Sequence[Mapping[str, Any]], order: Sequence[str]) -> list[str]:
-    """The factors that have several levels. A factor that only some rows have, with one level, tells nothing more:
-    such are the buffers of strategies that have some."""
+    """The factors that have several levels. A factor that only some rows have, with one level,
+    tells nothing more: such are the buffers of strategies that have some."""
     names = dict.fromkeys(name for name in order if any(name in row for row in rows))
     return [name for name in names if len({terminal.factor(row[name]) for row in rows if name in row}) > 1]
 

@@ -34,8 +34,8 @@ class Gap:
     """(bytes, seconds), ascending, at least one."""
 
     def seconds(self, size_bytes: float) -> float:
-        """On the line between the two measured sizes around; beyond the largest at the slope of the last two; never
-        below the smallest."""
+        """On the line between the two measured sizes around; beyond the largest at the slope of the
+        last two; never below the smallest."""
         sizes = [size for size, _ in self.points]
         place = bisect_right(sizes, size_bytes)
         if place == 0 or len(self.points) == 1:
@@ -82,7 +82,8 @@ class Exchange:
 
 
 Parts = dict[str, float]
-"""Seconds by what they go into: `copy`, `messages`, `claims`, `queue`, `barrier`. Their sum is the prediction."""
+"""Seconds by what they go into: `copy`, `messages`, `claims`, `queue`, `barrier`. Their sum is the
+prediction."""
 
 
 def predict(exchange: Exchange, costs: Costs) -> Parts:
@@ -108,14 +109,16 @@ def _put_scan(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _direct(exchange: Exchange, costs: Costs) -> Parts:
-    """As put-scan, without the blocks for the own node: these are where they belong when the phase begins."""
+    """As put-scan, without the blocks for the own node: these are where they belong when the phase
+    begins."""
     messages = sum(_train(_gap(costs, "put", pair), n, exchange) for pair, n in exchange.peers() if pair == REMOTE)
     return {"messages": messages, "barrier": _barrier(costs)}
 
 
 def _one_sided(exchange: Exchange, costs: Costs) -> Parts:
-    """MPI's one-sided calls for all blocks, the own one too. What was measured is an exchange of one block: a claim, a
-    put, two calls that set a counter back, of which each costs about as much as a claim, and a barrier."""
+    """MPI's one-sided calls for all blocks, the own one too. What was measured is an exchange of
+    one block: a claim, a put, two calls that set a counter back, of which each costs about as much
+    as a claim, and a barrier."""
     own, others = _barrier(costs), 0.0
     claim = 0.0
     for pair, count in exchange.peers():
@@ -133,8 +136,8 @@ def _channels(exchange: Exchange, costs: Costs) -> Parts:
 
 
 def _two_hop(exchange: Exchange, costs: Costs) -> Parts:
-    """To each rank of the own node what it is to have and to pass on; then to one rank of each other node what all of
-    this node have for it. What a rank passes on for itself it copies."""
+    """To each rank of the own node what it is to have and to pass on; then to one rank of each
+    other node what all of this node have for it. What a rank passes on for itself it copies."""
     node = exchange.near + 1
     nodes = exchange.ranks // node
     block = exchange.block_bytes
@@ -183,7 +186,8 @@ def _messages(exchange: Exchange, costs: Costs, over: str) -> float:
 
 
 def _copied(exchange: Exchange, costs: Costs, messages: float, call: str = "") -> Parts:
-    """With the own block, and a barrier at the end, which every exchange has. `call`: what moves the own block too."""
+    """With the own block, and a barrier at the end, which every exchange has. `call`: what moves
+    the own block too."""
     return {"copy": _own_block(exchange, costs, call), "messages": messages, "barrier": _barrier(costs)}
 
 
@@ -194,8 +198,9 @@ def _barrier(costs: Costs) -> float:
 def _train(gap: Gap, count: int, exchange: Exchange, message_bytes: float | None = None) -> float:
     """`count` messages, one after the other: of a block each, unless something else is said.
 
-    Each costs what a message of its size costs; and all of them at least what their bytes cost where as many bytes are
-    at work as in the whole exchange: blocks that fit into a cache one by one need not fit together.
+    Each costs what a message of its size costs; and all of them at least what their bytes cost
+    where as many bytes are at work as in the whole exchange: blocks that fit into a cache one by
+    one need not fit together.
     """
     block = exchange.block_bytes if message_bytes is None else message_bytes
     work = exchange.ranks * exchange.block_bytes
@@ -216,8 +221,9 @@ def _own_block(exchange: Exchange, costs: Costs, call: str = "") -> float:
 
 
 def _queue(exchange: Exchange, costs: Costs, over: str) -> float:
-    """Incast: all begin at one target, which takes their blocks one after the other; from then on they follow each
-    other from target to target. Only where a target has to take part: memory is written by who sends."""
+    """Incast: all begin at one target, which takes their blocks one after the other; from then on
+    they follow each other from target to target. Only where a target has to take part: memory is
+    written by who sends."""
     if exchange.remote < 2:
         return 0.0
     return (exchange.remote - 1) * _gap(costs, over, REMOTE).seconds(exchange.block_bytes)

@@ -1,8 +1,9 @@
-"""Figures over time: of each row the sessions of all tags in the order in which they were measured, and when the level
-changed. A point is a session of a tag, for sessions are what differs by chance (stats/change_points.py).
+"""Figures over time: of each row the sessions of all tags in the order in which they were measured,
+and when the level changed. A point is a session of a tag, for sessions are what differs by chance
+(stats/change_points.py).
 
-Known events are looked at first: those of events.toml, and the change from one tag to the next where tags follow each
-other with several sessions each.
+Known events are looked at first: those of events.toml, and the change from one tag to the next
+where tags follow each other with several sessions each.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ def build(
     where: Expression | None = None,
     metrics: Iterable[str] = (),
 ) -> Table:
-    """A row per figure that was measured in any session, controls among them: they tell a change of the machine.
+    """A row per figure that was measured in any session, controls among them: they tell a change of
+    the machine.
 
     `tags`: their order, where imported sessions do not tell their times.
     """

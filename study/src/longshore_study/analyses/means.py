@@ -1,8 +1,9 @@
-"""Means with the smallest and the largest, as ISx and many papers show them, and beside them what these cannot give: an
-interval that says how well the middle is known.
+"""Means with the smallest and the largest, as ISx and many papers show them, and beside them what
+these cannot give: an interval that says how well the middle is known.
 
-The mean and the extremes are of launches, each of which counts as its median over repetitions. The interval is of the
-geometric mean, 95 %, from launches where there is one session, else from sessions.
+The mean and the extremes are of launches, each of which counts as its median over repetitions. The
+interval is of the geometric mean, 95 %, from launches where there is one session, else from
+sessions.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class Mean:
 
 
 def means_of(figures: Iterable[Figure], *, pooled: Collection[str] = ()) -> list[Mean]:
-    """One row per variant, cell and shown figure; launches that differ only in `pooled` factors are one row."""
+    """One row per variant, cell and shown figure; launches that differ only in `pooled` factors are
+    one row."""
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in figures:
         key = figure.key

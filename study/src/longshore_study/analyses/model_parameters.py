@@ -1,5 +1,5 @@
-"""What messages cost, read from the control kernels shift, barrier and fetch-add of one session: the parameters of the
-model. Of each the median over launches."""
+"""What messages cost, read from the control kernels shift, barrier and fetch-add of one session:
+the parameters of the model. Of each the median over launches."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def _costs(seconds: Mapping[What, float]) -> Costs:
     shifts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for (figure, over, pair, size), value in sorted(seconds.items()):
         if figure == FIGURES["shift"]:
-            # Ranks take turns in being the slowest, and an exchange ends when all have met: their means know nothing
-            # of that. One-sided exchanges of MPI have their barrier in them.
+            # Ranks take turns in being the slowest, and an exchange ends when all have met: their
+            # means know nothing of that. One-sided exchanges of MPI have their barrier in them.
             met = seconds.get((UNTIL_MET, over, pair, size))
             until_met = met - barrier if met is not None and barrier is not None and over != "rma" else 0.0
             shifts[over, pair].append((size, max(value, until_met)))

@@ -1,5 +1,6 @@
-"""What the model says of measured exchanges: for each variant of a session the measured seconds of its phase, the
-predicted ones, and what these are made of. A further pattern is one more entry in EXCHANGES_OF."""
+"""What the model says of measured exchanges: for each variant of a session the measured seconds of
+its phase, the predicted ones, and what these are made of. A further pattern is one more entry in
+EXCHANGES_OF."""
 
 from __future__ import annotations
 
@@ -35,8 +36,8 @@ class Prediction:
     """Seconds, the median over launches."""
     launches: int
     begun: float | None = None
-    """Seconds since the last rank began the phase, which all end together. The rest of `measured` is waiting for ranks
-    that came late from the phase before, which no model of messages knows."""
+    """Seconds since the last rank began the phase, which all end together. The rest of `measured`
+    is waiting for ranks that came late from the phase before, which no model of messages knows."""
     predicted: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
     why_not: str | None = None
@@ -52,7 +53,8 @@ class Prediction:
 
     @property
     def between(self) -> bool:
-        """Close, or between the time since all ranks had begun and the whole phase: within what late ranks explain."""
+        """Close, or between the time since all ranks had begun and the whole phase: within what
+        late ranks explain."""
         low = self.measured if self.begun is None else self.begun
         return self.predicted is not None and (self.close or low <= self.predicted <= self.measured)
 

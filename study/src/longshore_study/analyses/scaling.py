@@ -1,7 +1,9 @@
-"""How patterns scale: the figure per node, and the efficiency, over ranks or nodes, one curve per variant.
+"""How patterns scale: the figure per node, and the efficiency, over ranks or nodes, one curve per
+variant.
 
-Efficiency is the rate per rank relative to that with the fewest ranks of the curve (per node, where nodes are what
-varies). It is 1 when every rank (node) does as much work per second as it did alone; its interval is from launches.
+Efficiency is the rate per rank relative to that with the fewest ranks of the curve (per node, where
+nodes are what varies). It is 1 when every rank (node) does as much work per second as it did alone;
+its interval is from launches.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ class Point:
     why_no_interval: str | None = None
 
     def per_node(self, figure: Figure) -> float:
-        """The figure of a launch in the unit of the curve; what no number can hold is the nearest that there is."""
+        """The figure of a launch in the unit of the curve; what no number can hold is the nearest
+        that there is."""
         factor, _ = per_node(figure, self.layout)
         return min(max(figure.value * factor, ulp(0.0)), sys.float_info.max)
 
@@ -74,7 +77,8 @@ class Curve:
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
-    """What turns a main figure into one per node, and its unit then. docs/figures.md defines the figures."""
+    """What turns a main figure into one per node, and its unit then. docs/figures.md defines the
+    figures."""
     match figure.key.pattern, figure.key.metric:
         case "halo", "process_bandwidth":
             return layout.ranks / layout.nodes * _MIB_IN_GB, "GB/s"
@@ -85,7 +89,8 @@ def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
 
 
 def curves_of(launches: Iterable[Launch], measured: Measured) -> list[Curve]:
-    """Curves with at least two points, of rates by which patterns are judged; control cells scale in their way."""
+    """Curves with at least two points, of rates by which patterns are judged; control cells scale
+    in their way."""
     layouts = {str(launch.path): layout for launch in launches if (layout := _layout(launch)) is not None}
     groups: dict[tuple[str, str, str, str], list[Figure]] = {}
     for figure in measured.figures:
@@ -147,7 +152,8 @@ def _curves(model: Curve, figures: Sequence[Figure], layouts: Mapping[str, Layou
 
 
 def following_factors(rows: Sequence[tuple[int, Factors]]) -> set[str]:
-    """The factors that vary with the axis and have one level at each place of it, as a grid of processes does."""
+    """The factors that vary with the axis and have one level at each place of it, as a grid of
+    processes does."""
     levels: dict[str, dict[int, set[str]]] = {}
     for at, factors in rows:
         for name, value in factors.items():

@@ -1,7 +1,8 @@
-"""What each step of a piece of work brought: the steps of a study (step_reader.py) laid over its figures.
+"""What each step of a piece of work brought: the steps of a study (step_reader.py) laid over its
+figures.
 
-A table has a row per step and a column per combination of the factors that no step names. A cell without a figure says
-why; nothing of what the study planned vanishes.
+A table has a row per step and a column per combination of the factors that no step names. A cell
+without a figure says why; nothing of what the study planned vanishes.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Cell:
 
     @property
     def value(self) -> float | None:
-        """The geometric mean over launches, so that a gain is the ratio of the values it stands between."""
+        """The geometric mean over launches, so that a gain is the ratio of the values it stands
+        between."""
         return geometric_mean(f.value for f in self.figures) if self.figures else None
 
     @property
@@ -78,12 +80,14 @@ class Source:
     launches: list[Launch]
     steps: tuple[Step, ...]
     planned: list[Factors]
-    """All combinations that the study asks for, as its file names them; nothing where there is no file."""
+    """All combinations that the study asks for, as its file names them; nothing where there is no
+    file."""
 
 
 def sources(launches: Iterable[Launch], given: Study | None = None, problems: list[str] | None = None) -> list[Source]:
-    """The steps of each study and tag: of the file that is given, else of the copy beside the launches, else those that
-    an importer found. Studies without steps are left out; a copy that cannot be read is added to `problems`."""
+    """The steps of each study and tag: of the file that is given, else of the copy beside the
+    launches, else those that an importer found. Studies without steps are left out; a copy that
+    cannot be read is added to `problems`."""
     groups: dict[tuple[str, str], list[Launch]] = {}
     for launch in launches:
         groups.setdefault((launch.study, launch.tag), []).append(launch)
@@ -104,7 +108,8 @@ def sources(launches: Iterable[Launch], given: Study | None = None, problems: li
 
 
 def step_tables(source: Source, measured: Measured) -> list[StepTable]:
-    """A table for each pattern that has steps. REQUIRES: `measured` is of the launches of `source`."""
+    """A table for each pattern that has steps. REQUIRES: `measured` is of the launches of
+    `source`."""
     patterns = sorted({step.pattern for step in source.steps}, key=pattern_rank)
     return [table for pattern in patterns if (table := _table(source, measured, pattern)) is not None]
 
@@ -140,8 +145,8 @@ class _Known:
         return {name: value for name, value in factors.items() if name not in self.named}
 
     def columns(self) -> list[Factors]:
-        """In the order of the study file. Results tell more factors (defaults) than what was asked for, so a column
-        that was asked for is the one of the results that it fits."""
+        """In the order of the study file. Results tell more factors (defaults) than what was asked
+        for, so a column that was asked for is the one of the results that it fits."""
         seen: dict[str, Factors] = {}
         for factors, _ in (*itertools.chain.from_iterable(self.figures.values()), *self.absent):
             rest = self.rest(factors)
@@ -219,7 +224,8 @@ def _planned(study: Study) -> list[Factors]:
 
 
 def _kept_study(launches: Sequence[Launch]) -> Study | None:
-    """The study file that the launches were last run with, from the copy in their session's folder."""
+    """The study file that the launches were last run with, from the copy in their session's
+    folder."""
     known = [launch for launch in launches if (launch.envelope.get("study_file") or {}).get("digest")]
     for launch in sorted(known, key=lambda one: str(one.envelope.get("started") or ""), reverse=True):
         path = launch.path.parent / f"study-{launch.envelope['study_file']['digest']}.toml"

@@ -1,8 +1,9 @@
-"""Which strategy wins on this machine, and how far it is from its bound: for `show --winners` and the report.
+"""Which strategy wins on this machine, and how far it is from its bound: for `show --winners` and
+the report.
 
-Variants are ranked among those that do the same work (same factors of the problem, same number of ranks); strategies
-and transports compete. The bound is the memory copy that the control cells measure, launched in the same way in the
-same session, so that a noisy hour lowers both.
+Variants are ranked among those that do the same work (same factors of the problem, same number of
+ranks); strategies and transports compete. The bound is the memory copy that the control cells
+measure, launched in the same way in the same session, so that a noisy hour lowers both.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ def entries(figures: Iterable[Figure]) -> list[Entry]:
 
 
 def memory_copies(figures: Iterable[Figure]) -> dict[str, float]:
-    """GB/s of the control `copy`, per way of launching and session: the median over its launches."""
+    """GB/s of the control `copy`, per way of launching and session: the median over its
+    launches."""
     values: dict[str, list[float]] = {}
     for figure in figures:
         if figure.key.pattern == CONTROL and figure.key.variant.get("kernel") == "copy":
@@ -134,8 +136,9 @@ def _ranked(found: Iterable[Entry]) -> list[Entry]:
 
 
 def not_told_apart(pairs: Sequence[tuple[Entry, Entry]]) -> list[bool]:
-    """Of each pair (better, other): whether the 95 % interval of their ratio includes 1, where launches are compared
-    with themselves if they measured both; whether figures overlap, where nothing says how much launches differ."""
+    """Of each pair (better, other): whether the 95 % interval of their ratio includes 1, where
+    launches are compared with themselves if they measured both; whether figures overlap, where
+    nothing says how much launches differ."""
     near = [False] * len(pairs)
     for pattern in dict.fromkeys(better.pattern for better, _ in pairs):
         places = [place for place, (better, _) in enumerate(pairs) if better.pattern == pattern]
@@ -154,8 +157,9 @@ def _near(better: Entry, other: Entry, ratio: Contrast | None) -> bool:
 
 
 def newest_session(store: Store, name: str, session: str | None = None) -> tuple[str, str, str]:
-    """(study, tag, session) of the launches stored last, of this study, else of this tag: winners of one table were
-    measured in one state of the machine. Raises UsageError when there is no such study, tag or session."""
+    """(study, tag, session) of the launches stored last, of this study, else of this tag: winners
+    of one table were measured in one state of the machine. Raises UsageError when there is no such
+    study, tag or session."""
     stored = selection.stored_names(store)
     selection.require_known(name, {one for triple in stored for one in triple[:2]}, "tag or study")
     own = [triple for triple in stored if triple[0] == name] or [triple for triple in stored if triple[1] == name]

@@ -1,6 +1,7 @@
-"""With what the changes of a comparison are associated: rules over factor levels (rules.py), and what
-differs in provenance between the two sides. "Associated with" is all that a comparison can say: only a study that sets
-the factor itself, in random order and with all else equal, tells the cause (confirming_study.py).
+"""With what the changes of a comparison are associated: rules over factor levels (rules.py), and
+what differs in provenance between the two sides. "Associated with" is all that a comparison can
+say: only a study that sets the factor itself, in random order and with all else equal, tells the
+cause (confirming_study.py).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from longshore_study.stats import verdict
 
 SCHEMA = 1
 DIFFERS = "differs: "
-"""Before the name of a property: a factor of rows whose two sides differ in it, where other rows' do not."""
+"""Before the name of a property: a factor of rows whose two sides differ in it, where other rows'
+do not."""
 
 
 @dataclass(frozen=True)

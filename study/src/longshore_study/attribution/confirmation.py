@@ -41,7 +41,8 @@ _SINGLE = "one session per side: nothing says how much sessions differ"
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """How the suspected levels have changed, and those beside them: differences of logarithms, new less reference."""
+    """How the suspected levels have changed, and those beside them: differences of logarithms, new
+    less reference."""
 
     verdict: str
     why: str
@@ -62,11 +63,13 @@ class Finding:
     """Of each state of the machine in which the study has set them both ways."""
     warnings: tuple[str, ...]
     restored: tuple[tuple[dict[str, Any], Contrast], ...] = ()
-    """Of each suspected variant of the new side: with the environment of the reference, against without."""
+    """Of each suspected variant of the new side: with the environment of the reference, against
+    without."""
 
     @property
     def blames_variables(self) -> bool:
-        """Whether the verdict is about the variables: where they are the cause, and where nothing else is suspected."""
+        """Whether the verdict is about the variables: where they are the cause, and where nothing
+        else is suspected."""
         return self.levels is None or together(self.variables) == CONFIRMED
 
     @property
@@ -173,7 +176,8 @@ def _suspected(factors: Mapping[str, Any], hypothesis: Hypothesis) -> bool:
 
 
 def _means(figures: Iterable[Figure], *, by_launch: bool) -> _Sessions:
-    """Means over variants, each relative to nothing: the same variants are in every launch of a study."""
+    """Means over variants, each relative to nothing: the same variants are in every launch of a
+    study."""
     found: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figure in figures:
         found[figure.session][figure.launch if by_launch else ""].append(figure.goodness)

@@ -1,9 +1,10 @@
 """From an association to a cause: the study that tests a rule, and what its result says.
 
-The study measures the suspected levels and others beside them, in the same launches or in turns, in random order, in
-several sessions of both states of the machine. What the suspected ones have lost more than the others is then theirs:
-all else was equal. Where the two sides had variables of their environment otherwise, the study also sets these as the
-reference had them and as the new side had them, in both states: what that does is the variables' own.
+The study measures the suspected levels and others beside them, in the same launches or in turns, in
+random order, in several sessions of both states of the machine. What the suspected ones have lost
+more than the others is then theirs: all else was equal. Where the two sides had variables of their
+environment otherwise, the study also sets these as the reference had them and as the new side had
+them, in both states: what that does is the variables' own.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def confirming_study(attribution: Attribution, rule: Rule, name: str) -> Confirm
 def _beside(
     attribution: Attribution, rule: Rule, affected: Sequence[Row], suspected: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
-    """Of each suspected factor, the levels of rows that are like an affected one but for it, least changed first."""
+    """Of each suspected factor, the levels of rows that are like an affected one but for it, least
+    changed first."""
     found: dict[str, dict[str, tuple[float, Any]]] = {}
     covered = set(rule.covered)
     for place, row in enumerate(attribution.cases):
@@ -92,7 +94,8 @@ def _alike(one: Mapping[str, Any], other: Mapping[str, Any], but: str) -> bool:
 def _levels(
     affected: Sequence[Row], beside: Mapping[str, list[Any]], suspected: Mapping[str, Any]
 ) -> dict[str, tuple[bool, list[Any]]]:
-    """Of the strongest row and its contrasts; of factors that are not suspected, the level of the strongest alone."""
+    """Of the strongest row and its contrasts; of factors that are not suspected, the level of the
+    strongest alone."""
     first = affected[0]
     found = {}
     for name, level in first.key.factors.items():
@@ -107,7 +110,8 @@ def _levels(
 
 
 def _written(draft: Draft) -> Confirmation:
-    """Factors that longshore-bench does not know, or not with these levels, are left out one by one, and named."""
+    """Factors that longshore-bench does not know, or not with these levels, are left out one by
+    one, and named."""
     levels = dict(draft.levels)
     left_out: list[str] = []
     while True:

@@ -1,10 +1,11 @@
 """With what a change is associated: a beam search over conjunctions of factor levels.
 
-Each case (a row of a comparison) has factor levels, a difference and its standard error. A rule is a conjunction of
-conditions; it explains the mean difference of the cases that it covers. What a rule gains is that mean in squared
-standard errors; what it costs is twice the logarithm of the number of conditions that it was chosen from (a risk
-inflation penalty: Foster and George 1994). The best rule counts when its mean is beyond the margin, also at that price.
-Its mean is taken away, and the search starts again, up to three rules.
+Each case (a row of a comparison) has factor levels, a difference and its standard error. A rule is
+a conjunction of conditions; it explains the mean difference of the cases that it covers. What a
+rule gains is that mean in squared standard errors; what it costs is twice the logarithm of the
+number of conditions that it was chosen from (a risk inflation penalty: Foster and George 1994). The
+best rule counts when its mean is beyond the margin, also at that price. Its mean is taken away, and
+the search starts again, up to three rules.
 """
 
 from __future__ import annotations
@@ -119,7 +120,8 @@ def _search(cases: Sequence[Case], left: Sequence[float], limit: float) -> _Cand
 
 
 def _valued(candidate: _Candidate, cases: Sequence[Case], left: Sequence[float], limit: float) -> _Candidate:
-    """By its distance from nothing at all: measured from the margin, a part with luckier noise would beat the whole."""
+    """By its distance from nothing at all: measured from the margin, a part with luckier noise
+    would beat the whole."""
     mean, se, _ = _mean(candidate.covered, cases, left)
     gain = 0.0 if abs(mean) <= limit else math.inf if se == 0.0 else (mean / se) ** 2
     return _Candidate(candidate.conditions, candidate.covered, gain - 2.0 * candidate.price)
@@ -186,8 +188,8 @@ def _intervals(levels: _Levels) -> list[tuple[_Levels, int]]:
 
 
 def _sets(levels: _Levels, left: Sequence[float]) -> list[tuple[_Levels, int]]:
-    """Of an unordered factor: each level, and the best sets of each size. Those that are extreme in their means suffice
-    (Fisher 1958); the price is that of all sets of their size."""
+    """Of an unordered factor: each level, and the best sets of each size. Those that are extreme in
+    their means suffice (Fisher 1958); the price is that of all sets of their size."""
     by_mean = sorted(levels, key=lambda one: math.fsum(left[k] for k in one[1]) / len(one[1]))
     found: list[tuple[_Levels, int]] = [([one], len(levels)) for one in levels]
     for size in range(2, len(levels)):

@@ -1,5 +1,5 @@
-"""Variables that the two sides of a comparison had otherwise: what a confirming study sets as the reference had it, and
-as the new side had it, whatever the state of the machine that it runs in.
+"""Variables that the two sides of a comparison had otherwise: what a confirming study sets as the
+reference had it, and as the new side had it, whatever the state of the machine that it runs in.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from longshore_study.store.selection import Side
 from longshore_study.study_file.environment_variables import Level
 
 _OF_LAUNCHERS = ("SLURM", "PMI", "PALS")
-"""What a batch system or a launcher tells its processes: no setting, and nothing to take from them."""
+"""What a batch system or a launcher tells its processes: no setting, and nothing to take from
+them."""
 _OF_THE_TOOL = frozenset(f"LONGSHORE_{name}" for name in ("BENCH", "MPIRUN", "SIMULATIONS", "STACKS", "STORE"))
 _MASKED = "(masked)"
 
@@ -30,7 +31,8 @@ class Suspected:
 
 
 def suspected_variables(sides: tuple[Side, Side], rows: Sequence[Row]) -> Suspected:
-    """From the launches of these rows: what all of one side have alike, and the other side has not."""
+    """From the launches of these rows: what all of one side have alike, and the other side has
+    not."""
     before, after = (
         _common(_launches(side, paths))
         for side, paths in zip(
@@ -55,7 +57,8 @@ def _launches(side: Side, paths: Iterable[str]) -> list[Launch]:
 
 
 def _common(launches: Sequence[Launch]) -> Level | None:
-    """The variables of these launches; None for one that some have otherwise. None where no launch tells any."""
+    """The variables of these launches; None for one that some have otherwise. None where no launch
+    tells any."""
     told = [one for launch in launches if isinstance(one := (launch.header or {}).get(ENVIRONMENT), dict)]
     if not told:
         return None

@@ -80,7 +80,8 @@ def variable_effect(
 
 
 def word(row: Measured, p: float, hypothesis: Hypothesis, limit: float) -> str:
-    """Confirmed: beyond the margin in the expected direction. Refuted: the other way, or within the margin."""
+    """Confirmed: beyond the margin in the expected direction. Refuted: the other way, or within the
+    margin."""
     if p <= LEVEL:
         return CONFIRMED if row.difference * math.log(hypothesis.ratio) > 0.0 else REFUTED
     return REFUTED if verdict.within_margin(row, limit) <= LEVEL else OPEN

@@ -1,11 +1,12 @@
-"""Conditions over factors, as `exclude` of a study file and `--where` of the command line have them.
+"""Conditions over factors, as `exclude` of a study file and `--where` of the command line have
+them.
 
     transport == 'threads' and environment != {}
     1 < nodes <= 4 and mode in ['waitall', 'persistent'] and not (halo == 3)
 
-expression_parser.py makes a tree of the text; nothing of it is ever handed to eval or to a shell. A factor that a row
-does not have equals nothing, is less than nothing and is in nothing; so for a row without modes `mode == 'x'` is false
-and `mode != 'x'` is true.
+expression_parser.py makes a tree of the text; nothing of it is ever handed to eval or to a shell. A
+factor that a row does not have equals nothing, is less than nothing and is in nothing; so for a row
+without modes `mode == 'x'` is false and `mode != 'x'` is true.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class Expression:
         return frozenset(node.name for node in _walk(self.tree) if isinstance(node, Name))
 
     def comparisons(self) -> Iterator[tuple[str, Any]]:
-        """Each (factor, literal) that the condition compares: what a reader of typing mistakes needs to look at."""
+        """Each (factor, literal) that the condition compares: what a reader of typing mistakes
+        needs to look at."""
         for node in _walk(self.tree):
             if not isinstance(node, Chain):
                 continue
@@ -76,8 +78,9 @@ class Expression:
                 raise ExpressionError(f'unknown factor {name!r} in the condition "{self.text}"; {hint}')
 
     def select(self, rows: Sequence[R], factors: Callable[[R], Mapping[str, Any]]) -> list[R]:
-        """The rows whose factors meet the condition. Raises ExpressionError where it speaks of a factor that none has,
-        and LongshoreError, with the likely typing mistake, where it leaves none of them."""
+        """The rows whose factors meet the condition. Raises ExpressionError where it speaks of a
+        factor that none has, and LongshoreError, with the likely typing mistake, where it leaves
+        none of them."""
         if rows:
             self.check_names({name for row in rows for name in factors(row)})
         chosen = [row for row in rows if self.matches(factors(row))]
@@ -86,7 +89,8 @@ class Expression:
         return chosen
 
     def _never_met(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        """The word that it compares a factor with and that is no value of this factor, where there is one."""
+        """The word that it compares a factor with and that is no value of this factor, where there
+        is one."""
         values: dict[str, set[str]] = defaultdict(set)
         for row in rows:
             for name, value in row.items():

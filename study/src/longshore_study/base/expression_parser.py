@@ -55,7 +55,8 @@ Node = Literal | Name | Chain | Logical | Not
 
 
 def canonical(name: str) -> str:
-    """Options are typed with hyphens, keys with underscores: task-count and task_count are one factor."""
+    """Options are typed with hyphens, keys with underscores: task-count and task_count are one
+    factor."""
     return name.replace("-", "_")
 
 
@@ -110,7 +111,8 @@ class _Parser:
         raise ExpressionError(f'cannot read the condition "{text}" at column {column + 1}: {why}')
 
     def _peek(self) -> str:
-        """The next token when it is a word or a mark, else "" (a string or a number is no operator)."""
+        """The next token when it is a word or a mark, else "" (a string or a number is no
+        operator)."""
         if self.next < len(self.tokens) and self.tokens[self.next].kind in ("word", "mark"):
             return self.tokens[self.next].text
         return ""

@@ -1,4 +1,5 @@
-"""Values as JSON has them, in records, factors and documents: the number in one, and one text for equal objects."""
+"""Values as JSON has them, in records, factors and documents: the number in one, and one text for
+equal objects."""
 
 from __future__ import annotations
 

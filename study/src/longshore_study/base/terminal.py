@@ -1,5 +1,5 @@
-"""Tables, numbers and words for people: colour and box lines on a terminal, aligned plain text in a log. Verdicts are
-always words, never colour alone.
+"""Tables, numbers and words for people: colour and box lines on a terminal, aligned plain text in a
+log. Verdicts are always words, never colour alone.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def number(value: float | None) -> str:
 
 
 def significant(value: float, digits: int) -> str:
-    """So many digits, filled with zeros before the point: 0.52, 3.1, 310. An exponent stands only where
-    the zeros could not be counted."""
+    """So many digits, filled with zeros before the point: 0.52, 3.1, 310. An exponent stands only
+    where the zeros could not be counted."""
     rounded = float(f"{value:.{digits - 1}e}")
     if not 1e-9 <= abs(rounded) < 1e15:
         return f"{rounded:.{digits}g}"
@@ -101,7 +101,8 @@ def factors(values: Mapping[str, Any]) -> str:
 
 
 def varying(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """What all rows share, and the names of what tells them apart, in the order in which they are first met."""
+    """What all rows share, and the names of what tells them apart, in the order in which they are
+    first met."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     shared = {
         name: rows[0][name] for name in names if all(name in row and row[name] == rows[0].get(name) for row in rows)
@@ -148,7 +149,8 @@ def print_table(
     styles: Sequence[str | None] | None = None,
     stream: TextIO | None = None,
 ) -> None:
-    """A table with a title. `right`: columns to align right. `styles`: per row, a key of STYLES or None."""
+    """A table with a title. `right`: columns to align right. `styles`: per row, a key of STYLES or
+    None."""
     stream = stream or sys.stdout
     kept = [list(row) for row in rows]
     if not stream.isatty():
@@ -164,7 +166,8 @@ def print_table(
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     aligned = set(right)
     for place, name in enumerate(columns):
-        # The first column is what a row is called, and is typed elsewhere: it is not broken where others can be.
+        # The first column is what a row is called, and is typed elsewhere: it is not broken where
+        # others can be.
         least = min(_LONGEST_UNBROKEN, max((len(row[0]) for row in kept), default=0)) if place == 0 else None
         table.add_column(Text(name), justify="right" if name in aligned else "left", overflow="fold", min_width=least)
     for place, row in enumerate(kept):

@@ -1,5 +1,6 @@
-"""Text of others on a terminal: names of tags, factors and files, and the last words of programs, may hold escape
-sequences that move the cursor, set the title or hide what follows. They are shown, not obeyed."""
+"""Text of others on a terminal: names of tags, factors and files, and the last words of programs,
+may hold escape sequences that move the cursor, set the title or hide what follows. They are shown,
+not obeyed."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-# C0 but tab and newline, DEL, C1, marks that turn the direction of writing, and halves of characters.
+# C0 but tab and newline, DEL, C1, marks that turn the direction of writing, and halves of
+# characters.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _ANY = re.compile(f"[{_CONTROLS}]")
 # Colours and weights of our own tables; they do nothing but look.
@@ -28,7 +30,8 @@ def _written(match: re.Match[str]) -> str:
 
 
 class ReadableStream:
-    """A stream for text that passes on all but control characters; styles, too, where somebody sees them."""
+    """A stream for text that passes on all but control characters; styles, too, where somebody sees
+    them."""
 
     def __init__(self, stream: TextIO) -> None:
         self.raw_stream = stream

@@ -1,4 +1,5 @@
-"""Numbers as a reader wants them: three significant digits, thin spaces in long ones, ratios in words."""
+"""Numbers as a reader wants them: three significant digits, thin spaces in long ones, ratios in
+words."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def figure(value: float | None, unit: str = "") -> str:
 
 @dataclass(frozen=True)
 class Quantity:
-    """How the figures of one unit are written where they stand together: in millions, where there are millions."""
+    """How the figures of one unit are written where they stand together: in millions, where there
+    are millions."""
 
     divisor: float
     name: str
@@ -75,7 +77,8 @@ def unit_name(unit: str) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """0.0572 -> "0.057", 1.021 -> "1.021": three decimals tell it from the margin, more would be noise."""
+    """0.0572 -> "0.057", 1.021 -> "1.021": three decimals tell it from the margin, more would be
+    noise."""
     if value is None or not math.isfinite(value):
         return "–"
     return f"{value:.3f}" if 0.01 <= value < 10 else _significant(value)

@@ -1,4 +1,5 @@
-"""What is typed after `longshore`: the verb, and what belongs to it. The command line and its completion agree."""
+"""What is typed after `longshore`: the verb, and what belongs to it. The command line and its
+completion agree."""
 
 from __future__ import annotations
 

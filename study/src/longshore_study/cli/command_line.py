@@ -1,5 +1,6 @@
-"""The command line. Help and errors cost no import of a verb: a study tool is called from login nodes whose file
-systems take seconds to import a large package, so a verb's module is loaded only when that verb is called."""
+"""The command line. Help and errors cost no import of a verb: a study tool is called from login
+nodes whose file systems take seconds to import a large package, so a verb's module is loaded only
+when that verb is called."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ _VERB_FOLDER = Path(__file__).parent / "commands"
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with this tool's exit status for usage errors, and with the nearest known option in them."""
+    """argparse with this tool's exit status for usage errors, and with the nearest known option in
+    them."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} ('{self.prog} --help' lists the options)")
@@ -162,7 +164,8 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _abandon_output() -> None:
-    """What could not be written stays in a buffer, and Python would complain once more while closing stdout."""
+    """What could not be written stays in a buffer, and Python would complain once more while
+    closing stdout."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

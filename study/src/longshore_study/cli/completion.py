@@ -1,5 +1,6 @@
-"""What may stand at the place of the cursor. The scripts for the shells only ask: `longshore __complete WORD...`, the
-last word being the one that is typed, answers with a line for each possibility, so they never grow old."""
+"""What may stand at the place of the cursor. The scripts for the shells only ask: `longshore
+__complete WORD...`, the last word being the one that is typed, answers with a line for each
+possibility, so they never grow old."""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ from pathlib import Path
 from longshore_study.base.errors import LongshoreError, UsageError
 from longshore_study.cli.arguments import split_arguments
 
-# Readline breaks words at `:` and `=`, as in a tag img:1; the pieces that stood together are joined, and of an answer
-# only what follows the earlier ones is inserted. Names come from files: they are quoted, or a shell would run them.
+# Readline breaks words at `:` and `=`, as in a tag img:1; the pieces that stood together are
+# joined, and of an answer only what follows the earlier ones is inserted. Names come from files:
+# they are quoted, or a shell would run them.
 _BASH = """\
 _longshore() {
     local piece before rest="$COMP_LINE" whole="" cut="" name k
@@ -92,7 +94,8 @@ def candidates(
 def _place(
     parser: argparse.ArgumentParser, words: Sequence[str]
 ) -> tuple[argparse.Action | None, list[str], list[argparse.Action]]:
-    """The option that waits for a value, the words that belong to no option, and the arguments that these are."""
+    """The option that waits for a value, the words that belong to no option, and the arguments that
+    these are."""
     known = parser._option_string_actions  # noqa: SLF001
     option, waits = None, 0
     positional = []

@@ -1,9 +1,9 @@
 """What the control cells say: did the whole machine get slower, memory copy and ping-pong included?
 
-The shift is a finding of its own. It is taken out of the other rows only when the controls show it: when its 95 %
-interval excludes no shift at all, and no control contradicts it. Without controls nothing is removed, for a shift of
-most rows is not a shift of the machine: where half of the ways to communicate regressed, subtracting the median would
-call the healthy half improved.
+The shift is a finding of its own. It is taken out of the other rows only when the controls show it:
+when its 95 % interval excludes no shift at all, and no control contradicts it. Without controls
+nothing is removed, for a shift of most rows is not a shift of the machine: where half of the ways
+to communicate regressed, subtracting the median would call the healthy half improved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class CommonShift:
     reason: str = "no control cells on both sides: nothing is removed"
 
     def remove_from(self, row: Measured) -> Measured:
-        """The row relative to the controls; their uncertainty adds to its own (degrees of freedom by Satterthwaite)."""
+        """The row relative to the controls; their uncertainty adds to its own (degrees of freedom
+        by Satterthwaite)."""
         if self.measured is None:
             return row
         own, shift = row.se**2, self.measured.se**2
@@ -42,7 +43,8 @@ class CommonShift:
         return Measured(row.difference - self.measured.difference, math.sqrt(total), df)
 
     def document(self) -> dict[str, Any]:
-        """Ratios say how good the new side is against the reference: below 1 is slower, for latencies too."""
+        """Ratios say how good the new side is against the reference: below 1 is slower, for
+        latencies too."""
         return {
             **_ratio(self.measured),
             "verdict": self.verdict,
@@ -55,8 +57,9 @@ class CommonShift:
 def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> CommonShift:
     """The mean over kernels of the mean over their cells.
 
-    Cells of one kernel share sessions, and so do kernels; their errors are taken as moving together, which makes the
-    standard error of a mean the mean of the standard errors, and the fewest degrees of freedom those of all.
+    Cells of one kernel share sessions, and so do kernels; their errors are taken as moving
+    together, which makes the standard error of a mean the mean of the standard errors, and the
+    fewest degrees of freedom those of all.
     """
     if not controls:
         return CommonShift()
@@ -70,7 +73,8 @@ def find_shift(controls: Sequence[tuple[str, Measured]], margin: float) -> Commo
     if low <= 0.0 <= high:
         return CommonShift(shift, kernels, False, judged, reason="the controls show no shift: nothing is removed")
     if not _agree(kernels, shift):
-        # Then the machine has not become slower as a whole; each kernel is reported, and rows are left as they are.
+        # Then the machine has not become slower as a whole; each kernel is reported, and rows are
+        # left as they are.
         why = "the controls contradict each other: nothing is removed"
         return CommonShift(shift, kernels, False, verdict.INCONCLUSIVE, reason=why)
     why = "the controls show a shift: rows are judged relative to it"

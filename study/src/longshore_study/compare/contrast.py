@@ -35,13 +35,15 @@ class Contrast:
 
 
 def contrasts(pairs: Sequence[tuple[Sequence[Figure], Sequence[Figure]]]) -> list[Contrast | None]:
-    """Of each pair (former, latter), None where one of them is empty or nothing compares them. The variances of the
-    pairs of one design are moderated together, as those of a table that is read as a whole."""
+    """Of each pair (former, latter), None where one of them is empty or nothing compares them. The
+    variances of the pairs of one design are moderated together, as those of a table that is read as
+    a whole."""
     found = [_design(former, latter) for former, latter in pairs]
     shrunk: dict[int, moderated.Moderated | None] = {}
     for design in (WITHIN_LAUNCH, IN_TURNS, BY_SESSION):
         places = [k for k, one in enumerate(found) if one is not None and one[0] == design]
-        # Figures that do not vary at all (imported twice, or rounded alike) are no sign of precision.
+        # Figures that do not vary at all (imported twice, or rounded alike) are no sign of
+        # precision.
         varying = [k for k in places if (one := found[k]) is not None and (one[1].variance or 0.0) > _NO_VARIANCE]
         shrunk |= dict(zip(varying, moderated.moderate([_effect(found[k]) for k in varying]), strict=True))
     return [None if one is None else _contrast(*one, shrunk.get(k)) for k, one in enumerate(found)]

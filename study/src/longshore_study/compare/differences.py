@@ -1,6 +1,7 @@
-"""What differs between sides besides what was compared: host, kernel, libraries, firmware, modules, variables. Each is
-a candidate for the cause of a change, and none is hidden: a comparison of two images that also changed the compiler is
-a comparison of compilers too. `compare`, `attribute` and the report ask here, so that they name the same.
+"""What differs between sides besides what was compared: host, kernel, libraries, firmware, modules,
+variables. Each is a candidate for the cause of a change, and none is hidden: a comparison of two
+images that also changed the compiler is a comparison of compilers too. `compare`, `attribute` and
+the report ask here, so that they name the same.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ def in_words(values: Sequence[str]) -> str:
 
 
 def differing(sides: Sequence[Iterable[Launch]]) -> dict[str, Values]:
-    """The properties whose values are not the same on all sides, in the order in which they were met. Launches that
-    failed have no say: their figures are not compared. What is measured anew in each launch, such as the overhead of
-    the clock, always differs and is left out, and so is what the user has named."""
+    """The properties whose values are not the same on all sides, in the order in which they were
+    met. Launches that failed have no say: their figures are not compared. What is measured anew in
+    each launch, such as the overhead of the clock, always differs and is left out, and so is what
+    the user has named."""
     told = values_by_side([[launch for launch in side if launch.problem is None] for side in sides])
     found = {}
     for name in dict.fromkeys(name for side in told for name in side):

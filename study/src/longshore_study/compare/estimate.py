@@ -1,8 +1,8 @@
 """The ratio of a compared row: one kind of ratio, with its interval, in every table, file and page.
 
-What is shown is what is judged: the difference from which the shift of the whole machine was taken out where the
-controls show one, and the part of the pulse where launches have one. The raw ratio, that of the two figures as they
-are, stands beside it with an interval of its own.
+What is shown is what is judged: the difference from which the shift of the whole machine was taken
+out where the controls show one, and the part of the pulse where launches have one. The raw ratio,
+that of the two figures as they are, stands beside it with an interval of its own.
 """
 
 from __future__ import annotations

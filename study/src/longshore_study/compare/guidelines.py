@@ -1,9 +1,11 @@
-"""What must hold on any machine, without history: a way that the library could always fall back on must not be faster
-than the one it offers for the purpose (self-consistent performance guidelines, Traeff, Gropp and Thakur 2010).
+"""What must hold on any machine, without history: a way that the library could always fall back on
+must not be faster than the one it offers for the purpose (self-consistent performance guidelines,
+Traeff, Gropp and Thakur 2010).
 
-Both variants of a guideline are compared within the launch that measured both, else in launches that ran in turns, so
-the launch is the unit; only where neither is so are sessions compared. A guideline is *broken* when the slowdown is
-larger than the tolerance, *holds* when it is smaller, both at 5 %.
+Both variants of a guideline are compared within the launch that measured both, else in launches
+that ran in turns, so the launch is the unit; only where neither is so are sessions compared. A
+guideline is *broken* when the slowdown is larger than the tolerance, *holds* when it is smaller,
+both at 5 %.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ STATISTIC = "geometric mean over what was compared: launches or sessions"
 
 @dataclass(frozen=True)
 class Guideline:
-    """Variants with the factors `faster` are not slower than those with `than`, all other factors equal."""
+    """Variants with the factors `faster` are not slower than those with `than`, all other factors
+    equal."""
 
     faster: Mapping[str, Any]
     than: Mapping[str, Any]
@@ -120,8 +123,8 @@ class Findings:
 
 
 def check(side: Side, guidelines: Iterable[Guideline] | None = None, more: Iterable[Guideline] = ()) -> Findings:
-    """Every guideline on every pair of variants that it speaks of; by default the built-in ones, the study's own, and
-    then `more`."""
+    """Every guideline on every pair of variants that it speaks of; by default the built-in ones,
+    the study's own, and then `more`."""
     warnings: list[str] = []
     chosen = list(guidelines) if guidelines is not None else [*BUILT_IN, *of_study_files(side, warnings), *more]
     measured = measure(side.launches)
@@ -135,7 +138,8 @@ def check(side: Side, guidelines: Iterable[Guideline] | None = None, more: Itera
 
 
 def of_study_files(side: Side, warnings: list[str]) -> list[Guideline]:
-    """The guidelines that came with the launches: in their envelopes, or in the study file kept in their session."""
+    """The guidelines that came with the launches: in their envelopes, or in the study file kept in
+    their session."""
     found: list[Guideline] = []
     files: dict[Path, None] = {}
     for launch in side.launches:
@@ -173,7 +177,8 @@ def _tolerance(one: Mapping[str, Any]) -> float:
 
 
 def _last_of_each(guidelines: Iterable[Guideline]) -> list[Guideline]:
-    """A study's guideline replaces the built-in one about the same two variants, for its tolerance may be another."""
+    """A study's guideline replaces the built-in one about the same two variants, for its tolerance
+    may be another."""
     chosen: dict[tuple[str, str], Guideline] = {}
     for one in guidelines:
         key = (canonical(one.faster), canonical(one.than))
@@ -204,8 +209,8 @@ def _rows(guideline: Guideline, measured: Measured) -> list[Row]:
 
 
 def _row(guideline: Guideline, study: str, faster: Sequence[Figure], than: Sequence[Figure]) -> Row | None:
-    """By launch where launches measured both. Where the two variants need launches of their own, these are compared
-    within their session if they ran in turns there, else sessions are."""
+    """By launch where launches measured both. Where the two variants need launches of their own,
+    these are compared within their session if they ran in turns there, else sessions are."""
     warnings: list[str] = []
     unit = WITHIN_LAUNCH
     sides = [_means(figures, by_launch=True) for figures in (faster, than)]

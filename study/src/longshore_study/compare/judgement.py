@@ -1,5 +1,6 @@
-"""Two sides, one verdict per row and one for the whole: which figures got worse, better, stayed the same or cannot be
-told, and which are missing. Rows are formed in pairing.py, the statistics are in stats/, JSON in row_document.py.
+"""Two sides, one verdict per row and one for the whole: which figures got worse, better, stayed the
+same or cannot be told, and which are missing. Rows are formed in pairing.py, the statistics are in
+stats/, JSON in row_document.py.
 """
 
 from __future__ import annotations
@@ -56,12 +57,13 @@ class Comparison:
     problems: list[str]
     """Launches that are not in the rows, and why."""
     damaged: int
-    """Launches that cannot be read, or that failed in a cell of which no row tells: data is missing."""
+    """Launches that cannot be read, or that failed in a cell of which no row tells: data is
+    missing."""
 
     @property
     def verdict(self) -> str:
-        """Of the whole, the exit status in a word. Holm over the rows and the common shift: of tables in which nothing
-        regressed, at most 5 % are called so."""
+        """Of the whole, the exit status in a word. Holm over the rows and the common shift: of
+        tables in which nothing regressed, at most 5 % are called so."""
         found = {row.verdict for row in self.rows}
         strictly = any(
             r.verdict == verdict.REGRESSED and r.judgement and r.judgement.holm_p <= verdict.LEVEL for r in self.rows
@@ -78,7 +80,8 @@ class Comparison:
 
     @property
     def pulse_explained(self) -> list[float]:
-        """Of rows from which the pulse of the machine was taken: its parts of the variance between launches, rising."""
+        """Of rows from which the pulse of the machine was taken: its parts of the variance between
+        launches, rising."""
         return sorted(row.adjustment.explained for row in self.rows if row.adjustment)
 
     @property
@@ -100,7 +103,8 @@ def compare(reference: Side, new: Side, options: Options | None = None) -> Compa
     if not any(row.key.pattern != CONTROL for row in rows):
         lacking = " and of ".join(f"'{s.name}'" for s, m in zip((reference, new), sides, strict=True) if not m.figures)
         why = f"there is no usable figure of {lacking}" if lacking else "there are figures of control cells only"
-        # What is wrong with the side that lacks figures is the reason, not what is wrong with the other.
+        # What is wrong with the side that lacks figures is the reason, not what is wrong with the
+        # other.
         blamed = [side for side in sides if not side.figures] or sides
         problems = [problem for side in blamed for problem in side.problems]
         raise LongshoreError(f"nothing to compare: {why}" + (f"; {problems[0]}" if problems else ""))

@@ -1,7 +1,7 @@
 """Which figures of two sides belong together, and in which units they can be compared.
 
-Rows are matched by study, pattern, variant, metric and cell; what one side lacks is a row too. The unit of replication
-is the session where the sides differ in time, else the launch (design_of).
+Rows are matched by study, pattern, variant, metric and cell; what one side lacks is a row too. The
+unit of replication is the session where the sides differ in time, else the launch (design_of).
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Row:
     reference: list[Figure] = field(default_factory=list)
     new: list[Figure] = field(default_factory=list)
     absent: list[str | None] = field(default_factory=lambda: [None, None])
-    """Why the reference and the new side have no figure, or not from all launches: skipped or failed, and how."""
+    """Why the reference and the new side have no figure, or not from all launches: skipped or
+    failed, and how."""
     effect: Effect | None = None
     adjustment: Adjustment | None = None
     """What the pulse of the machine took out of the effect; None: nothing."""
@@ -46,7 +47,8 @@ class Row:
 
     @property
     def used(self) -> tuple[list[Figure], list[Figure]]:
-        """The figures of both sides that the effect was computed from: sessions without a partner are not in it."""
+        """The figures of both sides that the effect was computed from: sessions without a partner
+        are not in it."""
         if self.effect is None or self.effect.design == effect.UNPAIRED:
             return self.reference, self.new
         shared = {f.session for f in self.reference} & {f.session for f in self.new}
@@ -54,7 +56,8 @@ class Row:
 
 
 def pair(sides: Sequence[Measured], where: Expression | None = None, ignore: Collection[str] = ()) -> list[Row]:
-    """All that either side measured, failed to measure or skipped; what both skipped is agreed on, and no row."""
+    """All that either side measured, failed to measure or skipped; what both skipped is agreed on,
+    and no row."""
     _require_factors(ignore, sides)
     rows: dict[Key, Row] = {}
     for side, measured in enumerate(sides):
@@ -89,7 +92,8 @@ def _require_factors(ignore: Collection[str], sides: Sequence[Measured]) -> None
 
 
 def failed_without_row(sides: Sequence[Measured], rows: Iterable[Row], ignore: Collection[str] = ()) -> list[Launch]:
-    """Failed launches of cells that neither side measured: what they would have measured is not known."""
+    """Failed launches of cells that neither side measured: what they would have measured is not
+    known."""
     told = {row.key.cell_text for row in rows}
     return [
         launch
@@ -120,7 +124,8 @@ def _remaining(factors: dict[str, Any], ignore: Collection[str]) -> dict[str, An
 
 
 def set_apart(rows: Iterable[Row]) -> dict[str, tuple[list[Any], list[Any]]]:
-    """Where no row has both sides: the factors whose values on one side are none of those on the other."""
+    """Where no row has both sides: the factors whose values on one side are none of those on the
+    other."""
     values: dict[str, tuple[dict[str, Any], dict[str, Any]]] = defaultdict(lambda: ({}, {}))
     for row in rows:
         if row.reference and row.new:
@@ -137,7 +142,8 @@ def set_apart(rows: Iterable[Row]) -> dict[str, tuple[list[Any], list[Any]]]:
 
 
 def sessions_in_turns(reference: Side, new: Side) -> frozenset[str]:
-    """Sessions in which both sides were measured in turns: their spans of time overlap by half of the shorter one."""
+    """Sessions in which both sides were measured in turns: their spans of time overlap by half of
+    the shorter one."""
     starts: list[dict[str, list[str]]] = [defaultdict(list), defaultdict(list)]
     for side, times in zip((reference, new), starts, strict=True):
         for launch in side.launches:
@@ -166,9 +172,11 @@ def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def design_of(row: Row, in_turns: frozenset[str]) -> Effect | None:
-    """The effect of a row, in the units in which its two sides can be compared; None where one side is empty.
+    """The effect of a row, in the units in which its two sides can be compared; None where one side
+    is empty.
 
-    Where launches are the units and all of them have a pulse, its part in the noise is taken out (row.adjustment).
+    Where launches are the units and all of them have a pulse, its part in the noise is taken out
+    (row.adjustment).
     """
     sides = by_session(row.reference), by_session(row.new)
     found = design(*sides, in_turns, row.warnings)
@@ -219,7 +227,8 @@ def _pulses(figures: Iterable[Figure]) -> dict[str, dict[Hashable, float]]:
 
 
 def _by_session(numbers: Iterable[tuple[Figure, float]]) -> dict[str, dict[Hashable, float]]:
-    """A launch has several figures where a factor that tells them apart is ignored: their mean is the launch's."""
+    """A launch has several figures where a factor that tells them apart is ignored: their mean is
+    the launch's."""
     sessions: dict[str, dict[Hashable, list[float]]] = defaultdict(lambda: defaultdict(list))
     for figure, number in numbers:
         sessions[figure.session][figure.launch].append(number)

@@ -66,12 +66,14 @@ def _welch(plain: Effect, better: str) -> dict[str, Any] | None:
 
 
 def slowdown_share(detectable: float) -> float:
-    """A difference of logarithms as a share: 0.1 for ten per cent slower, in the sense of the margin."""
+    """A difference of logarithms as a share: 0.1 for ten per cent slower, in the sense of the
+    margin."""
     return math.expm1(min(700.0, detectable))
 
 
 def _centre(figures: Sequence[Figure]) -> float | None:
-    """Geometric mean over sessions of the geometric means over their launches (estimate.STATISTIC)."""
+    """Geometric mean over sessions of the geometric means over their launches
+    (estimate.STATISTIC)."""
     sessions = by_session(figures)
     if not sessions:
         return None

@@ -1,5 +1,6 @@
-"""A session that a batch system runs: a job is submitted that types `longshore run --in-job`, which starts all launches
-of the session one after the other within the job, and stops before its time limit."""
+"""A session that a batch system runs: a job is submitted that types `longshore run --in-job`, which
+starts all launches of the session one after the other within the job, and stops before its time
+limit."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ def submit_session(
 
 
 def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
-    """Raises StudyFileError when the job that the study file asks for has fewer nodes than a launch in it."""
+    """Raises StudyFileError when the job that the study file asks for has fewer nodes than a launch
+    in it."""
     choice = study.launcher
     if choice.job is None or choice.job.nodes is None or choice.job.one_job_per == "nodes":
         return
@@ -90,7 +92,8 @@ def refuse_too_few_nodes(study: Study, cells: Iterable[Cell]) -> None:
 
 
 def known_jobs(target: Target) -> list[dict[str, Any]]:
-    """The jobs that were submitted for a session, in their order; `noted_in` is the file that says so."""
+    """The jobs that were submitted for a session, in their order; `noted_in` is the file that says
+    so."""
     found = []
     for path in sorted(target.folder.glob("job-*.json")):
         try:

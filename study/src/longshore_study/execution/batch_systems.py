@@ -1,5 +1,5 @@
-"""Batch systems: how each is told of a job, and asked what became of it. Everything is a list of words; what a user has
-written reaches no shell but as one quoted word of the job's script."""
+"""Batch systems: how each is told of a job, and asked what became of it. Everything is a list of
+words; what a user has written reaches no shell but as one quoted word of the job's script."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ ENDED = "ended"
 UNKNOWN = "unknown"
 """The state of a job that the system could not be asked for: it may well run."""
 _GONE = re.compile(r"invalid job ?id|unknown job ?id|job has finished|jobid \S+ unknown", re.IGNORECASE)
-"""What squeue, qstat and flux say of a job that is over and forgotten; whatever else they complain of is about them."""
+"""What squeue, qstat and flux say of a job that is over and forgotten; whatever else they complain
+of is about them."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Slurm:
     def submission(self, job: JobRequest) -> list[str]:
         after = [f"--dependency=afterany:{job.after}"] if job.after else []
         asked = [f"--job-name={job.name}", f"--nodes={job.nodes}", f"--time={clock(job.seconds)}", "--exclusive"]
-        # Slurm fills in what follows a % in the name of a file, and folders of the store have some in theirs (img%3A1).
+        # Slurm fills in what follows a % in the name of a file, and folders of the store have some
+        # in theirs (img%3A1).
         output = str(job.output).replace("%", "%%")
         return ["sbatch", "--parsable", *asked, f"--output={output}", *after, *job.options, str(job.script)]
 
@@ -68,7 +70,8 @@ class Pbs:
     def submission(self, job: JobRequest) -> list[str]:
         asked = ["-N", job.name[:15], "-V", "-j", "oe", "-o", str(job.output)]  # older versions take 15 characters
         if not any(word.lstrip("-l").startswith(("select=", "nodes=")) for word in job.options):
-            # A chunk has one CPU and one line in the list of nodes that mpirun reads, unless it asks for more.
+            # A chunk has one CPU and one line in the list of nodes that mpirun reads, unless it
+            # asks for more.
             ranks = job.most_ranks_per_node
             asked += ["-l", f"select={job.nodes}:ncpus={ranks}:mpiprocs={ranks}", "-l", "place=scatter:excl"]
         asked += ["-l", f"walltime={clock(job.seconds)}"]
@@ -124,7 +127,8 @@ SYSTEMS: dict[str, BatchSystem] = {system.kind: system for system in (Slurm(), P
 
 
 def submit(system: BatchSystem, job: JobRequest) -> str:
-    """Hands a job over; its name there. Raises LongshoreError with the words of the system when it is refused."""
+    """Hands a job over; its name there. Raises LongshoreError with the words of the system when it
+    is refused."""
     argv = system.submission(job)
     status, out, err = answer_of(argv)
     job_id = system.job_id(out) if status == 0 else None
@@ -137,7 +141,8 @@ def submit(system: BatchSystem, job: JobRequest) -> str:
 
 
 def state_of(system: BatchSystem, job_id: str) -> tuple[str, str]:
-    """pending, running, ended or what else the system says; UNKNOWN, with the reason, when it cannot be asked."""
+    """pending, running, ended or what else the system says; UNKNOWN, with the reason, when it
+    cannot be asked."""
     argv = system.question(job_id)
     status, out, err = answer_of(argv)
     if status and not _GONE.search(err):
@@ -163,9 +168,10 @@ def answer_of(argv: Sequence[str]) -> tuple[int, str, str]:
 def script_text(
     command: Sequence[str], folder: str, modules: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> str:
-    """The script of a job: load what is asked for, then become longshore. `environment`: what must hold in the job also
-    where the site lets no variables pass (SBATCH_EXPORT=none)."""
-    # A login shell knows `module`; without modules the quicker one will do, and sets nothing of its own.
+    """The script of a job: load what is asked for, then become longshore. `environment`: what must
+    hold in the job also where the site lets no variables pass (SBATCH_EXPORT=none)."""
+    # A login shell knows `module`; without modules the quicker one will do, and sets nothing of its
+    # own.
     lines = ["#!/bin/bash -l" if modules else "#!/bin/sh", "# Written by longshore; 'longshore run' writes a new one."]
     lines += [f"module load {shlex.quote(name)} || exit 3" for name in modules]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in (environment or {}).items()]

@@ -1,8 +1,9 @@
-"""One program, run until it ends, until its time is up, or until the user has had enough; and nothing of it left.
+"""One program, run until it ends, until its time is up, or until the user has had enough; and
+nothing of it left.
 
-The program gets a session of its own (setsid). Ctrl-C in the terminal then reaches longshore alone, which ends the
-program in order; and everything that the program started, also ranks that a launcher has put into process groups of
-their own, can be found by the session and ended.
+The program gets a session of its own (setsid). Ctrl-C in the terminal then reaches longshore alone,
+which ends the program in order; and everything that the program started, also ranks that a launcher
+has put into process groups of their own, can be found by the session and ended.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class ChildResult:
     """How a program ended and what it said."""
 
     exit_status: int
-    """As a shell has it: 128 + signal when a signal ended it, 124 when its time was up, 127 when it did not start."""
+    """As a shell has it: 128 + signal when a signal ended it, 124 when its time was up, 127 when it
+    did not start."""
     seconds: float
     output: str
     """Of stdout, up to MOST_OUTPUT_BYTES."""
@@ -56,12 +58,13 @@ class Interrupted(Exception):  # noqa: N818 - a decision of the user, not an err
 
 
 class Signals:
-    """While entered: SIGINT, SIGTERM and SIGHUP are remembered, not raised, so that they cannot cut a launch's
-    record in two; and the end of a child wakes `wait`. A SIGHUP that was ignored before stays so (nohup); a SIGINT does
-    not, since shells ignore it for whatever a script starts in the background, and kill -INT is meant then.
+    """While entered: SIGINT, SIGTERM and SIGHUP are remembered, not raised, so that they cannot cut
+    a launch's record in two; and the end of a child wakes `wait`. A SIGHUP that was ignored before
+    stays so (nohup); a SIGINT does not, since shells ignore it for whatever a script starts in the
+    background, and kill -INT is meant then.
 
-    Once one has come the program is on its way to its end, and says so; one more would only spoil its exit status. So
-    they are ignored from then on."""
+    Once one has come the program is on its way to its end, and says so; one more would only spoil
+    its exit status. So they are ignored from then on."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -109,7 +112,8 @@ def run_child(
     signals: Signals,
     tick: Callable[[], None] = lambda: None,
 ) -> ChildResult:
-    """Runs a program to its end. Raises Interrupted, with everything of the program ended, when a signal comes."""
+    """Runs a program to its end. Raises Interrupted, with everything of the program ended, when a
+    signal comes."""
     # Files without a name: they cannot fill up like pipes, and vanish with us whatever happens.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.monotonic()
@@ -142,14 +146,16 @@ def run_child(
         finally:
             seconds = time.monotonic() - started
             end_session(process)
-        # It may have printed most of it, and ended, since we looked last; what is cut short is no output.
+        # It may have printed most of it, and ended, since we looked last; what is cut short is no
+        # output.
         too_much = too_much or (not timed_out and _too_much(output, errors))
         result = ChildResult(process.returncode, seconds, _text(output), _tail(errors), _text(errors))
         return _explained(result, limit_seconds=timeout_seconds if timed_out else None, too_much=too_much)
 
 
 def _explained(result: ChildResult, *, limit_seconds: float | None, too_much: bool) -> ChildResult:
-    """The result with the exit status of a shell, and a last line of our own where we, or a signal, ended it."""
+    """The result with the exit status of a shell, and a last line of our own where we, or a signal,
+    ended it."""
     tail, code = result.stderr_tail, result.exit_status
     if limit_seconds is not None:
         said = f"longshore: ended after {limit_seconds:g} s (timeout_seconds)"
@@ -168,7 +174,8 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
     """Asks all that is left of the program's session to end, waits a little, then ends it."""
     session = process.pid
     if process.poll() is None:
-        # A launcher that is asked ends its ranks itself, and tells those on other nodes; so it is asked first, alone.
+        # A launcher that is asked ends its ranks itself, and tells those on other nodes; so it is
+        # asked first, alone.
         _signal(session, signal.SIGTERM)
         deadline = time.monotonic() + _GRACE_SECONDS
         while process.poll() is None and time.monotonic() < deadline:
@@ -189,7 +196,8 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
 
 
 def members_of_session(session: int) -> list[int]:
-    """The living processes of a session, from /proc; where there is none, its leader's group only."""
+    """The living processes of a session, from /proc; where there is none, its leader's group
+    only."""
     found = []
     try:
         names = [path.name for path in Path("/proc").iterdir() if path.name.isdigit()]
@@ -214,7 +222,8 @@ def _signal(process_id: int, number: int) -> None:
 
 
 def _end_with(parent: int) -> Callable[[], None] | None:
-    """A function for the child, before exec: be asked to end when longshore dies, also by kill -9 (Linux only)."""
+    """A function for the child, before exec: be asked to end when longshore dies, also by kill -9
+    (Linux only)."""
     try:
         prctl = ctypes.CDLL(None, use_errno=True).prctl
     except (OSError, AttributeError):

@@ -1,4 +1,5 @@
-"""The output of somebody else's program, as records: what it printed, and the file that it was told to write."""
+"""The output of somebody else's program, as records: what it printed, and the file that it was told
+to write."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def imported_lines(
     )
     try:
         told = _file_text(written) if external.writes_file else ""
-        # bale prints its figures on stderr, the others on stdout. A document is no document with warnings around it.
+        # bale prints its figures on stderr, the others on stdout. A document is no document with
+        # warnings around it.
         document = external.format in formats.ONE_DOCUMENT
         texts = [told or result.output] if document else [result.output, result.errors, told]
         if external.format in formats.WANT_COMMAND:

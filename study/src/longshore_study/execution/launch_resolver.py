@@ -1,5 +1,5 @@
-"""How the launches of a session are started: with which longshore-bench, by which launcher, in which environment. A
-cell with a `stack` has all three from there."""
+"""How the launches of a session are started: with which longshore-bench, by which launcher, in
+which environment. A cell with a `stack` has all three from there."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Starter:
         return self.ways[stack_of(cell)]
 
     def command(self, launch: PlannedLaunch, records_file: str = "-") -> Command:
-        """`records_file`: where longshore-bench writes its records, or an external program its own file."""
+        """`records_file`: where longshore-bench writes its records, or an external program its own
+        file."""
         way = self.way_of(launch.cell)
         command = way.launcher.command(launch.cell, program_of(self.plan, launch, way.bench, records_file))
         return Command(command.argv, {**way.environment, **command.environment}, command.binding)
@@ -96,7 +97,8 @@ def program_of(plan: Plan, launch: PlannedLaunch, bench: str, records_file: str 
 
 
 def _filled(argument: str, factors: Mapping[str, Any]) -> str:
-    """{ranks} and the like, and nothing else of what braces may mean. What was filled in is not looked at again."""
+    """{ranks} and the like, and nothing else of what braces may mean. What was filled in is not
+    looked at again."""
     filled, rest = "", argument
     while "{" in rest:
         before, _, after = rest.partition("{")

@@ -1,8 +1,9 @@
-"""Running a session of a study: what is not yet recorded, in the plan's random order, one launch after the other.
+"""Running a session of a study: what is not yet recorded, in the plan's random order, one launch
+after the other.
 
-A launch is recorded whole (envelope and the program's records, one file) or not at all; one that failed is recorded as
-failed, and the study goes on. Whatever stops a session - Ctrl-C, kill -9, a full disk - it goes on from there when the
-same command is typed again.
+A launch is recorded whole (envelope and the program's records, one file) or not at all; one that
+failed is recorded as failed, and the study goes on. Whatever stops a session - Ctrl-C, kill -9, a
+full disk - it goes on from there when the same command is typed again.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ class Summary:
 
 
 def remaining(plan: Plan, target: Target, *, retry_failed: bool = False) -> tuple[list[PlannedLaunch], int, int]:
-    """The launches of a session that are still to be done, in their order; how many are done; how many have failed
-    and are left alone (none with `retry_failed`)."""
+    """The launches of a session that are still to be done, in their order; how many are done; how
+    many have failed and are left alone (none with `retry_failed`)."""
     done = target.store.cells_done(target.study, target.tag, target.session)
     order = plan.order(target.session)
     good = sum(done.get(launch.key, False) for launch in order)
@@ -88,7 +89,8 @@ def remaining(plan: Plan, target: Target, *, retry_failed: bool = False) -> tupl
 
 
 class OutOfTime(Exception):  # noqa: N818 - a plan, not an error
-    """The time given to this run is used up; the launch at hand, if there was one, is not recorded."""
+    """The time given to this run is used up; the launch at hand, if there was one, is not
+    recorded."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,8 @@ class Deadline:
         return self.at - time.monotonic()
 
     def check(self, cell: Cell) -> None:
-        """Raises OutOfTime when a launch of this cell would not end in time. One that nothing is known of is tried: it
-        is ended and not recorded when it takes too long."""
+        """Raises OutOfTime when a launch of this cell would not end in time. One that nothing is
+        known of is tried: it is ended and not recorded when it takes too long."""
         expected = self.forecast.seconds(cell) if self.forecast.knows(cell) else 0.0
         if self.left_seconds <= expected:
             raise OutOfTime
@@ -125,7 +127,8 @@ class Runner:
         more: dict[str, Any] | None = None,
         alive: Callable[[], None] = lambda: None,
     ) -> None:
-        """`more`: what every envelope gets besides; `alive`: called every second while a launch runs."""
+        """`more`: what every envelope gets besides; `alive`: called every second while a launch
+        runs."""
         self.plan = plan
         self.target = target
         self.starter = starter
@@ -135,8 +138,9 @@ class Runner:
         self.alive = alive
 
     def run(self, launches: Iterable[PlannedLaunch], signals: Signals, summary: Summary) -> None:
-        """Runs and records `launches`, filling `summary` as it goes. Raises Interrupted when a signal comes, OutOfTime
-        when its deadline does: then the launch at hand is ended and not recorded, and all before it are."""
+        """Runs and records `launches`, filling `summary` as it goes. Raises Interrupted when a
+        signal comes, OutOfTime when its deadline does: then the launch at hand is ended and not
+        recorded, and all before it are."""
         for launch in launches:
             signals.check()
             if self.deadline is not None:
@@ -148,7 +152,8 @@ class Runner:
 
     def one(self, launch: PlannedLaunch, signals: Signals) -> Outcome:
         cell = launch.cell
-        # Not through stdout: a launcher mixes what several ranks print there, also in the middle of a line.
+        # Not through stdout: a launcher mixes what several ranks print there, also in the middle of
+        # a line.
         written = scratch_file(self.target)
         command = self.starter.command(launch, str(written))
         started = dt.datetime.now(dt.UTC)
@@ -174,7 +179,8 @@ class Runner:
             failure = unreadable
             lines = [records.dump(records.end_record("failed") | {"error": {"message": unreadable}})]
         if failure and full:
-            # Not the program's fault, and no answer of it: the launch is run again when there is space.
+            # Not the program's fault, and no answer of it: the launch is run again when there is
+            # space.
             raise LongshoreError(f"{self.target.folder}: no space is left, and a launch failed; free some")
         tail = result.stderr_tail or result.output.splitlines()[-10:]
         if result.exit_status and tail:
@@ -222,7 +228,8 @@ class Runner:
 
 
 def _lines(path: Path) -> tuple[list[str], str | None]:
-    """What the program wrote, as far as it came, and why it is not used; nothing when it did not get that far."""
+    """What the program wrote, as far as it came, and why it is not used; nothing when it did not
+    get that far."""
     try:
         if path.stat().st_size > MOST_RECORD_BYTES:
             return [], f"its records are larger than {MOST_RECORD_BYTES >> 20} MiB; fewer repetitions or variants"
@@ -257,8 +264,8 @@ def _judge(cell: Cell, result: ChildResult, lines: list[str]) -> tuple[str | Non
 
 
 def telling_line(lines: list[str]) -> str:
-    """The line that says what went wrong: the program's own, else ours, else what a launcher tells in a frame of dashes
-    or others before it, else the last one with words in it."""
+    """The line that says what went wrong: the program's own, else ours, else what a launcher tells
+    in a frame of dashes or others before it, else the last one with words in it."""
     for start in ("longshore-bench:", "longshore"):
         for line in lines:
             if line.startswith(start):
@@ -270,8 +277,9 @@ def telling_line(lines: list[str]) -> str:
 
 
 def _framed(lines: list[str], worded: list[int]) -> str | None:
-    """Of messages of a launcher, each between two lines of dashes (the first may be missing): what stands outside of
-    them and before the last, for that is the program's, else how that one begins."""
+    """Of messages of a launcher, each between two lines of dashes (the first may be missing): what
+    stands outside of them and before the last, for that is the program's, else how that one
+    begins."""
     edges = [place for place, line in enumerate(lines) if _FRAME.fullmatch(line)]
     if not edges:
         return None

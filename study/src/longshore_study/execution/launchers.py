@@ -1,7 +1,9 @@
-"""How a cell becomes a command line: what is put in front of the program, and what is added to its environment.
+"""How a cell becomes a command line: what is put in front of the program, and what is added to its
+environment.
 
-A launcher turns (cell, program with options) into argv and environment, and never into a line for a shell. All of them
-run at once; a batch system starts a job in which one of them is used (see batch_systems.py).
+A launcher turns (cell, program with options) into argv and environment, and never into a line for a
+shell. All of them run at once; a batch system starts a job in which one of them is used (see
+batch_systems.py).
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class Launcher(Protocol):
 
 
 def needs_launcher(cell: Cell) -> bool:
-    """Whether ranks are processes that somebody must start: not for threads, and not where the command does it."""
+    """Whether ranks are processes that somebody must start: not for threads, and not where the
+    command does it."""
     if cell.external is not None:
         return cell.external.launch
     return str(cell.between["transport"]) != "threads"
@@ -59,7 +62,8 @@ def nodes_of(cell: Cell, choice: LauncherChoice) -> int | None:
 
 
 class LocalLauncher:
-    """Ranks that threads of the program are, or that mpirun starts: here, or on the nodes of a job that it knows of."""
+    """Ranks that threads of the program are, or that mpirun starts: here, or on the nodes of a job
+    that it knows of."""
 
     name = "local"
 
@@ -67,7 +71,8 @@ class LocalLauncher:
         self.mpi = mpi
         self.choice = choice or LauncherChoice()
         self.shmem = shmem
-        """oshrun, where there is one: mpirun starts programs of OpenSHMEM too, but not in every installation."""
+        """oshrun, where there is one: mpirun starts programs of OpenSHMEM too, but not in every
+        installation."""
 
     def command(self, cell: Cell, program: list[str]) -> Command:
         if not needs_launcher(cell):
@@ -84,8 +89,8 @@ class LocalLauncher:
 
 
 class _JobLauncher:
-    """Ranks that a batch system starts, in the allocation that longshore runs in. Programs of threads are started by it
-    too: the node where longshore runs may be a login node."""
+    """Ranks that a batch system starts, in the allocation that longshore runs in. Programs of
+    threads are started by it too: the node where longshore runs may be a login node."""
 
     def __init__(self, path: str, choice: LauncherChoice) -> None:
         self.path = path
@@ -138,9 +143,11 @@ class FluxLauncher(_JobLauncher):
 def make_launcher(
     choice: LauncherChoice, cells: Iterable[Cell], mpirun: str | None = None, *, dry_run: bool = False
 ) -> Launcher:
-    """The launcher that the study file asks for; raises when it, or what the cells need of it, is not there.
+    """The launcher that the study file asks for; raises when it, or what the cells need of it, is
+    not there.
 
-    Of a batch system it is the one that is used inside a job. `dry_run`: what is only printed may be run elsewhere.
+    Of a batch system it is the one that is used inside a job. `dry_run`: what is only printed may
+    be run elsewhere.
     """
     kind = INSIDE.get(choice.kind, choice.kind)
     cells = list(cells)
@@ -189,14 +196,15 @@ def _inside_flux(asked_for: str | None, *, dry_run: bool) -> str:
     return path
 
 
-# How ranks find each other is agreed between srun and the MPI library: by its soname, since a step that speaks another
-# dialect starts every rank as rank 0 of 1.
+# How ranks find each other is agreed between srun and the MPI library: by its soname, since a step
+# that speaks another dialect starts every rank as rank 0 of 1.
 _PMI_OF_LIBRARY = {"libmpi.so.40": ("pmix",), "libmpi.so.12": ("pmi2",), "libmpich.so.12": ("pmi2",)}
 
 
 @cache
 def _pmi_of(srun: str, program: str) -> str | None:
-    """The value of --mpi for a program, or None to leave it to the site: where the site has a default, it is meant."""
+    """The value of --mpi for a program, or None to leave it to the site: where the site has a
+    default, it is meant."""
     path = shutil.which(program)
     needed = elf.describe(path).needed if path is not None else []
     wanted = next((flavours for name, flavours in _PMI_OF_LIBRARY.items() if name in needed), ())

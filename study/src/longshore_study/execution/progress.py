@@ -1,5 +1,6 @@
-"""What a person sees while a session runs: a bar with the cell at hand and the time left on a terminal, a line per
-launch in a log. Neither starts a thread: nothing of ours may run beside what is measured."""
+"""What a person sees while a session runs: a bar with the cell at hand and the time left on a
+terminal, a line per launch in a log. Neither starts a thread: nothing of ours may run beside what
+is measured."""
 
 from __future__ import annotations
 
@@ -136,11 +137,13 @@ def make_progress(
 
 
 def say(text: str, out: TextIO) -> None:
-    """A line for whoever is still there: a study goes on when the reader of its log (`| head`) has left."""
+    """A line for whoever is still there: a study goes on when the reader of its log (`| head`) has
+    left."""
     try:
         print(text, file=out, flush=True)
     except OSError:
-        # What was not written stays in a buffer that Python flushes at its end: the exit status would become 120.
+        # What was not written stays in a buffer that Python flushes at its end: the exit status
+        # would become 120.
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, out.fileno())

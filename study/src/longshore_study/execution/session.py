@@ -1,5 +1,5 @@
-"""One session of a study from the command line: the options, the set-up, what is said at its end, and the exit status.
-`run` and `resume` share it."""
+"""One session of a study from the command line: the options, the set-up, what is said at its end,
+and the exit status. `run` and `resume` share it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What lies in a session's folder besides launches: a copy of the study file, and the records of the launch at hand."""
+"""What lies in a session's folder besides launches: a copy of the study file, and the records of
+the launch at hand."""
 
 from __future__ import annotations
 
@@ -28,13 +29,14 @@ class Target:
 
 
 def scratch_file(target: Target) -> Path:
-    """A name, hidden from readers of the store, for the records of the launch at hand: on the store's file system,
-    which the node that runs rank 0 sees too."""
+    """A name, hidden from readers of the store, for the records of the launch at hand: on the
+    store's file system, which the node that runs rank 0 sees too."""
     return (target.folder / f".launch.{whereabouts()}.{os.getpid()}.tmp").absolute()
 
 
 def keep_study_file(plan: Plan, target: Target) -> None:
-    """A copy of the study file beside its launches: `resume` and `status` need nothing else. Versions are kept."""
+    """A copy of the study file beside its launches: `resume` and `status` need nothing else.
+    Versions are kept."""
     folder = target.folder
     path = folder / f"study-{plan.study.digest}.toml"
     if path.exists():

@@ -1,9 +1,9 @@
 """The mark that says who works on a session.
 
-It is no lock, since locks hang on parallel file systems: it tells a second `longshore run` that there is a first one.
-One that was left by a process that is gone means nothing. A process of this machine is looked up; one of another
-machine gives a sign of life by touching its mark. Were both to fail, nothing would be lost: each launch has a file of
-its own that no other can replace.
+It is no lock, since locks hang on parallel file systems: it tells a second `longshore run` that
+there is a first one. One that was left by a process that is gone means nothing. A process of this
+machine is looked up; one of another machine gives a sign of life by touching its mark. Were both to
+fail, nothing would be lost: each launch has a file of its own that no other can replace.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class Claim:
 
 
 class _SilentMarkError(LongshoreError):
-    """A mark of another machine that may be dead: it has given no sign of life since it was first seen."""
+    """A mark of another machine that may be dead: it has given no sign of life since it was first
+    seen."""
 
     def __init__(self, message: str, mark: Path, sign: float, left_seconds: float) -> None:
         super().__init__(message)
@@ -55,11 +56,13 @@ class _SilentMarkError(LongshoreError):
 
 @contextmanager
 def claimed(folder: Path, session: str, part: str = "", *, wait: bool = False) -> Iterator[Claim]:
-    """Marks a session as being worked on while entered; raises LongshoreError when somebody else works on it.
+    """Marks a session as being worked on while entered; raises LongshoreError when somebody else
+    works on it.
 
-    Different parts of a session (launches on 4 nodes, launches on 16) may be worked on at once. What an earlier run
-    left behind when it was ended by kill -9 is removed. With `wait`, a mark of another machine is given the time to
-    prove that it lives: a job that begins again at once, after its node has died, finds a mark that is not yet old.
+    Different parts of a session (launches on 4 nodes, launches on 16) may be worked on at once.
+    What an earlier run left behind when it was ended by kill -9 is removed. With `wait`, a mark of
+    another machine is given the time to prove that it lives: a job that begins again at once, after
+    its node has died, finds a mark that is not yet old.
     """
     try:
         if wait:
@@ -77,7 +80,8 @@ def claimed(folder: Path, session: str, part: str = "", *, wait: bool = False) -
 
 
 def _wait_for_signs_of_life(folder: Path, session: str, part: str) -> None:
-    """Returns when no mark of another machine counts any more; raises LongshoreError when one gives a sign of life."""
+    """Returns when no mark of another machine counts any more; raises LongshoreError when one gives
+    a sign of life."""
     mine = _mark(folder)
     signs: dict[Path, float] = {}
     while True:
@@ -104,7 +108,8 @@ def _take(folder: Path, session: str, part: str) -> Path:
         _refuse_others(folder, mark, session, part)
         mark.write_text(json.dumps({"host": os.uname().nodename, "pid": os.getpid(), "part": part}), encoding="utf-8")
         try:
-            # Two that start in the same moment both come here: both step back, and one comes first the next time.
+            # Two that start in the same moment both come here: both step back, and one comes first
+            # the next time.
             _refuse_others(folder, mark, session, part)
             break
         except LongshoreError:
@@ -134,7 +139,8 @@ def _refuse_others(folder: Path, mine: Path, session: str, part: str) -> None:
             continue  # it has gone, or is being written; the second look finds it
         told = told if isinstance(told, dict) else {}
         same_machine = path.name.startswith(f".running.{whereabouts()}.")
-        # A mark of the future is of before a clock was set back; one that lives is touched again within seconds.
+        # A mark of the future is of before a clock was set back; one that lives is touched again
+        # within seconds.
         alive = _is_longshore(path.name.split(".")[-2]) if same_machine else abs(age) < _DEAD_AFTER_SECONDS
         if not alive or (part and told.get("part") and told.get("part") != part):
             continue

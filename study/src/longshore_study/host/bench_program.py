@@ -14,7 +14,8 @@ BENCH = "longshore-bench"
 
 
 def find_bench(asked_for: str | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """longshore-bench: where asked, else LONGSHORE_BENCH, else beside the `longshore` script, else on PATH."""
+    """longshore-bench: where asked, else LONGSHORE_BENCH, else beside the `longshore` script, else
+    on PATH."""
     environment = os.environ if environment is None else environment
     for source, name in (("--bench", asked_for), ("LONGSHORE_BENCH", environment.get("LONGSHORE_BENCH"))):
         if name:

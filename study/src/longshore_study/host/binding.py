@@ -1,4 +1,5 @@
-"""What longshore-bench itself says of this machine's topology and of the cores that its ranks will be bound to.
+"""What longshore-bench itself says of this machine's topology and of the cores that its ranks will
+be bound to.
 
 Findings of the doctor that only the program can make, because it is the program that binds.
 """

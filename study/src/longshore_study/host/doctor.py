@@ -1,5 +1,6 @@
-"""What on this machine will spoil a measurement. Each check reads one thing and says ok, warn or unknown, the value
-found, and what to do; a file that is not there makes it unknown ("not supported"), never an error.
+"""What on this machine will spoil a measurement. Each check reads one thing and says ok, warn or
+unknown, the value found, and what to do; a file that is not there makes it unknown ("not
+supported"), never an error.
 
 The checks read below a root folder, "/" unless a test brings its own.
 """
@@ -149,7 +150,8 @@ def shared_memory(machine: Machine) -> Finding:
 
 
 def single_copy(machine: Machine) -> Finding:
-    """Whether one process may copy out of another: CMA needs ptrace rights, XPMEM its own module."""
+    """Whether one process may copy out of another: CMA needs ptrace rights, XPMEM its own
+    module."""
     if machine.matching("dev/xpmem"):
         return Finding("single copy (CMA, XPMEM)", OK, "XPMEM present")
     scope = machine.number("proc/sys/kernel/yama/ptrace_scope")
@@ -238,11 +240,13 @@ _BATCH = {
     "PBS": ("qsub", ("PBS_JOBID",), "pbs-batch", "qsub -I"),
     "Flux": ("flux", ("FLUX_URI",), "flux-batch", "flux alloc"),
 }
-"""By batch system: what submits, what its jobs have in their environment, our launcher of it, and how to get nodes."""
+"""By batch system: what submits, what its jobs have in their environment, our launcher of it, and
+how to get nodes."""
 
 
 def allocation(environment: Mapping[str, str]) -> Finding:
-    """Whether this is a node of one's own: login nodes are shared, and are not the nodes of the cluster."""
+    """Whether this is a node of one's own: login nodes are shared, and are not the nodes of the
+    cluster."""
     check = "allocation"
     for name, (program, marks, kind, ask) in _BATCH.items():
         job = next((environment[mark] for mark in marks if environment.get(mark)), None)
@@ -278,7 +282,8 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def _cgroup_text(machine: Machine, name: str) -> str | None:
-    """A limit of the control group (version 2) of this process: its own, or the nearest one above that sets it."""
+    """A limit of the control group (version 2) of this process: its own, or the nearest one above
+    that sets it."""
     groups = (machine.text("proc/self/cgroup") or "").splitlines()
     own = next((line[3:] for line in groups if line.startswith("0::")), "/")
     folder = Path("sys/fs/cgroup", own.lstrip("/"))

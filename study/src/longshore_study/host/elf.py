@@ -1,6 +1,8 @@
-"""What an executable or library says of itself: its build-id, the libraries that it needs, and where it looks for them.
+"""What an executable or library says of itself: its build-id, the libraries that it needs, and
+where it looks for them.
 
-Read straight from the file (System V ABI, chapters 4 and 5): the programs that could be asked are not on every node.
+Read straight from the file (System V ABI, chapters 4 and 5): the programs that could be asked are
+not on every node.
 """
 
 from __future__ import annotations

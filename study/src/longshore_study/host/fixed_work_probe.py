@@ -1,8 +1,10 @@
-"""A measured noisy neighbour: the same small piece of work, again and again on each core, for about a second in all.
+"""A measured noisy neighbour: the same small piece of work, again and again on each core, for about
+a second in all.
 
-On an idle machine every piece takes the same time. A piece that takes longer has lost the core for a while - to another
-process, to the kernel, or to another virtual machine, which no file would show. (The fixed work quantum benchmark of
-Sottile and Minnich, "Analysis of microbenchmarks for performance tuning of clusters", Cluster 2004.)
+On an idle machine every piece takes the same time. A piece that takes longer has lost the core for
+a while - to another process, to the kernel, or to another virtual machine, which no file would
+show. (The fixed work quantum benchmark of Sottile and Minnich, "Analysis of microbenchmarks for
+performance tuning of clusters", Cluster 2004.)
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ class CoreNoise:
     cpu: int
     pieces: int
     usual_microseconds: float
-    """Time of a piece that nothing disturbs: the 10 % quantile, so that a busy core does not pass for a slow one."""
+    """Time of a piece that nothing disturbs: the 10 % quantile, so that a busy core does not pass
+    for a slow one."""
     lost_fraction: float
     """Of the whole time: what pieces took beyond the usual time."""
     longest_microseconds: float
@@ -64,13 +67,15 @@ class CoreNoise:
 def noise_of(cpu: int, times: Sequence[int]) -> CoreNoise:
     """From the times of the pieces in nanoseconds."""
     usual = sorted(times)[len(times) // 10]
-    # A piece within 5 % of the usual time is a usual one; the clock and the caches are not perfectly regular.
+    # A piece within 5 % of the usual time is a usual one; the clock and the caches are not
+    # perfectly regular.
     lost = sum(time - usual for time in times if time > 1.05 * usual)
     return CoreNoise(cpu, len(times), usual / 1e3, lost / sum(times), (max(times) - usual) / 1e3)
 
 
 def measure(cpus: Sequence[int], seconds: float = 1.0) -> list[CoreNoise]:
-    """Measures the cores at the same time, each for `seconds` by a process of its own that is bound to it."""
+    """Measures the cores at the same time, each for `seconds` by a process of its own that is bound
+    to it."""
     chosen = list(cpus)[:_MOST_CORES]
     processes = [
         subprocess.Popen(  # noqa: S603 - this Python, with the text above

@@ -1,4 +1,5 @@
-"""MPI launchers of this machine: which is found, what kind it is, and what each kind must be told."""
+"""MPI launchers of this machine: which is found, what kind it is, and what each kind must be
+told."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from longshore_study.host import cores
 
 OPEN_MPI, MPICH, INTEL, UNKNOWN = "Open MPI", "MPICH", "Intel MPI", "unknown"
 LAUNCHER_NAMES = ("mpirun", "mpiexec")
-# Intel MPI and MVAPICH are made from MPICH and name its process manager too, so they are looked for before it.
+# Intel MPI and MVAPICH are made from MPICH and name its process manager too, so they are looked for
+# before it.
 _MARKS = {
     OPEN_MPI: ("Open MPI", "OpenRTE", "PRRTE"),
     INTEL: ("Intel(R) MPI",),
@@ -31,7 +33,8 @@ class Mpi:
 
 
 def find_mpi(asked_for: str | None = None) -> Mpi | None:
-    """The MPI launcher asked for, else LONGSHORE_MPIRUN, else the first of PATH; None when none runs."""
+    """The MPI launcher asked for, else LONGSHORE_MPIRUN, else the first of PATH; None when none
+    runs."""
     asked_for = asked_for or os.environ.get("LONGSHORE_MPIRUN")
     for name in [asked_for] if asked_for else LAUNCHER_NAMES:
         path = shutil.which(name)
@@ -65,8 +68,8 @@ def identify(path: str) -> Mpi | None:
 def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
     """Options that put `ranks` on `nodes` nodes, and those without which the launcher refuses.
 
-    `nodes` None: where the launcher puts them, all on this machine where it knows no other. Only Open MPI refuses more
-    ranks than cores, and counts cores, not hardware threads.
+    `nodes` None: where the launcher puts them, all on this machine where it knows no other. Only
+    Open MPI refuses more ranks than cores, and counts cores, not hardware threads.
     """
     per_node = ranks if nodes is None else -(-ranks // nodes)
     if mpi.kind == OPEN_MPI:
@@ -76,8 +79,9 @@ def placement(mpi: Mpi, ranks: int, nodes: int | None) -> list[str]:
 
 
 def environment(mpi: Mpi, transport: str = "mpi") -> dict[str, str]:
-    """What Open MPI must be told. It starts as root only when told twice, and its OpenSHMEM 4.1 crashes at its end
-    unless UCX leaves the memory allocator alone (the program sees to that too; here the launch's record shows it)."""
+    """What Open MPI must be told. It starts as root only when told twice, and its OpenSHMEM 4.1
+    crashes at its end unless UCX leaves the memory allocator alone (the program sees to that too;
+    here the launch's record shows it)."""
     if mpi.kind != OPEN_MPI:
         return {}
     told = {"OMPI_MCA_opal_common_ucx_opal_mem_hooks": "0"} if transport == "shmem" else {}

@@ -1,6 +1,7 @@
-"""longshore-bench built with one communication stack each, side by side: STACKS/<name>/stack.json says which program,
-which launcher and which environment belong together. STACKS is LONGSHORE_STACKS, else ~/.local/share/longshore/stacks:
-a place that the nodes of a cluster share."""
+"""longshore-bench built with one communication stack each, side by side: STACKS/<name>/stack.json
+says which program, which launcher and which environment belong together. STACKS is
+LONGSHORE_STACKS, else ~/.local/share/longshore/stacks: a place that the nodes of a cluster
+share."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _TOLD_LINES = 3
 _WRONG = re.compile(
     r"CMake Error|\berror:|[Uu]ndefined reference", re.IGNORECASE
 )  # but error.cpp is a file that is built
-# The rest of the tree asks more of an MPI than longshore-bench does: Intel's has Fortran modules for some compilers.
+# The rest of the tree asks more of an MPI than longshore-bench does: Intel's has Fortran modules
+# for some compilers.
 _NOTHING_BUT_BENCH = (
     "-DLONGSHORE_BENCH=ON", "-DLONGSHORE_C=OFF", "-DLONGSHORE_FORTRAN=OFF", "-DLONGSHORE_TESTS=OFF",
     "-DLONGSHORE_EXAMPLES=OFF",
@@ -68,8 +70,9 @@ def builds() -> list[Build]:
 
 
 def keep_names(found: Iterable[Stack]) -> list[Stack]:
-    """An installation keeps the name under which it was built, wherever it is found; another one of the same version,
-    found later, gets one of its own, and does not replace that build. So does one that was upgraded in its place."""
+    """An installation keeps the name under which it was built, wherever it is found; another one of
+    the same version, found later, gets one of its own, and does not replace that build. So does one
+    that was upgraded in its place."""
     built = {(os.path.realpath(build.mpirun), build.version): build.name for build in builds()}
     taken = set(built.values())
     kept = []
@@ -138,7 +141,8 @@ def _is_source(folder: Path) -> bool:
 
 
 def build_stack(stack: Stack, source: Path, *, jobs: int, verbose: bool = False) -> Build:
-    """Configures and builds longshore-bench with the stack's compiler wrapper, tries it, and notes it down."""
+    """Configures and builds longshore-bench with the stack's compiler wrapper, tries it, and notes
+    it down."""
     try:
         return _build_stack(stack, source, jobs=jobs, verbose=verbose)
     except OSError as error:
@@ -193,14 +197,16 @@ def _run(argv: list[str], environment: dict[str, str], log: Path, *, verbose: bo
 
 
 def _what_went_wrong(lines: list[str]) -> str:
-    """The first error and the lines after it: CMake says there what it is about, compilers in the line itself."""
+    """The first error and the lines after it: CMake says there what it is about, compilers in the
+    line itself."""
     first = next((place for place, line in enumerate(lines) if _WRONG.search(line)), max(0, len(lines) - _TOLD_LINES))
     told = [" ".join(line.split()) for line in lines[first:] if line.strip()][:_TOLD_LINES]
     return " ".join(told) or "it said nothing"
 
 
 def _try_out(build: Build) -> None:
-    """A program that was linked may still not start: libraries of another MPI first on the path, for one."""
+    """A program that was linked may still not start: libraries of another MPI first on the path,
+    for one."""
     argv = [build.bench, "--list"]
     try:
         done = subprocess.run(  # noqa: S603

@@ -1,7 +1,8 @@
-"""The communication stacks of a machine: MPI, OpenSHMEM and UCX, each with path, version, standard and modules.
+"""The communication stacks of a machine: MPI, OpenSHMEM and UCX, each with path, version, standard
+and modules.
 
-Found where people put them: on PATH, below the usual folders, and where MPI_HOME, I_MPI_ROOT or --search point. What
-says the version is the launcher itself; what says the standard is the header.
+Found where people put them: on PATH, below the usual folders, and where MPI_HOME, I_MPI_ROOT or
+--search point. What says the version is the launcher itself; what says the standard is the header.
 """
 
 from __future__ import annotations

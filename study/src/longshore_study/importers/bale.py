@@ -1,8 +1,10 @@
-"""bale's index-gather and histogram apps in text form: each strategy ("model") with its seconds and GB/s per node.
+"""bale's index-gather and histogram apps in text form: each strategy ("model") with its seconds and
+GB/s per node.
 
     GB/s per node = bytes per request (ig 16: index and answer; histo 8) x requests per PE x PEs per node / seconds
 
-Without -c, PEs per node, bale prints a bandwidth of 0; then --ranks-per-node must say it. Tables are cyclic.
+Without -c, PEs per node, bale prints a bandwidth of 0; then --ranks-per-node must say it. Tables
+are cyclic.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""cartex, the halo exchange benchmark of ghexbench: statistics over repetitions, and throughput of the whole job.
+"""cartex, the halo exchange benchmark of ghexbench: statistics over repetitions, and throughput of
+the whole job.
 
     running on 1728 ranks
     repetitions       10000
@@ -6,8 +7,9 @@
     median (s)        1.60000000e-04
     tp. median (GB/s) 5.48800000e+03
 
-Its throughput is our exchange_bandwidth: read once and written once, all halos of all ranks. What was exchanged is in
-its command line (--domain, --halo, --nfields), which is read where the file holds it.
+Its throughput is our exchange_bandwidth: read once and written once, all halos of all ranks. What
+was exchanged is in its command line (--domain, --halo, --nfields), which is read where the file
+holds it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Chapel's index-gather: one task per core asks for N elements; AGP reads each by itself, AGG through an aggregator.
+"""Chapel's index-gather: one task per core asks for N elements; AGP reads each by itself, AGG
+through an aggregator.
 
     ./ig-block -nl 16 --N=10000000
            AGP:     6.823 seconds   0.844 GB/s/node
 
-The name of the program says how the table is distributed: ig cyclic, ig-block block, ig-block-rad block with the
-arithmetic of finding a block's owner optimised (radical). Tasks per node follow from 16 bytes per request.
+The name of the program says how the table is distributed: ig cyclic, ig-block block, ig-block-rad
+block with the arithmetic of finding a block's owner optimised (radical). Tasks per node follow from
+16 bytes per request.
 """
 
 from __future__ import annotations
@@ -70,7 +72,8 @@ def _imported(source: Source, options: Options, command: re.Match[str], end: int
 
 
 def _tasks_per_node(figures: list[re.Match[str]], requests: int) -> int | None:
-    """How many tasks asked for `requests` each, by the printed seconds and GB/s; None when no whole number fits."""
+    """How many tasks asked for `requests` each, by the printed seconds and GB/s; None when no whole
+    number fits."""
     counts = [float(match[2]) * float(match[3]) * 1e9 / (REQUEST_BYTES * requests) for match in figures]
     nearest = [round(count) for count in counts]
     fits = all(abs(count - near) < 0.01 * near + 0.05 for count, near in zip(counts, nearest, strict=True))

@@ -1,4 +1,5 @@
-"""Chapel's ISx: mean over tasks and trials, with the least and the largest, of the whole and of its phases.
+"""Chapel's ISx: mean over tasks and trials, with the least and the largest, of the whole and of its
+phases.
 
     scaling mode = weak
     total keys = 1073741824 (2**30)

@@ -1,4 +1,5 @@
-"""Chapel's STREAM: stream (one global array, block distributed) and stream-ep (arrays of each locale).
+"""Chapel's STREAM: stream (one global array, block distributed) and stream-ep (arrays of each
+locale).
 
     Performance (GB/s) = 123.4                    stream: of all locales, the shortest trial
     Performance (GB/s):                           stream-ep: of one locale, over the locales
@@ -6,7 +7,8 @@
       avg = 60.8
       min = 60.1
 
-Our best_bandwidth is per node, and of the slowest rank: the first divided by the locales, the last as it is.
+Our best_bandwidth is per node, and of the slowest rank: the first divided by the locales, the last
+as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Outputs of other benchmarks, read into our records, so that published figures and one's own stand in one table.
+"""Outputs of other benchmarks, read into our records, so that published figures and one's own stand
+in one table.
 
 To add a format, see the description of this package.
 """
@@ -41,7 +42,8 @@ ALIASES = {
 ANY = ("regex", "json")
 """Formats that know no program: the user says where the figures are."""
 WANT_COMMAND = ("chapel-ig", "chapel-stream", "chapel-isx", "cartex")
-"""Formats whose programs do not print what they were asked for: the command line above their output says it."""
+"""Formats whose programs do not print what they were asked for: the command line above their output
+says it."""
 ONE_DOCUMENT = ("json",)
 """Formats that nothing else may stand around."""
 
@@ -78,7 +80,8 @@ def format_name(name: str) -> str:
 
 
 def read_file(name: str, path: Path, options: Options | None = None) -> list[Imported]:
-    """The runs in a file. Raises LongshoreError, naming file and line, for what is not this format's output."""
+    """The runs in a file. Raises LongshoreError, naming file and line, for what is not this
+    format's output."""
     return read_bytes(name, str(path), content_of(name, path), options)
 
 
@@ -137,8 +140,8 @@ def _runs(name: str, source: Source, options: Options) -> list[Imported]:
 
 
 def _without_torn_line(text: str) -> str:
-    """A last line without its end may be half a line, and half a number reads as another number; but an object of JSON
-    shows its own end."""
+    """A last line without its end may be half a line, and half a number reads as another number;
+    but an object of JSON shows its own end."""
     begin = text.rfind("\n") + 1
     last = text[begin:]
     return text if last.startswith("{") and last.rstrip().endswith("}") else text[:begin]

@@ -1,5 +1,5 @@
-"""Numbers as Fortran programs print them: list-directed output writes 1.0E-2, 1.0D-02, 1.0-100 (no letter before three
-exponent digits), .5, and stars where a field was too narrow.
+"""Numbers as Fortran programs print them: list-directed output writes 1.0E-2, 1.0D-02, 1.0-100 (no
+letter before three exponent digits), .5, and stars where a field was too narrow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ _PARTS = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:[EeDd]?([-+]?\d+))?")
 
 
 def value(text: str) -> float:
-    """The number; raises ValueError for stars, NaN, infinities and everything else that is no number."""
+    """The number; raises ValueError for stars, NaN, infinities and everything else that is no
+    number."""
     match = _PARTS.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"'{text.strip()}' is not a number")

@@ -1,8 +1,9 @@
-"""halobench: eight ways to swap the halos of a periodic grid of processes, each message one contiguous buffer.
+"""halobench: eight ways to swap the halos of a periodic grid of processes, each message one
+contiguous buffer.
 
-It prints, for each way, the seconds of all repetitions and the MiB/s sent by one process. Newer versions go through all
-ways three times, and print 'Finished' after each time. Then the median of the runs is the figure, and each run is kept
-as a sample.
+It prints, for each way, the seconds of all repetitions and the MiB/s sent by one process. Newer
+versions go through all ways three times, and print 'Finished' after each time. Then the median of
+the runs is the figure, and each run is kept as a sample.
 """
 
 from __future__ import annotations
@@ -178,5 +179,6 @@ class _Run:
         return fortran.value(match[1]) * 1e-6 if match else None
 
     def end_of_text(self) -> int:
-        """Where the last line that is not blank begins to end: what a message about a missing end points to."""
+        """Where the last line that is not blank begins to end: what a message about a missing end
+        points to."""
         return self.begin + len(self.source.text[self.begin : self.end].rstrip())

@@ -1,11 +1,13 @@
-"""Intel MPI Benchmarks, 3.2 to 2021: a table per benchmark and number of processes, a line per message size.
+"""Intel MPI Benchmarks, 3.2 to 2021: a table per benchmark and number of processes, a line per
+message size.
 
     # Benchmarking Sendrecv
     # #processes = 2
     #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
          0         1000         4.06         4.06         4.06         0.00
 
-What names another measurement is a factor: the part of the benchmarks (but MPI-1), the mode of IMB-RMA, -EXT or -IO
+What names another measurement is a factor: the part of the benchmarks (but MPI-1), the mode of
+IMB-RMA, -EXT or -IO
 (`#    MODE: AGGREGATE`), groups that run at the same time (-multi, and the group of a line), the threads of IMB-MT, and
 data types that were chosen. Times are of the mean over repetitions.
 """

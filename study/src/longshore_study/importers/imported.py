@@ -22,7 +22,8 @@ class Options:
     figure: FigureChoice | None = None
     """Where the figures are, for the formats that know no program."""
     program: str | None = None
-    """What the program is called, for the formats that know none; as its figure, where nothing says."""
+    """What the program is called, for the formats that know none; as its figure, where nothing
+    says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Imported:
     started: str | None = None
     """When, where the output says it."""
     steps: list[dict[str, Any]] = field(default_factory=list)
-    """The steps of the work that the figures belong to, in their order: name, pattern and levels of each."""
+    """The steps of the work that the figures belong to, in their order: name, pattern and levels of
+    each."""
 
 
 def whole_records(header: Record, results: list[Record]) -> list[str]:

@@ -1,4 +1,5 @@
-"""ISx, the bucket exchange: what it prints (SHMEM and MPI), and its log with a line of times per PE and iteration.
+"""ISx, the bucket exchange: what it prints (SHMEM and MPI), and its log with a line of times per PE
+and iteration.
 
     ISx v1.1                                              over SHMEM
     ISx MPI 2 sided v1.1                                  over MPI; before version 1.1 `ISx MPI v1.0`
@@ -6,9 +7,9 @@
     Average total time (per PE): 1.234567 seconds
     Average all2all time (per PE): 0.345678 seconds
 
-The averages are our total_seconds and exchange_seconds (mean over PEs; ISx over iterations too). The log gives more:
-keys_per_second, with our t, the median over iterations of the slowest PE. A file may hold several runs, each with its
-screen, its log, or both.
+The averages are our total_seconds and exchange_seconds (mean over PEs; ISx over iterations too).
+The log gives more: keys_per_second, with our t, the median over iterations of the slowest PE. A
+file may hold several runs, each with its screen, its log, or both.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def _paired(source: Source, parts: Sequence[_Run | Log]) -> list[tuple[_Run | None, Log | None]]:
-    """Screen and log of each run. In a file of both they take turns, and the one that comes first always does."""
+    """Screen and log of each run. In a file of both they take turns, and the one that comes first
+    always does."""
     screens = [part for part in parts if isinstance(part, _Run)]
     logs = [part for part in parts if isinstance(part, Log)]
     if not logs:
@@ -94,7 +96,8 @@ def _paired(source: Source, parts: Sequence[_Run | Log]) -> list[tuple[_Run | No
 
 
 def _runs(source: Source, screen: _Run | None, log: Log | None) -> list[_Run]:
-    """The runs that a screen and a log tell of: several where a log was appended to, and no screen says of which."""
+    """The runs that a screen and a log tell of: several where a log was appended to, and no screen
+    says of which."""
     if log is None:
         return [screen] if screen else []
     if screen is None and log.repeats:
@@ -135,7 +138,8 @@ def _with_log(run: _Run, log: Log, times: dict[str, list[float]]) -> _Run:
 
 
 def _exchange_of(log: Log) -> str | None:
-    """Its one-sided form over MPI names itself as the other one does, but has no counts to exchange."""
+    """Its one-sided form over MPI names itself as the other one does, but has no counts to
+    exchange."""
     if log.transport != "mpi":
         return "put" if log.transport == "shmem" else None
     names = log.runs[0] if log.runs else {}
@@ -143,7 +147,8 @@ def _exchange_of(log: Log) -> str | None:
 
 
 def _refuse_nothing(run: _Run, source: Source) -> None:
-    """Raises LongshoreError where no PE, no iteration or no time is told of: nothing was measured."""
+    """Raises LongshoreError where no PE, no iteration or no time is told of: nothing was
+    measured."""
     if run.total is None and not run.times:
         raise source.error(len(source.text.rstrip()), "the output ends without 'Average total time (per PE)'")
     least = {
@@ -192,7 +197,8 @@ def _imported(source: Source, options: Options, run: _Run) -> Imported:
     variant |= {"exchange": run.exchange} if run.exchange else {}
     variant |= {"scaling": run.scaling} if run.scaling else {}
     variant |= {"max_key": run.max_key} if run.max_key else {}
-    # The MPI form calls alltoallv, which has an order of its own; what it prints of one changes nothing there.
+    # The MPI form calls alltoallv, which has an order of its own; what it prints of one changes
+    # nothing there.
     variant |= {"order": run.order or "round-robin"} if run.transport == "shmem" else {}
     cell: dict[str, Any] = {"program": "isx", "transport": run.transport, "ranks": run.ranks}
     if options.ranks_per_node:

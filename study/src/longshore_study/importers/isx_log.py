@@ -1,9 +1,11 @@
-"""The log of ISx: two lines that say what ran, then a line of times for each iteration of each process.
+"""The log of ISx: two lines that say what ran, then a line of times for each iteration of each
+process.
 
     SHMEM<TAB>NUM_PES 4<TAB>Max_Key 268435456<TAB>Num_Iters 10<TAB>Weak Scaling: ... keys per PE<TAB>Round Robin All2All
     TOTAL (sec)<TAB>ATA_KEYS (sec)<TAB>ATA_KEYS_COUNTS<TAB>...
 
-The lines of one process stand together. ISx appends to a log that exists, and writes the first two lines only once.
+The lines of one process stand together. ISx appends to a log that exists, and writes the first two
+lines only once.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class Log:
     runs: list[dict[str, list[float]]]
     """For each run the seconds of each column; empty where they are useless, see `repeats`."""
     repeats: bool
-    """ISx 1.1 over MPI writes one line again and again, and as many as there are processes times too often."""
+    """ISx 1.1 over MPI writes one line again and again, and as many as there are processes times
+    too often."""
 
     def differs_from(self, screen: dict[str, Any]) -> str | None:
         """What a screen says otherwise, so that it is of another run."""

@@ -1,5 +1,6 @@
-"""Any JSON output, by a path of the study file or the command line: `results[*].bandwidth` takes the figure of each
-element. Texts that stand beside a figure and differ are its factors; where there are none, its place is.
+"""Any JSON output, by a path of the study file or the command line: `results[*].bandwidth` takes
+the figure of each element. Texts that stand beside a figure and differ are its factors; where there
+are none, its place is.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def parsed(source: Source, text: str) -> Any:
-    """The document, or LongshoreError with file and line for what is none, or is nested absurdly deep."""
+    """The document, or LongshoreError with file and line for what is none, or is nested absurdly
+    deep."""
     depth = deepest = 0
     for mark in text:
         if mark in "[{":

@@ -1,4 +1,5 @@
-"""Paths into JSON documents: names, [number], and [*] or * for each element, joined by dots: results[*].bandwidth.
+"""Paths into JSON documents: names, [number], and [*] or * for each element, joined by dots:
+results[*].bandwidth.
 
 A dot within a name is written by quoting it: results."a.b"[0].
 """

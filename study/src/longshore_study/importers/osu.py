@@ -1,12 +1,14 @@
-"""OSU micro-benchmarks, versions 5 to 7, over MPI, OpenSHMEM, UPC, NCCL and RCCL: a line per message size.
+"""OSU micro-benchmarks, versions 5 to 7, over MPI, OpenSHMEM, UPC, NCCL and RCCL: a line per
+message size.
 
     # OSU MPI Allreduce Latency Test v7.3
     # Datatype: MPI_INT.
     # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
     4                      11.69              9.21             14.02        1000
 
-The latency of osu_latency is half of there and back, as our control's latency_us. Barrier and the like have no size.
-osu_mbw_mr -V has a table of sizes and windows for bandwidth, and one for messages.
+The latency of osu_latency is half of there and back, as our control's latency_us. Barrier and the
+like have no size. osu_mbw_mr -V has a table of sizes and windows for bandwidth, and one for
+messages.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ _STARTS = re.compile(
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """Each table of a file is a run: they come from programs that were started one after the other."""
+    """Each table of a file is a run: they come from programs that were started one after the
+    other."""
     heads = list(_BEGIN.finditer(source.text))
     # Some versions print their first lines twice: such a head without a table is none.
     heads = [

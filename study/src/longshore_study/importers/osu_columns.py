@@ -1,9 +1,10 @@
-"""The columns of the tables of OSU micro-benchmarks: their names in a heading, and what each is to us.
+"""The columns of the tables of OSU micro-benchmarks: their names in a heading, and what each is to
+us.
 
     # Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P99 Tail BW(MB/s)
 
-One blank may be all that is between two names, and names have blanks in them: a name ends with its unit, or is one of a
-few words.
+One blank may be all that is between two names, and names have blanks in them: a name ends with its
+unit, or is one of a few words.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Records of longshore-bench itself, as `--json FILE` writes them: of launches that something else than `longshore run`
-started, such as a job script of a site, a simulator, or a debugger.
+"""Records of longshore-bench itself, as `--json FILE` writes them: of launches that something else
+than `longshore run` started, such as a job script of a site, a simulator, or a debugger.
 
-They are no aggregates: repetitions, layout and system are in them, and they are stored as `run` would have stored them.
-Lines around them that are no JSON objects, as launchers and tables print, are passed over.
+They are no aggregates: repetitions, layout and system are in them, and they are stored as `run`
+would have stored them. Lines around them that are no JSON objects, as launchers and tables print,
+are passed over.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _LAUNCH = re.compile(r'\{"record": ?"launch"')
 
 
 def read(source: Source, options: Options) -> list[Imported]:
-    """Each `launch` record begins a run. The first line of a file of a store, its `study` record, says the cell."""
+    """Each `launch` record begins a run. The first line of a file of a store, its `study` record,
+    says the cell."""
     runs: list[list[tuple[str, Record]]] = []
     asked: Record | None = None
     imported: list[Imported] = []
@@ -51,7 +53,8 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def _parsed(source: Source, line: str, number: int, options: Options) -> tuple[str, Record]:
-    """The record of a line, and its text: a killed run may leave half a line, and the next one goes on there."""
+    """The record of a line, and its text: a killed run may leave half a line, and the next one goes
+    on there."""
     try:
         return line, records.parse(line, source.name, number)
     except records.RecordError:
@@ -86,7 +89,8 @@ def _cut_short(source: Source, run: list[tuple[str, Record]], asked: Record | No
 
 
 def _cell(header: Record, results: list[Record], options: Options) -> dict[str, Any]:
-    """As `run` names the cell of such a launch, so that both are compared; which variables it was given nobody says."""
+    """As `run` names the cell of such a launch, so that both are compared; which variables it was
+    given nobody says."""
     patterns = sorted({result["pattern"] for result in results} or {_pattern_typed(header)})
     transport = header.get("transport")
     cell: dict[str, Any] = {

@@ -1,7 +1,9 @@
-"""Any printed output, by a regular expression of the study file or the command line: each match is a figure. The group
-named `value` is the figure, or the only group; other named groups are factors of it.
+"""Any printed output, by a regular expression of the study file or the command line: each match is
+a figure. The group named `value` is the figure, or the only group; other named groups are factors
+of it.
 
-A regular expression can take longer than the universe to find nothing; the search is ended after a few seconds.
+A regular expression can take longer than the universe to find nothing; the search is ended after a
+few seconds.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ def read(source: Source, options: Options) -> list[Imported]:
 
 
 def figures_as_run(choice: FigureChoice, metrics: list[tuple[dict[str, Any], float]], options: Options) -> Imported:
-    """One run; figures of the same factors are repetitions of one thing, and their median counts."""
+    """One run; figures of the same factors are repetitions of one thing, and their median
+    counts."""
     # Not after the file: the outputs of two days have two names, and are one program.
     program, ranks = options.program or choice.name, options.ranks
     groups: dict[str, tuple[dict[str, Any], list[float]]] = {}
@@ -86,8 +89,8 @@ class _TooLong(Exception):  # noqa: N818 - caught below
 
 @contextmanager
 def _time_limit(source: Source) -> Iterator[None]:
-    """Ends what takes too long with an error. The search looks for signals now and then, so an alarm reaches it; alarms
-    reach the main thread alone, and there is no other one here."""
+    """Ends what takes too long with an error. The search looks for signals now and then, so an
+    alarm reaches it; alarms reach the main thread alone, and there is no other one here."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

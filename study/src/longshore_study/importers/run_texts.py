@@ -1,4 +1,5 @@
-"""What importers of printed text share: where runs begin in a file, and single numbers in a text."""
+"""What importers of printed text share: where runs begin in a file, and single numbers in a
+text."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def number(pattern: str, text: str) -> float | None:
 
 
 def starts_with_number(line: str) -> bool:
-    """Whether a line stands in a table of figures; nan and inf are what a program prints for a figure that it lacks."""
+    """Whether a line stands in a table of figures; nan and inf are what a program prints for a
+    figure that it lacks."""
     return _NUMBER_FIRST.match(line) is not None
 
 

@@ -1,10 +1,12 @@
-"""STREAM (McCalpin; in C 5.9 and 5.10, also its MPI form, and in Fortran 5.6): best rate of copy, scale, add, triad.
+"""STREAM (McCalpin; in C 5.9 and 5.10, also its MPI form, and in Fortran 5.6): best rate of copy,
+scale, add, triad.
 
     Function    Best Rate MB/s  Avg time     Min time     Max time
     Copy:           12345.6     0.012345     0.012300     0.012400
 
-The best trial is our best_bandwidth, in GB/s of 10^9 bytes per node; the average time gives mean_bandwidth. Versions
-before 5.10 print four decimals of the times: of small arrays nothing but zeros, and then the rate alone is a figure.
+The best trial is our best_bandwidth, in GB/s of 10^9 bytes per node; the average time gives
+mean_bandwidth. Versions before 5.10 print four decimals of the times: of small arrays nothing but
+zeros, and then the rate alone is a figure.
 """
 
 from __future__ import annotations
@@ -55,7 +57,8 @@ def _imported(source: Source, options: Options, text: str, offset: int) -> Impor
         1,
     )
     ranks = integer(r"Data is distributed across (\d+) MPI ranks", text)
-    # The MPI form counts the bytes of all ranks; of several nodes it must be told how many ranks each had.
+    # The MPI form counts the bytes of all ranks; of several nodes it must be told how many ranks
+    # each had.
     nodes = -(-ranks // options.ranks_per_node) if ranks and options.ranks_per_node else 1
     variant: dict[str, Any] = {"scope": "ep", "type": "float" if word == 4 else "double"}
     if elements:

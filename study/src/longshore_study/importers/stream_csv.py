@@ -3,9 +3,10 @@
     stage,comm,tasks,memory,stream_ep_GBps_1_locale,stream_ep_GBps_per_node_16_locales
     initial,none,qthreads,cstdlib,35,
 
-A column named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) has figures: GB/s per node of the triad on N nodes; an
-empty place in it was not measured. `stage` (or `step`) names the steps of the work, in the order of the lines. All
-other columns are factors; `comm` becomes `transport`. Lines that begin with # are comments.
+A column named stream_<scope>_GBps_..._<N>_locale(s) or _node(s) has figures: GB/s per node of the
+triad on N nodes; an empty place in it was not measured. `stage` (or `step`) names the steps of the
+work, in the order of the lines. All other columns are factors; `comm` becomes `transport`. Lines
+that begin with # are comments.
 """
 
 from __future__ import annotations

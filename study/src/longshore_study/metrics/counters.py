@@ -1,5 +1,6 @@
-"""What was counted while variants were timed (member `counters` of a result): one account per variant, of the medians
-over its launches. What a machine does not count is missing, with its reason, and never zero."""
+"""What was counted while variants were timed (member `counters` of a result): one account per
+variant, of the medians over its launches. What a machine does not count is missing, with its
+reason, and never zero."""
 
 from __future__ import annotations
 

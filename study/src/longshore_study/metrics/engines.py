@@ -1,5 +1,6 @@
-"""What aggregation engines did, as records tell it (member `engine` of a result): messages and their fill by hop, how
-long items were on their way, what the ranks waited for. One account per variant, of the medians over its launches.
+"""What aggregation engines did, as records tell it (member `engine` of a result): messages and
+their fill by hop, how long items were on their way, what the ranks waited for. One account per
+variant, of the medians over its launches.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class Account:
 
 
 def accounts_of(launches: Iterable[Launch]) -> list[Account]:
-    """Of all sound launches whose results tell of engines, in the order of patterns and of their first record."""
+    """Of all sound launches whose results tell of engines, in the order of patterns and of their
+    first record."""
     accounts = [_account(*one) for one in by_variant(launches, _engine)]
     return sorted(accounts, key=lambda account: pattern_rank(account.pattern))
 

@@ -1,5 +1,5 @@
-"""What launches measured, as figures: one metric of one variant in one launch. Comparison, guidelines and tables are
-built from figures; which figure stands for a pattern is said here once.
+"""What launches measured, as figures: one metric of one variant in one launch. Comparison,
+guidelines and tables are built from figures; which figure stands for a pattern is said here once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ MAIN_METRICS = {
 }
 CONTROL = plausibility.CONTROL
 CONTROL_METRICS = {"copy": "bandwidth", "pingpong": "latency_us"}
-"""By kernel: those that say whether the machine as a whole has changed. The others are parameters of a model."""
+"""By kernel: those that say whether the machine as a whole has changed. The others are parameters
+of a model."""
 PER = {
     ("stream", "bandwidth"): "node", ("stream", "best_bandwidth"): "node", ("stream", "mean_bandwidth"): "node",
     ("stream", "write_allocate_bandwidth"): "node", ("gather", "injection_bandwidth"): "node",
@@ -36,7 +37,8 @@ PER = {
     ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
     ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
 }  # fmt: skip
-"""Of whom a figure is, by pattern and metric (docs/figures.md); of all ranks together where nothing stands here."""
+"""Of whom a figure is, by pattern and metric (docs/figures.md); of all ranks together where nothing
+stands here."""
 LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
 """By pattern, the factor that the program chooses where its level is `auto`."""
 PATTERN_ORDER = ("stream", "gather", "halo", "sort")
@@ -44,7 +46,8 @@ PATTERN_ORDER = ("stream", "gather", "halo", "sort")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is measured, the same on both sides of a comparison. Mappings are JSON texts, to be compared as a whole."""
+    """What is measured, the same on both sides of a comparison. Mappings are JSON texts, to be
+    compared as a whole."""
 
     study: str
     pattern: str
@@ -93,9 +96,11 @@ class Figure:
     above: str | None = None
     """Why the value cannot be: it is above a bound."""
     pulse: float | None = None
-    """The logarithm of how fast the machine was at that time, as a small exchange before each repetition showed it."""
+    """The logarithm of how fast the machine was at that time, as a small exchange before each
+    repetition showed it."""
     became: str | None = None
-    """What `auto` took, where a factor of the variant is left to the program and the record tells."""
+    """What `auto` took, where a factor of the variant is left to the program and the record
+    tells."""
     nodes: int | None = None
     """Of the launch, virtual ones too; None where it does not say."""
 
@@ -128,7 +133,8 @@ class Measured:
 def measure(launches: Iterable[Launch], *, metrics: Iterable[str] = (), with_study: bool = True) -> Measured:
     """The main figures of launches, and other metrics by name ("all" for all of them).
 
-    `with_study`: whether figures of two studies are different things, or the studies are what is compared.
+    `with_study`: whether figures of two studies are different things, or the studies are what is
+    compared.
     """
     measured = Measured()
     kept = list(launches)

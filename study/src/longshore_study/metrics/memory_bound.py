@@ -1,8 +1,10 @@
-"""What a figure moves through the memory of a node, so that it can be set against memory copy: the bound as far as it
-can be measured on one machine. Said once here, used by tables and report; docs/figures.md tells it to readers.
+"""What a figure moves through the memory of a node, so that it can be set against memory copy: the
+bound as far as it can be measured on one machine. Said once here, used by tables and report;
+docs/figures.md tells it to readers.
 
-Memory copy counts each byte read and each byte written, and so do all of these. They are the bytes that any
-implementation has to move; one that moves more is further from the bound, and one that works in caches can be above it.
+Memory copy counts each byte read and each byte written, and so do all of these. They are the bytes
+that any implementation has to move; one that moves more is further from the bound, and one that
+works in caches can be above it.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ DEFINITIONS = {
 
 
 def moved_gigabytes_per_second(pattern: str, value: float, factors: Mapping[str, Any]) -> float | None:
-    """GB/s per node that the main figure `value` of a pattern stands for; None where the factors do not say."""
+    """GB/s per node that the main figure `value` of a pattern stands for; None where the factors do
+    not say."""
     match pattern:
         case "stream":
             return value

@@ -1,5 +1,5 @@
-"""Stored figures in rows: the median over launches of each variant, and which variant is the best of those one can
-choose between.
+"""Stored figures in rows: the median over launches of each variant, and which variant is the best
+of those one can choose between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ CHOICES = frozenset((
     "tasks", "task_count", "memory", "first_touch", "stores", "transport", "stack",
     "environment",
 ))  # fmt: skip
-"""Factors that a user chooses; rows that agree in all others answer the same question, and one of them is the best."""
+"""Factors that a user chooses; rows that agree in all others answer the same question, and one of
+them is the best."""
 
 
 LAYOUT = ("nodes", "ranks", "ranks_per_node", "tasks_per_node", "grid", "domain")

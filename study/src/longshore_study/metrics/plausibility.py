@@ -1,5 +1,6 @@
-"""Figures that cannot be: above what the study file gives as the machine's bound, or above the memory copy that the
-controls of the same session measured. Such a figure is doubted, not celebrated.
+"""Figures that cannot be: above what the study file gives as the machine's bound, or above the
+memory copy that the controls of the same session measured. Such a figure is doubted, not
+celebrated.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ CONTROL = "control"
 LAUNCHING = ("transport", "ranks", "ranks_per_node", "environment")
 """Factors of a cell that its control shares."""
 
-# STREAM's copy counts two words for each element where a cache moves three: no kernel can be faster than 3/2 of it.
+# STREAM's copy counts two words for each element where a cache moves three: no kernel can be faster
+# than 3/2 of it.
 _COPY_ALLOWANCE = 1.5
-# Controls copy arrays of several times the caches: what moves nearly as much in an operation fits in them as little.
+# Controls copy arrays of several times the caches: what moves nearly as much in an operation fits
+# in them as little.
 _AS_LARGE = 0.75
 
 
@@ -73,13 +76,15 @@ def _value(result: Record) -> float:
 
 
 def _moved(result: Record) -> float | None:
-    """Gigabytes that one operation moves on a node, as bandwidth x time; None where the record has no time."""
+    """Gigabytes that one operation moves on a node, as bandwidth x time; None where the record has
+    no time."""
     seconds = number_in((result.get("seconds") or {}).get("median"))
     return None if seconds is None else _value(result) * seconds
 
 
 def _as_large(moved: float | None, copied: float | None) -> bool:
-    """Whether caches are as little help as they are to the control; also where nothing is known of the sizes."""
+    """Whether caches are as little help as they are to the control; also where nothing is known of
+    the sizes."""
     return moved is None or copied is None or moved >= _AS_LARGE * copied
 
 

@@ -1,5 +1,5 @@
-"""Results of sound launches by variant, and the middle of what they hold: what accounts of engines, counters and
-predictions are made of.
+"""Results of sound launches by variant, and the middle of what they hold: what accounts of engines,
+counters and predictions are made of.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def factors_of(launch: Launch, result: Record) -> dict[str, Any]:
 def by_variant(
     launches: Iterable[Launch], part: Callable[[Record], Mapping[str, Any] | None]
 ) -> list[tuple[Names, dict[str, Any], list[Mapping[str, Any]]]]:
-    """Names, factors and the parts of all launches, by first record. Results that have no such part are left out."""
+    """Names, factors and the parts of all launches, by first record. Results that have no such part
+    are left out."""
     found: dict[tuple[Names, str], tuple[dict[str, Any], list[Mapping[str, Any]]]] = {}
     for launch in launches:
         if launch.problem is not None:

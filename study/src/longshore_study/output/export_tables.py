@@ -1,4 +1,5 @@
-"""Tables for other programs and for papers: rows of one kind as CSV, JSON, JSON lines, Markdown, LaTeX or Parquet."""
+"""Tables for other programs and for papers: rows of one kind as CSV, JSON, JSON lines, Markdown,
+LaTeX or Parquet."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def columns_of(rows: Sequence[Row], first: Sequence[str] = ()) -> list[str]:
 
 
 def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
-    """The rows in this format. `first`: columns that stand at the left, also when no row has them."""
+    """The rows in this format. `first`: columns that stand at the left, also when no row has
+    them."""
     columns = columns_of(rows, first)
     if form == "parquet":
         return _parquet(rows, columns)
@@ -35,8 +37,9 @@ def table(rows: Sequence[Row], form: str, first: Sequence[str] = ()) -> bytes:
 
 
 def write_lines(rows: Iterable[tuple[Row, Row]], form: str, first: Sequence[str], out: TextIO) -> None:
-    """CSV, JSON or JSON lines of more rows than memory holds, read once. A row is what it shares with others, the same
-    object in all of them, and what is its own; the columns of the second are the same in all rows."""
+    """CSV, JSON or JSON lines of more rows than memory holds, read once. A row is what it shares
+    with others, the same object in all of them, and what is its own; the columns of the second are
+    the same in all rows."""
     if form == "json":
         out.write(f'{{"schema":{_SCHEMA},"rows":[')
         lines = (json.dumps({**shared, **own}, ensure_ascii=False) for shared, own in rows)

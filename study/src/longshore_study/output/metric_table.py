@@ -1,4 +1,5 @@
-"""The tables of `longshore show`: a line per variant with its figure, the best of each question marked; JSON, text."""
+"""The tables of `longshore show`: a line per variant with its figure, the best of each question
+marked; JSON, text."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
         for row in rows
     ]
     shared, names = terminal.varying(described)
-    # What was measured comes before its sizes: of many benchmarks in one table, sizes would tell them apart by chance.
+    # What was measured comes before its sizes: of many benchmarks in one table, sizes would tell
+    # them apart by chance.
     names.sort(key=lambda name: (name not in ("tag", "study"), name not in LAYOUT, name != "test", name in CHOICES))
     implied = [] if verbose else _implied(names, described)
     unit = unit_of_whom(pattern, metric, rows[0].metrics[metric]["unit"])
@@ -101,7 +103,8 @@ def _print_pattern(pattern: str, metric: str, rows: Sequence[Row], *, verbose: b
 
 
 def _implied(names: Sequence[str], described: Sequence[dict[str, Any]]) -> list[str]:
-    """The columns that tell no two rows apart which the columns before them do not tell apart; never the layout."""
+    """The columns that tell no two rows apart which the columns before them do not tell apart;
+    never the layout."""
     implied: list[str] = []
     kept: list[str] = []
     for name in names:

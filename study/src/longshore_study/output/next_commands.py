@@ -19,8 +19,8 @@ _LAUNCHING = ("program", "transport", "nodes", "stack", "environment")
 
 
 def next_commands(answers: Sequence[Answer], launches: Iterable[Launch], told: str = "") -> list[tuple[str, str]]:
-    """(command line, what it is for), of launches of one study and tag of our own program; nothing for others.
-    `told`: the verb whose answer this is, which need not be typed again."""
+    """(command line, what it is for), of launches of one study and tag of our own program; nothing
+    for others. `told`: the verb whose answer this is, which need not be typed again."""
     own = [launch for launch in launches if not launch.imported]
     names = {(launch.study, launch.tag) for launch in own}
     if len(names) != 1:
@@ -78,7 +78,8 @@ def _asked(launch: Launch, factors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _activation() -> list[str]:
-    """Where this program lies in an environment of its own that the shell does not know of: `make` knows it."""
+    """Where this program lies in an environment of its own that the shell does not know of: `make`
+    knows it."""
     script = Path(sys.prefix) / "bin" / "activate"
     if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") or not script.is_file():
         return []

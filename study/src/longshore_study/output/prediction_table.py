@@ -1,4 +1,5 @@
-"""Measured and predicted exchanges, as `show --model` prints them: JSON, or a table per study and pattern."""
+"""Measured and predicted exchanges, as `show --model` prints them: JSON, or a table per study and
+pattern."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Stored figures as a run report of ReFrame (its JSON schema runreport.json, data version 4.2), so that a site's own
-dashboards read them: a run per session, a test case per variant, its metrics as performance variables.
+"""Stored figures as a run report of ReFrame (its JSON schema runreport.json, data version 4.2), so
+that a site's own dashboards read them: a run per session, a test case per variant, its metrics as
+performance variables.
 """
 
 from __future__ import annotations

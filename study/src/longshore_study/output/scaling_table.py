@@ -1,4 +1,5 @@
-"""Scaling over ranks or nodes as `show --scaling` prints it: a line per curve and place, JSON or text."""
+"""Scaling over ranks or nodes as `show --scaling` prints it: a line per curve and place, JSON or
+text."""
 
 from __future__ import annotations
 

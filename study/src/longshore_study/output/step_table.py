@@ -1,4 +1,5 @@
-"""The table of what each step brought, for `show --steps`: rows are steps, columns layers; JSON or text."""
+"""The table of what each step brought, for `show --steps`: rows are steps, columns layers; JSON or
+text."""
 
 from __future__ import annotations
 
@@ -131,8 +132,8 @@ def shows_nothing(gain: Contrast) -> bool:
 
 
 def split_to_fit(table: StepTable, width_of: Callable[[Sequence[int]], int], widest: int) -> list[list[int]]:
-    """The columns in groups, each narrow enough: apart by where they were measured first, then by other factors, as
-    long as that is needed and possible."""
+    """The columns in groups, each narrow enough: apart by where they were measured first, then by
+    other factors, as long as that is needed and possible."""
     groups = [list(range(len(table.columns)))]
     names = column_order(terminal.varying(table.columns)[1])
     for name in names:
@@ -169,7 +170,8 @@ def _width(table: StepTable, places: Sequence[int]) -> int:
 
 
 def _grid(table: StepTable, places: Sequence[int], notes: Notes) -> tuple[str, list[str], list[list[str]]]:
-    """Title, heading and rows. Each factor that tells the columns apart has a line of its own above the steps."""
+    """Title, heading and rows. Each factor that tells the columns apart has a line of its own above
+    the steps."""
     chosen = [table.columns[place] for place in places]
     shared, names = terminal.varying(chosen)
     names = column_order(names)

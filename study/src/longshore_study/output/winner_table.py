@@ -1,4 +1,5 @@
-"""The winners as tables, and what they mean for a person who must choose, as `show --winners` prints it."""
+"""The winners as tables, and what they mean for a person who must choose, as `show --winners`
+prints it."""
 
 from __future__ import annotations
 
@@ -35,8 +36,9 @@ _SHOWN = 8  # of the choices for one piece of work
 
 
 def render(store: Store, name: str, session: str | None = None, *, verbose: bool = False) -> None:
-    """Prints a table per pattern, of the newest session of a study or tag, or of the newest one of the name that is
-    given, and then what to choose; raises LongshoreError when it has no figures. `verbose`: all choices."""
+    """Prints a table per pattern, of the newest session of a study or tag, or of the newest one of
+    the name that is given, and then what to choose; raises LongshoreError when it has no figures.
+    `verbose`: all choices."""
     study, tag, session = newest_session(store, name, session)
     launches = list(store.launches(study, tag, session))
     measured = measure(launches)

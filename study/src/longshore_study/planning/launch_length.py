@@ -1,10 +1,12 @@
-"""How long a launch should be: the number of repetitions with which a comparison takes the least time.
+"""How long a launch should be: the number of repetitions with which a comparison takes the least
+time.
 
-A start costs time and so does a repetition, and more of either make figures quieter. What repetitions bring cannot be
-told from one launch, whose repetitions share what the start has drawn and the machine's mood of that second. But a
-launch of a hundred repetitions holds five of twenty, so launches show what shorter ones would have been, with all that
-differs between launches in it. The time that a certainty takes goes with variance times seconds per launch (Kalibera
-and Jones 2013, Rigorous benchmarking in reasonable time, whose levels are independent; ours need not be).
+A start costs time and so does a repetition, and more of either make figures quieter. What
+repetitions bring cannot be told from one launch, whose repetitions share what the start has drawn
+and the machine's mood of that second. But a launch of a hundred repetitions holds five of twenty,
+so launches show what shorter ones would have been, with all that differs between launches in it.
+The time that a certainty takes goes with variance times seconds per launch (Kalibera and Jones
+2013, Rigorous benchmarking in reasonable time, whose levels are independent; ours need not be).
 """
 
 from __future__ import annotations
@@ -62,8 +64,8 @@ class Advice:
 
 
 def advise(stored: Iterable[Launch], repetitions: int) -> Advice | None:
-    """From the newest of the stored launches of so many repetitions, which are read once more, with their samples; None
-    where they are too few to tell."""
+    """From the newest of the stored launches of so many repetitions, which are read once more, with
+    their samples; None where they are too few to tell."""
     alike = [launch for launch in stored if any(one.get("repetitions") == repetitions for one in launch.results)]
     alike.sort(key=lambda launch: str(launch.envelope.get("started")), reverse=True)
     return advise_of((read_launch(launch.path, samples=True) for launch in alike[:_MOST_READ]), repetitions)
@@ -98,7 +100,8 @@ def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
     now = curve[-1]
     if now.spread == 0.0:
         return None
-    # The variance falls by a half at most, if what was measured last falls further by the same factor.
+    # The variance falls by a half at most, if what was measured last falls further by the same
+    # factor.
     falls = min(1.0, max(0.5, (now.spread / curve[-2].spread) ** 2)) if curve[-2].spread > 0 else 1.0
     for doubling in range(1, _DOUBLINGS + 1):
         count = repetitions << doubling
@@ -108,7 +111,8 @@ def advise_of(launches: Iterable[Launch], repetitions: int) -> Advice | None:
 
 
 def _series(launch: Launch, repetitions: int) -> dict[str, list[float]]:
-    """By variant the logarithms of the repetitions' times, in their order; of whole series alone."""
+    """By variant the logarithms of the repetitions' times, in their order; of whole series
+    alone."""
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for sample in launch.samples if launch.problem is None else ():
         seconds = _slowest(sample)
@@ -124,7 +128,8 @@ def _slowest(sample: Mapping[str, Any]) -> float:
 
 
 def _repeating_seconds(launch: Launch) -> float:
-    """What the repetitions of all variants took: a repetition has many operations where they are short."""
+    """What the repetitions of all variants took: a repetition has many operations where they are
+    short."""
     operations = {
         f"{result['pattern']} {canonical(result['variant'])}": float(result.get("iterations") or 1)
         for result in launch.results
@@ -136,7 +141,8 @@ def _repeating_seconds(launch: Launch) -> float:
 
 
 def _variance(rows: Iterable[Sequence[Sequence[float]]], count: int) -> float:
-    """Of figures of launches of `count` repetitions: between the k-th such parts of a row's launches, all k alike."""
+    """Of figures of launches of `count` repetitions: between the k-th such parts of a row's
+    launches, all k alike."""
     squares, freedom = 0.0, 0
     for row in rows:
         if len(row) < 2:

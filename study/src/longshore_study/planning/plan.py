@@ -1,8 +1,9 @@
-"""From a study file to launches: the cross product of the factors between launches, what each launch walks inside,
-the control cells, and a random but reproducible order.
+"""From a study file to launches: the cross product of the factors between launches, what each
+launch walks inside, the control cells, and a random but reproducible order.
 
-The order is by rounds: every round has each cell once, shuffled. So a session that is cut short has measured all
-cells about equally often, and a machine that drifts drifts under all of them (and under the controls) alike.
+The order is by rounds: every round has each cell once, shuffled. So a session that is cut short has
+measured all cells about equally often, and a machine that drifts drifts under all of them (and
+under the controls) alike.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class Cell:
 
     @cached_property
     def cell_id(self) -> str:
-        """Changes when what is measured changes, but not with the number of launches or repetitions."""
+        """Changes when what is measured changes, but not with the number of launches or
+        repetitions."""
         return launch_store.cell_id({"cell": self.factors, "within": self.within})
 
     @property
@@ -84,12 +86,14 @@ class Cell:
 
     @property
     def detail(self) -> str:
-        """The factors that have one level inside the launch; they tell two cells of one program apart."""
+        """The factors that have one level inside the launch; they tell two cells of one program
+        apart."""
         single = {name: levels[0] for name, levels in self.within.items() if len(levels) == 1}
         return " ".join(f"{name.replace('_', '-')}={_option_text(level)}" for name, level in single.items())
 
     def options(self, seed: int, json_file: str = "-") -> list[str]:
-        """The command line after the name of longshore-bench, without what belongs to the launcher."""
+        """The command line after the name of longshore-bench, without what belongs to the
+        launcher."""
         words = [self.program, "--transport", str(self.between["transport"])]
         if self.between["transport"] == "threads":
             words += ["--ranks", str(self.ranks)]
@@ -137,12 +141,13 @@ class Plan:
         }
 
     def seed_of(self, launch_index: int) -> int:
-        """Of data and inner order: another one for each launch, the same for all cells and all sessions, so that
-        these differ in nothing else."""
+        """Of data and inner order: another one for each launch, the same for all cells and all
+        sessions, so that these differ in nothing else."""
         return (self.study.seed + launch_index) % 2**31
 
     def order(self, session: str) -> list[PlannedLaunch]:
-        """All launches of a session; the same list for the same study and session name, another one otherwise."""
+        """All launches of a session; the same list for the same study and session name, another one
+        otherwise."""
         shuffler = random.Random(f"{self.study.seed}/{self.study.name}/{session}")  # noqa: S311 - an order, no secret
         launches: list[PlannedLaunch] = []
         for index in range(max((cell.amounts.launches for cell in self.cells), default=0)):
@@ -153,7 +158,8 @@ class Plan:
 
 
 def make_plan(study: Study) -> Plan:
-    """All cells of a study, with its controls; raises UsageError when there are none or absurdly many."""
+    """All cells of a study, with its controls; raises UsageError when there are none or absurdly
+    many."""
     _refuse_absurd_sizes(study)
     placed = [(cell, block.line) for block in study.patterns for cell in _cells_of_pattern(study, block)]
     placed += [(cell, external.line) for external in study.externals for cell in _cells_of_external(external)]
@@ -183,7 +189,8 @@ def _refuse_absurd_sizes(study: Study) -> None:
 
 
 def _each_once(study: Study, placed: Iterable[tuple[Cell, int]]) -> list[Cell]:
-    """What two blocks ask for alike is measured once; what they ask for differently would be lost without a word."""
+    """What two blocks ask for alike is measured once; what they ask for differently would be lost
+    without a word."""
     found: dict[str, tuple[Cell, int]] = {}
     for cell, line in placed:
         known, first = found.setdefault(cell.cell_id, (cell, line))
@@ -208,8 +215,8 @@ def _asked_of(one: Cell, other: Cell) -> Iterator[tuple[str, Any, Any]]:
 
 def _cells_of_pattern(study: Study, block: PatternBlock) -> Iterator[Cell]:
     factors = FACTORS[block.program]
-    # The command line has lists of words and numbers, but none of tuples (`--domain 64,64,64` is one domain): a
-    # factor made of tuples is walked by launches.
+    # The command line has lists of words and numbers, but none of tuples (`--domain 64,64,64` is
+    # one domain): a factor made of tuples is walked by launches.
     tuples = {name: levels for name, levels in block.within.items() if factors[name].numbers_in_one > 1}
     lists = {name: levels for name, levels in block.within.items() if name not in tuples}
     for between in _cross(block.between):
@@ -255,7 +262,8 @@ def _cells_of_external(external: External) -> Iterator[Cell]:
 
 
 def _control_cells(cells: list[Cell]) -> list[Cell]:
-    """Memory copy and ping-pong for each way of launching: they show a shift that is the machine's, not a variant's."""
+    """Memory copy and ping-pong for each way of launching: they show a shift that is the machine's,
+    not a variant's."""
     found: dict[str, Cell] = {}
     for cell in cells:
         if cell.external is not None:

@@ -1,7 +1,8 @@
-"""Before anything runs: the smallest difference that a study could find, by the statistics that will judge it.
+"""Before anything runs: the smallest difference that a study could find, by the statistics that
+will judge it.
 
-How much launches and sessions differ comes from stored launches of the study, else from assumptions that are named with
-the result. stats/power.py does the arithmetic.
+How much launches and sessions differ comes from stored launches of the study, else from assumptions
+that are named with the result. stats/power.py does the arithmetic.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from longshore_study.store.launch_store import Launch
 
 ASSUMED_LAUNCH_SPREAD = 0.03
 ASSUMED_SESSION_SPREAD = 0.02
-"""Relative standard deviations between launches of one session, and between sessions, of a quiet dedicated node."""
+"""Relative standard deviations between launches of one session, and between sessions, of a quiet
+dedicated node."""
 
 OTHER_SESSIONS = (2, 3, 5, 8)
 """What `plan -v` tells besides the sessions that the study asks for."""
@@ -38,7 +40,8 @@ class Spread:
 
 
 def spread_of(stored: Iterable[Launch]) -> Spread:
-    """The median spread of the stored rows; assumed where fewer than two launches, or two sessions, are there."""
+    """The median spread of the stored rows; assumed where fewer than two launches, or two sessions,
+    are there."""
     rows: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
     for launch in stored:
         if launch.problem is not None:
@@ -73,8 +76,8 @@ Sessions = dict[tuple[str, str], float]
 
 
 def _about_tags(row: Sessions) -> Sessions:
-    """What sessions differ from the mean of their tag: what tags differ by is what a study asks for, and no noise. A
-    session without another of its tag says nothing."""
+    """What sessions differ from the mean of their tag: what tags differ by is what a study asks
+    for, and no noise. A session without another of its tag says nothing."""
     tags: dict[str, list[float]] = {}
     for (tag, _), value in row.items():
         tags.setdefault(tag, []).append(value)
@@ -91,14 +94,15 @@ def _freedom(centred: Sessions) -> int:
 
 
 def _typical(variance: float, freedom: int) -> float:
-    """A standard deviation, so that half of such estimates are above the true one: of two launches the plain one is too
-    low in two of three cases (the median of chi square, Wilson and Hilferty 1931)."""
+    """A standard deviation, so that half of such estimates are above the true one: of two launches
+    the plain one is too low in two of three cases (the median of chi square, Wilson and Hilferty
+    1931)."""
     return math.sqrt(variance / (1.0 - 2.0 / (9.0 * freedom)) ** 3)
 
 
 def _shared_part(centred: list[Sessions]) -> float:
-    """Of rows measured in the same sessions, how much of their variance between sessions is common to them: the mean
-    over R rows has variance shared + own / R, a row shared + own."""
+    """Of rows measured in the same sessions, how much of their variance between sessions is common
+    to them: the mean over R rows has variance shared + own / R, a row shared + own."""
     sessions = max((frozenset(row) for row in centred), key=len)
     rows = [row for row in centred if row.keys() == sessions]
     if len(rows) < 2:
@@ -126,8 +130,9 @@ class Prospects:
         return 1 + sum(cell.variants for cell in self.plan.cells if cell.program != CONTROL)
 
     def between_tags(self, sessions: int) -> Prospect | None:
-        """Two tags, both measured in the same sessions but each in its own hours; None for one session, which cannot
-        tell a change from a bad day. A session's difference has the noise of two tags, and their mean of launches."""
+        """Two tags, both measured in the same sessions but each in its own hours; None for one
+        session, which cannot tell a change from a bad day. A session's difference has the noise of
+        two tags, and their mean of launches."""
         if sessions < 2:
             return None
         launches = 2.0 * self.spread.launches**2 / self.plan.study.amounts.launches
@@ -141,7 +146,8 @@ class Prospects:
         return None if found is None else math.expm1(found.smallest())
 
     def smallest_between_variants(self) -> float | None:
-        """The difference of two variants of the same launches that an uncorrected 95 % interval would show."""
+        """The difference of two variants of the same launches that an uncorrected 95 % interval
+        would show."""
         launches = self.plan.study.amounts.launches
         if launches < 2:
             return None

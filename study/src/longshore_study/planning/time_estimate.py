@@ -1,5 +1,5 @@
-"""Before anything runs: how long a study will take. From stored launches of the same cells where there are some, else
-guessed, which the result says.
+"""Before anything runs: how long a study will take. From stored launches of the same cells where
+there are some, else guessed, which the result says.
 """
 
 from __future__ import annotations

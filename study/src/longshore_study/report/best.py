@@ -1,5 +1,5 @@
-"""The answer where there is nothing to compare with: what to choose for each pattern, how far that is from the speed of
-memory copy, how near `auto` comes to it, and what to type next."""
+"""The answer where there is nothing to compare with: what to choose for each pattern, how far that
+is from the speed of memory copy, how near `auto` comes to it, and what to type next."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Best:
         return self.answer.best.pattern
 
     def better_than(self, other: Best) -> bool:
-        """What is above memory copy was measured in a cache, and is best only where there is nothing else."""
+        """What is above memory copy was measured in a cache, and is best only where there is
+        nothing else."""
         if self.answer.in_cache != other.answer.in_cache:
             return other.answer.in_cache
         mine, others = self.answer.best, other.answer.best
@@ -69,7 +70,8 @@ def _best_by(found: Iterable[Best], key: Callable[[Best], Hashable]) -> list[Bes
 
 
 def solo_sentence(facts: Facts) -> str:
-    """Between which shares of the bound the winners are; the figures themselves where there is no bound."""
+    """Between which shares of the bound the winners are; the figures themselves where there is no
+    bound."""
     best = best_of_patterns(facts)
     if not best:
         return _unranked_sentence(facts)
@@ -92,7 +94,8 @@ def solo_sentence(facts: Facts) -> str:
 
 
 def _unranked_sentence(facts: Facts) -> str:
-    """Of programs whose factors are not ours nobody says which of their variants do the same work."""
+    """Of programs whose factors are not ours nobody says which of their variants do the same
+    work."""
     figures = facts.main_figures
     if not figures:
         return "No figure was measured."

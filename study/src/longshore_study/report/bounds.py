@@ -1,5 +1,6 @@
-"""Where a figure would be if its bytes moved at the speed of memory copy (metrics/memory_bound.py), as a line to
-draw. Data that fits in a cache can be faster; the line is a yardstick, and is named as what it is.
+"""Where a figure would be if its bytes moved at the speed of memory copy (metrics/memory_bound.py),
+as a line to draw. Data that fits in a cache can be faster; the line is a yardstick, and is named as
+what it is.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def bounds_text(bounds: Iterable[Bound]) -> str:
 
 
 def bound_for(facts: Facts, figures: Iterable[Figure]) -> Bound | None:
-    """One bound for figures that are drawn together: the highest of theirs, so that none is above it by mistake."""
+    """One bound for figures that are drawn together: the highest of theirs, so that none is above
+    it by mistake."""
     distinct = {(f.side, f.pattern, f.unit, str([f.factors.get(k) for k in COUNTED])): f for f in figures}
     found = [bound for f in distinct.values() if (bound := _bound(facts, f)) is not None]
     return max(found, key=lambda b: b.value, default=None)

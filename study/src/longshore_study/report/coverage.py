@@ -1,4 +1,5 @@
-"""What is not there: failed launches, skipped variants with their reasons, and what only one side has measured."""
+"""What is not there: failed launches, skipped variants with their reasons, and what only one side
+has measured."""
 
 from __future__ import annotations
 
@@ -62,14 +63,16 @@ def _failed(facts: Facts) -> Iterable[Absence]:
 
 
 def _invalid(facts: Facts) -> Iterable[Absence]:
-    """A variant that is above its bound in several launches is one line, with what was said of the first."""
+    """A variant that is above its bound in several launches is one line, with what was said of the
+    first."""
     told = {(f.side, f.key): f for f in reversed(facts.main_figures) if f.above}
     for f in reversed(told.values()):
         yield Absence("invalid?", f.pattern, _all_factors(f), f.side, f.above or "")
 
 
 def _skipped(facts: Facts) -> Iterable[Absence]:
-    """Variants of one pattern with the same reason are one line: twenty lines that say the same hide the others."""
+    """Variants of one pattern with the same reason are one line: twenty lines that say the same
+    hide the others."""
     groups: dict[tuple[str, str, str], list[Absent]] = {}
     for a in facts.absent:
         groups.setdefault((a.pattern, a.side, a.reason), []).append(a)
@@ -93,7 +96,8 @@ def _levels(variants: Sequence[dict[str, Any]]) -> str:
 
 
 def _missing(facts: Facts) -> Iterable[Absence]:
-    """Where there is a comparison it has said so itself; otherwise what some tags have and others lack."""
+    """Where there is a comparison it has said so itself; otherwise what some tags have and others
+    lack."""
     if facts.comparison:
         names = naming(row.factors for row in facts.comparison.rows)
         for row in facts.comparison.rows:

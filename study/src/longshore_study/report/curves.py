@@ -1,4 +1,5 @@
-"""Figures over a size factor. Only levels of a numeric factor are joined by lines; the machine's bound is drawn."""
+"""Figures over a size factor. Only levels of a numeric factor are joined by lines; the machine's
+bound is drawn."""
 
 from __future__ import annotations
 
@@ -63,8 +64,8 @@ class Panel:
 
 
 def size_factors(figures: Sequence[Figure]) -> list[str]:
-    """Numeric factors with at least two levels, the best known first; of those that change together (nodes and ranks)
-    one."""
+    """Numeric factors with at least two levels, the best known first; of those that change together
+    (nodes and ranks) one."""
     levels: dict[str, set[float]] = {}
     spoiled = set()
     for f in figures:
@@ -81,7 +82,8 @@ def size_factors(figures: Sequence[Figure]) -> list[str]:
 
 
 def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The other numeric factors that follow from this one, and vary with it: the ranks of a number of nodes."""
+    """The other numeric factors that follow from this one, and vary with it: the ranks of a number
+    of nodes."""
     seen: dict[str, dict[object, set[object]]] = {}
     for factors in all_factors:
         for name, value in factors.items():
@@ -95,8 +97,8 @@ def determined_by(factor: str, all_factors: Sequence[Mapping[str, Any]]) -> set[
 
 
 def curves(facts: Facts, figures: Sequence[Figure]) -> list[Element]:
-    """One block per size factor, of the variants that have it; scaling.py draws what is over ranks and nodes. REQUIRES:
-    all figures have the same metric and unit."""
+    """One block per size factor, of the variants that have it; scaling.py draws what is over ranks
+    and nodes. REQUIRES: all figures have the same metric and unit."""
     factors = [factor for factor in size_factors(figures) if factor not in scaled_over(figures)]
     return [_block(facts, [f for f in figures if factor in f.factors], factor) for factor in factors]
 
@@ -108,7 +110,8 @@ def scaled_over(figures: Sequence[Figure]) -> tuple[str, ...]:
 
 
 def panels(facts: Facts, figures: Sequence[Figure], factor: str) -> list[Panel]:
-    """Small multiples: series by the choice with most levels that shapes can tell apart, panels by the rest."""
+    """Small multiples: series by the choice with most levels that shapes can tell apart, panels by
+    the rest."""
     groups = list(by_key(figures).values())
     rest = [_without(group[0].factors, factor) for group in groups]
     # What follows from the size tells no panels apart.
@@ -227,7 +230,8 @@ def _block(facts: Facts, figures: Sequence[Figure], factor: str) -> Element:
 
 
 def size_scale(sizes: Sequence[float]) -> Scale:
-    """Logarithmic for sizes that span more than a factor of six (and no equal steps), with air at both ends."""
+    """Logarithmic for sizes that span more than a factor of six (and no equal steps), with air at
+    both ends."""
     low, high = min(sizes), max(sizes)
     if high / low > 6:
         air = (high / low) ** 0.04

@@ -1,4 +1,5 @@
-"""The data behind the page, as links that carry it: they work without a network and without a script."""
+"""The data behind the page, as links that carry it: they work without a network and without a
+script."""
 
 from __future__ import annotations
 

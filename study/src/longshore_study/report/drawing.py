@@ -1,5 +1,5 @@
-"""A figure for a paper: lines, areas, symbols and texts at places in points, to be written as SVG or PDF. Colours are
-those of the page, on white.
+"""A figure for a paper: lines, areas, symbols and texts at places in points, to be written as SVG
+or PDF. Colours are those of the page, on white.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Drift over run order: every launch against the median of its own variant, in the order in which they ran.
+"""Drift over run order: every launch against the median of its own variant, in the order in which
+they ran.
 
 A random order turns drift into noise, it does not remove it; here it can be seen.
 """
@@ -41,7 +42,8 @@ def deviations(figures: Sequence[Figure]) -> list[Deviation]:
 
 
 def trend(found: Sequence[Deviation]) -> float | None:
-    """The last third over the first third, as medians; None below nine launches, where it says nothing."""
+    """The last third over the first third, as medians; None below nine launches, where it says
+    nothing."""
     third = len(found) // 3
     if third < 3:
         return None

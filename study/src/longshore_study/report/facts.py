@@ -1,7 +1,9 @@
-"""What the page shows, gathered once from stored launches and from the documents of `compare` and `guidelines`.
+"""What the page shows, gathered once from stored launches and from the documents of `compare` and
+`guidelines`.
 
-A Figure is one metric of one variant in one launch: the dot of the plots. Which results are figures, and which are not
-and why, is decided by metrics/launch_metrics.py, the same for the report and for every verdict.
+A Figure is one metric of one variant in one launch: the dot of the plots. Which results are
+figures, and which are not and why, is decided by metrics/launch_metrics.py, the same for the report
+and for every verdict.
 """
 
 from __future__ import annotations
@@ -42,13 +44,15 @@ class Figure:
     value: float
     unit: str
     better: str
-    # Whether this is the metric by which the pattern is judged; the others are in the data to download.
+    # Whether this is the metric by which the pattern is judged; the others are in the data to
+    # download.
     main: bool
     # Why the value cannot be: it is above a bound.
     above: str | None
     verified: bool | None
     repetitions: int | None
-    # The spread inside the launch, as factors on the value: (p10, p90) of the repetitions; None for aggregates.
+    # The spread inside the launch, as factors on the value: (p10, p90) of the repetitions; None for
+    # aggregates.
     spread: tuple[float, float] | None
     aggregate: bool
     key: FigureKey
@@ -111,7 +115,8 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Facts:
-    """REQUIRES: sides with different names, in the order in which they are to be read, the reference first."""
+    """REQUIRES: sides with different names, in the order in which they are to be read, the
+    reference first."""
 
     groups: tuple[Side, ...]
     comparison: Comparison | None = None
@@ -177,7 +182,8 @@ def gather_facts(
     attribution: Mapping[str, Any] | None = None,
     past: history.Table | None = None,
 ) -> Facts:
-    # Studies as sides are compared as a whole; under tags, figures of two studies are different things.
+    # Studies as sides are compared as a whole; under tags, figures of two studies are different
+    # things.
     with_study = all(side.is_tag for side in sides)
     measured = [measure(side.launches, metrics=["all"], with_study=with_study) for side in sides]
     pairs = list(zip(sides, measured, strict=True))

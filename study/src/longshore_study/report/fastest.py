@@ -1,4 +1,5 @@
-"""Per piece of work the fastest choice, for who must choose one: ranked by analyses/winners.py, as `show` does."""
+"""Per piece of work the fastest choice, for who must choose one: ranked by analyses/winners.py, as
+`show` does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Ratios with their intervals against the margin: a table whose middle column is a forest plot.
 
-A table, because a reader wants the numbers beside the marks, and because a table wraps on a phone, breaks over printed
-pages, and can be read aloud.
+A table, because a reader wants the numbers beside the marks, and because a table wraps on a phone,
+breaks over printed pages, and can be read aloud.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from longshore_study.report.verdicts import badge, base_name, glyph_list, mark_s
 from longshore_study.report.works import split_by_work
 
 ROWS_SHOWN = 60
-# An interval from two sessions may span decades; beyond this factor around the ratios it is drawn as an arrow.
+# An interval from two sessions may span decades; beyond this factor around the ratios it is drawn
+# as an arrow.
 INTERVAL_REACH = 3.0
 
 

@@ -1,4 +1,5 @@
-"""What must hold on any machine, without history: a call must not be slower than the calls it could be replaced by."""
+"""What must hold on any machine, without history: a call must not be slower than the calls it could
+be replaced by."""
 
 from __future__ import annotations
 
@@ -106,7 +107,8 @@ def _row(row: Mapping[str, Any], names: Naming) -> Element:
 
 
 def _times_slower(row: Mapping[str, Any]) -> float:
-    """Above 1 where the guideline's first variant is the slower one, whichever way its metric counts."""
+    """Above 1 where the guideline's first variant is the slower one, whichever way its metric
+    counts."""
     slower = row.get("times_slower")
     if isinstance(slower, (int, float)):
         return float(slower)

@@ -1,4 +1,5 @@
-"""Figures over sessions, as far as there are enough of them: dots, the levels between steps, and known events."""
+"""Figures over sessions, as far as there are enough of them: dots, the levels between steps, and
+known events."""
 
 from __future__ import annotations
 

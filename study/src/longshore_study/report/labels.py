@@ -1,4 +1,5 @@
-"""Names of variants as short as they can be: what is the same everywhere is said once, what varies names the row."""
+"""Names of variants as short as they can be: what is the same everywhere is said once, what varies
+names the row."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from typing import Any
 from longshore_study.base.texts import name_text, plain_number, whole_number
 from longshore_study.report.markup import Child, element
 
-# Factors whose levels speak for themselves ("persistent", "mpi"); the first present names the row, in bold.
+# Factors whose levels speak for themselves ("persistent", "mpi"); the first present names the row,
+# in bold.
 SPEAKING = (
     "strategy", "mode", "exchange", "kernel", "algorithm", "operation", "scope", "order", "transport",
     "tasks", "memory", "distribution", "type", "key_pattern", "placement", "scaling",

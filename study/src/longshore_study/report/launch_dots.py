@@ -1,4 +1,5 @@
-"""Every launch a dot, by variant: spread, outliers and two-humped figures show, and nothing hides in a mean."""
+"""Every launch a dot, by variant: spread, outliers and two-humped figures show, and nothing hides
+in a mean."""
 
 from __future__ import annotations
 
@@ -208,9 +209,11 @@ def _relative_range(figures: Sequence[Figure]) -> float:
 
 @cache
 def median_interval_ranks(count: int) -> tuple[int, int] | None:
-    """Indices of the order statistics that hold the median with at least 95 %, or None for fewer than six values.
+    """Indices of the order statistics that hold the median with at least 95 %, or None for fewer
+    than six values.
 
-    Conover, Practical Nonparametric Statistics, section 3.2: the count below the median is binomial.
+    Conover, Practical Nonparametric Statistics, section 3.2: the count below the median is
+    binomial.
     """
     best = None
     ways = below = 1  # of so many values below the median, and of so many or fewer: exact, and each from the one before

@@ -1,7 +1,8 @@
 """The marks that plots are made of, in SVG.
 
-Positions are percentages of the plot, so a plot is as wide as its reader's page while text and symbols keep their
-size. Nothing is told by colour alone: a series has a shape, a verdict has a glyph and a word.
+Positions are percentages of the plot, so a plot is as wide as its reader's page while text and
+symbols keep their size. Nothing is told by colour alone: a series has a shape, a verdict has a
+glyph and a word.
 """
 
 from __future__ import annotations
@@ -145,12 +146,14 @@ def chart(axes: Axes, *marks: Child, label: str, style: str = "") -> Element:
 
 
 def polyline(points: list[tuple[float, float]], style: str) -> list[Element]:
-    """Straight segments through fractions (y downwards): percentages exist for lines, not for paths."""
+    """Straight segments through fractions (y downwards): percentages exist for lines, not for
+    paths."""
     return [line(x1, y1, x2, y2, f"curve {style}") for (x1, y1), (x2, y2) in pairwise(points)]
 
 
 def legend(entries: list[tuple[str, str, str]]) -> Element:
-    """(shape, style, name) per series, in the order of the series; `style`'s first word names the series."""
+    """(shape, style, name) per series, in the order of the series; `style`'s first word names the
+    series."""
     return element(
         "ul",
         [

@@ -1,4 +1,5 @@
-"""Means with the smallest and the largest over launches, as ISx shows them, and the interval of the middle."""
+"""Means with the smallest and the largest over launches, as ISx shows them, and the interval of the
+middle."""
 
 from __future__ import annotations
 

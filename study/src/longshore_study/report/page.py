@@ -1,4 +1,5 @@
-"""The page: all sections in the order in which a reader asks, in one file without references to anything outside."""
+"""The page: all sections in the order in which a reader asks, in one file without references to
+anything outside."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The plots of the page as figures for a paper: the same marks, at places in points. Charts become figures as they are;
-tables of strips become figures with their names at the left.
+"""The plots of the page as figures for a paper: the same marks, at places in points. Charts become
+figures as they are; tables of strips become figures with their names at the left.
 """
 
 from __future__ import annotations

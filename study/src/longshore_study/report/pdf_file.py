@@ -1,5 +1,6 @@
-"""A drawing as a PDF of one page (PDF 1.4, ISO 32000-1): vectors, and text in Helvetica, which every reader has. The
-subset is small enough to be written here; the same drawing gives the same bytes.
+"""A drawing as a PDF of one page (PDF 1.4, ISO 32000-1): vectors, and text in Helvetica, which
+every reader has. The subset is small enough to be written here; the same drawing gives the same
+bytes.
 """
 
 from __future__ import annotations

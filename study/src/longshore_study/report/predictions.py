@@ -1,4 +1,5 @@
-"""Measured exchanges beside what the model makes of single messages: the ratio of the two on a logarithmic axis."""
+"""Measured exchanges beside what the model makes of single messages: the ratio of the two on a
+logarithmic axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where figures come from: host, CPU, kernel, compiler, MPI, binding; and what of it differs between the two sides."""
+"""Where figures come from: host, CPU, kernel, compiler, MPI, binding; and what of it differs
+between the two sides."""
 
 from __future__ import annotations
 

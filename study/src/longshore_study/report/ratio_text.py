@@ -1,4 +1,5 @@
-"""The ratio of a compared row in words: with its interval, what was taken out of it, and the raw one beside it."""
+"""The ratio of a compared row in words: with its interval, what was taken out of it, and the raw
+one beside it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The twelve rules of Hoefler and Belli (Scientific Benchmarking of Parallel Computing Systems, SC15), each judged from
-the data of this page: met, not met and why, or without object."""
+"""The twelve rules of Hoefler and Belli (Scientific Benchmarking of Parallel Computing Systems,
+SC15), each judged from the data of this page: met, not met and why, or without object."""
 
 from __future__ import annotations
 

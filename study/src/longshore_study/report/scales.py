@@ -55,11 +55,13 @@ class Scale:
     def tick_values(self, count: int = 6) -> list[float]:
         if self.logarithmic and self.low <= self.high / 4:
             return _log_values(self.low, self.high)
-        # A short logarithmic axis is read like a linear one, but its ticks crowd towards the end: more of them.
+        # A short logarithmic axis is read like a linear one, but its ticks crowd towards the end:
+        # more of them.
         return _linear_values(self.low, self.high, count + 4 if self.logarithmic else count)
 
     def ticks_at(self, values: Iterable[float], label: Callable[[float], str]) -> list[Tick]:
-        """Ticks at these values; labels that would touch an earlier one are dropped, the roundest kept."""
+        """Ticks at these values; labels that would touch an earlier one are dropped, the roundest
+        kept."""
         inside = [v for v in values if -1e-9 <= self.fraction(v) <= 1 + 1e-9]
         spots = [(self.fraction(v), label(v), _roundness(v)) for v in inside]
         wide = _without_overlap(spots, WIDE_PIXELS)

@@ -1,4 +1,5 @@
-"""How patterns scale over ranks or nodes: the figure per node, and the efficiency, one curve per strategy or layer."""
+"""How patterns scale over ranks or nodes: the figure per node, and the efficiency, one curve per
+strategy or layer."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ def _block(facts: Facts, members: Sequence[Sided]) -> Element:
         note += f" All: {names.constant_text}."
     rate_axes = _axes(model, sizes, _rate_scale(panels), quantity(model.unit, [_largest(panels)]).name + " per node")
     told = f"Efficiency: {DEFINITIONS[model.axis]}. {_intervals(curve for _, curve in members)}"
-    # By the values: a wide interval would press all curves to the ground, and is cut off at the axis instead.
+    # By the values: a wide interval would press all curves to the ground, and is cut off at the
+    # axis instead.
     whole = linear_from_zero([1.0, *(p.value for panel in efficiencies for s in panel.series for p in s.points)])
     efficiency_axes = _axes(model, sizes, whole, "efficiency")
     return element(
@@ -122,8 +124,8 @@ def _panels(facts: Facts, members: Sequence[Sided]) -> list[tuple[Panel, list[Si
 
 
 def series_factor(rest: Sequence[Mapping[str, Any]], varying: Sequence[str]) -> str:
-    """The factor whose levels become the curves of a panel: of those that shapes can tell apart the one that leaves the
-    fewest panels, since published layers are no full cross product."""
+    """The factor whose levels become the curves of a panel: of those that shapes can tell apart the
+    one that leaves the fewest panels, since published layers are no full cross product."""
 
     def panels_left(name: str) -> int:
         return len({canonical({k: v for k, v in one.items() if k != name}) for one in rest})

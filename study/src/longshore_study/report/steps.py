@@ -1,4 +1,5 @@
-"""What each step of the work brought: a table with a row per step and a column per layer, with a bar in each cell."""
+"""What each step of the work brought: a table with a row per step and a column per layer, with a
+bar in each cell."""
 
 from __future__ import annotations
 
@@ -124,7 +125,8 @@ def _part(
 
 
 def _heads(chosen: Sequence[steps.Factors], names: Sequence[str]) -> list[Element]:
-    """A row per factor that tells the columns apart; neighbours with the same levels, down to it, share a heading."""
+    """A row per factor that tells the columns apart; neighbours with the same levels, down to it,
+    share a heading."""
     rows = []
     for depth, name in enumerate(names):
 

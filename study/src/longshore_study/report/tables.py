@@ -1,4 +1,5 @@
-"""What tables of many rows have in common: the heads of their columns, and rows that wait to be opened."""
+"""What tables of many rows have in common: the heads of their columns, and rows that wait to be
+opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How verdicts look: a glyph, a shape and a word beside the colour, the same in every table and plot."""
+"""How verdicts look: a glyph, a shape and a word beside the colour, the same in every table and
+plot."""
 
 from __future__ import annotations
 

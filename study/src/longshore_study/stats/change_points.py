@@ -1,10 +1,11 @@
 """When a figure changed: steps in series of session means, of many rows at once.
 
-Candidates come from least squares with a penalty per step (Potts functional; optimal partition by dynamic programming,
-Jackson et al. 2005). Each is then tested against the margin, and taken out again when it does not pass, the weakest
-first. Differences of neighbours tell the noise: a step spoils only one of them. Sessions that resemble the ones before
-them are fewer looks than they seem; differences over one and over two sessions tell how much (Chakar, Lebarbier,
-Levy-Leduc, Robin 2017), and that widens the standard error. A change that a slope tells as well is a drift, no step.
+Candidates come from least squares with a penalty per step (Potts functional; optimal partition by
+dynamic programming, Jackson et al. 2005). Each is then tested against the margin, and taken out
+again when it does not pass, the weakest first. Differences of neighbours tell the noise: a step
+spoils only one of them. Sessions that resemble the ones before them are fewer looks than they seem;
+differences over one and over two sessions tell how much (Chakar, Lebarbier, Levy-Leduc, Robin
+2017), and that widens the standard error. A change that a slope tells as well is a drift, no step.
 """
 
 from __future__ import annotations
@@ -38,14 +39,16 @@ _EFFICIENCY = 2.0 / 3.0  # of a variance from differences, against one from a kn
 
 @dataclass(frozen=True)
 class Change:
-    """Between units `at - 1` and `at` the level changed by `difference` (of logarithms; positive is better)."""
+    """Between units `at - 1` and `at` the level changed by `difference` (of logarithms; positive is
+    better)."""
 
     at: int
     kind: str
     difference: float
     interval: tuple[float, float]
     p: float
-    """Corrected for the places where it could have been found; that the change is within the margin."""
+    """Corrected for the places where it could have been found; that the change is within the
+    margin."""
     adjusted_p: float
     known: bool
     """Looked for because of an event there, not found among all places."""
@@ -73,16 +76,18 @@ class _Row:
 
 
 _Judged = dict[tuple[int, int], tuple[Effect, float, Measured]]
-"""By row and place: the step, its p value for all the places where it could have been, and how well it is known."""
+"""By row and place: the step, its p value for all the places where it could have been, and how well
+it is known."""
 
 
 def find_changes(
     series: Sequence[Sequence[float]], margin: float, events: Sequence[Collection[int]] | None = None
 ) -> list[History]:
-    """The steps and drifts of each row that are larger than the margin beyond doubt; the rows are one family.
+    """The steps and drifts of each row that are larger than the margin beyond doubt; the rows are
+    one family.
 
-    `events`: per row, units that begin after something known has happened; these places are tested before, and without
-    the price of looking everywhere.
+    `events`: per row, units that begin after something known has happened; these places are tested
+    before, and without the price of looking everywhere.
     """
     limit = math.log1p(margin)
     known = events or [()] * len(series)
@@ -102,9 +107,9 @@ def find_changes(
 
 
 def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
-    """Of neighbouring sessions, of all rows together: in an autoregressive series of first order, squared differences
-    over two sessions are 1 + r times those over one, a slope apart. Few sessions do not tell it: there it is drawn to
-    what is assumed, or is that."""
+    """Of neighbouring sessions, of all rows together: in an autoregressive series of first order,
+    squared differences over two sessions are 1 + r times those over one, a slope apart. Few
+    sessions do not tell it: there it is drawn to what is assumed, or is that."""
     one, two = 0.0, 0.0
     for values in series:
         slope = statistics.median(b - a for a, b in itertools.pairwise(values)) if len(values) > 1 else 0.0
@@ -118,7 +123,8 @@ def pooled_correlation(series: Sequence[Sequence[float]]) -> float:
     if one == 0.0 or length < _TELLING:
         return _ASSUMED_CORRELATION
     estimate = min(1.0, max(0.0, two / one - 1.0))
-    # One that is thought too low makes steps of what wanders; so a high one is believed sooner, and taken for higher.
+    # One that is thought too low makes steps of what wanders; so a high one is believed sooner, and
+    # taken for higher.
     assumed = _TELLING if estimate < _ASSUMED_CORRELATION else _TELLING * _TELLING / length
     error = math.sqrt((1.0 - estimate * estimate) / sum(map(len, series)))
     careful = estimate * (1.0 + _CAUTION * error)
@@ -155,7 +161,8 @@ def _candidates(row: _Row, correlation: float) -> list[int]:
 
 
 def _partition(values: Sequence[float], price: float) -> list[int]:
-    """Where to cut so that squares about the means of the parts, and `price` for each cut, are least."""
+    """Where to cut so that squares about the means of the parts, and `price` for each cut, are
+    least."""
     count = len(values)
     if count < FEWEST:
         return []
@@ -201,7 +208,8 @@ def _effect(row: _Row, place: int, correlation: float) -> Effect:
 
 
 def _noise_of(row: _Row, correlation: float, difference: float, counts: tuple[int, int]) -> Effect:
-    """A difference of means over `counts` sessions, with the noise that neighbours across no step show."""
+    """A difference of means over `counts` sessions, with the noise that neighbours across no step
+    show."""
     cuts = set(row.steps)
     gaps: list[tuple[Hashable, float]] = [
         (k, (row.values[k] - row.values[k - 1]) / math.sqrt(2.0)) for k in range(1, len(row.values)) if k not in cuts
@@ -218,7 +226,8 @@ def _noise_of(row: _Row, correlation: float, difference: float, counts: tuple[in
 
 
 def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judged:
-    """Takes out the weakest step of each row until all that are left pass; what passed, by row and place."""
+    """Takes out the weakest step of each row until all that are left pass; what passed, by row and
+    place."""
     while True:
         tested = [(i, k) for i, row in enumerate(rows) for k in row.steps]
         effects = [_effect(rows[i], k, correlation) for i, k in tested]
@@ -242,9 +251,10 @@ def _eliminate(rows: Sequence[_Row], correlation: float, limit: float) -> _Judge
 
 
 def _order_p(values: Sequence[float], place: int, counts: tuple[int, int]) -> float:
-    """Long series show what their noise can do: there the order of the sessions has to be unlikely as well, whatever
-    the distribution (Mann and Whitney 1947, normal approximation; exact where the sides are apart). A side that lies
-    further from the other than that side's whole range needs no more of them."""
+    """Long series show what their noise can do: there the order of the sessions has to be unlikely
+    as well, whatever the distribution (Mann and Whitney 1947, normal approximation; exact where the
+    sides are apart). A side that lies further from the other than that side's whole range needs no
+    more of them."""
     before, after = values[place - counts[0] : place], values[place : place + counts[1]]
     if sum(counts) < _MANY:
         return 0.0
@@ -267,7 +277,8 @@ def _weakest(index: int, row: _Row, judged: _Judged) -> int | None:
 
 
 def _histories(rows: Sequence[_Row], judged: _Judged, correlation: float) -> list[History]:
-    """Benjamini and Hochberg over all rows: one without a step is a hypothesis that was not rejected."""
+    """Benjamini and Hochberg over all rows: one without a step is a hypothesis that was not
+    rejected."""
     places = [(i, k) for i, row in enumerate(rows) for k in row.steps]
     quiet = sum(not row.steps for row in rows)
     adjusted = multiplicity.benjamini_hochberg([*(judged[place][1] for place in places), *([1.0] * quiet)])
@@ -295,8 +306,8 @@ def _noise(row: _Row, correlation: float) -> float | None:
 
 
 def _abrupt(values: Sequence[float], step: int, *, known: bool) -> bool:
-    """A step shows in the sessions next to it, and better than a slope does (by Schwarz' criterion, with a parameter
-    for its place where that was not known)."""
+    """A step shows in the sessions next to it, and better than a slope does (by Schwarz' criterion,
+    with a parameter for its place where that was not known)."""
     price = 0.0 if known else 2.0 * math.log(len(values)) / len(values)
     whole = _mean(values[step:]) - _mean(values[:step])
     near = _mean(values[step : step + _NEAR]) - _mean(values[max(0, step - _NEAR) : step])

@@ -1,10 +1,12 @@
-"""Noise that a second number shows: the analysis of covariance (Fisher 1932; in the A/B tests of the web "CUPED", Deng
-and others 2013). The pulse of the machine is measured right beside each figure; what both have in common over the
-launches of one side is the machine's mood, and is taken out of the difference between the sides.
+"""Noise that a second number shows: the analysis of covariance (Fisher 1932; in the A/B tests of
+the web "CUPED", Deng and others 2013). The pulse of the machine is measured right beside each
+figure; what both have in common over the launches of one side is the machine's mood, and is taken
+out of the difference between the sides.
 
-Only where the pulse itself does not differ between the sides more than by chance: a state that makes the machine's
-messages slower makes the pulse slower too, and that is a difference to be reported, not to be explained away. So a row
-is never moved further than its noise without the covariate would allow.
+Only where the pulse itself does not differ between the sides more than by chance: a state that
+makes the machine's messages slower makes the pulse slower too, and that is a difference to be
+reported, not to be explained away. So a row is never moved further than its noise without the
+covariate would allow.
 """
 
 from __future__ import annotations
@@ -20,24 +22,27 @@ from longshore_study.stats import student
 from longshore_study.stats.effect import STRATIFIED, Effect
 
 LEAST_DF = 8
-"""Degrees of freedom without the covariate, of which its slope takes one: with fewer it costs more than it gives."""
+"""Degrees of freedom without the covariate, of which its slope takes one: with fewer it costs more
+than it gives."""
 CHANCE = 0.01
-"""At which two sides' pulses differ. Small, since of two equal sides those that are put aside for a difference by
-chance are the very ones whose figures differ by chance too."""
+"""At which two sides' pulses differ. Small, since of two equal sides those that are put aside for a
+difference by chance are the very ones whose figures differ by chance too."""
 
 Sides = tuple[Mapping[str, Mapping[Any, float]], Mapping[str, Mapping[Any, float]]]
 """Of the reference and the new side: session -> launch -> number."""
 
 
 CLEAR_GAP = 4.0
-"""Between two groups of pulses, in standard deviations within them: a machine whose cores are near each other in some
-launches and far in others is two machines, and figures need not follow from one to the other as they do within each."""
+"""Between two groups of pulses, in standard deviations within them: a machine whose cores are near
+each other in some launches and far in others is two machines, and figures need not follow from one
+to the other as they do within each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
     slope: float
-    """By how much the figure follows the pulse, both as logarithms; within the groups, where there are two."""
+    """By how much the figure follows the pulse, both as logarithms; within the groups, where there
+    are two."""
     plain: Effect
     """The effect with the pulse's part still in it."""
     explained: float
@@ -48,7 +53,8 @@ class Adjustment:
 
 @dataclass(slots=True)
 class _Column:
-    """A covariate: by launch its deviation from the mean of its side and session, and by how much the sides differ."""
+    """A covariate: by launch its deviation from the mean of its side and session, and by how much
+    the sides differ."""
 
     deviations: dict[Any, float]
     shift: float
@@ -67,7 +73,8 @@ class _Column:
 def adjust(plain: Effect, pulses: Sides) -> tuple[Effect, Adjustment] | None:
     """The effect with the pulse's part taken out; None where that cannot be done or must not.
 
-    REQUIRES: where `plain` is stratified, `pulses` has the sessions and launches that it was made of.
+    REQUIRES: where `plain` is stratified, `pulses` has the sessions and launches that it was made
+    of.
     """
     if plain.design != STRATIFIED or plain.df < LEAST_DF or plain.variance is None:
         return None
@@ -108,7 +115,8 @@ def _column(sides: Sides) -> _Column:
 
 
 def _groups(pulses: Sides) -> Sides:
-    """By launch 0 or 1: on which side of the widest gap between pulses it is; 0 where that gap is not clear."""
+    """By launch 0 or 1: on which side of the widest gap between pulses it is; 0 where that gap is
+    not clear."""
     ordered = sorted(value for side in pulses for session in side.values() for value in session.values())
     gaps = [(after - before, place) for place, (before, after) in enumerate(itertools.pairwise(ordered), 1)]
     gap, place = max(gaps[1:-1], default=(0.0, 0))  # a single launch is no group

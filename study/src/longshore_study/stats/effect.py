@@ -1,9 +1,10 @@
-"""From the figures of two sides to an effect: the difference of their logarithms, how variable it is, and in which
-units that was seen. Positive means that the new side is better, whatever the metric; the caller turns the sign.
+"""From the figures of two sides to an effect: the difference of their logarithms, how variable it
+is, and in which units that was seen. Positive means that the new side is better, whatever the
+metric; the caller turns the sign.
 
-Three designs. Paired: both sides were measured in the same sessions, and each session gives one difference. Unpaired:
-the sessions of the two sides are others. Stratified: the sides were measured in turns within a session, so launches
-are the units, compared within their session.
+Three designs. Paired: both sides were measured in the same sessions, and each session gives one
+difference. Unpaired: the sessions of the two sides are others. Stratified: the sides were measured
+in turns within a session, so launches are the units, compared within their session.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ PAIRED, UNPAIRED, STRATIFIED = "paired", "unpaired", "stratified"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """`difference` has variance `scale` * sigma^2, where sigma^2 is estimated by `variance` with `df` degrees of
-    freedom (None and 0 when there is nothing to estimate it from)."""
+    """`difference` has variance `scale` * sigma^2, where sigma^2 is estimated by `variance` with
+    `df` degrees of freedom (None and 0 when there is nothing to estimate it from)."""
 
     design: str
     difference: float
@@ -31,9 +32,11 @@ class Effect:
     units: tuple[int, int]
     """Units of replication on the reference's and on the new side."""
     residuals: tuple[tuple[Hashable, float], ...]
-    """(unit, deviation): cells measured in one unit may deviate together; the squares add up to variance * df."""
+    """(unit, deviation): cells measured in one unit may deviate together; the squares add up to
+    variance * df."""
     welch_se: float | None = None
-    """Standard error and degrees of freedom from this cell's own figures alone, each side with its own variance."""
+    """Standard error and degrees of freedom from this cell's own figures alone, each side with its
+    own variance."""
     welch_df: float | None = None
 
 
@@ -101,7 +104,8 @@ def stratified(reference: Mapping[str, Mapping[Any, float]], new: Mapping[str, M
 
 
 def welch(sides: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
-    """Standard error and degrees of freedom of a difference of means (Welch 1947); None where a side has one value."""
+    """Standard error and degrees of freedom of a difference of means (Welch 1947); None where a
+    side has one value."""
     if any(len(side) < 2 for side in sides):
         return None, None
     parts = []

@@ -1,18 +1,22 @@
-"""One variance per cell, shrunk towards those of the other cells: with two to five launches or sessions a cell's own
-variance is nearly unknown, but that of dozens of cells together is not.
+"""One variance per cell, shrunk towards those of the other cells: with two to five launches or
+sessions a cell's own variance is nearly unknown, but that of dozens of cells together is not.
 
-The prior is Smyth's (2004, Linear models and empirical Bayes methods, section 6.2): cells' variances are draws of a
-scaled inverse chi-square, whose degrees of freedom and scale come from the mean and the variance of their logarithms.
-Where these differ no more than by chance, the prior's degrees of freedom are infinite and all cells share one variance.
+The prior is Smyth's (2004, Linear models and empirical Bayes methods, section 6.2): cells'
+variances are draws of a scaled inverse chi-square, whose degrees of freedom and scale come from the
+mean and the variance of their logarithms. Where these differ no more than by chance, the prior's
+degrees of freedom are infinite and all cells share one variance.
 
-Taken alone this claims too much when units are few. By simulation (tests/test_simulation.py), with 2 sessions a nominal
-5 % became 6 to 16 %, for two reasons, and each has its correction of the degrees of freedom of t, not of the variance:
+Taken alone this claims too much when units are few. By simulation (tests/test_simulation.py), with
+2 sessions a nominal 5 % became 6 to 16 %, for two reasons, and each has its correction of the
+degrees of freedom of t, not of the variance:
 
-- "No more than by chance" is weak evidence when each variance has one degree of freedom. So the prior enters t with the
-  degrees of freedom of half a standard error less homogeneous variances than estimated.
-- Cells measured in the same session or launch deviate together, and G cells that deviate together are not G independent
-  looks at the variance. So t has no more degrees of freedom than the pooled variance has by Satterthwaite's rule (1946)
-  over its two strata: what all cells of a unit share, and the rest.
+- "No more than by chance" is weak evidence when each variance has one degree of freedom. So the
+  prior enters t with the degrees of freedom of half a standard error less homogeneous variances
+  than estimated.
+- Cells measured in the same session or launch deviate together, and G cells that deviate together
+  are not G independent looks at the variance. So t has no more degrees of freedom than the pooled
+  variance has by Satterthwaite's rule (1946) over its two strata: what all cells of a unit share,
+  and the rest.
 """
 
 from __future__ import annotations
@@ -32,14 +36,16 @@ _LEAST_PART_OF_MEDIAN = 1e-5  # a variance of nought has no logarithm
 @dataclass(frozen=True, slots=True)
 class Prior:
     df: float
-    """Smyth's estimate; infinite when the cells' variances do not differ more than chance, 0 when there is no prior."""
+    """Smyth's estimate; infinite when the cells' variances do not differ more than chance, 0 when
+    there is no prior."""
     cautious_df: float
     variance: float
 
 
 @dataclass(frozen=True, slots=True)
 class Moderated:
-    """A cell's variance and the degrees of freedom with which it enters t; `se` is of the difference."""
+    """A cell's variance and the degrees of freedom with which it enters t; `se` is of the
+    difference."""
 
     variance: float
     df: float
@@ -59,7 +65,8 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
     centre = math.fsum(logs) / count
     by_chance = math.fsum(student.trigamma(d / 2) for d in dfs) / count
     excess = math.fsum((z - centre) ** 2 for z in logs) / (count - 1) - by_chance
-    # The standard error of a sample variance, from the second and fourth cumulants of a log chi-square.
+    # The standard error of a sample variance, from the second and fourth cumulants of a log
+    # chi-square.
     fourth = math.fsum(student.fourth_log_gamma(d / 2) for d in dfs) / count
     excess_se = math.sqrt(2.0 * by_chance**2 / (count - 1) + fourth / count)
     cautious = 2.0 * student.inverse_trigamma(max(excess, 0.0) + _CAUTION * excess_se)
@@ -71,7 +78,8 @@ def fit_prior(variances: Sequence[float], dfs: Sequence[int]) -> Prior:
 
 
 def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
-    """The moderated variance of each effect; None for an effect without a variance of its own to be moderated.
+    """The moderated variance of each effect; None for an effect without a variance of its own to be
+    moderated.
 
     REQUIRES: effects of one design, for only their variances mean the same.
     """
@@ -98,8 +106,9 @@ def moderate(effects: Sequence[Effect]) -> list[Moderated | None]:
 
 
 def pooled_df(effects: Sequence[Effect]) -> float:
-    """Effective degrees of freedom of the variance pooled over cells, of which those that share their units count as
-    one family. Independent cells give the sum of theirs; cells that move together give hardly more than one of them."""
+    """Effective degrees of freedom of the variance pooled over cells, of which those that share
+    their units count as one family. Independent cells give the sum of theirs; cells that move
+    together give hardly more than one of them."""
     families: dict[tuple[Hashable, ...], list[Effect]] = defaultdict(list)
     for effect in effects:
         if effect.variance is not None:
@@ -115,7 +124,8 @@ def _family_df(family: Sequence[Effect]) -> float:
     sums = [math.fsum(e.residuals[k][1] for e in family) for k in range(len(family[0].residuals))]
     shared = math.fsum(s * s for s in sums) / cells
     rest = max(total - shared, 0.0)
-    # total / (cells * df) is the pooled variance: the sum of two independent parts with df and (cells - 1) * df.
+    # total / (cells * df) is the pooled variance: the sum of two independent parts with df and
+    # (cells - 1) * df.
     return total**2 / (shared**2 / df + rest**2 / ((cells - 1) * df))
 
 

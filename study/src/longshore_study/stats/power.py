@@ -1,8 +1,8 @@
 """How small a slowdown a study would find, before anything runs.
 
-Found means called *regressed*: beyond the margin, corrected for the number of rows. It is computed by running the very
-statistics of `compare` on tables of noise (Monte Carlo with a fixed seed), for there is no formula for the degrees of
-freedom that moderation brings.
+Found means called *regressed*: beyond the margin, corrected for the number of rows. It is computed
+by running the very statistics of `compare` on tables of noise (Monte Carlo with a fixed seed), for
+there is no formula for the degrees of freedom that moderation brings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _SEED = 20040101
 
 @dataclass(frozen=True)
 class Noise:
-    """Variances of a row's difference in one session (or launch): its own, and what all rows of the session share."""
+    """Variances of a row's difference in one session (or launch): its own, and what all rows of the
+    session share."""
 
     own: float
     shared: float = 0.0
@@ -36,8 +37,9 @@ class Noise:
 
 @dataclass(frozen=True)
 class Prospect:
-    """What tables of noise say of a study: `thresholds`, ascending, are the slowdowns from which on each simulated row
-    would have been found; `same` the share of unchanged rows that would be called the same."""
+    """What tables of noise say of a study: `thresholds`, ascending, are the slowdowns from which on
+    each simulated row would have been found; `same` the share of unchanged rows that would be
+    called the same."""
 
     thresholds: Sequence[float]
     same: float
@@ -61,7 +63,8 @@ def prospect(
     *,
     simulated_rows: int = SIMULATED_ROWS,
 ) -> Prospect:
-    """Of a table of `rows` with `units` pairs each. `level`: of one row; by default that of a row that alone changed.
+    """Of a table of `rows` with `units` pairs each. `level`: of one row; by default that of a row
+    that alone changed.
 
     REQUIRES: units at least 2.
     """

@@ -1,5 +1,6 @@
-"""Student's t distribution for any positive number of degrees of freedom, infinity included, and the derivatives of
-log gamma that the moderated variance needs. Relative errors are below 1e-8 where the tests compare them with scipy.
+"""Student's t distribution for any positive number of degrees of freedom, infinity included, and
+the derivatives of log gamma that the moderated variance needs. Relative errors are below 1e-8 where
+the tests compare them with scipy.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ def upper_tail(t: float, df: float) -> float:
         return 0.5 * math.erfc(t / math.sqrt(2.0))
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
-    # P(|T| > t) is the incomplete beta function at df / (df + t^2); 1 - x is passed on to lose no digits near 0.
+    # P(|T| > t) is the incomplete beta function at df / (df + t^2); 1 - x is passed on to lose no
+    # digits near 0.
     square = t * t
     both = _incomplete_beta(df / 2.0, 0.5, df / (df + square), square / (df + square))
     return both / 2.0 if t >= 0 else 1.0 - both / 2.0
@@ -33,8 +35,8 @@ def two_sided(t: float, df: float) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def quantile(probability: float, df: float) -> float:
-    """The t with P(T <= t) = probability, by Newton's steps on the tail, kept within brackets. Rows often share
-    their degrees of freedom, so results are kept."""
+    """The t with P(T <= t) = probability, by Newton's steps on the tail, kept within brackets. Rows
+    often share their degrees of freedom, so results are kept."""
     if not 0.0 < probability < 1.0:
         raise ValueError(f"a probability between 0 and 1 is needed, not {probability}")
     if probability < 0.5:
@@ -101,7 +103,8 @@ def fourth_log_gamma(x: float) -> float:
 
 
 def inverse_trigamma(y: float) -> float:
-    """The x with trigamma(x) = y: by false position (Illinois) on the logarithms of both, which is nearly a line."""
+    """The x with trigamma(x) = y: by false position (Illinois) on the logarithms of both, which is
+    nearly a line."""
     if y <= 0.0:
         raise ValueError(f"trigamma takes positive values only, not {y}")
     if y > 1e7:
@@ -132,7 +135,8 @@ def inverse_trigamma(y: float) -> float:
 
 
 def _incomplete_beta(a: float, b: float, x: float, complement: float) -> float:
-    """Regularised I_x(a, b), with complement = 1 - x; by Lentz's continued fraction (DLMF 8.17.22)."""
+    """Regularised I_x(a, b), with complement = 1 - x; by Lentz's continued fraction (DLMF
+    8.17.22)."""
     if x <= 0.0:
         return 0.0
     if complement <= 0.0:

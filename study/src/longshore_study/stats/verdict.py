@@ -1,8 +1,8 @@
 """What a difference means, given a margin below which differences do not matter.
 
-The questions are asked against the margin, not against zero: *regressed* says that the slowdown is larger than the
-margin, *same* that it is smaller in both directions (two one-sided tests, Schuirmann 1987), and what is neither is
-*inconclusive*.
+The questions are asked against the margin, not against zero: *regressed* says that the slowdown is
+larger than the margin, *same* that it is smaller in both directions (two one-sided tests,
+Schuirmann 1987), and what is neither is *inconclusive*.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ VERDICTS = (REGRESSED, IMPROVED, SAME, INCONCLUSIVE, UNTESTABLE, FAILED, INVALID
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A difference of logarithms (positive is better) with its standard error and degrees of freedom."""
+    """A difference of logarithms (positive is better) with its standard error and degrees of
+    freedom."""
 
     difference: float
     se: float
@@ -37,7 +38,8 @@ class Judgement:
     interval: tuple[float, float]
     """95 %, of the difference of logarithms."""
     p: float
-    """Two-sided, that the difference is within the margin: at most 0.05 just when the interval lies beyond it."""
+    """Two-sided, that the difference is within the margin: at most 0.05 just when the interval lies
+    beyond it."""
     adjusted_p: float
     """Benjamini-Hochberg over the list; the verdicts regressed and improved rest on it."""
     holm_p: float
@@ -49,8 +51,9 @@ class Judgement:
 
     @property
     def detectable(self) -> float:
-        """The smallest slowdown, as a difference of logarithms, that this row would have shown in four of five cases.
-        Computed when it is asked for: it takes two quantiles, and simulations judge millions of rows."""
+        """The smallest slowdown, as a difference of logarithms, that this row would have shown in
+        four of five cases. Computed when it is asked for: it takes two quantiles, and simulations
+        judge millions of rows."""
         return math.inf if self.basis is None else smallest_slowdown(*self.basis)
 
 
@@ -79,7 +82,8 @@ def beyond_margin(row: Measured, limit: float) -> float:
 
 
 def within_margin(row: Measured, limit: float) -> float:
-    """The p value of the hypothesis that the difference is at least `limit` one way or the other."""
+    """The p value of the hypothesis that the difference is at least `limit` one way or the
+    other."""
     return _tail(limit - abs(row.difference), row)
 
 
@@ -100,10 +104,12 @@ def not_slower_than(row: Measured, limit: float) -> float:
 
 
 def level_of_next(found: int, rows: int) -> float:
-    """The two-sided level at which one more row would be called by Benjamini and Hochberg, when `found` already are."""
+    """The two-sided level at which one more row would be called by Benjamini and Hochberg, when
+    `found` already are."""
     return LEVEL * min(rows, found + 1) / max(1, rows)
 
 
 def smallest_slowdown(row: Measured, limit: float, level: float = LEVEL, power: float = POWER) -> float:
-    """The difference of logarithms (positive) that a row of this standard error would show in `power` of all cases."""
+    """The difference of logarithms (positive) that a row of this standard error would show in
+    `power` of all cases."""
     return limit + row.se * (student.quantile(1.0 - level / 2.0, row.df) + student.quantile(power, row.df))

@@ -1,5 +1,6 @@
-"""Where the figures of a launch come from, as named texts: host, CPU, kernel, compiler, MPI, binding, environment,
-image, modules, firmware. What of it differs between two sides is a candidate for the cause of a change.
+"""Where the figures of a launch come from, as named texts: host, CPU, kernel, compiler, MPI,
+binding, environment, image, modules, firmware. What of it differs between two sides is a candidate
+for the cause of a change.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ def properties(launch: Launch) -> list[tuple[str, str]]:
 
 
 def values_by_side(sides: Sequence[Iterable[Launch]]) -> list[dict[str, list[str]]]:
-    """By property the values that it has on each side, in the order in which they were met. A variable that some launch
-    of any side has is "not set" where another one, whose environment is known, has it not."""
+    """By property the values that it has on each side, in the order in which they were met. A
+    variable that some launch of any side has is "not set" where another one, whose environment is
+    known, has it not."""
     told = [[(launch, properties(launch)) for launch in side] for side in sides]
     variables = {
         name: None for side in told for _, own in side for name, _ in own if name.startswith(VARIABLE)

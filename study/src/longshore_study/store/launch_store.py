@@ -1,6 +1,7 @@
-"""The store: append-only files, STORE/<study>/<tag>/<session>/<launch>.jsonl, one per launch, each written beside its
-place and given its name when it is whole. No lock and no database: the store lives on parallel file systems, where
-locks hang. A file that cannot be read is yielded with its problem, never dropped."""
+"""The store: append-only files, STORE/<study>/<tag>/<session>/<launch>.jsonl, one per launch, each
+written beside its place and given its name when it is whole. No lock and no database: the store
+lives on parallel file systems, where locks hang. A file that cannot be read is yielded with its
+problem, never dropped."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _SAMPLE_MARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One stored launch: what was asked (the envelope), what the program said, and what is wrong with it."""
+    """One stored launch: what was asked (the envelope), what the program said, and what is wrong
+    with it."""
 
     study: str
     tag: str
@@ -76,11 +78,11 @@ class Store:
     def write_launch(self, envelope: Mapping[str, Any], lines: Iterable[str]) -> Path:
         """Stores one launch whole or not at all, and returns its file.
 
-        The envelope needs study, tag, session and cell; `record`, `schema`, `cell_id` and `launch_index` are filled in
-        when absent; `bound`, `guidelines` and `margin` of a study file go along, so that `compare` and `guidelines`
-        need no study file. The file is named after `launch_id`, else after cell and launch index. A launch that is
-        already stored with the same content is not stored again; a different one (a repeated launch) gets a name of
-        its own.
+        The envelope needs study, tag, session and cell; `record`, `schema`, `cell_id` and
+        `launch_index` are filled in when absent; `bound`, `guidelines` and `margin` of a study file
+        go along, so that `compare` and `guidelines` need no study file. The file is named after
+        `launch_id`, else after cell and launch index. A launch that is already stored with the same
+        content is not stored again; a different one (a repeated launch) gets a name of its own.
         """
         head: dict[str, Any] = {
             "record": "study",
@@ -92,7 +94,8 @@ class Store:
         records.check(head, "envelope")
         folder = self.session_path(head["study"], head["tag"], head["session"])
         text = "".join(line.rstrip("\n") + "\n" for line in (records.dump(head), *lines))
-        # A byte of a name that is no UTF-8 becomes the escape that JSON has for it, and is read back as the same name.
+        # A byte of a name that is no UTF-8 becomes the escape that JSON has for it, and is read
+        # back as the same name.
         content = text.encode("utf-8", "backslashreplace")
         stem = folder_name(str(head.get("launch_id") or f"{head['cell_id']}-{head['launch_index']:03d}"), "launch_id")
         try:
@@ -106,7 +109,8 @@ class Store:
     def launches(
         self, study: str | None = None, tag: str | None = None, session: str | None = None, *, samples: bool = False
     ) -> Iterator[Launch]:
-        """The stored launches in the order of their names, of one study, tag or session where given.
+        """The stored launches in the order of their names, of one study, tag or session where
+        given.
 
         Sample lines are skipped unparsed unless `samples`.
         """
@@ -114,7 +118,8 @@ class Store:
             yield read_launch(path, samples=samples)
 
     def cells_done(self, study: str, tag: str, session: str) -> dict[tuple[str, int], bool]:
-        """(cell_id, launch_index) of what is stored, and whether it went well in any of its attempts."""
+        """(cell_id, launch_index) of what is stored, and whether it went well in any of its
+        attempts."""
         done: dict[tuple[str, int], bool] = {}
         for launch in self.launches(study, tag, session):
             key = (launch.cell_id, launch.launch_index)
@@ -122,8 +127,8 @@ class Store:
         return done
 
     def names(self) -> list[tuple[str, str, str]]:
-        """(study, tag, session) of what is stored, from the folder names; where one of them was too long for a folder,
-        from a launch in it."""
+        """(study, tag, session) of what is stored, from the folder names; where one of them was too
+        long for a folder, from a launch in it."""
         first: dict[tuple[str, ...], Path] = {}
         for path in self._files(None, None, None):
             first.setdefault(path.parent.relative_to(self.path).parts, path)
@@ -177,7 +182,8 @@ def cell_id(cell: Mapping[str, Any]) -> str:
 
 
 def read_launch(path: Path, *, samples: bool = False) -> Launch:
-    """One stored file. What is wrong with it is its `problem`; what can be read of it is still there."""
+    """One stored file. What is wrong with it is its `problem`; what can be read of it is still
+    there."""
     session_folder = path.parent
     names = [name_of(folder.name) for folder in (session_folder.parent.parent, session_folder.parent, session_folder)]
     try:
@@ -250,9 +256,11 @@ _MOST_SEEN = 100_000
 
 
 def _shared(factors: dict[str, Any]) -> dict[str, Any]:
-    """The factors of an earlier record where they are the same: a store has few variants and many launches.
+    """The factors of an earlier record where they are the same: a store has few variants and many
+    launches.
 
-    The texts are compared, since 1, 1.0 and true are equal and not the same factor. Nobody changes what is shared.
+    The texts are compared, since 1, 1.0 and true are equal and not the same factor. Nobody changes
+    what is shared.
     """
     if len(_seen) > _MOST_SEEN:
         _seen.clear()
@@ -260,7 +268,8 @@ def _shared(factors: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_samples(lines: list[bytes]) -> list[tuple[int, bytes]]:
-    """Numbered lines but for the whole samples among them; one that is cut off is kept, to be found unreadable.
+    """Numbered lines but for the whole samples among them; one that is cut off is kept, to be found
+    unreadable.
 
     Samples are nine lines of ten, so this is what the time of `show` goes into.
     """
@@ -316,7 +325,8 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def whereabouts() -> str:
-    """Where the number of a process is its own: containers may share a host name, and not their numbers."""
+    """Where the number of a process is its own: containers may share a host name, and not their
+    numbers."""
     try:
         space = f"-{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
@@ -325,7 +335,8 @@ def whereabouts() -> str:
 
 
 def _take_name(temporary: Path, path: Path) -> bool:
-    """Gives a finished file its name, unless there is a file of that name: no process replaces what another stored."""
+    """Gives a finished file its name, unless there is a file of that name: no process replaces what
+    another stored."""
     try:
         os.link(temporary, path)
     except FileExistsError:

@@ -1,8 +1,9 @@
-"""What the records of a program do not tell of the system that it ran on: image release, programming environment,
-firmware, kernel options, and the build-ids of the program and of each library that it loads.
+"""What the records of a program do not tell of the system that it ran on: image release,
+programming environment, firmware, kernel options, and the build-ids of the program and of each
+library that it loads.
 
-Collected once per run of a session, kept in the session's folder as provenance-<digest>.json, and named by its digest
-in each launch, so that a change in the middle of a session is seen.
+Collected once per run of a session, kept in the session's folder as provenance-<digest>.json, and
+named by its digest in each launch, so that a change in the middle of a session is seen.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class Program:
 
 
 def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, str]:
-    """Property: value, of what is there; nothing is an error. `root` is "/" unless a test brings its own."""
+    """Property: value, of what is there; nothing is an error. `root` is "/" unless a test brings
+    its own."""
     found: dict[str, str] = {}
     release = _key_values(_text(root, "/etc/os-release"))
     found |= {f"image {key.lower()}": release[key] for key in _RELEASE_KEYS if release.get(key)}
@@ -85,7 +87,8 @@ def collect(programs: Iterable[Program], root: Path = Path("/")) -> dict[str, st
 
 
 def keep_provenance(folder: Path, programs: Iterable[Program]) -> str:
-    """Stores what is collected beside the launches, and returns its digest; empty where it cannot be stored."""
+    """Stores what is collected beside the launches, and returns its digest; empty where it cannot
+    be stored."""
     text = json.dumps(collect(programs), indent=1, sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     path = folder / f"provenance-{digest}.json"
@@ -101,7 +104,8 @@ def keep_provenance(folder: Path, programs: Iterable[Program]) -> str:
 
 
 def of_launch(launch: Launch) -> Mapping[str, str]:
-    """What was collected when this launch ran; empty for launches of before, and for imported ones."""
+    """What was collected when this launch ran; empty for launches of before, and for imported
+    ones."""
     digest = launch.envelope.get("provenance")
     if not isinstance(digest, str) or not digest.isalnum():
         return {}
@@ -118,7 +122,8 @@ def _read(path: str) -> Mapping[str, str]:
 
 
 def _build_ids(program: Program) -> dict[str, str]:
-    """The identity of a program and of each library that it loads, by the names that they are asked for."""
+    """The identity of a program and of each library that it loads, by the names that they are asked
+    for."""
     path = Path(program.path)
     begin = f"{program.stack} build-id" if program.stack else "build-id"
     library_path = os.environ.get("LD_LIBRARY_PATH", "") if program.library_path is None else program.library_path
@@ -141,7 +146,8 @@ def identity(path: Path) -> str:
 
 
 def _libraries(program: Path, library_path: list[str]) -> dict[str, Path]:
-    """What the loader would find, as ld.so(8) searches: run paths, LD_LIBRARY_PATH, its cache, the usual folders."""
+    """What the loader would find, as ld.so(8) searches: run paths, LD_LIBRARY_PATH, its cache, the
+    usual folders."""
     usual = _usual_folders()
     found: dict[str, Path] = {}
     waiting = [(name, elf.describe(program).run_path) for name in elf.describe(program).needed]

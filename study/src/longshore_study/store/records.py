@@ -1,5 +1,5 @@
-"""Records: JSON objects, one per line, as longshore-bench and the importers write them. Here they are parsed,
-checked and built; what a record must have is said once, in REQUIRED."""
+"""Records: JSON objects, one per line, as longshore-bench and the importers write them. Here they
+are parsed, checked and built; what a record must have is said once, in REQUIRED."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ class RecordError(LongshoreError):
 def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
     """One checked record from one line.
 
-    Raises RecordError for text that is not JSON, an unknown kind, a missing key, or a schema newer than ours.
+    Raises RecordError for text that is not JSON, an unknown kind, a missing key, or a schema newer
+    than ours.
     """
     place = f"{path}:{line_number}"
     try:
@@ -79,8 +80,9 @@ def parse(text: str | bytes, path: Path | str, line_number: int) -> Record:
 
 
 def parse_lines(lines: Sequence[tuple[int, bytes]], path: Path | str) -> Iterator[Record]:
-    """The checked records of numbered lines (from 0), as `parse` of each: it raises at the first that is wrong, after
-    all before it. Decoded at once, which is faster, and names of keys are kept once and not once a line."""
+    """The checked records of numbered lines (from 0), as `parse` of each: it raises at the first
+    that is wrong, after all before it. Decoded at once, which is faster, and names of keys are kept
+    once and not once a line."""
     whole = all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines)
     try:
         decoded = _DECODER.decode((b"[" + b",".join(line for _, line in lines) + b"]").decode()) if whole else []

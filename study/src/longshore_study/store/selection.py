@@ -16,8 +16,9 @@ class Side:
 
 
 def sides(store: Store, names: list[str], study: str | None = None) -> list[Side]:
-    """Each name as a tag when all are tags, as a study when all are studies, else as what it is. A study and one of
-    its tags are the other tags of the study, and this one. Raises UsageError with the known names."""
+    """Each name as a tag when all are tags, as a study when all are studies, else as what it is. A
+    study and one of its tags are the other tags of the study, and this one. Raises UsageError with
+    the known names."""
     stored = stored_names(store)
     if len(set(names)) < len(names):
         raise UsageError(f"'{names[0]}' is on both sides, and cannot differ from itself; name two tags, or two studies")
@@ -41,7 +42,8 @@ def sides(store: Store, names: list[str], study: str | None = None) -> list[Side
 
 
 def _side(store: Store, name: str, stored: list[tuple[str, str, str]], studies: set[str], tags: set[str]) -> Side:
-    """A tag of a named study is that study's alone, and the study is the rest of it: no launch is on both sides."""
+    """A tag of a named study is that study's alone, and the study is the rest of it: no launch is
+    on both sides."""
     if name in studies:
         chosen = {(study, tag) for study, tag, _ in stored if study == name and tag not in tags}
         if not chosen:

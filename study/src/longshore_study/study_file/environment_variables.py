@@ -1,6 +1,8 @@
-"""A level of the factor `environment`: variables as a launch is to have them, whatever `longshore run` itself has.
+"""A level of the factor `environment`: variables as a launch is to have them, whatever `longshore
+run` itself has.
 
-A study file writes `{ NAME = "value", unset = ["OTHER"] }`. A variable that is not to be set is kept as None.
+A study file writes `{ NAME = "value", unset = ["OTHER"] }`. A variable that is not to be set is
+kept as None.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Known events, `events.toml`: when the machine was changed, and which factor levels that touches. `history` looks at
-these dates first, without the price of looking everywhere.
+"""Known events, `events.toml`: when the machine was changed, and which factor levels that touches.
+`history` looks at these dates first, without the price of looking everywhere.
 
     [[event]]
     date = 2026-03-01

@@ -1,7 +1,9 @@
-"""What longshore-bench can be asked: the factors of each pattern and what they may be, as its command line has them.
+"""What longshore-bench can be asked: the factors of each pattern and what they may be, as its
+command line has them.
 
-The one place of the study tool that knows this; the study file is checked against it, so that a mistyped value is
-found before a night of runs and not after it. `longshore-bench --list` says what one build of it can do.
+The one place of the study tool that knows this; the study file is checked against it, so that a
+mistyped value is found before a night of runs and not after it. `longshore-bench --list` says what
+one build of it can do.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ LARGEST_RANKS = 2**20
 
 @dataclass(frozen=True)
 class Factor:
-    """What one factor may be. `values` for words, `least`..`most` for integers, `numbers_in_one` integers for a
-    tuple such as a domain, which is written as a list of that many numbers."""
+    """What one factor may be. `values` for words, `least`..`most` for integers, `numbers_in_one`
+    integers for a tuple such as a domain, which is written as a list of that many numbers."""
 
     values: tuple[str, ...] = ()
     least: int = 1
@@ -118,7 +120,8 @@ FACTORS: dict[str, dict[str, Factor]] = {
         "bytes": _count(8, 2**48),
     },
 }
-"""By pattern; copy and pingpong of `control` are measured in every study, and need not be asked for."""
+"""By pattern; copy and pingpong of `control` are measured in every study, and need not be asked
+for."""
 
 BETWEEN: dict[str, Factor] = {
     "transport": _words("threads mpi shmem ucx"),
@@ -127,6 +130,7 @@ BETWEEN: dict[str, Factor] = {
     "nodes": _count(1, LARGEST_RANKS),
     "stack": Factor(free_text=True),
 }
-"""What only a new launch can change, besides `environment`; factors of a pattern may vary between launches too."""
+"""What only a new launch can change, besides `environment`; factors of a pattern may vary between
+launches too."""
 
 PROGRAMS = tuple(FACTORS)

@@ -1,4 +1,5 @@
-"""The keys of an [[external]] that say where its figures are, for formats that know no program: `regex` and `json`.
+"""The keys of an [[external]] that say where its figures are, for formats that know no program:
+`regex` and `json`.
 
 format = "regex"                              format = "json"
 pattern = 'bandwidth: (?P<value>[0-9.]+)'     path = "results[*].bandwidth"
@@ -29,7 +30,8 @@ _TAKEN = ("program", "environment", *BETWEEN)
 def read_figure(
     reader: Values, block: Mapping[str, Any], where: KeyPath, wanted: str, between: Iterable[str] = ()
 ) -> FigureChoice | None:
-    """`between`: the factors that the study file gives to the program, which none of its output may be called."""
+    """`between`: the factors that the study file gives to the program, which none of its output may
+    be called."""
     needed = _NEEDED.get(wanted)
     allowed = (*needed, "better") if needed else ()
     for key in (key for key in FIGURE_KEYS if key in block and key not in allowed):

@@ -1,5 +1,6 @@
-"""The [hypothesis] table of a study file, as `attribute` writes it: which levels are suspected. Only a study that
-measures them and others beside them can test it, so that is checked before anything runs.
+"""The [hypothesis] table of a study file, as `attribute` writes it: which levels are suspected.
+Only a study that measures them and others beside them can test it, so that is checked before
+anything runs.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The study file: TOML in, a checked `Study` out. Every mistake is named with file and line, what was given, what is
-allowed and the nearest known word, because a study is started in the evening and read in the morning.
+"""The study file: TOML in, a checked `Study` out. Every mistake is named with file and line, what
+was given, what is allowed and the nearest known word, because a study is started in the evening and
+read in the morning.
 
 Nothing is guessed and nothing is ignored: an unknown key is an error, since it is a mistyped one.
 """
@@ -39,7 +40,8 @@ def load(path: Path | str) -> Study:
             raise UsageError(
                 f"the study file {path} is larger than {LARGEST_BYTES >> 20} MiB; a study is a page of TOML"
             )
-        # Editors of other systems begin a file with the mark of its byte order, and end lines with two characters.
+        # Editors of other systems begin a file with the mark of its byte order, and end lines with
+        # two characters.
         text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         hint = "; 'longshore init' writes one to start from" if isinstance(error, FileNotFoundError) else ""

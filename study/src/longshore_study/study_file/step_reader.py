@@ -1,5 +1,5 @@
-"""The [[step]] tables of a study file, checked against its patterns: a step that selects nothing, or changes nothing,
-is a mistyped one, and is found before anything runs.
+"""The [[step]] tables of a study file, checked against its patterns: a step that selects nothing,
+or changes nothing, is a mistyped one, and is found before anything runs.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def _unknown(written: str, pattern: str, levels: Mapping[str, Any]) -> str:
 def _check_effect(
     values: Values, step: Step, former: Mapping[str, Any], earlier: Sequence[Step], where: KeyPath
 ) -> None:
-    """A step that leaves all as it was has no row to be; one that needs a factor of which the first step is silent
-    would be compared with a mixture of its levels."""
+    """A step that leaves all as it was has no row to be; one that needs a factor of which the first
+    step is silent would be compared with a mixture of its levels."""
     if not step.changes:
         values.problem(where, f"the step '{step.name}' names no factor; it changes nothing")
     elif earlier and all(former.get(factor) == level for factor, level in step.changes.items()):

@@ -1,4 +1,5 @@
-"""What a study file says, once it is checked: reader.py reads it, planning/plan.py makes launches of it."""
+"""What a study file says, once it is checked: reader.py reads it, planning/plan.py makes launches
+of it."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class External:
     exclude: tuple[Expression, ...]
     amounts: Amounts
     launch: bool = False
-    """Whether the launcher of the study starts it on `ranks` ranks; else the command does so itself."""
+    """Whether the launcher of the study starts it on `ranks` ranks; else the command does so
+    itself."""
     figure: FigureChoice | None = None
     """Where its figures are, for the formats regex and json."""
     ranks_per_node: int | None = None
@@ -59,7 +61,8 @@ class External:
 
 @dataclass(frozen=True)
 class Guideline:
-    """What must hold without history: variants with `faster` are not slower than those with `than`, all else equal."""
+    """What must hold without history: variants with `faster` are not slower than those with `than`,
+    all else equal."""
 
     faster: dict[str, Any]
     than: dict[str, Any]
@@ -69,7 +72,8 @@ class Guideline:
 
 @dataclass(frozen=True)
 class Step:
-    """One [[step]]: a named stage of the work on one pattern, told by the levels that it changes."""
+    """One [[step]]: a named stage of the work on one pattern, told by the levels that it
+    changes."""
 
     name: str
     pattern: str
@@ -82,17 +86,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """The [hypothesis] that a study tests: what the variants with these levels have lost (or won) between two tags,
-    others beside them have not."""
+    """The [hypothesis] that a study tests: what the variants with these levels have lost (or won)
+    between two tags, others beside them have not."""
 
     factors: dict[str, list[Any]]
     """For each factor the suspected levels; nothing where variables alone are suspected."""
     ratio: float
     """How good they were found to be, new / reference: below 1 is worse, for latencies too."""
     environment: Level = field(default_factory=dict)
-    """Variables as they were in the reference: a level of the factor `environment` that is to restore what was lost."""
+    """Variables as they were in the reference: a level of the factor `environment` that is to
+    restore what was lost."""
     new_environment: Level = field(default_factory=dict)
-    """The same variables as the new side had them: a level that is to bring about the change, wherever it is set."""
+    """The same variables as the new side had them: a level that is to bring about the change,
+    wherever it is set."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +120,11 @@ class JobChoice:
     nodes: int | None = None
     """None: as many as the largest launch needs."""
     jobs: int = 1
-    """How many, one after the other: each goes on where the one before it was stopped by its time limit."""
+    """How many, one after the other: each goes on where the one before it was stopped by its time
+    limit."""
     one_job_per: str = "session"
-    """session, or nodes: a job for each number of nodes, so that small launches do not hold a large allocation."""
+    """session, or nodes: a job for each number of nodes, so that small launches do not hold a large
+    allocation."""
     options: tuple[str, ...] = ()
     """For the command that submits, such as --partition=standard."""
     modules: tuple[str, ...] = ()

@@ -1,6 +1,8 @@
-"""Line numbers of the keys of a TOML text, which tomllib forgets and every message about a study file needs.
+"""Line numbers of the keys of a TOML text, which tomllib forgets and every message about a study
+file needs.
 
-A scanner, not a second parser: the text has passed tomllib before, so it only has to keep track of where it is.
+A scanner, not a second parser: the text has passed tomllib before, so it only has to keep track of
+where it is.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 
 Path = tuple[str | int, ...]
-"""The way to a value: ("pattern", 0, "within", "mode", 2) is the third mode of the first [[pattern]]."""
+"""The way to a value: ("pattern", 0, "within", "mode", 2) is the third mode of the first
+[[pattern]]."""
 
 _SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -84,7 +87,8 @@ class _Scanner:
             self.lines.setdefault(table[:depth], line)
 
     def _header(self, name: Path, *, new_element: bool) -> Path:
-        """The path of a table header, with the index of the current element after each array of tables."""
+        """The path of a table header, with the index of the current element after each array of
+        tables."""
         path: Path = ()
         for depth, part in enumerate(name):
             path = (*path, part)

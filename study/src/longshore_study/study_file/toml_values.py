@@ -1,4 +1,5 @@
-"""Reading values out of a TOML document with every mistake collected: line, what was given, what is allowed.
+"""Reading values out of a TOML document with every mistake collected: line, what was given, what is
+allowed.
 
 A value that is wrong becomes its default, so that one mistake does not hide the next.
 """

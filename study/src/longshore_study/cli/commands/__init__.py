@@ -1,1 +1,2 @@
-"""One module per command: `configure(parser)` declares its options, and `run(args)` returns its exit status."""
+"""One module per command: `configure(parser)` declares its options, and `run(args)` returns its
+exit status."""

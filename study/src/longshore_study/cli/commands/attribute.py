@@ -1,4 +1,5 @@
-"""`longshore attribute`: with what the changes of a comparison are associated, and the study that tests the cause."""
+"""`longshore attribute`: with what the changes of a comparison are associated, and the study that
+tests the cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`longshore check`: everything that is wrong with a study file, and whether this machine could run it."""
+"""`longshore check`: everything that is wrong with a study file, and whether this machine could run
+it."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def _check(path: str) -> dict[str, Any]:
 
 
 def _missing_programs(study: Study) -> list[str]:
-    """Of other people's programs, what is not here; one that a stack may have on its own PATH is not looked for."""
+    """Of other people's programs, what is not here; one that a stack may have on its own PATH is
+    not looked for."""
     missing = []
     for external in study.externals:
         name = external.command[0]

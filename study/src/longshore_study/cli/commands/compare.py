@@ -1,4 +1,5 @@
-"""`longshore compare`: two tags or two studies, one verdict per row, an exit status for a script."""
+"""`longshore compare`: two tags or two studies, one verdict per row, an exit status for a
+script."""
 
 from __future__ import annotations
 
@@ -154,7 +155,8 @@ def _print_warnings(rows: list[Row], names: list[str]) -> None:
 
 
 def _print_pivot(comparison: Comparison, down: str | None, across: str | None) -> None:
-    """Ratios by two factors; where several rows meet, the gravest of them and how many there are."""
+    """Ratios by two factors; where several rows meet, the gravest of them and how many there
+    are."""
     cells: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in comparison.rows:
         factors = known_factors(row.key)

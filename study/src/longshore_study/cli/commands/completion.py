@@ -1,4 +1,5 @@
-"""`longshore completion`: what a shell needs to complete verbs, options and stored names with the Tab key."""
+"""`longshore completion`: what a shell needs to complete verbs, options and stored names with the
+Tab key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`longshore export`: stored figures, a comparison or a run report, for other tools and for papers."""
+"""`longshore export`: stored figures, a comparison or a run report, for other tools and for
+papers."""
 
 from __future__ import annotations
 
@@ -178,8 +179,8 @@ def _summary(measured: Measured) -> list[dict[str, Any]]:
 
 
 def _telling(rows: list[dict[str, Any]], form: str) -> list[dict[str, Any]]:
-    """For people: units that say of whom a figure is, without the factors that are the same in every row that has them;
-    the raw ratio only where it is another one."""
+    """For people: units that say of whom a figure is, without the factors that are the same in
+    every row that has them; the raw ratio only where it is another one."""
     if form not in ("markdown", "latex"):
         return rows
     rows = [{**row, "unit": unit_of_whom(row["pattern"], row["metric"], row["unit"])} for row in rows]

@@ -198,7 +198,8 @@ def summary(members: Sequence[tuple[Row, Change]]) -> str:
 
 
 def sentence(row: Row, change: Change) -> str:
-    """`2026-03-04, between sessions a (tag x) and b (tag y): halo mode persistent became 17.5 times slower (...)`."""
+    """`2026-03-04, between sessions a (tag x) and b (tag y): halo mode persistent became 17.5 times
+    slower (...)`."""
     before, after = row.points[change.at - 1], row.points[change.at]
     how = terminal.times(math.exp(change.difference))
     name = f"{row.key.pattern} {terminal.factors(row.key.variant)}".rstrip()

@@ -65,7 +65,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """All files are read before any is stored: a mistake in the last one leaves nothing half done."""
+    """All files are read before any is stored: a mistake in the last one leaves nothing half
+    done."""
     for option, given in (("--session", args.session), ("--study", args.study)):
         if given is not None and not given.strip():
             raise UsageError(f"{option} needs a name; it is empty")
@@ -90,7 +91,8 @@ def run(args: argparse.Namespace) -> int:
     report: list[dict[str, Any]] = []
     for path, digest, runs in read:
         for number, imported in enumerate(runs):
-            # Of what tells enough the content is the name: one run in two files, or twice in one, is one launch.
+            # Of what tells enough the content is the name: one run in two files, or twice in one,
+            # is one launch.
             first_id = f"import-{digest}-{number}"
             content = _content(imported)
             launch_id = f"import-{content}" if content else first_id
@@ -148,14 +150,16 @@ def _figure_choice(args: argparse.Namespace, name: str) -> FigureChoice | None:
 
 
 def _read(name: str, path: Path, options: Options) -> tuple[Path, str, list[Imported]]:
-    """The runs of a file, and what is the same for the same content: importing twice does not count twice."""
+    """The runs of a file, and what is the same for the same content: importing twice does not count
+    twice."""
     content = formats.content_of(name, path)
     runs = formats.read_bytes(name, str(path), content, options)
     return path, hashlib.sha256(content).hexdigest()[:16], runs
 
 
 def _content(imported: Imported) -> str | None:
-    """A name made of all that a run tells; None where two runs may tell the same by chance, as one short figure."""
+    """A name made of all that a run tells; None where two runs may tell the same by chance, as one
+    short figure."""
     results = [record for record in map(json.loads, imported.lines) if record["record"] == "result"]
     values = [float(one["value"]) for record in results for one in (record.get("metrics") or {}).values()]
     digits = sum(len(f"{value:.15g}".partition("e")[0].replace(".", "").strip("-0")) for value in values)

@@ -1,4 +1,5 @@
-"""`longshore plan`: what a study will run, for how long, and what it could find, before anything runs."""
+"""`longshore plan`: what a study will run, for how long, and what it could find, before anything
+runs."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bool = True) -> dict[str, Any]:
-    """`others`: whether to say also what other numbers of sessions would find, which takes a second."""
+    """`others`: whether to say also what other numbers of sessions would find, which takes a
+    second."""
     spread = spread_of(stored)
     sessions = plan.study.sessions
     prospects = Prospects(plan, spread)
@@ -88,7 +90,8 @@ def describe(plan: Plan, forecast: Forecast, stored: list[Launch], *, others: bo
 
 
 def _advice(plan: Plan, stored: list[Launch]) -> Iterator[Advice]:
-    """On each number of repetitions that launches of this study have, where enough of them are stored."""
+    """On each number of repetitions that launches of this study have, where enough of them are
+    stored."""
     cells: dict[int, set[str]] = defaultdict(set)
     for cell in plan.cells:
         if cell.program != CONTROL:

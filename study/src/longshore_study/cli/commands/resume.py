@@ -115,7 +115,8 @@ def last_touched(
 
 
 def session_names(store: Store) -> list[tuple[str, str, str]]:
-    """(study, tag, session) of every session folder: also of one that was stopped before its first launch."""
+    """(study, tag, session) of every session folder: also of one that was stopped before its first
+    launch."""
     names = store.names()
     folders = {store.session_path(*triple) for triple in names}
     begun = {path.parent for path in store.path.glob("*/*/*/study-*.toml")} - folders

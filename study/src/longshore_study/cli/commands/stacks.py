@@ -1,4 +1,5 @@
-"""`longshore stacks`: the communication stacks of this machine, and longshore-bench built with each of them."""
+"""`longshore stacks`: the communication stacks of this machine, and longshore-bench built with each
+of them."""
 
 from __future__ import annotations
 

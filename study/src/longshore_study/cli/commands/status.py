@@ -109,12 +109,14 @@ def _job(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def nothing_could_run(launch: Launch) -> bool:
-    """The program has answered, for every variant, why it does not exist here: no measurement, and no failure."""
+    """The program has answered, for every variant, why it does not exist here: no measurement, and
+    no failure."""
     return launch.exit_status == 2 and launch.problem is None
 
 
 def _plan(target: Target, study: Study | None) -> Plan | None:
-    """The plan of a session: from the file that was named, else from the copy beside the launches."""
+    """The plan of a session: from the file that was named, else from the copy beside the
+    launches."""
     try:
         if study is not None:
             return make_plan(study)
