@@ -1,6 +1,6 @@
 """longshore-bench as a user and a study meet it: command lines, exit statuses, records, and what is left when it fails.
 
-`faulty` is the same program with one pattern that misbehaves as it is told (bench/faulty_bench.cpp).
+`faulty` is the same program with one pattern that misbehaves as it is told (bench/faulty_main.cpp).
 """
 
 from __future__ import annotations

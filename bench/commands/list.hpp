@@ -1,0 +1,13 @@
+// What --list prints: patterns, factors and levels, and what of them this build can do.
+#pragma once
+
+#include "harness/pattern.hpp"
+
+#include <span>
+
+namespace longshore::bench {
+
+/// One JSON object; docs/bench.md says what is in it.
+[[nodiscard]] json listing(std::span<const pattern> patterns);
+
+}  // namespace longshore::bench

@@ -1,0 +1,31 @@
+// What the kernel did for the memory of a variant, summed over the ranks, for its record: page faults and the pages obtained.
+#pragma once
+
+#include <longshore/machine/page_facts.hpp>
+#include <longshore/transport/team.hpp>
+
+#include "facts/json.hpp"
+
+#include <span>
+
+namespace longshore::bench {
+
+/// Page faults of all processes of a team between two calls. Collective, all of it.
+class page_fault_counter {
+ public:
+  explicit page_fault_counter(team& ranks);
+  /// Since the last call, or since it was made. The same on all ranks.
+  [[nodiscard]] fault_counts since_last();
+
+ private:
+  [[nodiscard]] fault_counts now();
+  team& team_;
+  bool speaks_;  // for the process: its first rank does
+  fault_counts last_;
+};
+
+/// Collective. The pages under these ranges of all ranks: bytes, how many of them are resident, in transparent and in explicit
+/// huge pages, the kernel's page size, bytes per NUMA node. What one rank could not find out is null.
+[[nodiscard]] json pages_of_ranks(team& ranks, std::span<const std::span<const std::byte>> ranges);
+
+}  // namespace longshore::bench

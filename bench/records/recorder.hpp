@@ -1,0 +1,45 @@
+// Writes what the walk tells as records, keeps what the table needs, and says on a terminal how far the walk is.
+#pragma once
+
+#include "records/record_file.hpp"
+#include "harness/sweep.hpp"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace longshore::bench {
+
+/// What the table shows of a variant.
+using table_row = std::variant<variant_result, skipped_variant>;
+
+class recorder final : public observer {
+ public:
+  /// `terminal_is_real`: when false no progress is shown, whatever standard error seems to be.
+  recorder(std::string pattern_name, record_file& file, bool terminal_is_real);
+  ~recorder() override;
+
+  void visit(int round, int rounds, std::size_t position, std::size_t positions, const variant& what) override;
+  void sample(const variant& what, int repetition, std::size_t position, const bench::repetition& seconds) override;
+  void result(const variant_result& what) override;
+  void skipped(const skipped_variant& what) override;
+
+  [[nodiscard]] const std::vector<table_row>& rows() const noexcept { return rows_; }
+  /// Takes the progress line off the terminal.
+  void clear_progress();
+
+ private:
+  std::string pattern_name_;
+  record_file& file_;
+  std::vector<table_row> rows_;
+  bool on_terminal_;
+  bool line_shown_ = false;
+  double last_shown_ = 0;
+};
+
+/// The last record of a launch that came to its end.
+[[nodiscard]] json end_record(const sweep_outcome& outcome);
+/// The last record of a launch that failed.
+[[nodiscard]] json failed_record(const char* kind, const char* message);
+
+}  // namespace longshore::bench
