@@ -2,8 +2,8 @@
 // show with them that nothing is called right, finished or ended well that is not. Built with the tests only, and never installed.
 #include <longshore/core/error.hpp>
 
-#include "harness/pattern.hpp"
 #include "commands/run_program.hpp"
+#include "harness/pattern.hpp"
 #include "patterns/sort/sort_measurement.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // longshore-bench: measures the patterns of the library, and plans placements of ranks and aggregation.
-#include "commands/run_program.hpp"
 #include "commands/plan_gather.hpp"
 #include "commands/plan_placement.hpp"
+#include "commands/run_program.hpp"
 #include "patterns/patterns.hpp"
 
 #include <algorithm>

@@ -30,8 +30,8 @@ STEPS: tuple[tuple[str, ...], ...] = (
 )
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
-# Rooms of bench/, from the lowest up; rooms of one step are siblings and never include each other. Its main programs, which
-# lie beside the rooms, include what they need.
+# Rooms of bench/, from the lowest up; rooms of one step are siblings and never include each other.
+# Main programs lie beside the rooms and include any of them.
 BENCH_STEPS: tuple[tuple[str, ...], ...] = (("facts",), ("harness",), ("patterns", "records"), ("commands",))
 BENCH_STEP_OF = {room: step for step, rooms in enumerate(BENCH_STEPS) for room in rooms}
 

@@ -42,7 +42,8 @@ void add_options(CLI::App& app, const pattern& what, typed& into) {
   for (const auto& option : common_options()) add(option.name, "Common options", option.argument, option.help);
   app.add_flag("--no-verify", into.no_verify, "leave out the check of the results")->group("Common options");
   app.add_flag("--no-shuffle", into.no_shuffle, "walk the variants in the same order in each round")->group("Common options");
-  app.add_flag("--no-noise-probe,--no-pulse", into.no_noise_probe, "leave out the small exchange before each repetition, by which compare knows noise")
+  app.add_flag("--no-noise-probe,--no-pulse", into.no_noise_probe,
+               "leave out the small exchange before each repetition, by which compare knows noise")
       ->group("Common options");
   app.add_flag("-h,--help", into.help, "this text")->group("Common options");
 }

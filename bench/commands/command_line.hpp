@@ -17,7 +17,7 @@ namespace longshore::bench {
 struct request {
   enum class kind { run, list, print };
   kind what = kind::run;
-  std::string text;                  ///< print: help or version
+  std::string text;                   ///< print: help or version
   const pattern* measured = nullptr;  ///< run
   std::vector<factor_levels> factors;
   run_options launch;

@@ -1,9 +1,9 @@
 // What the command line accepts, and what it says of what it does not.
 #include <longshore/core/error.hpp>
 
+#include "commands/command_line.hpp"
 #include "commands/parse_levels.hpp"
 #include "commands/suggestion.hpp"
-#include "commands/command_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 
 #include <longshore/transport/launch/run.hpp>
 
-#include "facts/binding.hpp"
 #include "commands/help.hpp"
 #include "commands/parse_levels.hpp"
+#include "facts/binding.hpp"
 #include "facts/program.hpp"
 #include "harness/variants.hpp"
 

@@ -5,16 +5,16 @@
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/run.hpp>
 
-#include "harness/agreed_request.hpp"
-#include "records/launch_record.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/started_processes.hpp"
+#include "harness/agreed_request.hpp"
 #include "harness/noise_probe.hpp"
+#include "harness/sweep.hpp"
+#include "harness/variants.hpp"
+#include "records/launch_record.hpp"
 #include "records/record_file.hpp"
 #include "records/recorder.hpp"
 #include "records/table.hpp"
-#include "harness/variants.hpp"
-#include "harness/sweep.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>

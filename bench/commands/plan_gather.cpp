@@ -4,8 +4,8 @@
 #include <longshore/core/error.hpp>
 #include <longshore/gather/engine_choice.hpp>
 
-#include "facts/json.hpp"
 #include "commands/exit_status.hpp"
+#include "facts/json.hpp"
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>

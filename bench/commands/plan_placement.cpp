@@ -2,9 +2,9 @@
 
 #include <longshore/core/error.hpp>
 
-#include "facts/json.hpp"
-#include "commands/plan_placement_options.hpp"
 #include "commands/exit_status.hpp"
+#include "commands/plan_placement_options.hpp"
+#include "facts/json.hpp"
 
 #include <fmt/core.h>
 

@@ -2,9 +2,9 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/topology.hpp>
 
-#include "facts/json.hpp"
 #include "commands/plan_placement.hpp"
 #include "commands/plan_placement_options.hpp"
+#include "facts/json.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -42,7 +42,8 @@ double noise_probe::seconds_of(int exchanges) {
 // To the next rank, from the one before.
 void noise_probe::exchange() {
   std::byte* slot = nullptr;
-  for (waiter wait(team_, "a free slot of the noise probe", next_); (slot = channels_->sender(0).reserve()) == nullptr; wait.pause()) {
+  for (waiter wait(team_, "a free slot of the noise probe", next_); (slot = channels_->sender(0).reserve()) == nullptr;
+       wait.pause()) {
   }
   std::memcpy(slot, message_.data(), message_bytes);
   channels_->sender(0).commit(message_bytes);

@@ -177,12 +177,12 @@ class sweeper {
   void conclude(state& at) {
     verify(at);
     variant_result all{.what = *at.what,
-                 .index = static_cast<std::size_t>(&at - states_.data()),
-                 .repetitions = static_cast<int>(at.repetitions.size()),
-                 .iterations = at.iterations,
-                 .made_once = keep_,
-                 .seconds = over_repetitions(at.repetitions),
-                 .least_of_phases = least_of_phases(at.repetitions)};
+                       .index = static_cast<std::size_t>(&at - states_.data()),
+                       .repetitions = static_cast<int>(at.repetitions.size()),
+                       .iterations = at.iterations,
+                       .made_once = keep_,
+                       .seconds = over_repetitions(at.repetitions),
+                       .least_of_phases = least_of_phases(at.repetitions)};
     if (probe_) all.probe_seconds = team_.allreduce_value(quantile(at.probes, 0.5), reduction::max);
     if (setting_.how.verify) all.verified = at.right;
     all.moved = over_all_ranks(team_, at.ready->moved());
@@ -209,7 +209,7 @@ class sweeper {
   const sweep_setting& setting_;
   observer* told_;
   std::optional<noise_probe> probe_;  // nothing: it was not asked for, or there is one rank
-  run_counters counters_;       // made before all measurements, so that their tasks count
+  run_counters counters_;             // made before all measurements, so that their tasks count
   std::size_t memory_before_;
   std::int64_t budget_bytes_ = 0;
   bool keep_ = true;

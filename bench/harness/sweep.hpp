@@ -4,8 +4,8 @@
 
 #include <longshore/transport/team.hpp>
 
-#include "harness/pattern.hpp"
 #include "facts/clock.hpp"
+#include "harness/pattern.hpp"
 #include "harness/sweep_options.hpp"
 #include "harness/variants.hpp"
 

@@ -1,8 +1,8 @@
 // Writes what the walk tells as records, keeps what the table needs, and says on a terminal how far the walk is.
 #pragma once
 
-#include "records/record_file.hpp"
 #include "harness/sweep.hpp"
+#include "records/record_file.hpp"
 
 #include <string>
 #include <variant>

@@ -106,7 +106,8 @@ std::string figure_of(const variant_result& row, const std::string& column) {
   return "-";
 }
 
-line line_of(const variant_result& row, const std::vector<std::string>& factors, const std::vector<std::string>& figures, bool winner) {
+line line_of(const variant_result& row, const std::vector<std::string>& factors, const std::vector<std::string>& figures,
+             bool winner) {
   line out{{winner ? "*" : ""}, winner, row.verified == false};
   for (const auto& factor : factors) out.cells.push_back(level_of(row.what, factor));
   for (const auto& column : figures) out.cells.push_back(figure_of(row, column));

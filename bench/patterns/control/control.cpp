@@ -1,10 +1,10 @@
 // Pattern control: what the machine itself gives, measured in every study beside the patterns: a memory copy on all ranks at once, and
 // 8 bytes there and back. When these shift between two sessions, the machine did, not the program.
-#include "patterns/patterns.hpp"
 #include "patterns/control/loggp.hpp"
 #include "patterns/control/pingpong.hpp"
 #include "patterns/control/put.hpp"
 #include "patterns/control/shift.hpp"
+#include "patterns/patterns.hpp"
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/error.hpp>

@@ -6,8 +6,8 @@
 #include <longshore/transport/waiter.hpp>
 
 #include "facts/binding.hpp"
-#include "patterns/control/gap_fit.hpp"
 #include "harness/statistics.hpp"
+#include "patterns/control/gap_fit.hpp"
 
 #include <fmt/core.h>
 

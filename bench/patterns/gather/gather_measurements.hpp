@@ -3,8 +3,8 @@
 #pragma once
 
 #include "harness/pattern.hpp"
-#include "patterns/gather/engine_facts.hpp"
 #include "patterns/gather/chosen_strategy.hpp"
+#include "patterns/gather/engine_facts.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>

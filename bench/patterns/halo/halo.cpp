@@ -1,8 +1,8 @@
 // Pattern halo: a block of cells per rank and the exchange of its halo, or one contiguous buffer per face as halobench has it.
-#include "patterns/patterns.hpp"
-#include "patterns/halo/halo_language.hpp"
 #include "patterns/halo/halo_measurements.hpp"
+#include "patterns/halo/language_measurement.hpp"
 #include "patterns/halo/placement_factors.hpp"
+#include "patterns/patterns.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/algorithm.hpp>
@@ -52,8 +52,7 @@ std::vector<factor> factors() {
       {.name = "language",
        .allowed = {"c++", "c", "fortran"},
        .defaults = {},
-       .help = "in which the program around the exchange is written: its fields, the call, the check (default: c++, and not "
-               "recorded)"},
+       .help = "that allocates the fields, makes the plan and calls the exchange (default: c++, and not recorded)"},
       {.name = "periodic",
        .type = triple,
        .defaults = {"1,1,1"},

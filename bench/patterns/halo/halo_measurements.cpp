@@ -1,7 +1,7 @@
 // Pattern halo in C++: fields with a halo, or one contiguous buffer per face as halobench has it.
 #include "patterns/halo/halo_measurements.hpp"
 
-#include "patterns/halo/halo_language.hpp"
+#include "patterns/halo/language_measurement.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -80,15 +80,7 @@ class field_measurement final : public exchange_measurement {
     for (std::size_t i = 0; i < fields_.size(); ++i) fill_cells(fields_[i], block_, tag_ + i);
   }
   void run() override { exchange_->exchange(); }
-  [[nodiscard]] bool verify() override {
-    for (std::size_t i = 0; i < fields_.size(); ++i) {
-      const auto wrong = wrong_cell(fields_[i], block_, tag_ + i, grid_, exchange_->filled(), width_);
-      if (!wrong) continue;
-      fmt::print(stderr, "longshore-bench: halo: field {}: {}\n", i, *wrong);
-      return false;
-    }
-    return true;
-  }
+  [[nodiscard]] bool verify() override { return cells_are_right<T>(fields_, block_, tag_, grid_, exchange_->filled(), width_); }
   [[nodiscard]] traffic moved() const override { return exchange_->moved(); }
   [[nodiscard]] json facts() override {
     json all = exchange_measurement::facts();

@@ -4,8 +4,14 @@
 #include "harness/pattern.hpp"
 #include "patterns/halo/placement_factors.hpp"
 
+#include <longshore/halo/cells.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
+#include <fmt/core.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <memory>
 
 namespace longshore::bench {
@@ -26,6 +32,19 @@ class exchange_measurement : public measurement {
 /// Collective. Memory is taken when it is first touched, rank by rank: only together can ranks see that it does not suffice for all of
 /// them. Throws errc::out_of_memory on all ranks alike.
 void check_memory(team& team, double bytes_per_rank);
+
+/// Whether all cells of all fields are right, interior and halo; prints the first wrong one. Field i was filled with tag + i.
+template <class T, class Fields>
+[[nodiscard]] bool cells_are_right(const Fields& fields, const domain_block& block, std::uint64_t tag, const rank_grid& grid,
+                                   halo_reach filled, int width) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto wrong = wrong_cell<T>(fields[i], block, tag + i, grid, filled, width);
+    if (!wrong) continue;
+    fmt::print(stderr, "longshore-bench: halo: field {}: {}\n", i, *wrong);
+    return false;
+  }
+  return true;
+}
 
 /// Collective. REQUIRES: a variant that the pattern can run.
 [[nodiscard]] std::unique_ptr<measurement> measure_halo(team& team, const variant& what, const launch_facts& facts);

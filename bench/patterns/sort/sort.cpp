@@ -1,6 +1,6 @@
 // Pattern sort: the bucket exchange of ISx, with a real sort at its end. Its factors, and what of them goes together.
-#include "patterns/sort/sort_parameters.hpp"
 #include "patterns/patterns.hpp"
+#include "patterns/sort/sort_parameters.hpp"
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 // Pattern stream: the four kernels of STREAM, crossed with scope, tasks, memory, first touch and distribution.
-#include "patterns/patterns.hpp"
 #include "facts/pages.hpp"
+#include "patterns/patterns.hpp"
 
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
