@@ -1,5 +1,4 @@
-// longshore-bench with one pattern that misbehaves as it is told, and with a sort whose result is spoiled before it is looked at: the tests
-// show with them that nothing is called right, finished or ended well that is not. Built with the tests only, and never installed.
+// longshore-bench with two patterns that fail on request: a ring, and a sort whose result is changed before the verification. Tests show with them that failures of all kinds are reported. Built with the tests only, and never installed.
 #include <longshore/core/error.hpp>
 
 #include "commands/run_program.hpp"
@@ -15,7 +14,7 @@
 namespace longshore::bench {
 namespace {
 
-// Passes a token around the ring through a segment; what goes wrong with it is the factor "fault".
+// Passes a token around a ring of ranks through a segment. The factor "fault" chooses the failure.
 class ring final : public measurement {
  public:
   ring(team& team, const variant& what)
@@ -62,7 +61,7 @@ class ring final : public measurement {
 };
 
 pattern ring_pattern() {
-  pattern what{"ring", "a token goes around, or fails to", {}, {"longshore-bench ring --fault none"}, {}, {}};
+  pattern what{"ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {}, {}};
   what.factors = {
       {.name = "fault",
        .allowed = {"none", "wrong", "once", "throw", "die", "stuck", "slow", "impossible", "refused"},
@@ -89,7 +88,7 @@ pattern ring_pattern() {
 
 using spoiled_item = sorted_record<std::uint32_t, 8>;
 
-// The sort of longshore-bench, stable; on the last rank the factor "fault" is done to its result.
+// The stable sort of longshore-bench. The factor "fault" chooses the change of the result of the last rank.
 class spoiled_sort final : public sort_measurement<spoiled_item> {
  public:
   spoiled_sort(team& team, const variant& what, const launch_facts& facts)
@@ -121,14 +120,14 @@ class spoiled_sort final : public sort_measurement<spoiled_item> {
 
 pattern spoiled_sort_pattern() {
   using kind = factor::kind;
-  pattern what{"sort", "a sort whose result is spoiled", {}, {"longshore-bench sort --fault none"}, {}, {}};
+  pattern what{"sort", "a sort whose result is changed", {}, {"longshore-bench sort --fault none"}, {}, {}};
   const auto word = [](std::string name, std::string only) {
     return factor{.name = std::move(name), .allowed = {only}, .defaults = {only}, .help = "as longshore-bench has it"};
   };
   what.factors = {{.name = "fault",
                    .allowed = {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
                    .defaults = {"none"},
-                   .help = "what is done to the result"},
+                   .help = "the change of the result"},
                   {.name = "keys", .type = kind::integer, .defaults = {"1000"}, .help = "per rank"},
                   {.name = "max-key", .type = kind::integer, .defaults = {"500"}, .help = "keys are below it"},
                   word("exchange", "put-scan"),

@@ -1,4 +1,4 @@
-// longshore-bench: measures the patterns of the library, and plans placements of ranks and aggregation.
+// longshore-bench: measures the patterns of the library, and plans placement and aggregation.
 #include "commands/plan_gather.hpp"
 #include "commands/plan_placement.hpp"
 #include "commands/run_program.hpp"

@@ -24,9 +24,9 @@ constexpr long most_ranks_of_a_run = 1L << 20;
 constexpr long most_repetitions = 1'000'000;
 constexpr long most_iterations = 1'000'000'000;
 
-// What was typed, before anything of it is understood: CLI11 tells words from options, this file gives them their meaning.
+// The typed words, before their meaning is known: CLI11 separates options from values, this file interprets them.
 struct typed {
-  std::map<std::string, std::vector<std::string>> values;  // by option name without dashes; one entry per occurrence
+  std::map<std::string, std::vector<std::string>> values;  // by option name without dashes, one entry per occurrence
   bool no_verify = false, no_shuffle = false, no_noise_probe = false, help = false;
 };
 
@@ -41,9 +41,9 @@ void add_options(CLI::App& app, const pattern& what, typed& into) {
   for (const auto& factor : what.factors) add(factor.name, "Factors", argument_name(factor), factor_help(factor));
   for (const auto& option : common_options()) add(option.name, "Common options", option.argument, option.help);
   app.add_flag("--no-verify", into.no_verify, "leave out the check of the results")->group("Common options");
-  app.add_flag("--no-shuffle", into.no_shuffle, "walk the variants in the same order in each round")->group("Common options");
+  app.add_flag("--no-shuffle", into.no_shuffle, "run the variants in the same order in each round")->group("Common options");
   app.add_flag("--no-noise-probe,--no-pulse", into.no_noise_probe,
-               "leave out the small exchange before each repetition, by which compare knows noise")
+               "leave out the small exchange before each repetition, with which compare removes noise")
       ->group("Common options");
   app.add_flag("-h,--help", into.help, "this text")->group("Common options");
 }
@@ -65,7 +65,7 @@ std::vector<std::string> option_names(const pattern& what) {
        what.name);
 }
 
-// The one value of an option that is no factor.
+// The single value of an option that is no factor.
 std::optional<std::string> single(const typed& given, const std::string& name) {
   const auto& values = given.values.at(name);
   if (values.empty()) return std::nullopt;
@@ -79,8 +79,7 @@ long number(const typed& given, const std::string& name, long low, long high, lo
   const auto text = single(given, name);
   if (!text) return otherwise;
   if (text->find(',') != std::string::npos)
-    fail(errc::usage, "--{}: '{}' is a list; it is the same for a whole launch and takes one whole number from {} to {}", name,
-         *text, low, high);
+    fail(errc::usage, "--{}: '{}' is a list; a launch takes one value, a whole number from {} to {}", name, *text, low, high);
   return parse_number("--" + name, *text, low, high);
 }
 
@@ -132,7 +131,7 @@ request parse_pattern(const pattern& what, std::vector<std::string> words) {
   app.allow_extras();
   describe(app, what);
   add_options(app, what, given);
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  std::reverse(words.begin(), words.end());  // the order that CLI11 expects
   try {
     app.parse(words);
   } catch (const CLI::ArgumentMismatch& e) {
@@ -151,7 +150,7 @@ request parse_pattern(const pattern& what, std::vector<std::string> words) {
   }
   if (const auto rest = app.remaining(); !rest.empty()) refuse_rest(rest.front(), what);
   asked.factors = factors_of(what, given);
-  static_cast<void>(cross_product(asked.factors));  // too many are refused here, on every process, and not later
+  static_cast<void>(cross_product(asked.factors));  // refuses too many combinations on every process, before the start
   if (what.check) {
     std::map<std::string, std::vector<json>> levels;
     for (const auto& factor : asked.factors) levels[factor.name] = factor.levels;
@@ -172,7 +171,8 @@ request parse_command_line(int argc, const char* const* argv, std::span<const pa
   std::vector<std::string> names;
   for (const auto& what : patterns) names.push_back(what.name);
   if (words.empty())
-    fail(errc::usage, "which pattern? One of {}; longshore-bench --help says more", fmt::format("{}", fmt::join(names, ", ")));
+    fail(errc::usage, "the pattern is missing: one of {}; longshore-bench --help says more",
+         fmt::format("{}", fmt::join(names, ", ")));
 
   const std::string first = words.front();
   request asked;
@@ -186,7 +186,7 @@ request parse_command_line(int argc, const char* const* argv, std::span<const pa
     return asked;
   }
   if (first == "--list") {
-    if (words.size() > 1) fail(errc::usage, "--list stands alone; '{}' is too much", words[1]);
+    if (words.size() > 1) fail(errc::usage, "--list stands alone: remove '{}'", words[1]);
     asked.what = request::kind::list;
     return asked;
   }

@@ -1,4 +1,4 @@
-// The command line: parsed on every process before anything is started, so that an error costs nothing.
+// The command line. Every process parses it before anything is started, so that an error costs nothing.
 #pragma once
 
 #include <longshore/transport/run_options.hpp>
@@ -13,19 +13,19 @@
 
 namespace longshore::bench {
 
-/// What the command line asks for.
+/// The request of a command line.
 struct request {
   enum class kind { run, list, print };
   kind what = kind::run;
   std::string text;                   ///< print: help or version
-  const pattern* measured = nullptr;  ///< run
+  const pattern* measured = nullptr;  ///< run: the pattern to measure
   std::vector<factor_levels> factors;
   run_options launch;
   sweep_options how;
   std::optional<std::string> json_file;  ///< "-": standard output
 };
 
-/// Throws errc::usage, whose message names the option, what was given, and what is allowed. Pointers into `patterns` are kept.
+/// Throws errc::usage with a message that names the option, its value and the allowed ones. Keeps pointers into `patterns`.
 [[nodiscard]] request parse_command_line(int argc, const char* const* argv, std::span<const pattern> patterns);
 
 }  // namespace longshore::bench

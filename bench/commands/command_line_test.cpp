@@ -1,4 +1,4 @@
-// What the command line accepts, and what it says of what it does not.
+// Accepted command lines, and the messages for refused ones.
 #include <longshore/core/error.hpp>
 
 #include "commands/command_line.hpp"
@@ -37,7 +37,7 @@ request parse(std::vector<const char*> words) {
   return parse_command_line(static_cast<int>(words.size()), words.data(), patterns());
 }
 
-// The message of the usage error that the words are answered with.
+// The message of the usage error that these words cause.
 std::string refusal(const std::vector<const char*>& words) {
   try {
     static_cast<void>(parse(words));
@@ -107,14 +107,14 @@ TEST(CommandLine, an_unknown_pattern_is_answered_with_the_known_ones) {
   expect_refusal({"--ranks", "2"}, {"--ranks", "the pattern comes first"});
 }
 
-TEST(CommandLine, an_unknown_option_is_answered_with_the_nearest) {
+TEST(CommandLine, an_unknown_option_is_answered_with_a_similar_one) {
   expect_refusal({"gather", "--stratgey", "agp"}, {"--stratgey", "did you mean '--strategy'?"});
   expect_refusal({"gather", "--rank", "2"}, {"--rank ", "did you mean '--ranks'?"});
   expect_refusal({"gather", "--zzz=1"}, {"--zzz is no option of gather"});
   expect_refusal({"gather", "agp"}, {"'agp'", "without an option"});
 }
 
-TEST(CommandLine, an_unknown_level_is_answered_with_what_is_allowed) {
+TEST(CommandLine, an_unknown_level_is_answered_with_the_allowed_ones) {
   expect_refusal({"gather", "--strategy", "exstak"},
                  {"--strategy", "'exstak'", "agp, exstack, exstack2, conveyor", "did you mean 'exstack'?"});
   expect_refusal({"gather", "--strategy", "agp,convey"}, {"'convey' in 'agp,convey'", "did you mean 'conveyor'?"});
@@ -147,7 +147,7 @@ TEST(CommandLine, broken_lists_are_refused) {
   expect_refusal({"gather", "--json", ""}, {"--json", "name of a file"});
 }
 
-TEST(CommandLine, more_combinations_than_any_launch_can_walk_are_refused) {
+TEST(CommandLine, too_many_combinations_are_refused) {
   const auto numbers_up_to = [](int last) {
     std::string list = "1";
     for (int i = 2; i <= last; ++i) list.append(1, ',').append(std::to_string(i));
@@ -169,7 +169,7 @@ TEST(CommandLine, help_lists_every_option_and_an_example) {
   expect_refusal({"--list", "gather"}, {"--list stands alone"});
 }
 
-TEST(CommandLine, settings_of_the_environment_are_checked_too) {
+TEST(CommandLine, settings_of_the_environment_are_checked) {
   setenv("LONGSHORE_TIMEOUT", "soon", 1);
   expect_refusal({"gather"}, {"LONGSHORE_TIMEOUT", "'soon'"});
   setenv("LONGSHORE_TIMEOUT", "5", 1);
@@ -181,7 +181,7 @@ TEST(CommandLine, settings_of_the_environment_are_checked_too) {
   unsetenv("LONGSHORE_PIN");
 }
 
-TEST(Nearest, is_found_for_slips_and_not_for_other_words) {
+TEST(Suggestion, is_made_for_slips_and_not_for_other_words) {
   const std::vector<std::string> known{"persistent", "pairwise", "waitall", "put"};
   EXPECT_EQ(nearest_word("presistent", known), "persistent");
   EXPECT_EQ(nearest_word("persist", known), "persistent");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t name_width = 26, line_width = 100;
 
-// Breaks at spaces so that no line is longer than fits beside the option names.
+// Breaks lines at spaces, so that they fit beside the names of options.
 std::string wrapped(const std::string& text, std::size_t width) {
   std::string lines;
   std::size_t column = 0;
@@ -43,11 +43,11 @@ const std::vector<std::string>& known_transports() {
 const std::vector<common_option>& common_options() {
   static const std::vector<common_option> options{
       {"transport", "NAME", "threads, mpi, shmem or ucx; default: mpi under an MPI launcher, else threads"},
-      {"ranks", "N", "how many ranks (threads only: a launcher is told itself); default: all cores"},
+      {"ranks", "N", "number of ranks, for transport threads (a launcher has its own option); default: all cores"},
       {"ranks-per-node", "N", "virtual nodes of N ranks; default: the real nodes"},
       {"repetitions", "N", "timed rounds over all variants; default: 10"},
       {"warmup", "N", "untimed rounds before them; default: 1"},
-      {"iterations", "N", "operations per repetition; default: as many as last 5 ms, 1 where\nthe operation destroys its input"},
+      {"iterations", "N", "operations per repetition; default: enough for 5 ms, or 1 where\nthe operation destroys its input"},
       {"seed", "N", "of data and of the order of the variants; default: 122222"},
       {"json", "FILE",
        "write records, one JSON object per line; - is standard output, and\nthe table then goes to standard error"},
@@ -74,7 +74,7 @@ std::string factor_help(const factor& what) {
 
 void describe(CLI::App& app, const pattern& what) {
   app.get_formatter()->column_width(name_width);
-  std::string footer = "A comma makes a list. Lists make a cross product, and one launch walks all of it.\n";
+  std::string footer = "A comma makes a list. Lists make a cross product, and one launch measures all of it.\n";
   if (!what.examples.empty()) footer += "\nExamples:\n";
   for (const auto& example : what.examples) footer += "  " + example + "\n";
   footer += "\nExit status: 0 all ran and verified; 1 a result was wrong; 2 usage, or nothing could run; 3 a run-time failure.";
@@ -87,8 +87,8 @@ std::string program_help(std::span<const pattern> patterns) {
       "  longshore-bench PATTERN [options]                 ranks are threads of this process\n"
       "  mpirun -n 4 longshore-bench PATTERN [options]     ranks are processes\n"
       "  longshore-bench PATTERN --help                    the options of a pattern, with examples\n"
-      "  longshore-bench placement --help                  plans which rank sits where in a grid; needs no ranks\n"
-      "  longshore-bench --list                            what this build can do, as JSON\n"
+      "  longshore-bench placement --help                  plans the placement of a grid of ranks; starts no ranks\n"
+      "  longshore-bench --list                            patterns, factors and levels of this build, as JSON\n"
       "  longshore-bench --version\n\n"
       "Patterns:\n";
   for (const auto& what : patterns) text += fmt::format("  {:<10}{}\n", what.name, what.help);

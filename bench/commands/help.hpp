@@ -1,4 +1,4 @@
-// What --help prints: the texts, and how they are laid out.
+// The texts of --help and their layout.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -19,17 +19,17 @@ struct common_option {
   std::string help;
 };
 
-/// The options with a value that every pattern has.
+/// The options of every pattern that take a value.
 [[nodiscard]] const std::vector<common_option>& common_options();
 
-/// Every transport that the command line knows, also those that this build does not have.
+/// Every transport of the command line, also those that this build lacks.
 [[nodiscard]] const std::vector<std::string>& known_transports();
 
 [[nodiscard]] const char* argument_name(const factor& what);
-/// What a factor is, its levels, and its default, in lines that fit beside the option's name.
+/// The meaning of a factor, its levels and its default, in lines that fit beside the name of the option.
 [[nodiscard]] std::string factor_help(const factor& what);
 
-/// Gives the help of one pattern its title, layout and examples.
+/// Sets the layout, the examples and the footer of the help of one pattern.
 void describe(CLI::App& app, const pattern& what);
 
 /// The help of the whole program.

@@ -17,15 +17,15 @@
 namespace longshore::bench {
 namespace {
 
-constexpr long sample_count = 1000;  // a level for integer factors that have no default
+constexpr long sample_count = 1000;  // a level for integer factors without default
 
-// Launches on which a level could be possible: it is enough that one of them can do it.
+// Sample launches: a level is available if it can run on one of them.
 std::vector<launch_facts> sample_launches(const std::string& transport) {
   return {{.transport = transport, .ranks = 8, .nodes = 1, .largest_node = 8},
           {.transport = transport, .ranks = 8, .nodes = 2, .largest_node = 4}};
 }
 
-// Levels by which it is tried what can be done: all words, the default of a number, one level of a number that has no default.
+// Sample levels of a factor: all words, the default of a number, or one level of a number without default.
 std::vector<json> sample_levels(const factor& what) {
   if (what.always_available) return {};
   if (what.type == factor::kind::word) return {what.allowed.begin(), what.allowed.end()};
@@ -34,8 +34,7 @@ std::vector<json> sample_levels(const factor& what) {
   return {std::clamp(sample_count, std::max(what.low, 1L), what.high == 0 ? largest_count : what.high)};
 }
 
-// The default variant, and all that differ from it in one or two factors: a level that needs another one has it beside it, and the whole
-// cross product would be ten thousands. A factor without a default is not there by default.
+// The default variant, and all that differ from it in one or two factors. A level may need a level of another factor, which a second change provides; the whole cross product would have ten thousands of variants. A factor without default is absent by default.
 std::vector<variant> sample_variants(const pattern& what) {
   constexpr int most_changes = 2;
   std::vector<std::pair<variant, int>> all{{json::object(), 0}};
@@ -60,9 +59,9 @@ std::vector<variant> sample_variants(const pattern& what) {
 
 struct ability {
   std::set<std::string> transports;
-  std::map<std::string, int> refusals;  // how often, by reason
+  std::map<std::string, int> refusals;  // number of refusals, by reason
 
-  // The reason that speaks of this level, else the commonest: other factors of a combination may have been refused too.
+  // The reason that names this level, else the most frequent one: other factors of a combination may be the cause of a refusal.
   [[nodiscard]] std::string why_not(const std::string& factor, const std::string& level) const {
     const auto points = [&](const std::pair<const std::string, int>& reason) {
       const bool level_named = reason.first.find(level) != std::string::npos,
@@ -75,7 +74,7 @@ struct ability {
   }
 };
 
-// By factor and level: the transports of this build on which some combination with it can run.
+// By factor and level: the transports of this build on which some variant with it can run.
 std::map<std::pair<std::string, std::string>, ability> abilities(const pattern& what) {
   std::map<std::pair<std::string, std::string>, ability> found;
   const auto candidates = sample_variants(what);

@@ -1,4 +1,4 @@
-// What --list prints: patterns, factors and levels, and what of them this build can do.
+// The command --list: patterns, factors and levels, and which of them this build can run.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -7,7 +7,7 @@
 
 namespace longshore::bench {
 
-/// One JSON object; docs/bench.md says what is in it.
+/// One JSON object, described in docs/bench.md.
 [[nodiscard]] json listing(std::span<const pattern> patterns);
 
 }  // namespace longshore::bench

@@ -30,7 +30,7 @@
 namespace longshore::bench {
 namespace {
 
-// One launch. What rank 0 alone has stays here, where a failure finds it whichever rank it began on.
+// One launch. It owns the records and the table of rank 0, so that a failure on any rank of the process can end the file.
 class launch {
  public:
   launch(request asked, process_facts process) : asked_(std::move(asked)), process_(std::move(process)) {}
@@ -39,7 +39,7 @@ class launch {
     const int processes = processes_launched();
     if (processes > 1 && asked_.launch.transport == "threads")
       fail(errc::usage,
-           "--transport: 'threads' would be {} separate runs under a launcher that starts {} processes; leave the launcher out, "
+           "--transport: 'threads' would be {} separate runs under a launcher that starts {} processes; leave out the launcher, "
            "or take mpi",
            processes, processes);
     launcher start(launcher_options(processes));
@@ -56,7 +56,7 @@ class launch {
   }
 
  private:
-  // A launcher that starts processes decides how many; that it agrees with --ranks is seen on the team.
+  // A launcher decides the number of processes. on_rank() compares it with --ranks.
   [[nodiscard]] run_options launcher_options(int processes) const {
     run_options options = asked_.launch;
     if (options.transport.empty() ? processes > 0 : options.transport != "threads") options.ranks = 0;
@@ -71,7 +71,7 @@ class launch {
     try {
       status_ = on_rank(team);
     } catch (const std::exception& e) {
-      record_failure(e);  // now: a transport whose ranks are processes ends this one next
+      record_failure(e);  // before rethrowing, because a transport whose ranks are processes then ends this one
       throw;
     }
   }
@@ -109,16 +109,16 @@ class launch {
     return outcome.wrong > 0 ? wrong_result : all_right;
   }
 
-  // Nothing is printed before all ranks have said where they run: of thousands on few cores that takes a while.
+  // All ranks report where they run before anything is printed. With thousands of ranks on few cores that takes a while.
   [[nodiscard]] std::unique_ptr<delayed_notice> notice_of_slow_start(const team& team) const {
     if (team.rank() != 0 || team.size() <= process_.usable_cores) return nullptr;
     const double seconds = asked_.launch.notice_seconds;
     return std::make_unique<delayed_notice>(seconds, [ranks = team.size(), seconds] {
-      return fmt::format("longshore-bench: after {:g} s the {} ranks are still saying where they run", seconds, ranks);
+      return fmt::format("longshore-bench: after {:g} s the {} ranks are still reporting where they run", seconds, ranks);
     });
   }
 
-  // Rank 0 only: whether the records can be written.
+  // Rank 0 only: 1 if the records can be written, else 0.
   int open_records() {
     try {
       file_.emplace(asked_.json_file);
@@ -162,7 +162,7 @@ class launch {
     return "no variants";
   }
 
-  // By whichever rank of this process fails, unless it is only the consequence of another's failure.
+  // Writes the last record on the failing rank. Ranks that fail because another one failed write nothing.
   void record_failure(const std::exception& e) {
     record_file* const file = open_file_;
     const auto* known = dynamic_cast<const error*>(&e);
@@ -170,7 +170,7 @@ class launch {
     try {
       file->write_last(failed_record(known == nullptr ? "unknown" : name_of(known->code()), e.what()));
     } catch (const std::exception&) {
-      return;  // the disk is full, perhaps: then the file has no end, which says as much
+      return;  // such as a full disk: the missing end of the file shows the failure
     }
   }
 

@@ -35,7 +35,7 @@ struct plan_request {
 struct plan_row {
   std::string strategy;
   int hops;
-  std::vector<engine_plan> engines;  // one for each kind of item that travels
+  std::vector<engine_plan> engines;  // one per kind of items
 
   [[nodiscard]] std::size_t memory_bytes() const {
     std::size_t bytes = 0;
@@ -50,7 +50,7 @@ engine_kind kind_of(const std::string& strategy) {
   fail(errc::usage, "--strategy: '{}' has no plan; allowed: exstack, exstack2, conveyor, aggregator", strategy);
 }
 
-// Bytes of what travels, for elements of 8 bytes in parts of less than 2^32 of them: an offset there and a value back; both; an offset.
+// Bytes of the items of each engine, for elements of 8 bytes and fewer than 2^32 of them per rank. Gather sends an offset and a value back; scatter sends both together; histogram sends an offset.
 std::vector<std::size_t> item_bytes_of(const std::string& operation) {
   if (operation == "gather") return {4, 8};
   if (operation == "scatter") return {12};
@@ -98,8 +98,8 @@ std::string table_of(const plan_request& asked, const std::vector<plan_row>& row
     }
   }
   return text +
-         "\nPer rank: memory of all buffers, questions and answers; links of the rank that has most; messages of the mean "
-         "rank.\n";
+         "\nPer rank: memory of all buffers, for requests and replies; links of the rank with most of them; mean number of "
+         "messages.\n";
 }
 
 json json_of(const plan_request& asked, const std::vector<plan_row>& rows) {
@@ -133,18 +133,18 @@ json json_of(const plan_request& asked, const std::vector<plan_row>& rows) {
 
 plan_request parse(std::span<const char* const> words) {
   plan_request asked;
-  CLI::App app{"what the aggregating strategies would need and send; needs no ranks", "longshore-bench gather --plan"};
+  CLI::App app{"plans memory and messages of the aggregating strategies; starts no ranks", "longshore-bench gather --plan"};
   bool plan = false;
   app.add_flag("--plan", plan, "plan, do not run");
   app.add_option("--ranks", asked.ranks, "of the machine to plan for")->required()->check(CLI::Range(1, 1 << 24));
   app.add_option("--ranks-per-node", asked.ranks_per_node, "on each of its nodes; default: 1")->check(CLI::Range(1, 1 << 24));
   app.add_option("--operation", asked.operation, "gather, scatter or histogram; default: gather");
-  app.add_option("--strategy", asked.strategies, "those to plan; default: all that aggregate")->delimiter(',');
+  app.add_option("--strategy", asked.strategies, "to plan; default: all aggregating ones")->delimiter(',');
   app.add_option("--hops", asked.hops, "of a conveyor; default: 1,2,3")->delimiter(',')->check(CLI::Range(1, 3));
   app.add_option("--requests", asked.requests, "per rank; default: 10000000")->check(CLI::Range(1.0, 1e15));
   app.add_option("--buffer-items", asked.buffer_items, "per destination; default: 1024")->check(CLI::Range(1, 1 << 24));
   app.add_option("--json", asked.json_file,
-                 "write the plan as JSON; - is standard output, the table then goes to standard error");
+                 "write the plan as JSON; - is standard output, and the table then goes to standard error");
   app.footer("Example:\n  longshore-bench gather --plan --ranks 9216 --ranks-per-node 36");
   std::vector<std::string> reversed(words.rbegin(), words.rend());
   try {

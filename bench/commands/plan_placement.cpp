@@ -21,7 +21,7 @@ struct placement_row {
   level_crossing crossing;
 };
 
-// The placements side by side; the first one is MPI's Cartesian order, the last what was found.
+// The compared placements. MPI's Cartesian order comes first, the result of the search last.
 std::vector<placement_row> rows_of(const placement_request& asked, const found_placement& found) {
   const auto crossing = [&](const arrangement& arranged) { return crossing_of(arranged, asked.levels, asked.load); };
   const auto cart = mpi_cartesian_order(mpi_dims_create(places_of(asked.levels), 3, asked.search.grid));
@@ -32,7 +32,7 @@ std::vector<placement_row> rows_of(const placement_request& asked, const found_p
   return rows;
 }
 
-// What to type to have this placement.
+// The options that select this placement.
 std::string options_line(const found_placement& found) {
   const auto shape = shape_of(found.arranged);
   if (const auto* placed = std::get_if<placement>(&found.arranged)) {
@@ -41,7 +41,7 @@ std::string options_line(const found_placement& found) {
       line += fmt::format(" --{} {},{},{}", level.name, level.grid[0], level.grid[1], level.grid[2]);
     return line;
   }
-  // An order of rows that has no name of its own is what auto finds.
+  // An order without a name of its own is the result of auto.
   const bool has_name = found.kind == "cart" || found.kind == "linear";
   return fmt::format("--placement {} --grid {},{},{}", has_name ? found.kind : "auto", shape[0], shape[1], shape[2]);
 }
@@ -62,8 +62,8 @@ std::string table_of(const placement_request& asked, const std::vector<placement
     text += found.cart_cost > 0 ? fmt::format("{:>12.3f}\n", cost / found.cart_cost) : fmt::format("{:>12}\n", "-");
   }
   text +=
-      "\nShare of the bytes by the outermost level that they cross; cost: bytes weighted by level, against cart = 1.\n"
-      "To have what was found:\n";
+      "\nShare of the bytes by the outermost level that they cross; cost: bytes weighted by level, relative to cart.\n"
+      "Options for the best placement:\n";
   return text + fmt::format("  {}\n", options_line(found));
 }
 

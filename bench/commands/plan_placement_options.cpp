@@ -33,19 +33,19 @@ const std::vector<std::pair<std::string, const char*>>& options() {
       {"fields", "fields exchanged together; default: 1"},
       {"type", "of an element, float or double; default: double"},
       {"periodic", "1 where the domain wraps around, along x, y, z; default: 1,1,1"},
-      {"grid", "ranks along x, y, z; 0: found as MPI_Dims_create does; any: whatever grid has the least traffic"},
+      {"grid", "ranks along x, y, z; 0: as MPI_Dims_create; any: the grid with the least traffic"},
       {"node", "by hand: the grid of nodes X,Y,Z"},
       {"socket", "by hand: the grid of sockets in a node"},
       {"numa", "by hand: the grid of NUMA domains in a socket"},
       {"l3", "by hand: the grid of caches in a NUMA domain"},
       {"core", "by hand: the grid of ranks in a cache"},
-      {"weights", "what a byte costs that crosses a level: name:number,...; default: 8 times that of the level within"},
+      {"weights", "cost of a byte that crosses a level: name:number,...; default: 8 times that of the next inner level"},
       {"json", "write the plan as JSON; - is standard output, and the table then goes to standard error"}};
   return all;
 }
 
 const char* const examples =
-    "A comma-separated list is one value here, not a list of variants: one plan is made.\n\n"
+    "A comma-separated list is one value here, not a list of variants: the command makes one plan.\n\n"
     "Examples:\n"
     "  longshore-bench placement --levels node:27,socket:2,numa:4,l3:4,core:2\n"
     "  longshore-bench placement --nodes 4 --topology this --domain 128,128,32 --faces\n"
@@ -63,7 +63,7 @@ std::vector<std::string> comma_parts(const std::string& text) {
   }
 }
 
-// What was typed, by option; none is given twice.
+// The typed values, by option; no option occurs twice.
 class placement_words {
  public:
   explicit placement_words(std::map<std::string, std::string> values) : values_(std::move(values)) {}
@@ -113,7 +113,7 @@ std::vector<hardware_level> levels_of_topology(const topology& node, int nodes, 
     fail(errc::usage, "--topology: '{}' has objects of different sizes ({}): give --levels of the part that ranks are to fill",
          given, node.description());
   std::vector<hardware_level> levels{{"node", nodes}};
-  int cores = 1;  // per l3: caches within count as cores, and a rank takes a whole core
+  int cores = 1;  // per l3: smaller caches count as cores, and a rank takes a whole core
   for (const auto& level : *even) {
     if (level.name == "l2" || level.name == "core")
       cores *= level.count;
@@ -127,7 +127,7 @@ std::vector<hardware_level> levels_of_topology(const topology& node, int nodes, 
 void read_machine(const placement_words& given, placement_request& asked) {
   if (given.text("levels")) {
     for (const char* other : {"nodes", "topology"})
-      if (given.text(other)) fail(errc::usage, "--levels and --{} both say what the machine is: give one of them", other);
+      if (given.text(other)) fail(errc::usage, "--levels and --{} both describe the machine: give one of them", other);
     for (const auto& [name, count] : given.pairs("levels"))
       asked.levels.push_back({name, static_cast<int>(parse_number("--levels: " + name, count, 1, most_ranks_planned))});
     const auto place = [](const hardware_level& level) {
@@ -140,7 +140,7 @@ void read_machine(const placement_words& given, placement_request& asked) {
   } else {
     if (!given.text("nodes") && !given.text("topology"))
       fail(errc::usage,
-           "which machine? --levels node:27,socket:2,core:32, or --nodes 27 --topology this; "
+           "the machine is missing: --levels node:27,socket:2,core:32, or --nodes 27 --topology this; "
            "longshore-bench placement --help says more");
     const std::string what = given.text("topology").value_or("this");
     const auto node = topology_from(what);
@@ -185,7 +185,7 @@ void read_by_hand(const placement_words& given, placement_request& asked) {
   if (pending > 1) machine.push_back({std::string(places_levels.back()), pending});
   asked.by_hand.emplace(by_hand);
   asked.by_hand->check(machine);
-  // What crosses is counted for the machine's levels: where one was left out the search has no grid of it either.
+  // Crossings are counted by the levels of the machine. The search leaves out the same levels as the placement by hand.
   if (machine.size() != asked.levels.size() || !std::equal(machine.begin(), machine.end(), asked.levels.begin()))
     asked.levels = machine;
 }
@@ -216,7 +216,7 @@ void read_search(const placement_words& given, placement_request& asked) {
 placement_request parse_placement(std::span<const char* const> words) {
   std::map<std::string, std::vector<std::string>> values;
   bool faces = false, help = false;
-  CLI::App app("plans which rank sits where in a grid; needs no ranks", "longshore-bench placement");
+  CLI::App app("plans the placement of a grid of ranks; starts no ranks", "longshore-bench placement");
   app.set_help_flag();
   app.allow_extras();
   app.footer(examples);

@@ -1,4 +1,4 @@
-// The command line of `longshore-bench placement`, which plans a placement and needs no ranks.
+// The options of `longshore-bench placement`.
 #pragma once
 
 #include <longshore/machine/placement_search.hpp>
@@ -10,12 +10,12 @@
 
 namespace longshore::bench {
 
-/// What is to be planned.
+/// The request for a plan.
 struct placement_request {
   bool help = false;
-  std::string text;                    ///< of the help
+  std::string text;                    ///< the help
   std::vector<hardware_level> levels;  ///< of the machine, from the outermost in
-  std::string topology;                ///< one line, where the levels came from a topology
+  std::string topology;                ///< one line, if the levels come from a topology
   halo_load load;
   std::string load_text;  ///< for people
   search_options search;
@@ -23,7 +23,7 @@ struct placement_request {
   std::optional<std::string> json_file;  ///< "-": standard output
 };
 
-/// Throws errc::usage, whose message names the option, what was given, and what is allowed.
+/// Throws errc::usage with a message that names the option, its value and the allowed ones.
 [[nodiscard]] placement_request parse_placement(std::span<const char* const> words);
 
 }  // namespace longshore::bench

@@ -1,4 +1,4 @@
-// What the planning command accepts, refuses and prints.
+// Accepted and refused options of the command placement, and its output.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/topology.hpp>
 
@@ -28,12 +28,12 @@ std::string refusal_of_plan(const words& given) {
   return "(accepted)";
 }
 
-TEST(PlacementCommand, refuses_in_one_line_that_says_what_is_allowed) {
+TEST(PlacementCommand, refuses_in_one_line_that_names_the_allowed_values) {
   const struct {
     words given;
     std::vector<const char*> told;
   } cases[] = {
-      {{}, {"which machine", "--levels", "--topology"}},
+      {{}, {"the machine is missing", "--levels", "--topology"}},
       {{"--levels", "node:27,sockets:2"}, {"'sockets'", "socket", "did you mean"}},
       {{"--levels", "node:27,node:2"}, {"node", "twice"}},
       {{"--levels", "core:2,node:27"}, {"core stands before node"}},
@@ -56,7 +56,7 @@ TEST(PlacementCommand, refuses_in_one_line_that_says_what_is_allowed) {
       EXPECT_NE(refusal_of_plan(one.given).find(part), std::string::npos) << part << ": " << refusal_of_plan(one.given);
 }
 
-TEST(PlacementCommand, levels_that_are_left_out_by_hand_go_into_the_next_one) {
+TEST(PlacementCommand, levels_omitted_by_hand_join_the_next_inner_one) {
   const auto asked = parse_placement(words{"--levels", "node:27,socket:2,l3:8,core:4", "--node", "3,3,3", "--core", "4,4,4"});
   ASSERT_TRUE(asked.by_hand.has_value());
   EXPECT_EQ(asked.levels, (std::vector<hardware_level>{{"node", 27}, {"core", 64}}));
@@ -70,7 +70,7 @@ TEST(PlacementCommand, a_topology_gives_the_levels_of_a_node_with_a_rank_on_ever
   EXPECT_NE(refusal_of_plan({"--topology", "spoon:2"}).find("'spoon:2'"), std::string::npos);
 }
 
-TEST(PlacementCommand, writes_a_plan_whose_auto_is_not_worse_than_the_published_placement) {
+TEST(PlacementCommand, writes_a_plan_whose_auto_costs_no_more_than_the_published_placement) {
   const auto file = (std::filesystem::temp_directory_path() / fmt::format("longshore-plan-{}.json", getpid())).string();
   const words given{"--levels",  "node:27,socket:2,numa:4,l3:4,core:2",
                     "--node",    "3,3,3",

@@ -29,7 +29,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string nearest_word(std::string_view given, std::span<const std::string> known) {
   std::string best;
-  std::size_t least = 1 + given.size() / 3;  // further away it is another word, not a slip
+  std::size_t least = 1 + given.size() / 3;  // more changes make another word, not a slip
   for (const auto& word : known) {
     const bool begun = given.size() >= 3 && word.starts_with(given);
     const std::size_t far = begun ? 1 : distance(given, word);

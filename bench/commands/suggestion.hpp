@@ -1,4 +1,4 @@
-// "Did you mean": the known word that is closest to a mistyped one.
+// "Did you mean": the known word that is most similar to a mistyped one.
 #pragma once
 
 #include <span>
@@ -7,8 +7,7 @@
 
 namespace longshore::bench {
 
-/// The word of `known` with the fewest insertions, deletions, replacements and swaps of neighbours from `given`; empty when none
-/// is close enough to be meant.
+/// The word of `known` with the fewest insertions, deletions, replacements and swaps of neighbours from `given`. Empty if every word is too different.
 [[nodiscard]] std::string nearest_word(std::string_view given, std::span<const std::string> known);
 
 /// "; did you mean 'X'?" for a message, or nothing.

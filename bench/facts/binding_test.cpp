@@ -1,4 +1,4 @@
-// Words for bindings, on a host of the test's own making.
+// Words for bindings, on an invented host.
 #include <longshore/machine/affinity.hpp>
 
 #include "facts/binding.hpp"
@@ -31,7 +31,7 @@ TEST(Binding, is_the_smallest_object_that_holds_all_cpus) {
   EXPECT_EQ(binding_word(host().restricted_to(range(0, 1)), range(0, 1)), "core");
 }
 
-TEST(Binding, is_by_whoever_left_fewer_cpus) {
+TEST(Binding, names_who_removed_cpus) {
   EXPECT_EQ(bound_by(host(), range(0, 15), range(2, 3)), "longshore");
   EXPECT_EQ(bound_by(host(), range(0, 7), range(2, 3)), "longshore");
   EXPECT_EQ(bound_by(host(), range(2, 3), range(2, 3)), "launcher");
@@ -45,7 +45,7 @@ TEST(Binding, lists_cpus_as_the_kernel_does) {
   EXPECT_EQ(cpu_list({}), "");
 }
 
-TEST(Binding, of_this_process_is_listed) {
+TEST(Binding, of_this_process_is_in_the_list) {
   const pinned binding(allowed_cpus().front());
   const json listed = binding_listing();
   EXPECT_EQ(listed.at("process"), "core");

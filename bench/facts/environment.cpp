@@ -15,7 +15,7 @@ using namespace std::string_view_literals;
 constexpr std::array recorded{"MPI"sv, "MPICH"sv, "OMPI"sv, "I_MPI"sv, "UCX"sv,      "FI_"sv,
                               "PMI"sv, "SHMEM"sv, "OMP"sv,  "SLURM"sv, "LONGSHORE"sv};
 
-// New in every start, and no setting: two launches would never look alike. Some of them are keys of the launcher's daemons.
+// These differ in every start without being settings, so that no two launches would compare equal. Some are keys of the launcher's daemons.
 constexpr std::array one_start{"OMPI_COMM_WORLD_"sv,
                                "OMPI_MCA_orte_"sv,
                                "OMPI_MCA_ess"sv,

@@ -1,4 +1,4 @@
-// What of the environment is recorded: an allow-list, since an environment also holds what is nobody's business.
+// The recorded part of the environment: an allow-list, because an environment also holds private values.
 #pragma once
 
 #include "facts/json.hpp"
@@ -6,7 +6,7 @@
 namespace longshore::bench {
 
 /// Variables of MPI, OpenSHMEM, UCX, OFI, OpenMP, Slurm and Longshore, by name. Values of names that look like secrets are
-/// masked. What a launcher tells its own processes about this one start (ranks, sockets, job directories) is left out.
+/// masked. Variables by which a launcher informs its processes about one start (ranks, sockets, job directories) are left out.
 /// `environment` is a null-terminated array of NAME=value.
 [[nodiscard]] json recorded_environment(const char* const* environment);
 

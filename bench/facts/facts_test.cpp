@@ -1,4 +1,4 @@
-// What a launch record says of machine and environment: read from files of the test's own making, so that the answer is known.
+// Facts about machine and environment, read from invented files, so that the answer is known.
 #include "facts/environment.hpp"
 #include "facts/program.hpp"
 #include "facts/system.hpp"
@@ -30,7 +30,7 @@ class MachineFiles : public ::testing::Test {
   std::filesystem::path root_;
 };
 
-TEST_F(MachineFiles, tell_processors_memory_and_system) {
+TEST_F(MachineFiles, give_processors_memory_and_system) {
   write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Example CPU 9999\nflags\t\t: fpu hypervisor avx2\n");
   write("proc/meminfo", "MemTotal:       2048 kB\nMemFree: 1 kB\n");
   write("etc/os-release", "NAME=\"X\"\nPRETTY_NAME=\"Example Linux 1\"\nIMAGE_VERSION=2026-05\n");
@@ -60,7 +60,7 @@ TEST_F(MachineFiles, tell_processors_memory_and_system) {
   EXPECT_EQ(facts.at("virtualised"), true);
 }
 
-TEST_F(MachineFiles, that_are_missing_make_null_and_no_error) {
+TEST_F(MachineFiles, if_missing_give_null_and_no_error) {
   const json facts = system_facts(root_);
   for (const char* name : {"cpu", "sockets", "cores", "logical_cpus", "numa_nodes", "governor", "memory_bytes", "os", "image",
                            "transparent_huge_pages", "clock_source", "virtualised"})
@@ -96,7 +96,7 @@ TEST(Environment, is_recorded_by_an_allow_list_and_secrets_are_masked) {
   EXPECT_EQ(recorded_environment(nullptr), json::object());
 }
 
-TEST(Environment, modules_are_a_list_or_unknown) {
+TEST(Environment, gives_modules_as_a_list_or_null) {
   unsetenv("LOADEDMODULES");
   EXPECT_TRUE(loaded_modules().is_null());
   setenv("LOADEDMODULES", "craype/2.7:cray-mpich/8.1::gcc/12", 1);

@@ -12,17 +12,17 @@ namespace longshore::bench {
 namespace {
 
 constexpr std::int64_t unknown = -1;
-constexpr int most_nodes = 256;  // NUMA nodes that are told apart: more than any machine of today has
+constexpr int most_nodes = 256;  // NUMA nodes in the sum: more than any machine has
 
 std::int64_t as_number(const std::optional<std::size_t>& bytes) { return bytes ? static_cast<std::int64_t>(*bytes) : unknown; }
 
-// Sum of a number that some rank may not know: then nobody knows the sum.
+// The sum over ranks; null when any rank does not know its number.
 json sum_of(team& ranks, std::int64_t mine) {
   if (ranks.allreduce_value(mine, reduction::min) == unknown) return nullptr;
   return ranks.allreduce_value(mine, reduction::sum);
 }
 
-// Ranges of one rank together.
+// All ranges of one rank.
 struct rank_pages {
   std::int64_t bytes = 0, resident = 0, transparent = 0, explicit_huge = 0, page_bytes = unknown;
   std::array<std::int64_t, most_nodes> on_node{};
@@ -55,14 +55,14 @@ page_fault_counter::page_fault_counter(team& ranks) : team_(ranks) {
   };
   const identity mine{getpid(), ranks.nodes().is_virtual() ? 0 : ranks.nodes().my_node()};
   const auto all = ranks.allgather_value(mine);
-  speaks_ = std::find(all.begin(), all.end(), mine) - all.begin() == ranks.rank();
+  counts_for_process_ = std::find(all.begin(), all.end(), mine) - all.begin() == ranks.rank();
   last_ = now();
 }
 
 fault_counts page_fault_counter::now() {
-  team_.barrier();  // what the other ranks of this process did is in
+  team_.barrier();  // includes the faults of the other ranks of this process
   std::array<std::int64_t, 2> counts{};
-  if (speaks_) {
+  if (counts_for_process_) {
     const auto [minor, major] = process_faults();
     counts = {static_cast<std::int64_t>(minor), static_cast<std::int64_t>(major)};
   }

@@ -1,4 +1,4 @@
-// What the kernel did for the memory of a variant, summed over the ranks, for its record: page faults and the pages obtained.
+// Page faults and pages of the memory of a variant, summed over the ranks, for its record.
 #pragma once
 
 #include <longshore/machine/page_facts.hpp>
@@ -10,22 +10,21 @@
 
 namespace longshore::bench {
 
-/// Page faults of all processes of a team between two calls. Collective, all of it.
+/// Page faults of all processes of a team between two calls. All calls are collective.
 class page_fault_counter {
  public:
   explicit page_fault_counter(team& ranks);
-  /// Since the last call, or since it was made. The same on all ranks.
+  /// Since the last call, or since construction. The same on all ranks.
   [[nodiscard]] fault_counts since_last();
 
  private:
   [[nodiscard]] fault_counts now();
   team& team_;
-  bool speaks_;  // for the process: its first rank does
+  bool counts_for_process_;  // the first rank of each process
   fault_counts last_;
 };
 
-/// Collective. The pages under these ranges of all ranks: bytes, how many of them are resident, in transparent and in explicit
-/// huge pages, the kernel's page size, bytes per NUMA node. What one rank could not find out is null.
+/// Collective. The pages under these ranges of all ranks: bytes; resident bytes; bytes in transparent and in explicit huge pages; the kernel's page size; bytes per NUMA node. A number that any rank could not find out is null.
 [[nodiscard]] json pages_of_ranks(team& ranks, std::span<const std::span<const std::byte>> ranges);
 
 }  // namespace longshore::bench

@@ -1,4 +1,4 @@
-// How much memory this process holds.
+// The memory that this process holds.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace longshore::bench {
 
-/// Bytes of memory that this process has touched and that are no copy of a file, shared ones included; 0 where it is not told.
+/// Bytes of memory that this process has touched, private and shared, without mapped files; 0 if unknown.
 [[nodiscard]] inline std::size_t process_memory_bytes() {
   std::ifstream status("/proc/self/status");
   std::size_t total = 0;

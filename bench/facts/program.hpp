@@ -1,4 +1,4 @@
-// What this program is: version, commit, compiler, flags. Known when it is built.
+// Version, commit, compiler and flags of this program, as known when it was built.
 #pragma once
 
 #include "facts/json.hpp"

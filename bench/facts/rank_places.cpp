@@ -41,7 +41,7 @@ rank_places find_rank_places(team& team, std::span<const int> cpus_at_start) {
       places.hosts.push_back(host);
       ranks_on.push_back(0);
     }
-    places.host_of.push_back(static_cast<int>(known));
+
     places.most_ranks_on_a_host = std::max(places.most_ranks_on_a_host, ++ranks_on[known]);
   }
   places.most_ranks_on_a_host = team.broadcast_value(places.most_ranks_on_a_host);

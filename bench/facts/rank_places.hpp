@@ -13,8 +13,8 @@ namespace longshore::bench {
 /// process, every rank would otherwise hold lists of all.
 struct rank_places {
   int most_ranks_on_a_host = 0;
-  std::vector<std::string> hosts;     ///< different ones, in the order of their lowest rank
-  std::vector<int> host_of, core_of;  ///< by rank; core -1: not bound to one core
+  std::vector<std::string> hosts;  ///< different ones, in the order of their lowest rank
+  std::vector<int> core_of;        ///< by rank; -1: not bound to one core
   /// By rank: the smallest object that holds its CPUs, who bound it, and the CPUs (binding.hpp).
   std::vector<std::string> binding, bound_by, cpus;
 };

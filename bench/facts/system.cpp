@@ -81,7 +81,7 @@ void add_processors(json& facts, const fs::path& root) {
   facts["governor"] = all.empty() ? json(nullptr) : json(all);
 }
 
-// A hypervisor shows itself to its guests as a CPU flag on x86; elsewhere it is not known.
+// Guests of a hypervisor see a CPU flag on x86. Other processors give no answer.
 json virtualised(const fs::path& root) {
   const json flags = cpu_info(root, "flags");
   if (!flags.is_string()) return nullptr;

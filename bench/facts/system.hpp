@@ -1,4 +1,4 @@
-// What machine this is, read from the files in which Linux tells it. What is not told is null.
+// Facts about this machine, read from files of Linux. An unknown fact is null.
 #pragma once
 
 #include "facts/json.hpp"
@@ -7,7 +7,7 @@
 
 namespace longshore::bench {
 
-/// The "system" of a launch record, but for what depends on which cores the calling thread is bound to. `root` is where /proc, /sys and /etc are: another folder in tests.
+/// The "system" of a launch record, without facts that depend on the binding of the calling thread. `root` holds proc, sys and etc: another folder in tests.
 [[nodiscard]] json system_facts(const std::filesystem::path& root = "/");
 
 /// Name of this host.

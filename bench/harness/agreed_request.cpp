@@ -23,7 +23,7 @@ agreed_request agree_on_request(team& ranks, const std::string& pattern_name, co
   const json told = json::parse(text_of_rank(ranks, json{pattern_name, std::move(levels)}.dump(), 0));
   fail_together(ranks, "the launch", [&] {
     if (const auto theirs = told[0].get<std::string>(); theirs != pattern_name)
-      fail(errc::usage, "rank {} was told to measure {}, and rank 0 {}: all processes need one command line", ranks.rank(),
+      fail(errc::usage, "rank {} is to measure {}, and rank 0 {}: all processes need the same command line", ranks.rank(),
            pattern_name, theirs);
   });
   agreed_request all{.factors = {}, .how = ranks.broadcast_value(mine.how)};

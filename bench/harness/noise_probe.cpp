@@ -11,9 +11,9 @@
 namespace longshore::bench {
 namespace {
 
-constexpr std::size_t message_bytes = 4096;  // some cache lines, so that bandwidth between cores counts as well as latency
+constexpr std::size_t message_bytes = 4096;  // some cache lines: bandwidth between cores counts as well as latency
 constexpr int slots = 2;
-constexpr double probe_seconds = 0.0002;  // of the 5 ms that a repetition lasts
+constexpr double probe_seconds = 0.0002;  // of the 5 ms of a repetition
 constexpr int most_exchanges = 32, tries = 4;
 
 }  // namespace
@@ -25,7 +25,7 @@ noise_probe::noise_probe(team& ranks)
       message_(message_bytes, std::byte{1}) {
   const channel_end to{next_, message_bytes}, from{before_, message_bytes};
   channels_ = team_.open_channels({&to, 1}, {&from, 1}, slots);
-  static_cast<void>(seconds_of(tries));  // the first ones make connections
+  static_cast<void>(seconds_of(tries));  // the first exchanges open connections
   const double each = team_.allreduce_value(seconds_of(tries), reduction::max);
   exchanges_ = each * most_exchanges <= probe_seconds ? most_exchanges : std::max(1, static_cast<int>(probe_seconds / each));
 }
@@ -39,7 +39,7 @@ double noise_probe::seconds_of(int exchanges) {
   return (team_.now() - start) / exchanges;
 }
 
-// To the next rank, from the one before.
+// One message to the next rank, one from the previous rank.
 void noise_probe::exchange() {
   std::byte* slot = nullptr;
   for (waiter wait(team_, "a free slot of the noise probe", next_); (slot = channels_->sender(0).reserve()) == nullptr;
@@ -50,7 +50,8 @@ void noise_probe::exchange() {
   std::optional<std::span<const std::byte>> arrived;
   for (waiter wait(team_, "the noise probe", before_); !(arrived = channels_->receiver(0).front()); wait.pause()) {
   }
-  if (arrived->size() != message_bytes) fail(errc::transport, "a message of {} bytes came as {}", message_bytes, arrived->size());
+  if (arrived->size() != message_bytes)
+    fail(errc::transport, "a message of {} bytes arrived as {}", message_bytes, arrived->size());
   std::memcpy(message_.data(), arrived->data(), message_bytes);
   channels_->receiver(0).release();
 }

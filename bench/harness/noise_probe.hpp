@@ -1,6 +1,4 @@
-// The pulse of the machine: a small fixed exchange of all ranks, right before each timed repetition. It is no figure. What makes
-// it slower for a moment (cores that share a cache less than before, a neighbour on the host) makes variants slower too, and a
-// comparison can take that part of the noise out: a covariate, measured beside each figure (docs/statistics.md).
+// The noise probe: a small fixed exchange of all ranks, right before each timed repetition. Its time is no figure. Noise of the machine (cores that share a cache less than before, a neighbour on the host) slows down the probe and the variant alike. A comparison uses the probe as a covariate, and so removes that part of the noise (docs/statistics.md).
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -14,13 +12,13 @@ namespace longshore::bench {
 
 class noise_probe {
  public:
-  /// Symmetric memory that a rank needs for it, at most.
+  /// Most symmetric memory that the probe needs on a rank.
   static constexpr std::size_t symmetric_bytes = std::size_t{1} << 16;
 
-  /// Collective. Finds out how many exchanges one beat can have without taking more than a small part of a repetition.
+  /// Collective. Chooses the number of exchanges per probe so that it takes a small part of a repetition.
   explicit noise_probe(team& ranks);
 
-  /// Collective. Seconds of one exchange on this rank, some 0.2 ms in all; meaningless with one rank, which exchanges with itself.
+  /// Collective. Seconds of one exchange on this rank; takes about 0.2 ms. Meaningless with one rank, which exchanges with itself.
   [[nodiscard]] double measure();
 
  private:

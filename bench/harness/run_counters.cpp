@@ -34,15 +34,15 @@ traffic over_all_ranks(team& ranks, const traffic& mine) {
 run_counters::run_counters(team& ranks, std::span<const counted_event> events, const process_name& process)
     : team_(ranks), events_(events) {
   const auto all = ranks.allgather_value(process);
-  speaks_for_process_ = std::find(all.begin(), all.end(), process) - all.begin() == ranks.rank();
+  counts_for_process_ = std::find(all.begin(), all.end(), process) - all.begin() == ranks.rank();
   auto sorted = all;
   std::sort(sorted.begin(), sorted.end());
   shared_process_ = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
 void run_counters::start() {
-  team_.barrier();  // what the others did to begin is done
-  if (shared_process_ && speaks_for_process_) before_.process = process_counts();
+  team_.barrier();  // the others have finished their preparations
+  if (shared_process_ && counts_for_process_) before_.process = process_counts();
   before_.events = events_.read();
   before_.own = own_counts();
   team_.barrier();
@@ -64,8 +64,8 @@ void run_counters::stop(const measurement& what, long iterations, run_counts& su
   }
   if (!shared_process_) return;
   team_.barrier();
-  if (speaks_for_process_) sum.process += process_counts() - before_.process;
-  sum.until_met += own_counts() - before_.own;
+  if (counts_for_process_) sum.process += process_counts() - before_.process;
+  sum.until_barrier += own_counts() - before_.own;
 }
 
 void run_counters::add_events(const std::vector<std::optional<event_count>>& now, run_counts& sum) const {
@@ -80,23 +80,23 @@ void run_counters::add_events(const std::vector<std::optional<event_count>>& now
   }
 }
 
-json run_counters::account(const run_counts& mine) const {
+json run_counters::per_operation(const run_counts& mine) const {
   const double each = mine.operations > 0 ? 1.0 / static_cast<double>(mine.operations) : 0;
-  // What the threads of the process did that are no ranks: the tasks, where ranks are threads.
-  auto own = as_numbers(mine.own), until_met = as_numbers(mine.until_met), process = as_numbers(mine.process);
+  // Where ranks are threads, the rest of the process are the threads of tasks.
+  auto own = as_numbers(mine.own), until_barrier = as_numbers(mine.until_barrier), process = as_numbers(mine.process);
   team_.allreduce(own, reduction::sum);
-  team_.allreduce(until_met, reduction::sum);
+  team_.allreduce(until_barrier, reduction::sum);
   team_.allreduce(process, reduction::sum);
   std::array<double, 4> all{};
   for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = each * static_cast<double>(own[i] + std::max<std::int64_t>(0, process[i] - until_met[i]));
+    all[i] = each * static_cast<double>(own[i] + std::max<std::int64_t>(0, process[i] - until_barrier[i]));
   json account{{"repetitions", mine.repetitions},
                {"operations", mine.operations},
                {"page_faults", {{"minor", all[0]}, {"major", all[1]}}},
                {"context_switches", {{"voluntary", all[2]}, {"involuntary", all[3]}}},
                {"waited_seconds", over_ranks(mine.waited_seconds, each)}};
-  account.update(events_account(mine));
-  if (!mine.phases.empty()) account["phases"] = phases_account(mine);
+  account.update(events_per_operation(mine));
+  if (!mine.phases.empty()) account["phases"] = phases_per_operation(mine);
   return account;
 }
 
@@ -106,7 +106,7 @@ json run_counters::over_ranks(double sum_of_mine, double times) const {
   return {{"mean", total * times / team_.size()}, {"max", most * times}};
 }
 
-json run_counters::events_account(const run_counts& mine) const {
+json run_counters::events_per_operation(const run_counts& mine) const {
   json values = json::object(), why_not = json::object();
   bool any = false;
   for (std::size_t i = 0; i < events_.size(); ++i) {
@@ -131,7 +131,7 @@ json run_counters::events_account(const run_counts& mine) const {
   return account;
 }
 
-json run_counters::phases_account(const run_counts& mine) const {
+json run_counters::phases_per_operation(const run_counts& mine) const {
   const double each = 1.0 / static_cast<double>(mine.repetitions);
   json phases = json::object();
   for (const auto& phase : mine.phases) {

@@ -24,16 +24,16 @@
 namespace longshore::bench {
 namespace {
 
-constexpr double repetition_seconds = 0.005;      // what short operations are repeated for
-constexpr double least_resolutions = 100;         // a repetition is to last at least so many steps of the clock
+constexpr double repetition_seconds = 0.005;      // short operations are repeated for this long
+constexpr double least_resolutions = 100;         // steps of the clock that a repetition should last
 constexpr std::size_t most_kept = 64;             // measurements alive at once: channels and windows are limited too
-constexpr std::size_t kept_share = 8;             // of the available memory: one part in so many may be kept
-constexpr std::uint64_t order_stream = 0x0'0de4;  // keeps the order apart from the data made of the same seed
+constexpr std::size_t kept_share = 8;             // kept measurements may hold one part in so many of the available memory
+constexpr std::uint64_t order_stream = 0x0'0de4;  // separates the order from the data of the same seed
 
 class sweeper {
  public:
-  sweeper(team& team, const sweep_setting& setting, const variants& chosen, observer* told)
-      : team_(team), setting_(setting), told_(told), counters_(team), memory_before_(process_memory_bytes()) {
+  sweeper(team& team, const sweep_setting& setting, const variants& chosen, observer* listener)
+      : team_(team), setting_(setting), listener_(listener), counters_(team), memory_before_(process_memory_bytes()) {
     for (const auto& what : chosen.to_run) states_.emplace_back(what);
     if (setting.how.noise_probe && team.size() > 1) probe_.emplace(team);
     budget_bytes_ = team_.allreduce_value(
@@ -49,7 +49,7 @@ class sweeper {
       each(untimed + i, untimed + timed, ++round, [&](state& at, std::size_t position) {
         visit_timed(at);
         at.ready->timed(at.repetitions.back(), at.iterations);
-        if (told_ != nullptr) told_->sample(*at.what, i, position, at.repetitions.back());
+        if (listener_ != nullptr) listener_->sample(*at.what, i, position, at.repetitions.back());
         if (i + 1 == timed) conclude(at);
         if (!keep_) at.ready.reset();
       });
@@ -64,11 +64,11 @@ class sweeper {
     long iterations = 1;
     bool skipped = false, right = true;
     std::vector<repetition> repetitions;
-    std::vector<double> probes;  // of this rank, one before each of them
+    std::vector<double> probes;  // of this rank, one before each repetition
     run_counts counted;
   };
 
-  // Calls `act` for every variant that is not skipped, in the order of the round, which is the same on all ranks.
+  // Calls `act` for every variant that is not skipped, in the order of the round. All ranks have the same order.
   template <class Act>
   void each(int round, int rounds, int sweeps_before, const Act& act) {
     std::vector<std::size_t> order(states_.size());
@@ -80,12 +80,12 @@ class sweeper {
     for (std::size_t position = 0; position < order.size(); ++position) {
       state& at = states_[order[position]];
       if (at.skipped) continue;
-      if (told_ != nullptr) told_->visit(round, rounds, position, order.size(), *at.what);
+      if (listener_ != nullptr) listener_->visit(round, rounds, position, order.size(), *at.what);
       naming(at, [&] { act(at, position); });
     }
   }
 
-  // An error says which variant it happened in; running out of memory is one of ours, whoever noticed it.
+  // Adds the variant to the message of an error, and turns exceptions of the standard library about memory into errors.
   template <class Act>
   void naming(const state& at, const Act& act) {
     const auto named = [&](const char* message) {
@@ -99,12 +99,12 @@ class sweeper {
       throw error(e.code(), named(e.what()));
     } catch (const std::bad_alloc&) {
       throw error(errc::out_of_memory, named(no_memory));
-    } catch (const std::length_error&) {  // more elements than a vector can have
+    } catch (const std::length_error&) {  // more elements than a vector can hold
       throw error(errc::out_of_memory, named(no_memory));
     }
   }
 
-  // Makes the measurement; false, on all ranks, when it refuses because the variant makes no sense here.
+  // Makes the measurement. Returns false, on all ranks, when the variant makes no sense here.
   bool make(state& at, std::string& why) {
     try {
       at.ready = setting_.program.make(team_, *at.what, setting_.launch);
@@ -115,7 +115,7 @@ class sweeper {
     const bool made = at.ready != nullptr;
     if (team_.allreduce_value(made ? 1 : 0, reduction::min) == 1) return true;
     if (team_.allreduce_value(made ? 1 : 0, reduction::max) == 1)
-      fail(errc::transport, "only some of the ranks could make it ready{}{}", made ? "" : ": ", why);
+      fail(errc::transport, "only some of the ranks could prepare it{}{}", made ? "" : ": ", why);
     return false;
   }
 
@@ -124,11 +124,11 @@ class sweeper {
     if (!make(at, why)) {
       at.skipped = true;
       ++outcome_.skipped;
-      if (told_ != nullptr) told_->skipped({*at.what, why});
+      if (listener_ != nullptr) listener_->skipped({*at.what, why});
       return;
     }
     at.ready->reset();
-    team_.barrier();  // nobody writes into memory that its owner still resets
+    team_.barrier();  // no rank writes into memory that its owner still resets
     at.ready->run();
     verify(at);
     const long asked = setting_.how.iterations;
@@ -137,8 +137,7 @@ class sweeper {
     if (!keep_) at.ready.reset();
   }
 
-  // Everything stays alive between its visits as long as that takes a small part of the memory. When it no longer does, nothing
-  // stays, so that all variants are treated alike.
+  // All measurements stay alive between their visits as long as they hold a small part of the memory. Otherwise none stays, so that all variants are treated alike.
   void decide_what_to_keep() {
     if (!keep_) return;
     const std::size_t now = process_memory_bytes();
@@ -164,10 +163,10 @@ class sweeper {
   void make_again(state& at) {
     if (at.ready) return;
     std::string why;
-    if (!make(at, why)) fail(errc::transport, "it could be made ready before, and now cannot: {}", why);
+    if (!make(at, why)) fail(errc::transport, "it could be prepared before, and now cannot: {}", why);
     at.ready->reset();
     team_.barrier();
-    at.ready->run();  // touches what the timed operations touch
+    at.ready->run();  // touches the memory of the timed operations
   }
 
   void verify(state& at) {
@@ -188,11 +187,11 @@ class sweeper {
     all.moved = over_all_ranks(team_, at.ready->moved());
     all.metrics = at.ready->metrics(all.seconds);
     all.facts = at.ready->facts();
-    all.facts["counters"] = counters_.account(at.counted);
+    all.facts["counters"] = counters_.per_operation(at.counted);
     warn(all);
     ++outcome_.ran;
     if (!at.right) ++outcome_.wrong;
-    if (told_ != nullptr) told_->result(all);
+    if (listener_ != nullptr) listener_->result(all);
   }
 
   void warn(variant_result& all) const {
@@ -207,9 +206,9 @@ class sweeper {
 
   team& team_;
   const sweep_setting& setting_;
-  observer* told_;
-  std::optional<noise_probe> probe_;  // nothing: it was not asked for, or there is one rank
-  run_counters counters_;             // made before all measurements, so that their tasks count
+  observer* listener_;
+  std::optional<noise_probe> probe_;  // nothing: not requested, or only one rank
+  run_counters counters_;             // constructed before all measurements, so that their tasks count
   std::size_t memory_before_;
   std::int64_t budget_bytes_ = 0;
   bool keep_ = true;
@@ -220,8 +219,8 @@ class sweeper {
 
 }  // namespace
 
-sweep_outcome sweep(team& team, const sweep_setting& setting, const variants& chosen, observer* told) {
-  return sweeper(team, setting, chosen, told).sweep();
+sweep_outcome sweep(team& team, const sweep_setting& setting, const variants& chosen, observer* listener) {
+  return sweeper(team, setting, chosen, listener).sweep();
 }
 
 }  // namespace longshore::bench

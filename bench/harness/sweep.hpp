@@ -1,5 +1,4 @@
-// The walk over all variants of a launch: each is made ready and verified once, then all are visited in each round, in an order
-// shuffled anew, so that a drift of the machine meets all of them alike.
+// The sweep over all variants of a launch. Each variant is prepared and verified once. Then every round runs all of them, in a newly shuffled order, so that a drift of the machine affects all alike.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -15,16 +14,16 @@
 
 namespace longshore::bench {
 
-/// What is known of a variant after its last repetition.
+/// The result of a variant, after its last repetition.
 struct variant_result {
   variant what = {};
-  std::size_t index = 0;              ///< among the variants to run, in the order of the command line
-  std::optional<bool> verified = {};  ///< nothing: it was not asked for
+  std::size_t index = 0;              ///< among the variants to run, ordered as on the command line
+  std::optional<bool> verified = {};  ///< nothing: not requested
   int repetitions = 0;
   long iterations = 1;
-  bool made_once = true;  ///< else made anew for each visit, because all together would have taken too much memory
+  bool made_once = true;  ///< false: made for each visit, because all together need too much memory
   summary seconds = {};
-  std::optional<double> probe_seconds = {};  ///< median over the repetitions of the maximum over ranks; nothing: not measured
+  std::optional<double> probe_seconds = {};  ///< noise probe: median over repetitions, maximum over ranks; nothing: not measured
   std::vector<std::pair<std::string, double>> least_of_phases = {};  ///< statistics.hpp
   traffic moved = {};                                                ///< by all ranks in one operation
   std::vector<metric> metrics = {};
@@ -32,11 +31,11 @@ struct variant_result {
   std::string warning = {};     ///< empty: none
 };
 
-/// Who is told what happens, on rank 0.
+/// Learns on rank 0 about the progress and the results of a sweep.
 class observer {
  public:
   virtual ~observer() = default;
-  /// Before each visit; `round` is -1 while variants are made ready, else 0 ... rounds - 1 over untimed and timed rounds.
+  /// Before each visit. `round` is -1 during the preparation, then 0 ... rounds - 1 over untimed and timed rounds.
   virtual void visit(int round, int rounds, std::size_t position, std::size_t positions, const variant& what) = 0;
   virtual void sample(const variant& what, int repetition, std::size_t position, const bench::repetition& seconds) = 0;
   virtual void result(const variant_result& what) = 0;
@@ -55,7 +54,7 @@ struct sweep_setting {
   int ranks_sharing_memory = 1;  ///< processes per host, at most; 1 where ranks are threads
 };
 
-/// Collective. Measures all of `chosen`; `told` is null on the ranks that tell nobody. The outcome is the same on all ranks.
-[[nodiscard]] sweep_outcome sweep(team& team, const sweep_setting& setting, const variants& chosen, observer* told);
+/// Collective. Measures all variants to run; `listener` is null on the other ranks than 0. The outcome is the same on all ranks.
+[[nodiscard]] sweep_outcome sweep(team& team, const sweep_setting& setting, const variants& chosen, observer* listener);
 
 }  // namespace longshore::bench

@@ -1,5 +1,4 @@
-// The walk, on every transport: how often, in which order and in what state each variant is run, and that wrong results, refusals
-// and failures of a single rank are noticed on all.
+// The sweep, on every transport: how often, in which order and in what state each variant runs. Wrong results, refusals and failures of a single rank reach all ranks.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/launch/run.hpp>
@@ -29,7 +28,7 @@ namespace {
 constexpr double late_seconds = 0.004;
 constexpr std::size_t touched_pages = 64;
 
-// Half by the rank itself, half by a task of its: a thread that it starts.
+// The rank touches one half, and a thread that it starts, its task, the other half.
 void touch_fresh_pages() {
   const auto touch = [] {
     const std::size_t bytes = touched_pages / 2 * page_bytes();
@@ -41,7 +40,7 @@ void touch_fresh_pages() {
   std::thread(touch).join();
 }
 
-// What happened on one rank, in the order in which it happened.
+// Counts of calls on one rank.
 struct diary {
   int alive = 0, most_alive = 0, made = 0;
   std::map<std::string, int> runs, resets, timed, verified;
@@ -136,7 +135,7 @@ swept sweep_dummies(team& team, const std::vector<std::string>& kinds, const swe
   for (const auto& kind : kinds) chosen.to_run.push_back(json{{"kind", kind}});
   const sweep_setting setting{program, {}, how, {clock_step, clock_step}, 1};
   all.outcome = sweep(team, setting, chosen, team.rank() == 0 ? &all.heard : nullptr);
-  EXPECT_EQ(all.notes.alive, 0) << "a measurement was left behind";
+  EXPECT_EQ(all.notes.alive, 0) << "a measurement is still alive";
   return all;
 }
 
@@ -163,7 +162,7 @@ TEST(Sweep, every_round_visits_every_variant_in_an_order_of_its_own) {
   });
 }
 
-TEST(Sweep, the_order_is_that_of_the_seed_and_the_command_line_when_asked) {
+TEST(Sweep, the_order_follows_the_seed_or_on_request_the_command_line) {
   longshore::testing::spmd([](team& team) {
     const std::vector<std::string> kinds{"a", "b", "c", "d", "e", "f"};
     const auto order = [&](const sweep_options& how) {
@@ -204,7 +203,7 @@ TEST(Sweep, feels_the_pulse_before_each_timed_repetition) {
   longshore::testing::spmd([](team& team) {
     const auto all = sweep_dummies(team, {"a", "b"}, {.repetitions = 3, .iterations = 1});
     const auto none = sweep_dummies(team, {"a"}, {.repetitions = 1, .iterations = 1, .noise_probe = false});
-    EXPECT_EQ(all.notes.runs.at("a"), 1 + 3) << "the pulse is no operation of a variant";
+    EXPECT_EQ(all.notes.runs.at("a"), 1 + 3) << "the noise probe is no operation of a variant";
     if (team.rank() != 0) return;
     EXPECT_FALSE(none.heard.results.at(0).probe_seconds);
     for (const auto& one : all.heard.results) {
@@ -243,8 +242,8 @@ TEST(Sweep, tells_what_was_counted_while_a_variant_was_timed) {
                faults = all.heard.result_of("faults").facts.at("counters");
     EXPECT_EQ(late.at("repetitions"), 3);
     EXPECT_EQ(late.at("operations"), 6);
-    EXPECT_GE(late.at("context_switches").at("voluntary").get<double>(), 1.0) << "the late rank sleeps";
-    // Only the last rank is late, so it does not wait for itself.
+    EXPECT_GE(late.at("context_switches").at("voluntary").get<double>(), 1.0) << "the late rank sleeps, which switches contexts";
+    // Only the last rank is late: a single rank has nobody to wait for.
     if (team.size() > 1) {
       EXPECT_GE(late.at("waited_seconds").at("max").get<double>(), 0.5 * late_seconds);
       EXPECT_LE(late.at("waited_seconds").at("mean").get<double>(), late.at("waited_seconds").at("max").get<double>());
@@ -262,7 +261,7 @@ TEST(Sweep, tells_what_was_counted_while_a_variant_was_timed) {
   });
 }
 
-TEST(Sweep, repeats_short_operations_until_the_clock_can_tell) {
+TEST(Sweep, repeats_short_operations_until_the_clock_resolves_them) {
   longshore::testing::spmd([](team& team) {
     const auto all = sweep_dummies(team, {"millisecond", "once"}, {.repetitions = 2}, 1e-3);
     const auto fine = sweep_dummies(team, {"millisecond"}, {.repetitions = 1, .iterations = 1}, 1e-9);
@@ -270,7 +269,7 @@ TEST(Sweep, repeats_short_operations_until_the_clock_can_tell) {
     EXPECT_EQ(all.heard.result_of("once").iterations, 1);
     EXPECT_NE(all.heard.result_of("once").warning.find("100 steps of the clock"), std::string::npos);
     EXPECT_EQ(fine.heard.results.at(0).warning, "");
-    // Ranks that outnumber the cores make one operation as long as a repetition ought to be.
+    // With more ranks than cores, a single operation may last as long as a repetition.
     EXPECT_LE(all.heard.result_of("millisecond").iterations, 5);
     EXPECT_GE(all.heard.result_of("millisecond").iterations, team.size() == 1 ? 2 : 1);
   });
@@ -293,7 +292,7 @@ TEST(Sweep, a_result_that_is_wrong_on_one_rank_is_wrong) {
   });
 }
 
-TEST(Sweep, a_variant_that_is_refused_when_made_is_skipped_and_the_others_run) {
+TEST(Sweep, a_variant_that_refuses_to_be_made_is_skipped_and_the_others_run) {
   longshore::testing::spmd([](team& team) {
     const auto all = sweep_dummies(team, {"a", "refused", "b"}, {.repetitions = 2, .iterations = 1});
     EXPECT_EQ(all.outcome.ran, 2);
@@ -305,7 +304,7 @@ TEST(Sweep, a_variant_that_is_refused_when_made_is_skipped_and_the_others_run) {
   });
 }
 
-TEST(Sweep, many_measurements_or_large_ones_are_made_for_each_visit) {
+TEST(Sweep, many_measurements_are_made_for_each_visit) {
   longshore::testing::spmd([](team& team) {
     std::vector<std::string> kinds;
     for (int i = 0; i < 70; ++i) kinds.push_back(std::string(1, 'k').append(std::to_string(i)));
@@ -327,7 +326,7 @@ TEST(Sweep, figures_that_are_not_finite_are_left_out_with_a_warning) {
   });
 }
 
-// Two ranks of one process among others of their own: a host name and a number may be those of two processes in containers.
+// Two processes in containers may have the same host name and number. Then only some ranks seem to share a process.
 TEST(Sweep, counts_where_only_some_ranks_seem_to_share_a_process) {
   longshore::testing::spmd([](team& team) {
     process_name mine = this_process();
@@ -341,7 +340,7 @@ TEST(Sweep, counts_where_only_some_ranks_seem_to_share_a_process) {
       counted_one.run();
       counters.stop(counted_one, 1, counted);
     }
-    EXPECT_EQ(counters.account(counted).at("operations"), 3);
+    EXPECT_EQ(counters.per_operation(counted).at("operations"), 3);
   });
 }
 
@@ -377,8 +376,8 @@ TEST(AgreedRequest, for_another_pattern_is_refused_on_all_ranks) {
   });
 }
 
-// Hosts differ in what they have; all ranks walk over the same variants.
-TEST(AgreedRequest, what_one_rank_cannot_run_is_skipped_by_all_with_its_reason) {
+// Hosts may differ in their abilities, but all ranks sweep over the same variants.
+TEST(AgreedRequest, a_variant_that_one_rank_cannot_run_is_skipped_by_all_with_its_reason) {
   longshore::testing::spmd([](team& team) {
     const int last = team.size() - 1;
     pattern what{"p", "", {}, {}, {}, {}};
@@ -396,7 +395,7 @@ TEST(AgreedRequest, what_one_rank_cannot_run_is_skipped_by_all_with_its_reason) 
   });
 }
 
-// On transports whose ranks are processes a failure ends them; tests/test_bench.py looks at that from outside.
+// On transports whose ranks are processes, a failure ends them. tests/test_bench.py tests that.
 std::string failure_of(const std::string& kind) {
   try {
     launcher({.transport = "threads", .ranks = 3, .timeout_seconds = 20}).run([&](team& team) {

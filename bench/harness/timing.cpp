@@ -10,7 +10,7 @@ namespace longshore::bench {
 namespace {
 
 constexpr long most_iterations = 10'000'000;
-constexpr double surely_long = 20;  // times what is wanted
+constexpr double surely_long = 20;  // times the wanted seconds
 
 }  // namespace
 
@@ -51,12 +51,12 @@ long calibrate(team& team, measurement& what, double seconds) {
   for (long iterations = 1;;) {
     const auto once_more = [&] { return time_repetition(team, what, iterations).max * static_cast<double>(iterations); };
     double lasted = once_more();
-    // A hiccup would pass for a long operation, and leave too few of them: believed only when seen twice, or clearly longer.
+    // A single disturbance would look like a long operation and yield too few of them. Only a time that is seen twice, or is clearly longer, counts.
     if (lasted >= seconds / 4 && lasted < surely_long * seconds) lasted = std::min(lasted, once_more());
     if (lasted >= seconds || iterations >= most_iterations) return iterations;
     if (lasted >= seconds / 4)
       return std::min(most_iterations, std::lround(std::ceil(static_cast<double>(iterations) * seconds / lasted)));
-    iterations = std::min(most_iterations, iterations * 4);  // too short to be extrapolated: the first operations are slower
+    iterations = std::min(most_iterations, iterations * 4);  // too short to extrapolate: the first operations are slower
   }
 }
 

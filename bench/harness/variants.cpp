@@ -25,8 +25,8 @@ std::vector<variant> cross_product(std::span<const factor_levels> factors) {
   for (const auto& factor : factors) {
     if (factor.levels.empty()) continue;
     if (all.size() * factor.levels.size() > most_variants)
-      fail(errc::usage, "the lists make more than {} combinations, which no launch gets through; --{} has {} levels",
-           most_variants, factor.name, factor.levels.size());
+      fail(errc::usage, "the lists make more than {} combinations, too many for a launch; --{} has {} levels", most_variants,
+           factor.name, factor.levels.size());
     const std::string name = variant_name(factor.name);
     std::vector<variant> longer;
     longer.reserve(all.size() * factor.levels.size());

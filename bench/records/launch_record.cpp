@@ -25,7 +25,7 @@ std::string utc(const char* format) {
   return text.data();
 }
 
-// Unlike the ID of any other launch, and in order of time.
+// Unique, and ordered by time.
 std::string launch_id() {
   std::random_device random;
   return fmt::format("{}-{:08x}", utc("%Y%m%dT%H%M%SZ"), random());
@@ -42,7 +42,7 @@ json rank_map(const team& team, const rank_places& places) {
   return map;
 }
 
-// What is the same for all ranks, else "mixed".
+// The common word of all ranks, or "mixed".
 std::string common_word(const std::vector<std::string>& words) {
   const bool same = std::all_of(words.begin(), words.end(), [&](const auto& word) { return word == words.front(); });
   return same ? words.front() : "mixed";

@@ -1,4 +1,4 @@
-// The first record of a launch: everything about where and how the figures come about.
+// The first record of a launch: where and how it measured.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -13,7 +13,7 @@
 
 namespace longshore::bench {
 
-/// What the process itself knows before any rank is bound to a core.
+/// Facts of the process before any rank is bound to a core.
 struct process_facts {
   std::vector<std::string> command_line;
   int usable_cores = 0;

@@ -35,14 +35,14 @@ void record_file::write_last(const json& record) {
 
 void record_file::write_line(const json& record) {
   if (file_ < 0 || ended_) return;
-  // Not every environment or argument is UTF-8, but every record is.
+  // Environments and arguments may hold other bytes than UTF-8; records may not.
   const std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t written = ::write(file_, line.data() + done, line.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int why = errno;
-      [[maybe_unused]] const int cut = ftruncate(file_, whole_bytes_);  // back to whole lines, where it is a file
+      [[maybe_unused]] const int cut = ftruncate(file_, whole_bytes_);  // removes the partial line; fails if this is no file
       fail(errc::transport, "records cannot be written to '{}': {}", name_, std::strerror(why));
     }
     done += static_cast<std::size_t>(written);

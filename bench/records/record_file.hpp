@@ -1,4 +1,4 @@
-// The file of records: one JSON object per line, each written whole and at once, so that a run that is killed leaves whole lines.
+// The file of records: one JSON object per line. Every line is written at once, so that a killed run leaves whole lines.
 #pragma once
 
 #include "facts/json.hpp"
@@ -11,18 +11,18 @@
 
 namespace longshore::bench {
 
-/// Written by one rank; the last record may come from any thread of its process. Without a name nothing is written.
+/// One rank writes records; any thread of its process may write the last one. Without a name nothing is written.
 class record_file {
  public:
-  /// Opens the file for writing, and empties it; "-" is standard output. Throws errc::usage when that cannot be done.
+  /// Opens the file for writing and empties it; "-" is standard output. Throws errc::usage if that fails.
   explicit record_file(const std::optional<std::string>& name);
   ~record_file();
   record_file(const record_file&) = delete;
   record_file& operator=(const record_file&) = delete;
 
-  /// Throws errc::transport when the line could not be written (a full disk).
+  /// Throws errc::transport if the line cannot be written (a full disk).
   void write(const json& record);
-  /// As write; what is written after it is left out, so that the end of a failed run is the end of its file.
+  /// As write(). Later records are dropped, so that the end of a failed run is the end of its file.
   void write_last(const json& record);
   /// Whether records go to standard output.
   [[nodiscard]] bool takes_standard_output() const noexcept { return name_ == "-"; }

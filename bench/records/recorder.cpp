@@ -29,8 +29,8 @@ json metrics_object(const std::vector<metric>& metrics) {
 
 }  // namespace
 
-recorder::recorder(std::string pattern_name, record_file& file, bool terminal_is_real)
-    : pattern_name_(std::move(pattern_name)), file_(file), on_terminal_(terminal_is_real && isatty(STDERR_FILENO) != 0) {}
+recorder::recorder(std::string pattern_name, record_file& file, bool show_progress)
+    : pattern_name_(std::move(pattern_name)), file_(file), on_terminal_(show_progress && isatty(STDERR_FILENO) != 0) {}
 
 recorder::~recorder() { clear_progress(); }
 
@@ -39,7 +39,7 @@ void recorder::visit(int round, int rounds, std::size_t position, std::size_t po
   const double now = monotonic_seconds();
   if (now - last_shown_ < seconds_between_progress) return;
   last_shown_ = now;
-  std::string line = round < 0 ? "making ready" : fmt::format("round {}/{}", round + 1, rounds);
+  std::string line = round < 0 ? "preparing" : fmt::format("round {}/{}", round + 1, rounds);
   line += fmt::format(", {}/{}: {} {}", position + 1, positions, pattern_name_, label(what));
   fmt::print(stderr, "\r\x1b[K{:.{}}", line, progress_width);
   std::fflush(stderr);

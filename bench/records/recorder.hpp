@@ -1,4 +1,4 @@
-// Writes what the walk tells as records, keeps what the table needs, and says on a terminal how far the walk is.
+// Listens to a sweep: writes samples and results as records, keeps the rows of the table, shows the progress on a terminal.
 #pragma once
 
 #include "harness/sweep.hpp"
@@ -10,13 +10,13 @@
 
 namespace longshore::bench {
 
-/// What the table shows of a variant.
+/// A row of the table.
 using table_row = std::variant<variant_result, skipped_variant>;
 
 class recorder final : public observer {
  public:
-  /// `terminal_is_real`: when false no progress is shown, whatever standard error seems to be.
-  recorder(std::string pattern_name, record_file& file, bool terminal_is_real);
+  /// `show_progress`: false suppresses the progress line. A true value shows it if standard error is a terminal.
+  recorder(std::string pattern_name, record_file& file, bool show_progress);
   ~recorder() override;
 
   void visit(int round, int rounds, std::size_t position, std::size_t positions, const variant& what) override;
@@ -25,7 +25,7 @@ class recorder final : public observer {
   void skipped(const skipped_variant& what) override;
 
   [[nodiscard]] const std::vector<table_row>& rows() const noexcept { return rows_; }
-  /// Takes the progress line off the terminal.
+  /// Removes the progress line from the terminal.
   void clear_progress();
 
  private:
@@ -37,7 +37,7 @@ class recorder final : public observer {
   double last_shown_ = 0;
 };
 
-/// The last record of a launch that came to its end.
+/// The last record of a complete launch.
 [[nodiscard]] json end_record(const sweep_outcome& outcome);
 /// The last record of a launch that failed.
 [[nodiscard]] json failed_record(const char* kind, const char* message);

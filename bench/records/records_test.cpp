@@ -64,7 +64,7 @@ TEST_F(RecordFile, holds_samples_and_results_as_documented) {
   told.result(sample_result("agp", 2));
   told.skipped({json{{"strategy", "auto"}}, "not yet"});
   file.write_last(end_record({1, 0, 1}));
-  file.write(json{{"record", "sample"}});  // a rank that does not know yet that another has ended the file
+  file.write(json{{"record", "sample"}});  // from a rank that does not know yet that the file has ended
   const auto found = lines();
   ASSERT_EQ(found.size(), 4U);
   EXPECT_EQ(found[0],
@@ -87,7 +87,7 @@ TEST_F(RecordFile, is_readable_after_every_line) {
   }
 }
 
-TEST_F(RecordFile, holds_whole_lines_also_when_the_disk_is_full) {
+TEST_F(RecordFile, holds_whole_lines_when_the_disk_is_full) {
   const rlimit small{100, 100};
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -103,7 +103,7 @@ TEST_F(RecordFile, holds_whole_lines_also_when_the_disk_is_full) {
   EXPECT_EQ(lines().size(), 1U);
 }
 
-TEST_F(RecordFile, that_cannot_be_opened_is_a_usage_error_and_none_writes_nothing) {
+TEST_F(RecordFile, that_cannot_be_opened_is_a_usage_error_and_without_a_name_nothing_is_written) {
   EXPECT_THROW(record_file{(folder_ / "missing" / "x").string()}, error);
   record_file none{std::nullopt};
   none.write(json{{"a", 1}});
@@ -138,7 +138,7 @@ TEST(Table, marks_the_best_right_result_of_each_group_in_the_order_of_the_comman
   EXPECT_EQ(lines[6], "skipped: not in this build (strategy=auto requests=100, and 1 more)");
 }
 
-TEST(Table, is_plain_without_colour_and_says_what_is_unverified) {
+TEST(Table, is_plain_without_colour_and_names_unverified_results) {
   auto unverified = sample_result("a", 1);
   unverified.verified.reset();
   unverified.warning = "too short";
@@ -150,7 +150,7 @@ TEST(Table, is_plain_without_colour_and_says_what_is_unverified) {
   EXPECT_NE(plain.find("warning: too short (strategy=a requests=100)"), std::string::npos);
 }
 
-TEST(Table, gives_figures_of_different_kinds_columns_of_their_own) {
+TEST(Table, has_a_column_for_each_kind_of_figure) {
   auto copy = sample_result("copy", 5), pingpong = sample_result("pingpong", 1);
   copy.what = json{{"kernel", "copy"}};
   pingpong.what = json{{"kernel", "pingpong"}};
@@ -162,7 +162,7 @@ TEST(Table, gives_figures_of_different_kinds_columns_of_their_own) {
   EXPECT_EQ(lines[2].substr(0, 46), "  pingpong         -          1.500          -");
 }
 
-TEST(Table, says_of_whom_a_figure_is) {
+TEST(Table, shows_whether_a_figure_is_per_node_or_per_rank) {
   auto one = sample_result("copy", 5);
   one.metrics = {per_node("bandwidth", 5, "GB/s"), per_rank("rank_bandwidth", 1, "GB/s"), {"all", 9, "GB/s"}};
   const auto lines = lines_of(table(std::vector<table_row>{one}, false));
@@ -170,7 +170,7 @@ TEST(Table, says_of_whom_a_figure_is) {
   EXPECT_NE(lines[1].find("  bandwidth GB/s per node  rank_bandwidth GB/s per rank  all GB/s  median"), std::string::npos);
 }
 
-TEST(Table, writes_numbers_that_people_read) {
+TEST(Table, rounds_numbers_for_people) {
   EXPECT_EQ(seconds_text(0), "0.00 ns");
   EXPECT_EQ(seconds_text(1.2345e-7), "123 ns");
   EXPECT_EQ(seconds_text(9.999e-5), "100.0 us");

@@ -16,11 +16,11 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// What a user may choose for a given problem; all other factors say what the problem is.
+// Factors that a user may choose for a given problem. All others define the problem.
 constexpr std::array choices{"strategy"sv, "mode"sv,       "algorithm"sv,    "exchange"sv,    "order"sv,
                              "tasks"sv,    "task_count"sv, "memory"sv,       "first_touch"sv, "hops"sv,
                              "grid"sv,     "placement"sv,  "distribution"sv, "buffer_items"sv};
-constexpr std::size_t most_columns = 3;  // of figures; the first one of a variant is always shown
+constexpr std::size_t most_columns = 3;  // of figures; the first figure of each variant is always shown
 
 bool is_choice(std::string_view factor) { return std::find(choices.begin(), choices.end(), factor) != choices.end(); }
 
@@ -29,7 +29,7 @@ std::string level_of(const variant& what, const std::string& factor) {
   return level == what.end() ? "-" : level_text(*level);
 }
 
-// The part of a variant by which variants are comparable.
+// The factors of a variant that define the problem: variants with the same ones are comparable.
 std::string problem(const variant& what) {
   json rest = json::object();
   for (const auto& [name, level] : what.items())
@@ -39,7 +39,7 @@ std::string problem(const variant& what) {
 
 bool better(const metric& a, const metric& b) { return a.higher_is_better ? a.value > b.value : a.value < b.value; }
 
-// The best row of each problem that has at least two to choose from; wrong results never win.
+// The best row of each problem with at least two rows. Wrong results never win.
 std::set<const variant_result*> winners(const std::vector<const variant_result*>& ran) {
   std::map<std::string, std::pair<const variant_result*, int>> best;
   for (const auto* row : ran) {
@@ -54,7 +54,7 @@ std::set<const variant_result*> winners(const std::vector<const variant_result*>
   return found;
 }
 
-// Factors that have more than one level among the rows, in their order; and "name=level" of the others.
+// Factors with more than one level among the rows, in their order; and "name=level" of the others.
 std::pair<std::vector<std::string>, std::string> split_factors(const std::vector<const variant_result*>& ran) {
   std::vector<std::string> names, varying;
   for (const auto* row : ran)
@@ -86,7 +86,7 @@ std::string heading(const metric& one) {
   return one.unit.empty() ? one.name : fmt::format("{} {}{}", one.name, one.unit, of);
 }
 
-// The figures that are shown, by heading: variants of one pattern may have different ones.
+// The shown figures, by heading: variants of one pattern may have different ones.
 std::vector<std::string> figure_columns(const std::vector<const variant_result*>& ran) {
   std::vector<std::string> columns;
   const auto show = [&](const metric& one) {
@@ -157,7 +157,7 @@ std::string table_of_measured(const std::vector<const variant_result*>& ran, boo
   return text;
 }
 
-// One line per reason, with how many variants it met and one of them.
+// One line per reason, with one of its variants and the number of further ones.
 std::string reasons(const std::vector<table_row>& rows) {
   std::vector<std::pair<std::string, std::vector<const variant*>>> found;
   const auto note = [&](const std::string& why, const variant& what) {

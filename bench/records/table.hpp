@@ -1,4 +1,4 @@
-// What a person reads at the end: a line per variant, the fastest of each group marked.
+// The table at the end of a launch: one line per variant, with a mark at the best of each group.
 #pragma once
 
 #include "records/recorder.hpp"
@@ -8,8 +8,7 @@
 
 namespace longshore::bench {
 
-/// A table of what was measured and what was not, then why. The order is that of the command line, not of the walk. Variants that
-/// differ only in what a user may choose (strategy, mode, ...) form a group; its winner is marked by the pattern's first metric.
+/// Lines of the measured variants, ordered as on the command line, then the reasons of skipped ones. Variants that differ only in a choice of the user (strategy, mode, ...) form a group; the one with the best first metric is marked.
 [[nodiscard]] std::string table(const std::vector<table_row>& rows, bool colour);
 
 /// Three significant digits with a unit: "1.25 ms".
