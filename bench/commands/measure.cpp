@@ -1,6 +1,7 @@
 #include "commands/measure.hpp"
 
 #include <longshore/core/delayed_notice.hpp>
+#include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/run.hpp>

@@ -1,11 +1,11 @@
-// From the gaps of messages of some sizes to the line that LogGP has for them.
+// Fits the gaps of the LogGP model to measured gaps between messages of some sizes.
 #pragma once
 
 #include <span>
 
 namespace longshore::bench {
 
-/// Seconds between messages of a size that follow each other as closely as they can.
+/// Smallest seconds between messages of one size.
 struct gap_of_size {
   double bytes, seconds;
 };
@@ -15,8 +15,7 @@ struct fitted_gap {
   double per_byte_seconds = 0;     ///< G
 };
 
-/// The line g + (bytes - 1) G that has the least squares relative to the seconds, so that short messages count as much as long
-/// ones. Gaps that are not above 0 were not measured; fewer than two sizes have no line, and then both are 0.
+/// Fits the line g + (bytes - 1) G by least squares of relative errors, so that short messages count as much as long ones. Ignores gaps of 0 or less, which were not measured. Both numbers are 0 for fewer than two sizes.
 [[nodiscard]] fitted_gap fit_gaps(std::span<const gap_of_size> gaps);
 
 }  // namespace longshore::bench

@@ -8,7 +8,7 @@
 namespace longshore::bench {
 namespace {
 
-TEST(GapFit, finds_the_line_that_gaps_lie_on) {
+TEST(GapFit, finds_the_line_through_exact_gaps) {
   const std::vector<gap_of_size> exact{{1, 2e-6}, {1001, 3e-6}, {100'001, 102e-6}, {64, 0}};
   const auto line = fit_gaps(exact);
   EXPECT_NEAR(line.per_message_seconds, 2e-6, 1e-15);
@@ -16,7 +16,7 @@ TEST(GapFit, finds_the_line_that_gaps_lie_on) {
 }
 
 TEST(GapFit, counts_short_messages_as_much_as_long_ones) {
-  // Twice the line for the longest: without weights it alone would decide, and g be far below 0.
+  // The longest gap is twice that of the line. Without weights it would dominate, and g would be far below 0.
   const std::vector<gap_of_size> bent{{1, 2e-6}, {1001, 3e-6}, {2001, 4e-6}, {1'000'001, 2004e-6}};
   const auto line = fit_gaps(bent);
   EXPECT_GT(line.per_message_seconds, 1e-6);

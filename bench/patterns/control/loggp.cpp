@@ -20,13 +20,13 @@
 namespace longshore::bench {
 namespace {
 
-constexpr int train = 16;  // messages that follow each other: n
+constexpr int train = 16;  // messages in a train: n
 constexpr std::array<std::size_t, 6> sizes{8, 64, 512, 4096, 16384, 65536};
 constexpr std::size_t shortest = sizes.front(), longest = sizes.back();
 
 struct chosen_pair {
   int first = 0, second = 0;
-  std::string level;  // the outermost level of the hardware at which they are apart
+  std::string level;  // the outermost level of the hardware that separates them
 };
 
 // Rank 0 and its partner.
@@ -56,13 +56,13 @@ chosen_pair choose_pair(team& ranks, const std::string& pair) {
   return pair == "near" ? near : far;
 }
 
-// One end of a pair of ranks: sends and receives messages of one size at a time.
+// One end of a pair of ranks. It sends and receives messages of one size at a time.
 class link {
  public:
   virtual ~link() = default;
   virtual void send(std::size_t bytes, const std::byte* from) = 0;
   virtual void finish() {}                                     // after the last message of a train
-  virtual void receive(std::size_t bytes, std::byte* to) = 0;  // waits for the oldest
+  virtual void receive(std::size_t bytes, std::byte* to) = 0;  // waits for the oldest message
   virtual void await_train(std::size_t bytes, std::byte* to, int count) {
     for (int i = 0; i < count; ++i) receive(bytes, to);
   }
@@ -98,7 +98,7 @@ class channel_link final : public link {
   std::unique_ptr<channel_set> channels_;
 };
 
-// Messages are put side by side into the peer's memory, then, when they are complete there, a word that says how many came.
+// Puts messages side by side into the memory of the peer, and after their completion a word with their number.
 class put_link final : public link {
  public:
   put_link(team& ranks, const chosen_pair& pair)
@@ -137,7 +137,7 @@ class put_link final : public link {
 class loggp_measurement final : public measurement {
  public:
   loggp_measurement(team& ranks, const std::string& over, const std::string& pair)
-      : team_(ranks), pair_(choose_pair(ranks, pair)), message_(longest), heard_(longest) {
+      : team_(ranks), pair_(choose_pair(ranks, pair)), message_(longest), answer_(longest) {
     for (std::size_t i = 0; i < longest; ++i) message_[i] = static_cast<std::byte>(mix_bits(i));
     if (over == "channel")
       link_ = std::make_unique<channel_link>(ranks, pair_);
@@ -152,31 +152,31 @@ class loggp_measurement final : public measurement {
       prtt(1, 0, bytes, single_[bytes]);
       prtt(train, 0, bytes, trains_[bytes]);
     }
-    // Apart by more than any gap of short messages: the sender's own cost is what is left of it.
+    // The pause is longer than any gap of short messages, so that the rest of the time is the cost of the sender.
     const double apart = single_.at(shortest).empty() ? 1e-5 : std::max(2e-6, 2 * undisturbed(single_.at(shortest)));
     prtt(train, apart, shortest, delayed_, &delays_);
     if (receives_) time_receiving();
   }
   [[nodiscard]] bool verify() override {
     if (team_.rank() != pair_.first && team_.rank() != pair_.second) return true;
-    // Both have heard the longest message; its first word is the number of the round, which prtt compares.
+    // Both ranks have received the longest message. Its first word is the number of the round, which prtt() compares.
     constexpr std::size_t rest = sizeof(rounds_);
-    return right_ && rounds_ > 0 && std::memcmp(heard_.data() + rest, message_.data() + rest, longest - rest) == 0;
+    return right_ && rounds_ > 0 && std::memcmp(answer_.data() + rest, message_.data() + rest, longest - rest) == 0;
   }
   [[nodiscard]] traffic moved() const override {
     if (team_.rank() != pair_.first && team_.rank() != pair_.second) return {};
-    const bool asks = team_.rank() == pair_.first;
+    const bool is_first = team_.rank() == pair_.first;
     traffic all;
     const auto count = [&](std::size_t messages, std::size_t bytes) {
       all.messages += messages;
       all.payload_bytes += messages * bytes;
     };
-    for (const std::size_t bytes : sizes) count(asks ? 1 + train : 2, bytes);
-    count(asks ? train : 1, shortest);                 // apart from each other
-    if (receives_) count(asks ? train : 1, shortest);  // to be received at once
+    for (const std::size_t bytes : sizes) count(is_first ? 1 + train : 2, bytes);
+    count(is_first ? train : 1, shortest);                 // with pauses
+    if (receives_) count(is_first ? train : 1, shortest);  // of time_receiving()
     all.wire_bytes = all.payload_bytes;
-    if (!receives_) all.wire_bytes += (2 * sizes.size() + 1) * sizeof(rounds_);  // the words behind puts
-    if (!team_.nodes().is_local(asks ? pair_.second : pair_.first)) all.offnode_bytes = all.wire_bytes;
+    if (!receives_) all.wire_bytes += (2 * sizes.size() + 1) * sizeof(rounds_);  // the words after puts
+    if (!team_.nodes().is_local(is_first ? pair_.second : pair_.first)) all.offnode_bytes = all.wire_bytes;
     return all;
   }
   [[nodiscard]] std::vector<metric> metrics(const summary&) override {
@@ -189,7 +189,7 @@ class loggp_measurement final : public measurement {
     const auto fitted = fit_gaps(gaps);
     const double send =
         std::max(0.0, (undisturbed(delayed_) - undisturbed(single_[shortest])) / (train - 1) - undisturbed(delays_));
-    // Where the sender's work goes on while the message is under way, the two overlap, and nothing may be left for the way.
+    // The work of the sender may overlap with the travel of the message. Then nothing remains for the latency.
     const double travel =
         std::max(0.0, undisturbed(single_[shortest]) / 2 - send - receive - (shortest - 1) * fitted.per_byte_seconds);
     figures = {{"latency_us", 1e6 * travel, "us", false},
@@ -203,10 +203,10 @@ class loggp_measurement final : public measurement {
   [[nodiscard]] json facts() override { return {{"pair", {{"ranks", {pair_.first, pair_.second}}, {"apart_in", pair_.level}}}}; }
 
  private:
-  // What it takes when nothing disturbs: of times that others can only lengthen, the lowest tenth.
+  // The lowest tenth of the times, because disturbances only lengthen them.
   static double undisturbed(const std::vector<double>& seconds) { return seconds.empty() ? 0 : quantile(seconds, 0.1); }
 
-  // `count` messages there, one back. Rank 0 adds the seconds, and the mean of the pauses between its messages as they came out.
+  // `count` messages, one answer. Rank 0 keeps the seconds, and the mean of the actual pauses between its messages.
   void prtt(int count, double apart_seconds, std::size_t bytes, std::vector<double>& seconds,
             std::vector<double>* pauses = nullptr) {
     ++rounds_;
@@ -224,33 +224,33 @@ class loggp_measurement final : public measurement {
         link_->send(bytes, message_.data());
       }
       link_->finish();
-      link_->receive(bytes, heard_.data());
+      link_->receive(bytes, answer_.data());
       keep(seconds, team_.now() - start);
       if (pauses != nullptr) keep(*pauses, paused / (count - 1));
     } else {
-      link_->await_train(bytes, heard_.data(), count);
-      link_->send(bytes, heard_.data());
+      link_->await_train(bytes, answer_.data(), count);
+      link_->send(bytes, answer_.data());
       link_->finish();
     }
-    std::int64_t told = 0;
-    std::memcpy(&told, heard_.data(), sizeof(told));
-    right_ = right_ && told == rounds_;
+    std::int64_t round = 0;
+    std::memcpy(&round, answer_.data(), sizeof(round));
+    right_ = right_ && round == rounds_;
   }
 
-  // What taking a message costs that is there already: all of a train have been sent when the word arrives that they have.
+  // The cost of receiving messages that have arrived: the receiver waits after the first message of a train until all are there.
   void time_receiving() {
     if (team_.rank() == pair_.first) {
       for (int i = 0; i < train; ++i) link_->send(shortest, message_.data());
-      link_->receive(shortest, heard_.data());  // before the next train begins
+      link_->receive(shortest, answer_.data());  // before the next train begins
       return;
     }
-    link_->receive(shortest, heard_.data());
+    link_->receive(shortest, answer_.data());
     const double until = team_.now() + settle_seconds;
     while (team_.now() < until) team_.attend();
     const double start = team_.now();
-    for (int i = 1; i < train; ++i) link_->receive(shortest, heard_.data());
+    for (int i = 1; i < train; ++i) link_->receive(shortest, answer_.data());
     keep(receiving_, (team_.now() - start) / (train - 1));
-    link_->send(shortest, heard_.data());
+    link_->send(shortest, answer_.data());
   }
 
   static void keep(std::vector<double>& seconds, double one) {
@@ -262,7 +262,7 @@ class loggp_measurement final : public measurement {
 
   team& team_;
   chosen_pair pair_;
-  std::vector<std::byte> message_, heard_;
+  std::vector<std::byte> message_, answer_;
   std::unique_ptr<link> link_;
   bool receives_ = false, right_ = true;
   std::int64_t rounds_ = 0;

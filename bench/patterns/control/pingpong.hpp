@@ -1,25 +1,27 @@
-// A message from rank 0 to the last rank and back, whatever carries it. The other ranks do nothing.
-//
-// What is done to a message is the same on every way: all of it is written where it is built (a slot of a channel; the source of a put) and
-// all of it is read where it arrives (the same slot, or that of the other end; the destination of a put), once.
+// A message from rank 0 to the last rank and back, over any transfer. The other ranks do nothing.
+// Every transfer does the same work: the sender writes the whole message once where it is built (a slot of a channel, the source of a put), and the receiver reads it once where it arrives (a slot, the destination of a put).
 #pragma once
 
-#include "harness/pattern.hpp"
+#include "harness/measurement.hpp"
 
 #include <longshore/core/random.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace longshore::bench {
 
-constexpr std::size_t pingpong_bytes = 8;  ///< the least: a count
+constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message: a count
 
-/// `Way` is made of (team, peer, bytes, whether this rank takes part); all ranks make one. way.begin() is where the next message is built, and
-/// way.send(bytes) gives it away; way.receive() waits for one and says where it lies until way.done(). Way::head_bytes: what goes with a message.
-template <class Way>
+/// All ranks construct a `Transfer` of (team, peer, bytes, whether this rank takes part). begin() returns the memory for the next
+/// message, and send(bytes) sends it. receive() waits for a message and returns it; it is valid until done(). Every message carries
+/// Transfer::head_bytes in addition.
+template <class Transfer>
 class pingpong final : public measurement {
  public:
   pingpong(team& ranks, std::size_t bytes)
@@ -28,7 +30,7 @@ class pingpong final : public measurement {
         peer_(ranks.rank() == 0 ? last_ : 0),
         outgoing_(bytes),
         incoming_(bytes),
-        way_(ranks, peer_, bytes, takes_part()) {
+        transfer_(ranks, peer_, bytes, takes_part()) {
     for (std::size_t i = 0; i < bytes; ++i) outgoing_[i] = static_cast<std::byte>(mix_bits(i));  // the same on both ranks
   }
 
@@ -38,9 +40,9 @@ class pingpong final : public measurement {
       send(++count_);
       right_ = receive() == ~count_ && right_;
     } else {
-      const std::uint64_t question = receive();
-      right_ = question == ++count_ && right_;
-      send(~question);
+      const std::uint64_t count = receive();
+      right_ = count == ++count_ && right_;
+      send(~count);
     }
   }
   [[nodiscard]] bool verify() override {
@@ -50,7 +52,7 @@ class pingpong final : public measurement {
   }
   [[nodiscard]] traffic moved() const override {
     if (!takes_part()) return {};
-    const std::size_t wire_bytes = outgoing_.size() + Way::head_bytes;
+    const std::size_t wire_bytes = outgoing_.size() + Transfer::head_bytes;
     return {.messages = 1,
             .payload_bytes = outgoing_.size(),
             .wire_bytes = wire_bytes,
@@ -63,17 +65,17 @@ class pingpong final : public measurement {
  private:
   [[nodiscard]] bool takes_part() const { return team_.rank() == 0 || team_.rank() == last_; }
 
-  // Every byte is written and read, also where both ranks share the memory of a message. The first ones are the count.
+  // Writes and reads every byte, also if both ranks share the memory of a message. The first bytes are the count.
   void send(std::uint64_t value) {
     std::memcpy(outgoing_.data(), &value, sizeof value);
-    std::memcpy(way_.begin(), outgoing_.data(), outgoing_.size());
-    way_.send(outgoing_.size());
+    std::memcpy(transfer_.begin(), outgoing_.data(), outgoing_.size());
+    transfer_.send(outgoing_.size());
   }
   std::uint64_t receive() {
-    const std::span<const std::byte> message = way_.receive();
+    const std::span<const std::byte> message = transfer_.receive();
     right_ = message.size() == incoming_.size() && right_;
     std::memcpy(incoming_.data(), message.data(), std::min(message.size(), incoming_.size()));
-    way_.done();
+    transfer_.done();
     std::uint64_t value = 0;
     std::memcpy(&value, incoming_.data(), sizeof value);
     return value;
@@ -82,9 +84,12 @@ class pingpong final : public measurement {
   team& team_;
   int last_, peer_;
   std::vector<std::byte> outgoing_, incoming_;
-  Way way_;
+  Transfer transfer_;
   std::uint64_t count_ = 0;
   bool right_ = true;
 };
+
+/// Collective. Between rank 0 and the last rank, over a channel.
+[[nodiscard]] std::unique_ptr<measurement> make_channel_pingpong(team& ranks, std::size_t bytes);
 
 }  // namespace longshore::bench

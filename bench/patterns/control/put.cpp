@@ -12,7 +12,7 @@
 namespace longshore::bench {
 namespace {
 
-constexpr std::size_t train_bytes = std::size_t{1} << 22;  // puts follow each other until so much was put
+constexpr std::size_t train_bytes = std::size_t{1} << 22;  // bytes of a train of puts
 constexpr std::size_t longest_train = 1000;
 
 int partner_of(const team& ranks, const std::string& pair) {
@@ -27,7 +27,7 @@ int partner_of(const team& ranks, const std::string& pair) {
   fail(errc::unsupported, "rank 0 is alone on its node: no other is near");
 }
 
-// What differs is in derived classes: put_train() on rank 0, and where the target finds the bytes.
+// Derived classes define put_train() on rank 0, and where the target finds the bytes.
 class put_measurement : public measurement {
  public:
   put_measurement(team& ranks, const std::string& pair, std::size_t bytes)
@@ -36,7 +36,7 @@ class put_measurement : public measurement {
     std::vector<channel_end> to, from;
     if (ranks.rank() == 0) to.push_back({partner_, sizeof(std::uint64_t)});
     if (ranks.rank() == partner_) from.push_back({0, sizeof(std::uint64_t)});
-    told_ = ranks.open_channels(to, from, 2);
+    done_ = ranks.open_channels(to, from, 2);
   }
 
   void run() override {
@@ -44,13 +44,13 @@ class put_measurement : public measurement {
     if (team_.rank() == 0) {
       fill(from_);
       put_train();
-      for (waiter wait(team_, "a free slot after puts", partner_); told_->sender(0).reserve() == nullptr; wait.pause()) {
+      for (waiter wait(team_, "a free slot after puts", partner_); done_->sender(0).reserve() == nullptr; wait.pause()) {
       }
-      told_->sender(0).commit(0);
+      done_->sender(0).commit(0);
     } else if (team_.rank() == partner_) {
-      for (waiter wait(team_, "the end of puts", 0); !told_->receiver(0).front(); wait.pause()) {
+      for (waiter wait(team_, "the end of puts", 0); !done_->receiver(0).front(); wait.pause()) {
       }
-      told_->receiver(0).release();
+      done_->receiver(0).release();
     }
   }
   [[nodiscard]] bool verify() override {
@@ -84,14 +84,14 @@ class put_measurement : public measurement {
   int train_ = 1;
 
  private:
-  // Different in each train, at its ends: writing all of it would be part of the time.
+  // Each train has other bytes at both ends of a put. Writing all bytes would add to the time.
   void fill(std::vector<std::byte>& bytes) const {
     const std::uint64_t number = mix_bits(static_cast<std::uint64_t>(count_));
     std::memcpy(bytes.data(), &number, sizeof number);
     std::memcpy(bytes.data() + bytes.size() - sizeof number, &number, sizeof number);
   }
 
-  std::unique_ptr<channel_set> told_;
+  std::unique_ptr<channel_set> done_;
   long count_ = 0;
 };
 
@@ -122,12 +122,12 @@ class raw_put final : public put_measurement {
   std::unique_ptr<raw_calls> calls_;
 };
 
-// A ping-pong of the library's own calls.
-class raw_way {
+// Messages by calls of the library.
+class raw_transfer {
  public:
   static constexpr std::size_t head_bytes = sizeof(std::uint64_t);  // the flag
 
-  raw_way(team& ranks, int peer, std::size_t bytes, bool)
+  raw_transfer(team& ranks, int peer, std::size_t bytes, bool)
       : team_(ranks), peer_(peer), bytes_(bytes), calls_(raw_calls_of(ranks, bytes)) {}
   [[nodiscard]] std::byte* begin() { return calls_->source(); }
   void send(std::size_t bytes) { calls_->send(peer_, bytes, ++sent_); }
@@ -155,7 +155,7 @@ std::unique_ptr<measurement> make_put(team& ranks, const std::string& over, cons
 }
 
 std::unique_ptr<measurement> make_raw_pingpong(team& ranks, std::size_t bytes) {
-  return std::make_unique<pingpong<raw_way>>(ranks, bytes);
+  return std::make_unique<pingpong<raw_transfer>>(ranks, bytes);
 }
 
 }  // namespace longshore::bench

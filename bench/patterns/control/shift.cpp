@@ -16,18 +16,42 @@
 namespace longshore::bench {
 namespace {
 
-// Every rank sends one message to the next one and receives one. Before each, outside its time, memory is brought to the state in
-// which an exchange within a program meets it: what came in was read and overwritten by its receiver, then the rest of what a sort has at
-// work was used, and what goes out was just stored, as putting keys in order stores them. A
-// message that is sent again and again as it is stays in caches, and costs a fraction; and into lines that the receiver only read it
-// costs twice as much as into those that he wrote.
+// Why ranks cannot all send to a rank of their own node ("near"), or of another ("remote"), one to one; or nothing.
+std::optional<std::string> why_no_peers(const std::string& pair, const node_map& nodes) {
+  if (pair == "self") return std::nullopt;
+  if (pair == "remote") {
+    if (nodes.node_count() < 2) return "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
+  } else if (nodes.largest_node() < 2) {
+    return "each rank is alone on its node: no other is near";
+  }
+  // A one-to-one assignment needs nodes of equal size.
+  const int nodes_of_equal_size = nodes.node_count() * nodes.largest_node();
+  const int ranks = nodes.rank_count();
+  if (nodes_of_equal_size != ranks) return "the nodes have different numbers of ranks";
+  return std::nullopt;
+}
+
+// The rank to which this one sends when all send at once: the next one of its node, or the one in its place on the next node. A
+// permutation. REQUIRES: why_no_peers returns nothing.
+int shift_target(const std::string& pair, const node_map& nodes, int rank) {
+  if (pair == "self") return rank;
+  const int index = nodes.local_index(rank), node = nodes.node_of(rank);
+  const bool remote = pair == "remote";
+  const int wanted_node = remote ? (node + 1) % nodes.node_count() : node;
+  const int wanted_index = remote ? index : (index + 1) % nodes.largest_node();
+  for (int other = 0; other < nodes.rank_count(); ++other)
+    if (nodes.node_of(other) == wanted_node && nodes.local_index(other) == wanted_index) return other;
+  return rank;
+}
+
+// Every rank sends one message to the next one and receives one. Before each message, outside its time, memory gets the state that it has before an exchange in a program: the receiver has read and overwritten the incoming buffer, then used the other memory of a sort, and the sender has just stored the outgoing message. A message that is sent repeatedly without changes stays in caches and costs a fraction. A message into cache lines that the receiver has only read costs twice as much as into lines that it wrote.
 class shift_measurement : public measurement {
  public:
   shift_measurement(team& ranks, const std::string& pair, std::size_t bytes)
       : team_(ranks),
         words_((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)),
         bytes_(bytes),
-        outgoing_(room(), true),
+        outgoing_(buffer_bytes(), true),
         elsewhere_(used_elsewhere(), true) {
     if (const auto why = why_no_peers(pair, ranks.nodes())) fail(errc::unsupported, "{}", *why);
     target_ = shift_target(pair, ranks.nodes(), ranks.rank());
@@ -39,7 +63,7 @@ class shift_measurement : public measurement {
     }
   }
 
-  void reset() override { sum_seconds_ = sum_until_met_ = 0, count_ = 0; }
+  void reset() override { sum_seconds_ = sum_until_barrier_ = 0, count_ = 0; }
   void run() override {
     use_memory();
     begin();
@@ -47,15 +71,15 @@ class shift_measurement : public measurement {
     const double start = team_.now();
     send();
     const double stop = team_.now();
-    team_.barrier();  // nobody uses its memory before all have theirs
-    const double met = team_.now();
+    team_.barrier();  // no rank uses its memory before all messages have arrived
+    const double all_done = team_.now();
     sum_seconds_ += std::max(0.0, stop - start - clock_seconds_);
-    sum_until_met_ += met - start - 2 * clock_seconds_;
+    sum_until_barrier_ += all_done - start - 2 * clock_seconds_;
     ++count_;
   }
   [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
     const double each = count_ > 0 ? 1 / static_cast<double>(count_) : 0;
-    return {{"shift", each * sum_seconds_}, {"until_met", each * sum_until_met_}};
+    return {{"shift", each * sum_seconds_}, {"until_met", each * sum_until_barrier_}};
   }
   [[nodiscard]] bool verify() override {
     const auto* came = reinterpret_cast<const std::uint64_t*>(incoming());
@@ -77,9 +101,9 @@ class shift_measurement : public measurement {
 
  protected:
   [[nodiscard]] virtual std::byte* incoming() = 0;
-  virtual void begin() {}  // before the time
+  virtual void begin() {}  // outside the time
   virtual void send() = 0;
-  [[nodiscard]] std::size_t room() const noexcept { return words_ * sizeof(std::uint64_t); }
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return words_ * sizeof(std::uint64_t); }
   [[nodiscard]] const std::byte* outgoing() const noexcept { return outgoing_.data(); }
 
   team& team_;
@@ -90,15 +114,15 @@ class shift_measurement : public measurement {
   static constexpr int clock_readings = 200;
   static constexpr std::size_t enough_bytes = std::size_t{128} << 20;  // beyond any cache of a core
 
-  // Another message each time, in every byte, so that no part of an old one passes for it.
+  // Every message differs in every word, so that no part of an old one is right.
   [[nodiscard]] std::uint64_t word(int rank, std::size_t i) const noexcept {
     return mix_bits((static_cast<std::uint64_t>(rank) << 48) + (round_ << 32) + i);
   }
 
-  // An exchange of such blocks among all ranks has three times as many of them at work: as given, as they go out, as they came in.
+  // An exchange of such blocks among all ranks uses three buffers of all blocks: input, outgoing and incoming.
   [[nodiscard]] std::size_t used_elsewhere() const noexcept {
     const std::size_t blocks = 3 * static_cast<std::size_t>(team_.size()) - 2;
-    return std::clamp(blocks * room(), 2 * room(), std::max(2 * room(), enough_bytes));
+    return std::clamp(blocks * buffer_bytes(), 2 * buffer_bytes(), std::max(2 * buffer_bytes(), enough_bytes));
   }
 
   void use_memory() {
@@ -119,15 +143,15 @@ class shift_measurement : public measurement {
 
   pages outgoing_, elsewhere_;
   std::uint64_t round_ = 0;
-  double clock_seconds_ = 1, sum_seconds_ = 0, sum_until_met_ = 0;
+  double clock_seconds_ = 1, sum_seconds_ = 0, sum_until_barrier_ = 0;
   long count_ = 0;
 };
 
-// A put into the segment of the target, complete there; "copy" is the same into the rank's own part.
+// A put into the segment of the target, until it is complete there.
 class put_shift final : public shift_measurement {
  public:
   put_shift(team& ranks, const std::string& pair, std::size_t bytes)
-      : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(room())) {}
+      : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(buffer_bytes())) {}
 
  private:
   [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
@@ -140,7 +164,7 @@ class put_shift final : public shift_measurement {
 
 class copy_shift final : public shift_measurement {
  public:
-  copy_shift(team& ranks, std::size_t bytes) : shift_measurement(ranks, "self", bytes), memory_(ranks.allocate(room())) {}
+  copy_shift(team& ranks, std::size_t bytes) : shift_measurement(ranks, "self", bytes), memory_(ranks.allocate(buffer_bytes())) {}
 
  private:
   [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
@@ -148,11 +172,11 @@ class copy_shift final : public shift_measurement {
   std::unique_ptr<segment> memory_;
 };
 
-// Through a channel, in pieces as exchanges have them; until this rank has sent its message and has its own.
+// Through a channel, in pieces of the size that exchanges use, until this rank has sent one message and received one.
 class channel_shift final : public shift_measurement {
  public:
   channel_shift(team& ranks, const std::string& pair, std::size_t bytes)
-      : shift_measurement(ranks, pair, bytes), received_(room(), true) {
+      : shift_measurement(ranks, pair, bytes), received_(buffer_bytes(), true) {
     const std::vector<channel_end> to{{target_, std::min(bytes, slot_bytes)}}, from{{source_, std::min(bytes, slot_bytes)}};
     channels_ = ranks.open_channels(to, from, slots);
   }
@@ -198,14 +222,14 @@ class channel_shift final : public shift_measurement {
   std::unique_ptr<channel_set> channels_;
 };
 
-// The collective call with nothing for all ranks but one: its time has what the call costs by itself, too.
+// The collective call, with an empty block for all ranks but one: its time includes the cost of the call itself.
 class alltoallv_shift final : public shift_measurement {
  public:
   alltoallv_shift(team& ranks, const std::string& pair, std::size_t bytes)
-      : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(room())) {
+      : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(buffer_bytes())) {
     to_.assign(static_cast<std::size_t>(ranks.size()), 0);
     from_ = to_;
-    // Whole words: counts of bytes would be more than the call takes.
+    // Whole words: counts of bytes would exceed the range of the call.
     to_[static_cast<std::size_t>(target_)] = from_[static_cast<std::size_t>(source_)] = words_;
   }
 
@@ -216,40 +240,40 @@ class alltoallv_shift final : public shift_measurement {
   std::unique_ptr<segment> memory_;
 };
 
-// MPI's one-sided calls, as a bucket exchange makes them: the exchange of one block per rank, with its claims and its barrier.
+// MPI's one-sided calls as in a bucket exchange: one block per rank, with the reservation of memory and the barrier.
 class rma_shift final : public shift_measurement {
  public:
   rma_shift(team& ranks, const std::string& pair, std::size_t bytes)
       : shift_measurement(ranks, pair, bytes),
         counts_(ranks.size()),
-        way_(bucketing::make_exchange(ranks, {.strategy = exchange_strategy::rma}, sizeof(std::uint64_t))) {
+        exchange_(bucketing::make_exchange(ranks, {.strategy = exchange_strategy::rma}, sizeof(std::uint64_t))) {
     counts_.outgoing[static_cast<std::size_t>(target_)] = counts_.incoming[static_cast<std::size_t>(source_)] = words_;
     counts_.received = counts_.most_received = words_;
-    way_->prepare(counts_);
+    exchange_->prepare(counts_);
   }
 
  private:
-  [[nodiscard]] std::byte* incoming() override { return way_->incoming(); }
-  void begin() override { way_->prepare(counts_); }
-  void send() override { way_->run(outgoing(), nullptr); }
+  [[nodiscard]] std::byte* incoming() override { return exchange_->incoming(); }
+  void begin() override { exchange_->prepare(counts_); }
+  void send() override { exchange_->run(outgoing(), nullptr); }
   bucketing::block_counts counts_;
-  std::unique_ptr<bucketing::exchange> way_;
+  std::unique_ptr<bucketing::exchange> exchange_;
 };
 
 class barrier_measurement final : public measurement {
  public:
-  explicit barrier_measurement(team& ranks) : team_(ranks), told_(ranks.allocate(sizeof(round_))) {}
+  explicit barrier_measurement(team& ranks) : team_(ranks), token_(ranks.allocate(sizeof(round_))) {}
   void run() override { team_.barrier(); }
-  // What the rank before wrote before the barrier is there after it.
+  // After the barrier, the number of the previous rank has arrived.
   [[nodiscard]] bool verify() override {
     ++round_;
-    told_->put((team_.rank() + 1) % team_.size(), 0, &round_, sizeof(round_));
-    told_->quiet();
+    token_->put((team_.rank() + 1) % team_.size(), 0, &round_, sizeof(round_));
+    token_->quiet();
     team_.barrier();
-    std::int64_t heard = 0;
-    std::memcpy(&heard, told_->local(), sizeof(heard));
+    std::int64_t received = 0;
+    std::memcpy(&received, token_->local(), sizeof(received));
     team_.barrier();
-    return heard == round_;
+    return received == round_;
   }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     return {{"barrier_us", 1e6 * seconds.median, "us", false}};
@@ -257,7 +281,7 @@ class barrier_measurement final : public measurement {
 
  private:
   team& team_;
-  std::unique_ptr<segment> told_;
+  std::unique_ptr<segment> token_;
   std::int64_t round_ = 0;
 };
 
@@ -298,31 +322,6 @@ class fetch_add_measurement final : public measurement {
 };
 
 }  // namespace
-
-std::optional<std::string> why_no_peers(const std::string& pair, const node_map& nodes) {
-  if (pair == "self") return std::nullopt;
-  if (pair == "remote") {
-    if (nodes.node_count() < 2) return "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
-  } else if (nodes.largest_node() < 2) {
-    return "each rank is alone on its node: no other is local";
-  }
-  // One to one takes nodes of equal size.
-  const int nodes_of_equal_size = nodes.node_count() * nodes.largest_node();
-  const int ranks = nodes.rank_count();
-  if (nodes_of_equal_size != ranks) return "the nodes have different numbers of ranks";
-  return std::nullopt;
-}
-
-int shift_target(const std::string& pair, const node_map& nodes, int rank) {
-  if (pair == "self") return rank;
-  const int index = nodes.local_index(rank), node = nodes.node_of(rank);
-  const bool remote = pair == "remote";
-  const int wanted_node = remote ? (node + 1) % nodes.node_count() : node;
-  const int wanted_index = remote ? index : (index + 1) % nodes.largest_node();
-  for (int other = 0; other < nodes.rank_count(); ++other)
-    if (nodes.node_of(other) == wanted_node && nodes.local_index(other) == wanted_index) return other;
-  return rank;
-}
 
 std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over, const std::string& pair, std::size_t bytes) {
   if (over == "copy") return std::make_unique<copy_shift>(ranks, bytes);

@@ -8,7 +8,7 @@ namespace {
 
 json or_null(std::optional<double> value) { return value ? json(*value) : json(nullptr); }
 
-// Numbers of all ranks for one operation.
+// Sums over all ranks, per operation.
 json hops_of(team& ranks, const char* direction, const engine_report& mine, double operations) {
   json hops = json::array();
   for (std::size_t h = 0; h < mine.hops.size(); ++h) {

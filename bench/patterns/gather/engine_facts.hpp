@@ -1,4 +1,4 @@
-// What aggregation engines did in the timed repetitions of one variant, of all ranks: member `engine` of a result's record.
+// Counts of the aggregation engines in the timed repetitions of one variant: member `engine` of a result's record.
 #pragma once
 
 #include "harness/measurement.hpp"
@@ -7,14 +7,14 @@
 
 namespace longshore::bench {
 
-/// One rank's share; facts() puts those of all ranks together.
+/// The counts of one rank; facts() combines all ranks.
 class engine_facts {
  public:
-  /// Before each repetition, timed or not: what was counted until then.
+  /// Before each repetition, timed or not: `now` are the counts so far.
   void begin(exchange_report now) { before_ = std::move(now); }
-  /// After a timed one, of so many operations.
+  /// After a timed repetition of `iterations` operations.
   void end(const exchange_report& now, const repetition& seconds, long iterations);
-  /// Collective. See docs/records.md; without `engine` where nothing was aggregated.
+  /// Collective. See docs/records.md. Without `engine` if nothing was aggregated.
   [[nodiscard]] json facts(team& ranks);
 
  private:

@@ -1,4 +1,4 @@
-// Pattern gather: random elements of a distributed table are read, written or counted up.
+// Pattern gather: reads, writes or updates random elements of a distributed table.
 #include "patterns/gather/gather_measurements.hpp"
 #include "patterns/patterns.hpp"
 
@@ -17,7 +17,7 @@ std::vector<factor> factors() {
       {.name = "operation",
        .allowed = {"gather", "scatter", "histogram"},
        .defaults = {"gather"},
-       .help = "what is done with the elements: read, written, raised"},
+       .help = "gather reads the elements, scatter writes them, histogram increments them"},
       {.name = "strategy",
        .allowed = strategy_names(),
        .defaults = {"auto"},
@@ -31,27 +31,27 @@ std::vector<factor> factors() {
       {.name = "block-items",
        .type = integer,
        .defaults = {},
-       .help = "elements per block of distribution block-cyclic (64 when not given)",
+       .help = "elements per block of distribution block-cyclic (default: 64)",
        .low = 1,
        .high = 1L << 40},
       {.name = "index-pattern",
        .allowed = {"uniform", "zipf"},
        .defaults = {},
-       .help = "how often elements are met: equally (when not given), or the k-th 1/k times"},
+       .help = "frequency of elements: equal (default), or zipf: the k-th 1/k times as often as the first"},
       {.name = "combine",
        .allowed = {"no", "yes"},
        .defaults = {},
-       .help = "whether what a buffer holds twice for one element is combined before it leaves (no when not given)"},
+       .help = "combines requests of one buffer for the same element before they are sent (default: no)"},
       {.name = "buffer-items",
        .type = integer,
        .defaults = {"1024"},
-       .help = "per destination, of strategies that aggregate",
+       .help = "per destination, for aggregating strategies",
        .low = 1,
        .high = 1L << 24},
       {.name = "hops",
        .type = integer,
        .defaults = {},
-       .help = "of strategy conveyor (2 for more than 128 ranks on nodes of several, else 1, when not given)",
+       .help = "of strategy conveyor (default: 2 for more than 128 ranks on nodes of several, else 1)",
        .low = 1,
        .high = 3},
   };
@@ -84,7 +84,7 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what, const launch
   return make_with<cyclic>(ranks, what, facts);
 }
 
-// The table, what update has of all elements beside it, and a buffer each way per peer in up to four slots.
+// The table, the copies of elements that update keeps, and a buffer in each direction per peer in up to four slots.
 std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
   constexpr std::size_t item_bytes = 32, slots = 8;
   const auto peers = static_cast<std::size_t>(ranks);
@@ -92,10 +92,10 @@ std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
   return what.at("table").get<std::size_t>() * sizeof(std::int64_t) * (1 + peers) + peers * slots * buffer_items * item_bytes;
 }
 
-// Takes out what the strategy does not look at.
+// Removes factors without effect on the strategy.
 void settle(variant& what) {
   const auto strategy = gather_strategy_of(what.at("strategy").get<std::string>());
-  if (!aggregates(strategy) || strategy == gather_strategy::automatic) what.erase("buffer_items");  // auto chooses it
+  if (!aggregates(strategy) || strategy == gather_strategy::automatic) what.erase("buffer_items");  // auto chooses them
   if (!aggregates(strategy)) what.erase("combine");
   if (what.at("distribution") != "block-cyclic") what.erase("block_items");
   if (strategy != gather_strategy::conveyor) what.erase("hops");

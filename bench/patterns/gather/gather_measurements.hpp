@@ -1,5 +1,4 @@
-// The operations of pattern gather made ready, run and verified, as bale's index-gather and histogram have them: 64-bit elements,
-// random indices, and values from which a mistake can be told.
+// The operations of pattern gather, as in bale's index-gather and histogram: 64-bit elements, random indices, and values that show every mistake.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -22,11 +21,10 @@
 
 namespace longshore::bench {
 
-// Elements between those that are wiped before a repetition: some of every page, so that nothing old passes for new, and few, so
-// that the caches stay as they were.
+// Every so many elements, one is wiped before a repetition: some of every page, so that old results are found, but few, so that the caches keep their state.
 inline constexpr std::size_t wiped_stride = 509;
 
-/// The indices of any rank, made again by whoever wants to check: the same for the same seed.
+/// The indices of any rank. Equal seeds give equal indices, so that every rank can verify.
 class index_source {
  public:
   index_source(std::uint64_t seed, int rank, std::uint64_t elements, bool zipf)
@@ -36,19 +34,19 @@ class index_source {
 
   std::int64_t operator()() {
     if (log_elements_ <= 0) return static_cast<std::int64_t>(random_.below(elements_));
-    // Zipf's law of exponent 1: the k-th element is met 1/k as often as the first. Which is the k-th: spread over the table.
+    // Zipf's law of exponent 1: the k-th element is met 1/k as often as the first. The k-th elements are scattered over the table.
     const auto k = static_cast<std::uint64_t>(std::exp(random_.uniform() * log_elements_)) - 1;
-    return static_cast<std::int64_t>(k * spread % elements_);
+    return static_cast<std::int64_t>(k * multiplier % elements_);
   }
 
  private:
-  static constexpr std::uint64_t spread = 2'654'435'761;  // a prime; times 2^32 elements it still fits
+  static constexpr std::uint64_t multiplier = 2'654'435'761;  // a prime; times 2^32 elements it still fits
   random_stream random_;
   std::uint64_t elements_;
   double log_elements_;
 };
 
-/// What all operations have: a table, and indices into it.
+/// The common part of all operations: a table, and indices into it.
 template <class Distribution>
 class table_measurement : public measurement {
  public:
@@ -63,9 +61,9 @@ class table_measurement : public measurement {
     for (auto& index : indices()) index = next();
   }
 
-  void reset() override { account_.begin(what_happened()); }
-  void timed(const repetition& seconds, long iterations) override { account_.end(what_happened(), seconds, iterations); }
-  [[nodiscard]] json facts() override { return account_.facts(team_); }
+  void reset() override { engine_.begin(what_happened()); }
+  void timed(const repetition& seconds, long iterations) override { engine_.end(what_happened(), seconds, iterations); }
+  [[nodiscard]] json facts() override { return engine_.facts(team_); }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     const double node_bytes = static_cast<double>(requests_ * bytes_per_request()) * team_.size() / team_.nodes().node_count();
     return {per_node("injection_bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"),
@@ -114,8 +112,7 @@ class table_measurement : public measurement {
       fail(errc::out_of_memory, "a table of {} elements per rank is more than any memory holds", per_rank);
     return per_rank * static_cast<std::uint64_t>(ranks.size());
   }
-  // Indices and values of all ranks of the machine together, before any of them is written: the kernel hands out more than
-  // there is.
+  // Checks the indices and values of all ranks of the machine together before writing any: the kernel allocates more memory than there is.
   static std::size_t checked_bytes(team& ranks, std::size_t requests, std::size_t arrays) {
     const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
     const auto available = static_cast<std::size_t>(ranks.allreduce_value(
@@ -129,10 +126,10 @@ class table_measurement : public measurement {
   std::uint64_t seed_;
   bool zipf_;
   pages indices_memory_;
-  engine_facts account_;
+  engine_facts engine_;
 };
 
-/// The value of element i is -(i + 1): every answer can be checked.
+/// The value of element i is -(i + 1), so that every answer can be verified.
 template <class Distribution>
 class gather_measurement final : public table_measurement<Distribution> {
   using base = table_measurement<Distribution>;
@@ -167,7 +164,7 @@ class gather_measurement final : public table_measurement<Distribution> {
 
  private:
   static constexpr std::int64_t value_of(std::int64_t index) { return -(index + 1); }
-  static constexpr std::int64_t no_value = 1;                                                        // never one of the table
+  static constexpr std::int64_t no_value = 1;                                                        // not in the table
   [[nodiscard]] std::size_t bytes_per_request() const override { return 2 * sizeof(std::int64_t); }  // index there, value back
   [[nodiscard]] std::span<std::int64_t> answers() const { return integers(answers_memory_, requests_); }
 
@@ -176,7 +173,7 @@ class gather_measurement final : public table_measurement<Distribution> {
   std::size_t wiped_ = 0;
 };
 
-/// Rank r writes (i + 1) x ranks + r into element i: an element tells who wrote it, and whether that rank was to.
+/// Rank r writes (i + 1) x ranks + r into element i, so that an element shows which rank wrote it, and whether it should have.
 template <class Distribution>
 class scatter_measurement final : public table_measurement<Distribution> {
   using base = table_measurement<Distribution>;

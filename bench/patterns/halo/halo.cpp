@@ -1,4 +1,4 @@
-// Pattern halo: a block of cells per rank and the exchange of its halo, or one contiguous buffer per face as halobench has it.
+// Pattern halo: a block of cells per rank and the exchange of its halo, or one contiguous buffer per face as in halobench.
 #include "patterns/halo/halo_measurements.hpp"
 #include "patterns/halo/language_measurement.hpp"
 #include "patterns/halo/placement_factors.hpp"
@@ -21,14 +21,14 @@ std::vector<factor> factors() {
   std::vector<factor> all = {
       {.name = "algorithm",
        .allowed = words(halo_algorithm_names()),
-       .defaults = {},  // settle knows
-       .help =
-           "which messages, in which rounds; auto tries and takes the fastest (default: standard, or faces with --contiguous)"},
+       .defaults = {},  // settle() sets it
+       .help = "which messages, in which rounds; auto measures and takes the fastest (default: standard, or faces with "
+               "--contiguous)"},
       {.name = "mode", .allowed = words(halo_mode_names()), .defaults = {"channel"}, .help = "which calls carry a message"},
       {.name = "reach",
        .allowed = words(halo_reach_names()),
        .defaults = {"corners"},
-       .help = "what the stencil reads: less saves messages"},
+       .help = "parts of the halo that the stencil reads: fewer parts need fewer messages"},
       {.name = "domain", .type = triple, .defaults = {"64,64,64"}, .help = "cells per rank along x, y, z; x is contiguous"},
       {.name = "halo", .type = integer, .defaults = {"1"}, .help = "cells of halo on every side", .low = 1, .high = 1024},
       {.name = "fields", .type = integer, .defaults = {"1"}, .help = "fields exchanged together", .low = 1, .high = 4096},
@@ -41,7 +41,7 @@ std::vector<factor> factors() {
       {.name = "tasks",
        .allowed = task_layer_names(),
        .defaults = {"serial"},
-       .help = "what copies the large messages of a rank"},
+       .help = "tasking layer that copies the large messages of a rank"},
       {.name = "task-count",
        .type = integer,
        .defaults = {},
@@ -59,13 +59,12 @@ std::vector<factor> factors() {
        .help = "1 where the domain wraps around, along x, y, z",
        .low = 0,
        .high = 1},
-      {.name = "grid", .type = triple, .defaults = {}, .help = "ranks along x, y, z; 0: found", .low = 0, .high = most_ranks},
+      {.name = "grid", .type = triple, .defaults = {}, .help = "ranks along x, y, z; 0: chosen", .low = 0, .high = most_ranks},
       {.name = "placement",
        .allowed = words(grid_placement_names()),
        .defaults = {"linear"},
-       .help =
-           "which rank sits where in the grid: x fastest, MPI's Cartesian order, the least traffic between distant ranks, or by "
-           "the levels of the machine"},
+       .help = "places of ranks in the grid: x fastest, MPI's Cartesian order, the least traffic between distant ranks, or by "
+               "the levels of the machine"},
   };
   for (auto& factor : factors_of_levels()) all.push_back(std::move(factor));
   return all;
@@ -104,7 +103,7 @@ void settle(variant& what) {
   for (const auto& factor : factors_of_levels()) what.erase(factor.name);
 }
 
-// Slots of the channels: what leaves through all sides and what comes, in two slots at each end.
+// Slots of the channels: outgoing and incoming cells of all sides, in two slots at each end.
 std::size_t needed_symmetric_bytes(const variant& what, int) {
   constexpr std::size_t ways = 2, slots = 2, sides = 6;
   if (what.contains("contiguous")) return ways * slots * sides * what.at("contiguous").get<std::size_t>() * sizeof(double);

@@ -1,4 +1,4 @@
-// Pattern halo in C++: fields with a halo, or one contiguous buffer per face as halobench has it.
+// Pattern halo in C++: fields with a halo, or one contiguous buffer per face as in halobench.
 #include "patterns/halo/halo_measurements.hpp"
 
 #include "patterns/halo/language_measurement.hpp"
@@ -44,7 +44,7 @@ tasks tasks_of(const variant& what, const team& ranks) {
   return tasks({.layer = layer, .count = count, .cpus = {}});
 }
 
-// Fields with a halo. Before each repetition all cells get new values, so that nothing of an earlier exchange is taken for right.
+// Fields with a halo. Before each repetition all cells get new values, so that results of an earlier exchange are wrong.
 template <class T>
 class field_measurement final : public exchange_measurement {
  public:
@@ -100,7 +100,7 @@ class field_measurement final : public exchange_measurement {
   std::unique_ptr<halo_exchange> exchange_;
 };
 
-// Contiguous buffers: what arrives is copied to buffers that stay where they are, as MPI delivers it.
+// Contiguous buffers: incoming data is copied to buffers at fixed addresses, as MPI delivers it.
 template <class T>
 class contiguous_measurement final : public exchange_measurement {
  public:
@@ -131,7 +131,7 @@ class contiguous_measurement final : public exchange_measurement {
       const int peer = grid_.neighbour(faces_.sides()[side]);
       if (peer < 0) continue;
       const T* const in = reinterpret_cast<const T*>(faces_.received(side).data());
-      const auto row = row_of(peer, side ^ 1);  // what the neighbour sent towards this side
+      const auto row = row_of(peer, side ^ 1);  // sent by the neighbour towards this side
       for (std::size_t i = 0; i < elements_; ++i) {
         if (in[i] == cell_value<T>(row, static_cast<std::ptrdiff_t>(i))) continue;
         fmt::print(stderr, "longshore-bench: halo: rank {}: element {} from rank {} on side {} is {}, not {}\n",

@@ -1,4 +1,4 @@
-// What pattern halo measures: one variant, made ready. The figures are the same whatever exchanges, and in whichever language.
+// Measurements of pattern halo. All kinds of exchange, in all languages, have the same figures.
 #pragma once
 
 #include "harness/pattern.hpp"
@@ -16,7 +16,7 @@
 
 namespace longshore::bench {
 
-/// The figures that all exchanges have; docs/figures.md defines them.
+/// The figures of all exchanges, defined in docs/figures.md.
 class exchange_measurement : public measurement {
  public:
   exchange_measurement(team& team, const variant& what) : options_(grid_of(what)), grid_(team, options_) {}
@@ -29,8 +29,7 @@ class exchange_measurement : public measurement {
   rank_grid grid_;
 };
 
-/// Collective. Memory is taken when it is first touched, rank by rank: only together can ranks see that it does not suffice for all of
-/// them. Throws errc::out_of_memory on all ranks alike.
+/// Collective. Memory is used only when it is first touched, so a single rank cannot see that it does not suffice for all ranks. Throws errc::out_of_memory on all ranks alike.
 void check_memory(team& team, double bytes_per_rank);
 
 /// Whether all cells of all fields are right, interior and halo; prints the first wrong one. Field i was filled with tag + i.

@@ -18,7 +18,7 @@ constexpr long most_ranks_on_a_grid = 1 << 24;
 
 halo_load load_of(const variant& what) {
   const std::int64_t element_bytes = what.at("type") == "float" ? sizeof(float) : sizeof(double);
-  if (what.contains("contiguous"))  // a face is as many bytes, whatever its direction
+  if (what.contains("contiguous"))  // all faces have the same number of bytes
     return {.cells = {1, 1, 1}, .bytes_per_cell = what.at("contiguous").get<std::int64_t>() * element_bytes, .faces_only = true};
   const int width = what.at("halo").get<int>();
   return {.cells = triple<std::int64_t>(what.at("domain")),
@@ -44,14 +44,14 @@ std::vector<factor> factors_of_levels() {
                    .type = factor::kind::triple,
                    .defaults = {},
                    .help = fmt::format("placement levels: the grid of {} within {}", level == "core" ? "ranks" : level + "s",
-                                       level == "node" ? "the machine" : "what is around them"),
+                                       level == "node" ? "the machine" : "the next outer level"),
                    .low = 1,
                    .high = most_ranks_on_a_grid});
   }
   all.push_back({.name = "order",
                  .allowed = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"},
                  .defaults = {},  // xyz
-                 .help = "placement levels: dimensions in which each level is walked, fastest first (xyz where not given)",
+                 .help = "placement levels: order of dimensions within each level, fastest first (default: xyz)",
                  .always_available = true});
   return all;
 }

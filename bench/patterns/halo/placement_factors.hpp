@@ -1,5 +1,4 @@
-// What a variant of pattern halo says of the placement of its ranks: its factors, the grid that they ask for, and what comes of
-// it.
+// The placement of ranks in a variant of pattern halo: factors, the requested grid, and facts about the result.
 #pragma once
 
 #include <longshore/halo/placed_grid.hpp>
@@ -13,26 +12,25 @@
 
 namespace longshore::bench {
 
-/// A level that is a triple.
+/// A level of a factor of triples.
 template <class T>
 std::array<T, 3> triple(const json& level) {
   return {level.at(0).get<T>(), level.at(1).get<T>(), level.at(2).get<T>()};
 }
 
-/// Node, socket, numa, l3, core and order: they go with placement levels only.
+/// Node, socket, numa, l3, core and order: only for placement levels.
 [[nodiscard]] std::vector<factor> factors_of_levels();
 
-/// Throws errc::usage where they are given without that placement, or it without them.
+/// Throws errc::usage if those factors occur without placement levels, or placement levels without them.
 void check_levels(const std::map<std::string, std::vector<json>>& asked);
 
-/// What each rank exchanges, and how ranks are to be arranged.
+/// The traffic of each rank, and the requested arrangement of ranks.
 [[nodiscard]] grid_options grid_of(const variant& what);
 
-/// The grid of ranks that a variant has, as far as can be said before ranks are placed.
+/// The grid of ranks of a variant, as expected before ranks are placed.
 [[nodiscard]] std::array<int, 3> expected_shape(const grid_options& options, int ranks);
 
-/// Where the ranks are, and what crosses each level of the machine, here and in MPI's Cartesian order on the same grid.
-/// Collective.
+/// Collective. Places of the ranks, and traffic across each level of the machine, here and in MPI's Cartesian order on the same grid.
 [[nodiscard]] json placement_facts(team& team, const placed_grid& grid, const grid_options& options);
 
 }  // namespace longshore::bench

@@ -28,7 +28,7 @@ std::vector<factor> factors() {
       {.name = "order",
        .allowed = names_in(exchange_orders),
        .defaults = {"round-robin"},
-       .help = "in which a rank serves the others"},
+       .help = "in which a rank sends to the others"},
       {.name = "keys",
        .type = integer,
        .defaults = {"4194304"},
@@ -48,8 +48,8 @@ std::vector<factor> factors() {
       {.name = "key-pattern",
        .allowed = {"uniform", "zipf", "sorted", "all-equal"},
        .defaults = {"uniform"},
-       .help = "which keys there are"},
-      {.name = "key-type", .allowed = {"uint8", "uint32", "uint64", "double"}, .defaults = {"uint32"}, .help = "what a key is"},
+       .help = "distribution of the keys"},
+      {.name = "key-type", .allowed = {"uint8", "uint32", "uint64", "double"}, .defaults = {"uint32"}, .help = "type of a key"},
       {.name = "payload",
        .type = integer,
        .defaults = {"0"},
@@ -59,16 +59,16 @@ std::vector<factor> factors() {
       {.name = "splitters",
        .allowed = {"equal-width", "sampled"},
        .defaults = {"equal-width"},
-       .help = "where buckets end: sampled gives each rank as many keys, whatever they are"},
-      {.name = "stable", .allowed = {"no", "yes"}, .defaults = {"no"}, .help = "whether items of one key stay in order"},
+       .help = "ends of the buckets: sampled gives all ranks equally many keys, for any distribution"},
+      {.name = "stable", .allowed = {"no", "yes"}, .defaults = {"no"}, .help = "whether items with equal keys keep their order"},
       {.name = "meet",
        .allowed = {"no", "yes"},
        .defaults = {"no"},
-       .help = "yes: all ranks meet before the exchange, whose time then has no waiting for late ones"},
+       .help = "yes: a barrier before the exchange, so that its time excludes waiting for late ranks"},
       {.name = "tasks",
        .allowed = task_layer_names(),
        .defaults = {"serial"},
-       .help = "what counts, bucketizes and sorts in a rank"},
+       .help = "tasking layer that counts, bucketizes and sorts within a rank"},
       {.name = "task-count", .type = integer, .defaults = {}, .help = "per rank", .low = 1, .high = 4096},
   };
 }
@@ -91,12 +91,13 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
                        type, what.at("payload").get<long>());
   const auto exchange = exchange_strategy_of(what.at("exchange").get<std::string>());
   if (what.at("stable") == "yes" && !is_deterministic(exchange))
-    return fmt::format("with exchange {} the order of what comes depends on who came first: no stable sort", name_of(exchange));
+    return fmt::format("with exchange {} the order of incoming keys depends on the arrival of messages: no stable sort",
+                       name_of(exchange));
   return why_not(exchange, exchange_order_of(what.at("order").get<std::string>()),
                  {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
 }
 
-// What comes to a rank, twice over: skewed keys come to few ranks.
+// Twice the incoming keys of a rank: skewed keys go to few ranks.
 std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
   constexpr std::size_t largest_key_bytes = 8;
   const auto keys = what.at("keys").get<std::size_t>(), peers = static_cast<std::size_t>(ranks);
@@ -119,7 +120,7 @@ pattern sort_pattern() {
           },
           .settle =
               [](variant& what) {
-                if (what.at("meet") == "no") what.erase("meet");  // nothing of the sort, and of its record, is changed
+                if (what.at("meet") == "no") what.erase("meet");  // the record of a sort without it stays as it was
                 if (what.at("scaling") == "weak-iso")
                   what.erase("max_key");
                 else

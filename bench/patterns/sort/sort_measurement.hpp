@@ -1,4 +1,4 @@
-// One variant of pattern sort, for items of one type: the bucket exchange of ISx, with a real sort at its end.
+// One variant of pattern sort, for items of one type: the bucket exchange of ISx, followed by a complete sort.
 #pragma once
 
 #include <longshore/bucket/bucket_sort.hpp>
@@ -12,7 +12,7 @@
 
 namespace longshore::bench {
 
-/// A key with a payload whose first number says where it was made.
+/// A key with a payload. The first number of the payload is the origin of the record.
 template <class Key, std::size_t PayloadBytes>
 struct sorted_record {
   Key key;
@@ -46,7 +46,7 @@ struct sorted_key<sorted_record<Key, PayloadBytes>> {
   static record item(Key key, std::uint64_t origin) noexcept { return {key, origin}; }
 };
 
-/// The projection of a sorter: a type, so that it is inlined.
+/// The projection of a sorter: a type, so that the compiler inlines it.
 struct key_of_item {
   template <class Item>
   auto operator()(const Item& item) const noexcept {
@@ -70,7 +70,7 @@ class sort_measurement : public measurement {
         workers_(sort_tasks_of(ranks, what)),
         sorter_(ranks, bucket_options_of(what, facts, std::is_floating_point_v<key> ? 0 : max_key_, workers_)) {}
 
-  // The same keys again and again, as ISx does: made anew, so that making them is timed too.
+  // The same keys in every repetition, as in ISx. They are generated again, because ISx includes that time in its total.
   void reset() override {
     batch_sort_seconds_ = batch_exchange_seconds_ = 0;
     batch_runs_ = 0;
@@ -119,7 +119,7 @@ class sort_measurement : public measurement {
   }
   [[nodiscard]] traffic moved() const override { return sorter_.moved(); }
 
-  // ISx's figures: of each rank by itself, with the making of keys in the total.
+  // Figures of ISx: of each rank, with the generation of keys in the total.
   void timed(const repetition&, long) override {
     total_seconds_.push_back(generate_seconds_ + batch_sort_seconds_ / static_cast<double>(batch_runs_));
     exchange_seconds_.push_back(batch_exchange_seconds_ / static_cast<double>(batch_runs_));
@@ -147,17 +147,16 @@ class sort_measurement : public measurement {
   }
 
  protected:
-  /// What is verified.
+  /// The items to verify; tests change them.
   virtual std::span<const Item> result_to_verify(std::span<const Item> sorted) { return sorted; }
 
  private:
   [[nodiscard]] std::span<Item> items() const { return {reinterpret_cast<Item*>(memory_.data()), share_.mine}; }
 
-  // Whether items are put into bucket order in the memory of the rank that is to have them: then that is the exchange.
+  // Whether bucketizing stores items directly in the memory of their destination: then it is the exchange.
   [[nodiscard]] bool stores_directly() const noexcept { return sorter_.strategy() == exchange_strategy::direct; }
 
-  // Over ranks, of each rank's median over repetitions. (ISx takes the mean over repetitions, in which one disturbance counts
-  // as much as all the rest.)
+  // Mean over ranks of the median over repetitions of each rank. (ISx takes the mean over repetitions, in which one disturbance may dominate.)
   double mean_over_ranks(std::vector<double> seconds) {
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     std::nth_element(seconds.begin(), middle, seconds.end());

@@ -9,7 +9,7 @@
 namespace longshore::bench {
 namespace {
 
-constexpr std::uint64_t iso_bucket_width = 8192;  // as ISx has it
+constexpr std::uint64_t iso_bucket_width = 8192;  // as in ISx
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What a variant of pattern sort asks for: how many keys of which kind, and which sorter.
+// The parameters of a variant of pattern sort: number and kind of keys, and options of the sorter.
 #pragma once
 
 #include <longshore/bucket/exchange_driver.hpp>
@@ -15,29 +15,28 @@
 
 namespace longshore::bench {
 
-/// How many keys this rank makes, and how many the ranks before it and all make.
+/// Numbers of keys: of this rank, of the ranks before it, and of all.
 struct key_share {
   std::size_t mine;
   std::uint64_t before, total;
 };
 [[nodiscard]] key_share key_share_of(const team& ranks, const variant& what);
 
-/// Keys are in [0, this).
+/// Keys are in [0, max_key).
 [[nodiscard]] std::uint64_t max_key_of(const variant& what, int ranks);
 
-/// The largest max_key of a type by its name. Keys of floating types lie around 0.
+/// The largest max_key of a type, by name. Keys of floating types lie around 0.
 [[nodiscard]] std::uint64_t largest_max_key(const std::string& key_type);
 
 [[nodiscard]] task_options sort_tasks_of(const team& ranks, const variant& what);
 [[nodiscard]] bucket_options bucket_options_of(const variant& what, const launch_facts& facts, std::uint64_t max_key,
                                                tasks& workers);
 
-/// Collective. Bytes of this rank's items. Throws errc::out_of_memory, on all ranks, when these, their copy in bucket order and what is
-/// received do not fit for all ranks of the machine together.
+/// Collective. Bytes of this rank's items. Throws errc::out_of_memory on all ranks if the items, their copy in bucket order and the received items of all ranks do not fit into the memory of the machine.
 [[nodiscard]] std::size_t checked_item_bytes(team& ranks, std::size_t items, std::size_t item_bytes);
 
 using sort_maker = std::unique_ptr<measurement> (*)(team&, const variant&, const launch_facts&);
-/// What sorts keys of a type alone, or with a payload of so many bytes; null where this program has none. (sort_keys.cpp, sort_records.cpp)
+/// Makers of the measurement for keys of a type, alone or with a payload; null if this program has none (sort_keys.cpp, sort_records.cpp).
 [[nodiscard]] sort_maker sort_of_keys(const std::string& key_type);
 [[nodiscard]] sort_maker sort_of_records(const std::string& key_type, long payload_bytes);
 

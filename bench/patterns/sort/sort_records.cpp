@@ -1,4 +1,4 @@
-// Pattern sort for keys with a payload: a few types and sizes, because each is compiled by itself.
+// Pattern sort for keys with a payload: a few types and sizes, because each takes time to compile.
 #include "patterns/sort/sort_measurement.hpp"
 
 namespace longshore::bench {

@@ -22,8 +22,7 @@
 namespace longshore::bench {
 namespace {
 
-// Three arrays of doubles per rank that are at least four times the caches of the machine in all, as STREAM demands, in a power of
-// two of elements; at most 2^25 (805 MB per rank), and so that a rank on every core leaves half of the memory free.
+// Elements of each of three arrays of doubles per rank, a power of two. The arrays are together at least four times the caches of the machine, as STREAM demands. At most 2^25 (805 MB per rank), and so few that a rank on every core leaves half of the memory free.
 long default_elements() {
   constexpr std::size_t bytes_per_element = 3 * sizeof(double), least = std::size_t{1} << 20, most = std::size_t{1} << 25;
   const std::size_t caches = last_level_cache_bytes() * static_cast<std::size_t>(last_level_cache_count());
@@ -33,10 +32,10 @@ long default_elements() {
   return static_cast<long>(std::clamp(std::min(wanted, possible), least, most));
 }
 
-// Whether the calling thread, a rank, may run on one CPU only.
+// Whether the calling thread, a rank, is bound to one CPU.
 bool is_bound() { return allowed_cpus().size() == 1; }
 
-// Without a count: all CPUs of the rank's share. Tasks are bound to CPUs when the rank is.
+// The default count is all CPUs of the rank's share. Tasks are bound to CPUs if the rank is.
 task_options task_options_of(const team& ranks, const variant& what) {
   const std::string layer = what.at("tasks");
   const int cpus = static_cast<int>(ranks.cpus().size());
@@ -53,7 +52,7 @@ stream_options options_of(const variant& what) {
                                          : first_touch::serial};
 }
 
-// The C library hands out more memory than there is: asked for all ranks of the machine together, before any of them writes.
+// The C library allocates more memory than there is, so all ranks of the machine check together before writing.
 void check_memory(team& ranks, std::size_t elements, std::size_t element_bytes) {
   const std::size_t all = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
   const auto available = static_cast<std::size_t>(
@@ -64,7 +63,7 @@ void check_memory(team& ranks, std::size_t elements, std::size_t element_bytes) 
          element_bytes, all, available);
 }
 
-// The tasking layer that this rank measured last.
+// The tasking layer of the last measurement of this rank.
 thread_local std::string spinning_layer;
 
 template <class Arrays>
@@ -81,7 +80,7 @@ class stream_measurement final : public measurement {
         stream_(make_arrays(), workers_, options_of(what)) {
     touch_faults_ = faults_.since_last();
     if (what.at("stores") == "auto") {
-      // Parts of distributed arrays differ: what the machine has is its ranks' share of all.
+      // Parts of distributed arrays differ between ranks: the machine holds its ranks' share of all.
       const auto all = ranks.allreduce_value(static_cast<double>(bytes_of_run()), reduction::sum);
       const int machine_ranks = ranks.nodes().ranks_of_machine();
       const auto of_machine = static_cast<std::size_t>(all / ranks.size() * machine_ranks);
@@ -89,15 +88,14 @@ class stream_measurement final : public measurement {
     }
   }
 
-  // Tasks begin awake, and alone: the idle threads of another variant's OpenMP spin for some milliseconds on the cores that these
-  // tasks need, which cost the other layers 15 to 40 %.
+  // Tasks begin awake and without competitors. After a variant with OpenMP, its idle threads spin for some milliseconds on the same cores, which slowed down the other layers by 15 to 40 %.
   void reset() override {
     end_batch();
     if (std::exchange(spinning_layer, workers_.layer()) == "openmp" && workers_.layer() != "openmp")
       std::this_thread::sleep_for(std::chrono::milliseconds(15));
     workers_.run([](int) {});
   }
-  // The clock is read at the beginning of a repetition and after 1, 2, 4, ... runs: short runs are not to be slowed down by it.
+  // Reads the clock at the beginning of a repetition and after 1, 2, 4, ... runs only, so that it does not slow down short runs.
   void run() override {
     if (batch_runs_ == 0) batch_start_ = team_.now();
     stream_.run();
@@ -137,16 +135,16 @@ class stream_measurement final : public measurement {
   }
 
  private:
-  // What one run of this rank counts.
+  // Bytes that one run of this rank reads and writes.
   [[nodiscard]] std::size_t bytes_of_run() {
     return arrays_touched(stream_.options().kernel) * stream_.arrays().local(0).size_bytes();
   }
-  // Whether the line of a result is read, to be written in part, before it is stored.
+  // Whether the processor reads the cache line of a result before storing it.
   [[nodiscard]] bool reads_before_writing() const {
     return stream_.options().stores == store_kind::ordinary || instruction_sets().back() == instruction_set::portable;
   }
 
-  // From which size on all tasks touch first, where that was asked for the machine to say; null where they never do.
+  // The size from which all tasks touch first, when the measurement chooses; null if they never do.
   [[nodiscard]] json threshold() const {
     const auto bytes = stream_.touch_threshold_bytes();
     return bytes && *bytes < std::numeric_limits<std::size_t>::max() ? json(*bytes) : json(nullptr);
@@ -157,13 +155,13 @@ class stream_measurement final : public measurement {
     json account = pages_of_ranks(team_, ranges);
     account["faults_of_touching"] = {{"minor", touch_faults_.minor}, {"major", touch_faults_.major}};
     (void)faults_.since_last();
-    stream_.run();  // other variants ran between those that were timed
+    stream_.run();  // counts one more run: other variants ran between the timed ones
     const fault_counts once_more = faults_.since_last();
     account["faults_of_running"] = {{"minor", once_more.minor}, {"major", once_more.major}};
     return account;
   }
 
-  // A rank's own rate is that of its median repetition, without the time in which it waits for the others.
+  // The rate of a rank is that of its median repetition, without waiting for other ranks.
   void end_batch() {
     if (batch_runs_ > 0) batches_.push_back(own_seconds_);
     batch_runs_ = 0;
@@ -175,7 +173,7 @@ class stream_measurement final : public measurement {
   page_fault_counter faults_;
   fault_counts touch_faults_;
   stream<Arrays> stream_;
-  std::optional<stores_choice> stores_;  // nothing: given
+  std::optional<stores_choice> stores_;  // nothing: requested by the user
   std::uint64_t batch_runs_ = 0;
   double batch_start_ = 0, own_seconds_ = 0;
   std::vector<double> batches_;  // seconds of one run, per repetition
@@ -208,7 +206,7 @@ std::optional<std::string> why_not_here(const variant& what, const launch_facts&
   return why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0);
 }
 
-// Distributed arrays lie in the transport's segments, own arrays have no distribution.
+// Distributed arrays lie in segments of the transport, and own arrays have no distribution.
 void settle(variant& what) { what.erase(what.at("scope") == "ep" ? "distribution" : "memory"); }
 
 std::vector<factor> factors() {
@@ -229,21 +227,21 @@ std::vector<factor> factors() {
        .low = 1,
        .high = 1L << 48},
       {.name = "type", .allowed = {"float", "double"}, .defaults = {"double"}, .help = "of an element"},
-      {.name = "tasks", .allowed = task_layer_names(), .defaults = {"serial"}, .help = "what runs the loops of a rank"},
+      {.name = "tasks", .allowed = task_layer_names(), .defaults = {"serial"}, .help = "tasking layer of the loops of a rank"},
       {.name = "task-count",
        .type = integer,
        .defaults = {},
-       .help = "per rank; not given: 1 for serial, else all CPUs of the rank",
+       .help = "per rank; default: 1 for serial, else all CPUs of the rank",
        .low = 1,
        .high = 4096},
       {.name = "memory",
        .allowed = memory_policy_names(),
        .defaults = {"malloc"},
-       .help = "of scope ep; global lies in segments"},
+       .help = "of scope ep; scope global uses segments"},
       {.name = "first-touch",
        .allowed = {"serial", "parallel"},
        .defaults = {},
-       .help = "who writes the pages first; not given: parallel where that is measured to pay"},
+       .help = "which tasks write the pages first; default: parallel where measurements favour it"},
       {.name = "distribution",
        .allowed = {"block", "cyclic", "block-cyclic"},
        .defaults = {"block"},
@@ -251,7 +249,7 @@ std::vector<factor> factors() {
       {.name = "stores",
        .allowed = {"auto", "ordinary", "streaming"},
        .defaults = {"auto"},
-       .help = "how results are written; auto: past the caches where that pays, by size and measured"},
+       .help = "how results are written; auto: streaming (bypassing the caches) where size and measurement favour it"},
   };
 }
 
@@ -259,7 +257,7 @@ std::vector<factor> factors() {
 
 pattern stream_pattern() {
   return {.name = "stream",
-          .help = "STREAM: what the memory gives to simple loops over arrays",
+          .help = "STREAM: memory bandwidth of simple loops over arrays",
           .factors = factors(),
           .examples = {"longshore-bench stream --ranks 2 --kernel copy,scale,add,triad",
                        "longshore-bench stream --ranks 1 --tasks serial,threads --memory malloc,huge",
