@@ -1,4 +1,6 @@
-// longshore-bench with two patterns that fail on request: a ring, and a sort whose result is changed before the verification. Tests show with them that failures of all kinds are reported. Built with the tests only, and never installed.
+// longshore-bench with two patterns that fail on request: a ring, and a sort whose result is
+// changed before the verification. Tests show with them that failures of all kinds are reported.
+// Built with the tests only, and never installed.
 #include <longshore/core/error.hpp>
 
 #include "commands/run_program.hpp"
@@ -18,7 +20,10 @@ namespace {
 class ring final : public measurement {
  public:
   ring(team& team, const variant& what)
-      : team_(team), fault_(what.at("fault")), last_(team.rank() == team.size() - 1), memory_(team.allocate(what.at("bytes"))) {}
+      : team_(team),
+        fault_(what.at("fault")),
+        last_(team.rank() == team.size() - 1),
+        memory_(team.allocate(what.at("bytes"))) {}
 
   void reset() override { ++resets_; }
   [[nodiscard]] bool repeatable() const override { return fault_ != "once"; }
@@ -31,7 +36,9 @@ class ring final : public measurement {
     memory_->quiet();
     team_.barrier();
   }
-  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override { return {{"all", 1.0}}; }
+  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
+    return {{"all", 1.0}};
+  }
   [[nodiscard]] bool verify() override {
     std::int64_t token = -1;
     memory_->get(team_.rank(), 0, &token, sizeof(token));
@@ -47,7 +54,8 @@ class ring final : public measurement {
 
  private:
   void misbehave() {
-    if (fault_ == "throw") fail(errc::transport, "the token fell off the ring on rank {}", team_.rank());
+    if (fault_ == "throw")
+      fail(errc::transport, "the token fell off the ring on rank {}", team_.rank());
     if (fault_ == "die") std::raise(SIGKILL);
     if (fault_ == "stuck") std::this_thread::sleep_for(std::chrono::hours(1));
     if (fault_ == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -61,10 +69,12 @@ class ring final : public measurement {
 };
 
 pattern ring_pattern() {
-  pattern what{"ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {}, {}};
+  pattern what{"ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {},
+               {}};
   what.factors = {
       {.name = "fault",
-       .allowed = {"none", "wrong", "once", "throw", "die", "stuck", "slow", "impossible", "refused"},
+       .allowed = {"none", "wrong", "once", "throw", "die", "stuck", "slow", "impossible",
+                   "refused"},
        .defaults = {"none"},
        .help = "what goes wrong"},
       {.name = "bytes",
@@ -73,13 +83,17 @@ pattern ring_pattern() {
        .help = "of each rank's part",
        .low = 8,
        .high = 1L << 60},
-      {.name = "grid-of-ranks", .type = factor::kind::triple, .defaults = {}, .help = "has no effect"},
+      {.name = "grid-of-ranks",
+       .type = factor::kind::triple,
+       .defaults = {},
+       .help = "has no effect"},
   };
   what.why_not = [](const variant& asked, const launch_facts&) -> std::optional<std::string> {
     if (asked.at("fault") == "impossible") return "nothing does the impossible";
     return std::nullopt;
   };
-  what.make = [](team& team, const variant& asked, const launch_facts&) -> std::unique_ptr<measurement> {
+  what.make = [](team& team, const variant& asked,
+                 const launch_facts&) -> std::unique_ptr<measurement> {
     if (asked.at("fault") == "refused") fail(errc::unsupported, "refused when it was made ready");
     return std::make_unique<ring>(team, asked);
   };
@@ -88,11 +102,14 @@ pattern ring_pattern() {
 
 using spoiled_item = sorted_record<std::uint32_t, 8>;
 
-// The stable sort of longshore-bench. The factor "fault" chooses the change of the result of the last rank.
+// The stable sort of longshore-bench. The factor "fault" chooses the change of the result of the
+// last rank.
 class spoiled_sort final : public sort_measurement<spoiled_item> {
  public:
   spoiled_sort(team& team, const variant& what, const launch_facts& facts)
-      : sort_measurement(team, what, facts), fault_(what.at("fault")), last_(team.rank() == team.size() - 1) {}
+      : sort_measurement(team, what, facts),
+        fault_(what.at("fault")),
+        last_(team.rank() == team.size() - 1) {}
 
  private:
   std::span<const spoiled_item> result_to_verify(std::span<const spoiled_item> sorted) override {
@@ -100,7 +117,8 @@ class spoiled_sort final : public sort_measurement<spoiled_item> {
     if (!last_) return spoiled_;
     const auto differ = [](const spoiled_item& a, const spoiled_item& b) { return a.key != b.key; };
     const auto equal = [](const spoiled_item& a, const spoiled_item& b) { return a.key == b.key; };
-    const auto one = std::adjacent_find(spoiled_.begin(), spoiled_.end(), differ), other = std::next(one);
+    const auto one = std::adjacent_find(spoiled_.begin(), spoiled_.end(), differ),
+               other = std::next(one);
     if (fault_ == "lost") spoiled_.erase(one);
     if (fault_ == "doubled") spoiled_.insert(one, *one);
     if (fault_ == "changed") one->key = other->key;
@@ -120,25 +138,33 @@ class spoiled_sort final : public sort_measurement<spoiled_item> {
 
 pattern spoiled_sort_pattern() {
   using kind = factor::kind;
-  pattern what{"sort", "a sort whose result is changed", {}, {"longshore-bench sort --fault none"}, {}, {}};
+  pattern what{
+      "sort", "a sort whose result is changed", {}, {"longshore-bench sort --fault none"}, {}, {}};
   const auto word = [](std::string name, std::string only) {
-    return factor{.name = std::move(name), .allowed = {only}, .defaults = {only}, .help = "as longshore-bench has it"};
+    return factor{.name = std::move(name),
+                  .allowed = {only},
+                  .defaults = {only},
+                  .help = "as longshore-bench has it"};
   };
-  what.factors = {{.name = "fault",
-                   .allowed = {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
-                   .defaults = {"none"},
-                   .help = "the change of the result"},
-                  {.name = "keys", .type = kind::integer, .defaults = {"1000"}, .help = "per rank"},
-                  {.name = "max-key", .type = kind::integer, .defaults = {"500"}, .help = "keys are below it"},
-                  word("exchange", "put-scan"),
-                  word("order", "round-robin"),
-                  word("scaling", "weak"),
-                  word("key-pattern", "uniform"),
-                  word("splitters", "equal-width"),
-                  word("stable", "yes"),
-                  word("tasks", "serial")};
-  what.why_not = [](const variant&, const launch_facts&) -> std::optional<std::string> { return std::nullopt; };
-  what.make = [](team& team, const variant& asked, const launch_facts& facts) -> std::unique_ptr<measurement> {
+  what.factors = {
+      {.name = "fault",
+       .allowed = {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
+       .defaults = {"none"},
+       .help = "the change of the result"},
+      {.name = "keys", .type = kind::integer, .defaults = {"1000"}, .help = "per rank"},
+      {.name = "max-key", .type = kind::integer, .defaults = {"500"}, .help = "keys are below it"},
+      word("exchange", "put-scan"),
+      word("order", "round-robin"),
+      word("scaling", "weak"),
+      word("key-pattern", "uniform"),
+      word("splitters", "equal-width"),
+      word("stable", "yes"),
+      word("tasks", "serial")};
+  what.why_not = [](const variant&, const launch_facts&) -> std::optional<std::string> {
+    return std::nullopt;
+  };
+  what.make = [](team& team, const variant& asked,
+                 const launch_facts& facts) -> std::unique_ptr<measurement> {
     return std::make_unique<spoiled_sort>(team, asked, facts);
   };
   return what;

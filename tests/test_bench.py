@@ -427,7 +427,7 @@ def test_nothing_could_run(run: Run, tmp_path: Path, transport: str, fault: str)
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ((), "which pattern"),
+        ((), "the pattern is missing"),
         (("rign",), "did you mean 'ring'?"),
         (("ring", "--fualt", "none"), "did you mean '--fault'?"),
         (("ring", "--fault", "nome"), "did you mean 'none'?"),

@@ -24,32 +24,41 @@ constexpr long most_ranks_of_a_run = 1L << 20;
 constexpr long most_repetitions = 1'000'000;
 constexpr long most_iterations = 1'000'000'000;
 
-// The typed words, before their meaning is known: CLI11 separates options from values, this file interprets them.
+// The typed words, before their meaning is known: CLI11 separates options from values, this file
+// interprets them.
 struct typed {
-  std::map<std::string, std::vector<std::string>> values;  // by option name without dashes, one entry per occurrence
+  // By option name without dashes, one entry per occurrence
+  std::map<std::string, std::vector<std::string>> values;
   bool no_verify = false, no_shuffle = false, no_noise_probe = false, help = false;
 };
 
 void add_options(CLI::App& app, const pattern& what, typed& into) {
-  const auto add = [&](const std::string& name, const char* group, const char* argument, const std::string& text) {
+  const auto add = [&](const std::string& name, const char* group, const char* argument,
+                       const std::string& text) {
     app.add_option("--" + name, into.values[name], text)
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->type_name(argument)
         ->group(group);
   };
-  for (const auto& factor : what.factors) add(factor.name, "Factors", argument_name(factor), factor_help(factor));
-  for (const auto& option : common_options()) add(option.name, "Common options", option.argument, option.help);
-  app.add_flag("--no-verify", into.no_verify, "leave out the check of the results")->group("Common options");
-  app.add_flag("--no-shuffle", into.no_shuffle, "run the variants in the same order in each round")->group("Common options");
-  app.add_flag("--no-noise-probe,--no-pulse", into.no_noise_probe,
-               "leave out the small exchange before each repetition, with which compare removes noise")
+  for (const auto& factor : what.factors)
+    add(factor.name, "Factors", argument_name(factor), factor_help(factor));
+  for (const auto& option : common_options())
+    add(option.name, "Common options", option.argument, option.help);
+  app.add_flag("--no-verify", into.no_verify, "leave out the check of the results")
+      ->group("Common options");
+  app.add_flag("--no-shuffle", into.no_shuffle, "run the variants in the same order in each round")
+      ->group("Common options");
+  app.add_flag(
+         "--no-noise-probe,--no-pulse", into.no_noise_probe,
+         "leave out the small exchange before each repetition, with which compare removes noise")
       ->group("Common options");
   app.add_flag("-h,--help", into.help, "this text")->group("Common options");
 }
 
 std::vector<std::string> option_names(const pattern& what) {
-  std::vector<std::string> names{"--no-verify", "--no-shuffle", "--no-noise-probe", "--no-pulse", "--help"};
+  std::vector<std::string> names{"--no-verify", "--no-shuffle", "--no-noise-probe", "--no-pulse",
+                                 "--help"};
   for (const auto& factor : what.factors) names.push_back("--" + factor.name);
   for (const auto& option : common_options()) names.push_back("--" + option.name);
   return names;
@@ -57,12 +66,14 @@ std::vector<std::string> option_names(const pattern& what) {
 
 [[noreturn]] void refuse_rest(const std::string& word, const pattern& what) {
   if (!word.starts_with("-"))
-    fail(errc::usage, "'{}' is given without an option; {} takes options only: longshore-bench {} --help lists them", word,
-         what.name, what.name);
+    fail(errc::usage,
+         "'{}' is given without an option; {} takes options only: longshore-bench {} --help lists "
+         "them",
+         word, what.name, what.name);
   const std::string option = word.substr(0, word.find('='));
   const auto names = option_names(what);
-  fail(errc::usage, "{} is no option of {}{}; longshore-bench {} --help lists them", option, what.name, suggestion(option, names),
-       what.name);
+  fail(errc::usage, "{} is no option of {}{}; longshore-bench {} --help lists them", option,
+       what.name, suggestion(option, names), what.name);
 }
 
 // The single value of an option that is no factor.
@@ -79,7 +90,9 @@ long number(const typed& given, const std::string& name, long low, long high, lo
   const auto text = single(given, name);
   if (!text) return otherwise;
   if (text->find(',') != std::string::npos)
-    fail(errc::usage, "--{}: '{}' is a list; a launch takes one value, a whole number from {} to {}", name, *text, low, high);
+    fail(errc::usage,
+         "--{}: '{}' is a list; a launch takes one value, a whole number from {} to {}", name,
+         *text, low, high);
   return parse_number("--" + name, *text, low, high);
 }
 
@@ -88,7 +101,9 @@ std::vector<factor_levels> factors_of(const pattern& what, const typed& given) {
   for (const auto& factor : what.factors) {
     const auto& values = given.values.at(factor.name);
     all.push_back(
-        {factor.name, values.empty() ? default_levels(factor) : parse_levels(factor, fmt::format("{}", fmt::join(values, ",")))});
+        {factor.name, values.empty()
+                          ? default_levels(factor)
+                          : parse_levels(factor, fmt::format("{}", fmt::join(values, ",")))});
   }
   return all;
 }
@@ -100,24 +115,27 @@ run_options launch_of(const typed& given) {
     const auto& known = known_transports();
     const auto available = available_transports();
     if (std::find(known.begin(), known.end(), *transport) == known.end())
-      fail(errc::usage, "--transport: '{}' is not one of {}{}", *transport, fmt::format("{}", fmt::join(known, ", ")),
-           suggestion(*transport, known));
+      fail(errc::usage, "--transport: '{}' is not one of {}{}", *transport,
+           fmt::format("{}", fmt::join(known, ", ")), suggestion(*transport, known));
     if (std::find(available.begin(), available.end(), *transport) == available.end())
       fail(errc::usage, "--transport: '{}' is not in this build, which has {}", *transport,
            fmt::format("{}", fmt::join(available, ", ")));
     options.transport = *transport;
   }
   options.ranks = static_cast<int>(number(given, "ranks", 1, most_ranks_of_a_run, options.ranks));
-  options.ranks_per_node = static_cast<int>(number(given, "ranks-per-node", 1, most_ranks_of_a_run, options.ranks_per_node));
+  options.ranks_per_node = static_cast<int>(
+      number(given, "ranks-per-node", 1, most_ranks_of_a_run, options.ranks_per_node));
   return options;
 }
 
 sweep_options sweep_options_of(const typed& given) {
   sweep_options how;
-  how.repetitions = static_cast<int>(number(given, "repetitions", 1, most_repetitions, how.repetitions));
+  how.repetitions =
+      static_cast<int>(number(given, "repetitions", 1, most_repetitions, how.repetitions));
   how.warmup = static_cast<int>(number(given, "warmup", 0, most_repetitions, how.warmup));
   how.iterations = number(given, "iterations", 1, most_iterations, 0);
-  how.seed = static_cast<std::uint64_t>(number(given, "seed", 0, std::numeric_limits<long>::max(), static_cast<long>(how.seed)));
+  how.seed = static_cast<std::uint64_t>(
+      number(given, "seed", 0, std::numeric_limits<long>::max(), static_cast<long>(how.seed)));
   how.verify = !given.no_verify;
   how.shuffle = !given.no_shuffle;
   how.noise_probe = !given.no_noise_probe;
@@ -150,7 +168,8 @@ request parse_pattern(const pattern& what, std::vector<std::string> words) {
   }
   if (const auto rest = app.remaining(); !rest.empty()) refuse_rest(rest.front(), what);
   asked.factors = factors_of(what, given);
-  static_cast<void>(cross_product(asked.factors));  // refuses too many combinations on every process, before the start
+  // Refuses too many combinations on every process, before the start
+  static_cast<void>(cross_product(asked.factors));
   if (what.check) {
     std::map<std::string, std::vector<json>> levels;
     for (const auto& factor : asked.factors) levels[factor.name] = factor.levels;
@@ -191,12 +210,14 @@ request parse_command_line(int argc, const char* const* argv, std::span<const pa
     return asked;
   }
   if (first.starts_with("-"))
-    fail(errc::usage, "{}: the pattern comes first, then its options: longshore-bench PATTERN [options], with PATTERN one of {}",
+    fail(errc::usage,
+         "{}: the pattern comes first, then its options: longshore-bench PATTERN [options], with "
+         "PATTERN one of {}",
          first, fmt::format("{}", fmt::join(names, ", ")));
   const auto found = std::find(names.begin(), names.end(), first);
   if (found == names.end())
-    fail(errc::usage, "'{}' is no pattern; allowed: {}{}", first, fmt::format("{}", fmt::join(names, ", ")),
-         suggestion(first, names));
+    fail(errc::usage, "'{}' is no pattern; allowed: {}{}", first,
+         fmt::format("{}", fmt::join(names, ", ")), suggestion(first, names));
   words.erase(words.begin());
   return parse_pattern(patterns[static_cast<std::size_t>(found - names.begin())], std::move(words));
 }

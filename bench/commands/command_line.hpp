@@ -1,4 +1,5 @@
-// The command line. Every process parses it before anything is started, so that an error costs nothing.
+// The command line. Every process parses it before anything is started, so that an error costs
+// nothing.
 #pragma once
 
 #include <longshore/transport/run_options.hpp>
@@ -25,7 +26,9 @@ struct request {
   std::optional<std::string> json_file;  ///< "-": standard output
 };
 
-/// Throws errc::usage with a message that names the option, its value and the allowed ones. Keeps pointers into `patterns`.
-[[nodiscard]] request parse_command_line(int argc, const char* const* argv, std::span<const pattern> patterns);
+/// Throws errc::usage with a message that names the option, its value and the allowed ones. Keeps
+/// pointers into `patterns`.
+[[nodiscard]] request parse_command_line(int argc, const char* const* argv,
+                                         std::span<const pattern> patterns);
 
 }  // namespace longshore::bench

@@ -18,10 +18,23 @@ namespace {
 pattern sample_pattern() {
   pattern what{"gather", "fetches", {}, {"longshore-bench gather --strategy agp"}, {}, {}};
   what.factors = {
-      {.name = "strategy", .allowed = {"agp", "exstack", "exstack2", "conveyor"}, .defaults = {"agp", "exstack"}, .help = "how"},
+      {.name = "strategy",
+       .allowed = {"agp", "exstack", "exstack2", "conveyor"},
+       .defaults = {"agp", "exstack"},
+       .help = "how"},
       {.name = "requests", .type = factor::kind::integer, .defaults = {"1000"}, .help = "how many"},
-      {.name = "task-count", .type = factor::kind::integer, .defaults = {}, .help = "how many", .low = 1, .high = 64},
-      {.name = "periodic", .type = factor::kind::triple, .defaults = {"1,1,1"}, .help = "around", .low = 0, .high = 1},
+      {.name = "task-count",
+       .type = factor::kind::integer,
+       .defaults = {},
+       .help = "how many",
+       .low = 1,
+       .high = 64},
+      {.name = "periodic",
+       .type = factor::kind::triple,
+       .defaults = {"1,1,1"},
+       .help = "around",
+       .low = 0,
+       .high = 1},
   };
   return what;
 }
@@ -32,7 +45,8 @@ const std::vector<pattern>& patterns() {
 }
 
 request parse(std::vector<const char*> words) {
-  for (const char* name : {"LONGSHORE_TRANSPORT", "LONGSHORE_RANKS", "LONGSHORE_RANKS_PER_NODE"}) unsetenv(name);
+  for (const char* name : {"LONGSHORE_TRANSPORT", "LONGSHORE_RANKS", "LONGSHORE_RANKS_PER_NODE"})
+    unsetenv(name);
   words.insert(words.begin(), "longshore-bench");
   return parse_command_line(static_cast<int>(words.size()), words.data(), patterns());
 }
@@ -51,12 +65,13 @@ std::string refusal(const std::vector<const char*>& words) {
 
 void expect_refusal(const std::vector<const char*>& words, const std::vector<const char*>& told) {
   const std::string message = refusal(words);
-  for (const char* part : told) EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
+  for (const char* part : told)
+    EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
 }
 
 TEST(CommandLine, lists_become_levels_with_their_types) {
-  const auto asked =
-      parse({"gather", "--strategy", "exstack,agp", "--requests=5,10", "--task-count", "3", "--periodic", "1,0,1,0,0,0"});
+  const auto asked = parse({"gather", "--strategy", "exstack,agp", "--requests=5,10",
+                            "--task-count", "3", "--periodic", "1,0,1,0,0,0"});
   ASSERT_EQ(asked.what, request::kind::run);
   EXPECT_EQ(asked.measured->name, "gather");
   ASSERT_EQ(asked.factors.size(), 4U);
@@ -81,8 +96,9 @@ TEST(CommandLine, defaults_hold_where_nothing_is_given) {
 }
 
 TEST(CommandLine, common_options_are_understood) {
-  const auto asked = parse({"gather", "--transport", "threads", "--ranks", "3", "--ranks-per-node", "2", "--repetitions", "4",
-                            "--warmup", "0", "--seed", "7", "--json", "-", "--no-verify", "--no-shuffle", "--iterations", "9"});
+  const auto asked = parse({"gather", "--transport", "threads", "--ranks", "3", "--ranks-per-node",
+                            "2", "--repetitions", "4", "--warmup", "0", "--seed", "7", "--json",
+                            "-", "--no-verify", "--no-shuffle", "--iterations", "9"});
   EXPECT_EQ(asked.launch.transport, "threads");
   EXPECT_EQ(asked.launch.ranks, 3);
   EXPECT_EQ(asked.launch.ranks_per_node, 2);
@@ -115,19 +131,26 @@ TEST(CommandLine, an_unknown_option_is_answered_with_a_similar_one) {
 }
 
 TEST(CommandLine, an_unknown_level_is_answered_with_the_allowed_ones) {
-  expect_refusal({"gather", "--strategy", "exstak"},
-                 {"--strategy", "'exstak'", "agp, exstack, exstack2, conveyor", "did you mean 'exstack'?"});
-  expect_refusal({"gather", "--strategy", "agp,convey"}, {"'convey' in 'agp,convey'", "did you mean 'conveyor'?"});
-  expect_refusal({"gather", "--transport", "mip"}, {"--transport", "'mip'", "threads, mpi, shmem, ucx"});
+  expect_refusal(
+      {"gather", "--strategy", "exstak"},
+      {"--strategy", "'exstak'", "agp, exstack, exstack2, conveyor", "did you mean 'exstack'?"});
+  expect_refusal({"gather", "--strategy", "agp,convey"},
+                 {"'convey' in 'agp,convey'", "did you mean 'conveyor'?"});
+  expect_refusal({"gather", "--transport", "mip"},
+                 {"--transport", "'mip'", "threads, mpi, shmem, ucx"});
 }
 
 TEST(CommandLine, numbers_that_make_no_sense_are_refused) {
-  for (const char* number : {"-5", "0", "1000000000000000000000000000000", "1e6", "0x10", "1.5", "five", " 5", "+5", "5 "})
-    expect_refusal({"gather", "--requests", number}, {"--requests", number, "a whole number from 1 to 1099511627776"});
+  for (const char* number : {"-5", "0", "1000000000000000000000000000000", "1e6", "0x10", "1.5",
+                             "five", " 5", "+5", "5 "})
+    expect_refusal({"gather", "--requests", number},
+                   {"--requests", number, "a whole number from 1 to 1099511627776"});
   expect_refusal({"gather", "--task-count", "65"}, {"--task-count", "'65'", "from 1 to 64"});
-  expect_refusal({"gather", "--periodic", "1,2,1"}, {"--periodic", "'2' in '1,2,1'", "from 0 to 1"});
+  expect_refusal({"gather", "--periodic", "1,2,1"},
+                 {"--periodic", "'2' in '1,2,1'", "from 0 to 1"});
   expect_refusal({"gather", "--ranks", "0"}, {"--ranks", "'0'", "from 1 to"});
-  expect_refusal({"gather", "--ranks", "99999999999999999999"}, {"--ranks", "'99999999999999999999'"});
+  expect_refusal({"gather", "--ranks", "99999999999999999999"},
+                 {"--ranks", "'99999999999999999999'"});
   expect_refusal({"gather", "--repetitions", "-1"}, {"--repetitions", "'-1'"});
   expect_refusal({"gather", "--warmup", "-1"}, {"--warmup", "'-1'", "from 0"});
   expect_refusal({"gather", "--seed", "-1"}, {"--seed", "'-1'", "from 0"});
@@ -154,15 +177,18 @@ TEST(CommandLine, too_many_combinations_are_refused) {
     return list;
   };
   const std::string many = numbers_up_to(1000), tasks = numbers_up_to(64);
-  expect_refusal({"gather", "--strategy", "agp,exstack", "--requests", many.c_str(), "--task-count", tasks.c_str()},
+  expect_refusal({"gather", "--strategy", "agp,exstack", "--requests", many.c_str(), "--task-count",
+                  tasks.c_str()},
                  {"100000", "--task-count"});
 }
 
 TEST(CommandLine, help_lists_every_option_and_an_example) {
   const auto asked = parse({"gather", "--help"});
   ASSERT_EQ(asked.what, request::kind::print);
-  for (const char* word : {"--strategy", "--requests", "--task-count", "--transport", "--ranks-per-node", "--json", "--no-verify",
-                           "agp, exstack, exstack2, conveyor", "longshore-bench gather --strategy agp", "Exit status"})
+  for (const char* word :
+       {"--strategy", "--requests", "--task-count", "--transport", "--ranks-per-node", "--json",
+        "--no-verify", "agp, exstack, exstack2, conveyor", "longshore-bench gather --strategy agp",
+        "Exit status"})
     EXPECT_NE(asked.text.find(word), std::string::npos) << word;
   EXPECT_NE(parse({"--help"}).text.find("gather"), std::string::npos);
   EXPECT_EQ(parse({"--list"}).what, request::kind::list);

@@ -26,7 +26,8 @@ struct common_option {
 [[nodiscard]] const std::vector<std::string>& known_transports();
 
 [[nodiscard]] const char* argument_name(const factor& what);
-/// The meaning of a factor, its levels and its default, in lines that fit beside the name of the option.
+/// The meaning of a factor, its levels and its default, in lines that fit beside the name of the
+/// option.
 [[nodiscard]] std::string factor_help(const factor& what);
 
 /// Sets the layout, the examples and the footer of the help of one pattern.

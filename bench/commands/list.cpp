@@ -25,16 +25,20 @@ std::vector<launch_facts> sample_launches(const std::string& transport) {
           {.transport = transport, .ranks = 8, .nodes = 2, .largest_node = 4}};
 }
 
-// Sample levels of a factor: all words, the default of a number, or one level of a number without default.
+// Sample levels of a factor: all words, the default of a number, or one level of a number without
+// default.
 std::vector<json> sample_levels(const factor& what) {
   if (what.always_available) return {};
   if (what.type == factor::kind::word) return {what.allowed.begin(), what.allowed.end()};
   if (!what.defaults.empty()) return {default_levels(what).front()};
   if (what.type == factor::kind::triple) return {};
-  return {std::clamp(sample_count, std::max(what.low, 1L), what.high == 0 ? largest_count : what.high)};
+  return {
+      std::clamp(sample_count, std::max(what.low, 1L), what.high == 0 ? largest_count : what.high)};
 }
 
-// The default variant, and all that differ from it in one or two factors. A level may need a level of another factor, which a second change provides; the whole cross product would have ten thousands of variants. A factor without default is absent by default.
+// The default variant, and all that differ from it in one or two factors. A level may need a level
+// of another factor, which a second change provides; the whole cross product would have ten
+// thousands of variants. A factor without default is absent by default.
 std::vector<variant> sample_variants(const pattern& what) {
   constexpr int most_changes = 2;
   std::vector<std::pair<variant, int>> all{{json::object(), 0}};
@@ -61,7 +65,8 @@ struct ability {
   std::set<std::string> transports;
   std::map<std::string, int> refusals;  // number of refusals, by reason
 
-  // The reason that names this level, else the most frequent one: other factors of a combination may be the cause of a refusal.
+  // The reason that names this level, else the most frequent one: other factors of a combination
+  // may be the cause of a refusal.
   [[nodiscard]] std::string why_not(const std::string& factor, const std::string& level) const {
     const auto points = [&](const std::pair<const std::string, int>& reason) {
       const bool level_named = reason.first.find(level) != std::string::npos,
@@ -69,7 +74,8 @@ struct ability {
       return std::tuple(level_named && factor_named, level_named, reason.second);
     };
     const auto best =
-        std::max_element(refusals.begin(), refusals.end(), [&](const auto& a, const auto& b) { return points(a) < points(b); });
+        std::max_element(refusals.begin(), refusals.end(),
+                         [&](const auto& a, const auto& b) { return points(a) < points(b); });
     return best == refusals.end() ? "" : best->first;
   }
 };
@@ -96,13 +102,15 @@ std::map<std::pair<std::string, std::string>, ability> abilities(const pattern& 
   return found;
 }
 
-json word_levels(const factor& what, const std::map<std::pair<std::string, std::string>, ability>& able) {
+json word_levels(const factor& what,
+                 const std::map<std::pair<std::string, std::string>, ability>& able) {
   json levels = json::array();
   for (const auto& level : what.allowed) {
     json entry{{"level", level}};
     const auto known = able.find({variant_name(what.name), level});
     if (what.always_available) {
-      levels.push_back({{"level", level}, {"available", true}, {"transports", available_transports()}});
+      levels.push_back(
+          {{"level", level}, {"available", true}, {"transports", available_transports()}});
       continue;
     }
     const bool can = known != able.end() && !known->second.transports.empty();
@@ -120,7 +128,8 @@ json listed(const pattern& what) {
   const auto able = abilities(what);
   json factors = json::array();
   for (const auto& factor : what.factors) {
-    json entry{{"name", variant_name(factor.name)}, {"option", "--" + factor.name}, {"help", factor.help}};
+    json entry{
+        {"name", variant_name(factor.name)}, {"option", "--" + factor.name}, {"help", factor.help}};
     if (factor.type == factor::kind::word) {
       entry["type"] = "word";
       entry["levels"] = word_levels(factor, able);
@@ -133,7 +142,10 @@ json listed(const pattern& what) {
     entry["default"] = default_levels(factor);
     factors.push_back(std::move(entry));
   }
-  return {{"name", what.name}, {"help", what.help}, {"factors", std::move(factors)}, {"examples", what.examples}};
+  return {{"name", what.name},
+          {"help", what.help},
+          {"factors", std::move(factors)},
+          {"examples", what.examples}};
 }
 
 }  // namespace
@@ -142,7 +154,9 @@ json listing(std::span<const pattern> patterns) {
   json transports = json::array();
   const auto available = available_transports();
   for (const auto& name : known_transports())
-    transports.push_back({{"name", name}, {"available", std::find(available.begin(), available.end(), name) != available.end()}});
+    transports.push_back(
+        {{"name", name},
+         {"available", std::find(available.begin(), available.end(), name) != available.end()}});
   json all{{"schema", 1},
            {"program", program_facts()},
            {"transports", std::move(transports)},

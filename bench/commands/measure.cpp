@@ -31,16 +31,19 @@
 namespace longshore::bench {
 namespace {
 
-// One launch. It owns the records and the table of rank 0, so that a failure on any rank of the process can end the file.
+// One launch. It owns the records and the table of rank 0, so that a failure on any rank of the
+// process can end the file.
 class launch {
  public:
-  launch(request asked, process_facts process) : asked_(std::move(asked)), process_(std::move(process)) {}
+  launch(request asked, process_facts process)
+      : asked_(std::move(asked)), process_(std::move(process)) {}
 
   int run() {
     const int processes = processes_launched();
     if (processes > 1 && asked_.launch.transport == "threads")
       fail(errc::usage,
-           "--transport: 'threads' would be {} separate runs under a launcher that starts {} processes; leave out the launcher, "
+           "--transport: 'threads' would be {} separate runs under a launcher that starts {} "
+           "processes; leave out the launcher, "
            "or take mpi",
            processes, processes);
     launcher start(launcher_options(processes));
@@ -60,10 +63,12 @@ class launch {
   // A launcher decides the number of processes. on_rank() compares it with --ranks.
   [[nodiscard]] run_options launcher_options(int processes) const {
     run_options options = asked_.launch;
-    if (options.transport.empty() ? processes > 0 : options.transport != "threads") options.ranks = 0;
+    if (options.transport.empty() ? processes > 0 : options.transport != "threads")
+      options.ranks = 0;
     if (options.transport == "shmem")
-      options.symmetric_bytes = symmetric_bytes(*asked_.measured, asked_.factors, std::max(1, processes)) +
-                                (asked_.how.noise_probe ? noise_probe::symmetric_bytes : 0);
+      options.symmetric_bytes =
+          symmetric_bytes(*asked_.measured, asked_.factors, std::max(1, processes)) +
+          (asked_.how.noise_probe ? noise_probe::symmetric_bytes : 0);
     return options;
   }
 
@@ -72,7 +77,8 @@ class launch {
     try {
       status_ = on_rank(team);
     } catch (const std::exception& e) {
-      record_failure(e);  // before rethrowing, because a transport whose ranks are processes then ends this one
+      // Before rethrowing, because a transport whose ranks are processes then ends this one
+      record_failure(e);
       throw;
     }
   }
@@ -81,10 +87,10 @@ class launch {
     const bool first = team.rank() == 0;
     if (asked_.launch.ranks > 0 && asked_.launch.ranks != team.size()) {
       if (first)
-        fmt::print(
-            stderr,
-            "longshore-bench: --ranks: {} asked for, but the launcher started {}; tell the launcher instead: mpirun -n {}\n",
-            asked_.launch.ranks, team.size(), asked_.launch.ranks);
+        fmt::print(stderr,
+                   "longshore-bench: --ranks: {} asked for, but the launcher started {}; tell the "
+                   "launcher instead: mpirun -n {}\n",
+                   asked_.launch.ranks, team.size(), asked_.launch.ranks);
       return nothing_ran;
     }
     if (!team.broadcast_value(first ? open_records() : 0)) return nothing_ran;
@@ -92,9 +98,11 @@ class launch {
     auto slow_start = notice_of_slow_start(team);
     const rank_places places = find_rank_places(team, process_.cpus);
     const clock_facts clock = measure_clock(team);
-    const launch_facts facts{std::string(team.transport_name()), team.size(), team.nodes().node_count(),
-                             team.nodes().largest_node(), asked_.how.seed};
-    const agreed_request agreed = agree_on_request(team, asked_.measured->name, {asked_.factors, asked_.how});
+    const launch_facts facts{std::string(team.transport_name()), team.size(),
+                             team.nodes().node_count(), team.nodes().largest_node(),
+                             asked_.how.seed};
+    const agreed_request agreed =
+        agree_on_request(team, asked_.measured->name, {asked_.factors, asked_.how});
     const variants chosen = choose_variants(team, *asked_.measured, agreed.factors, facts);
     slow_start.reset();
     if (first) {
@@ -102,7 +110,8 @@ class launch {
       announce(facts, chosen);
       for (const auto& skipped : chosen.skipped) recorder_->skipped(skipped);
     }
-    const sweep_setting setting{*asked_.measured, facts, agreed.how, clock, ranks_are_threads_ ? 1 : places.most_ranks_on_a_host};
+    const sweep_setting setting{*asked_.measured, facts, agreed.how, clock,
+                                ranks_are_threads_ ? 1 : places.most_ranks_on_a_host};
     sweep_outcome outcome = sweep(team, setting, chosen, first ? &*recorder_ : nullptr);
     outcome.skipped += static_cast<int>(chosen.skipped.size());
     if (first) conclude(outcome);
@@ -110,12 +119,15 @@ class launch {
     return outcome.wrong > 0 ? wrong_result : all_right;
   }
 
-  // All ranks report where they run before anything is printed. With thousands of ranks on few cores that takes a while.
+  // All ranks report where they run before anything is printed. With thousands of ranks on few
+  // cores that takes a while.
   [[nodiscard]] std::unique_ptr<delayed_notice> notice_of_slow_start(const team& team) const {
     if (team.rank() != 0 || team.size() <= process_.usable_cores) return nullptr;
     const double seconds = asked_.launch.notice_seconds;
     return std::make_unique<delayed_notice>(seconds, [ranks = team.size(), seconds] {
-      return fmt::format("longshore-bench: after {:g} s the {} ranks are still reporting where they run", seconds, ranks);
+      return fmt::format(
+          "longshore-bench: after {:g} s the {} ranks are still reporting where they run", seconds,
+          ranks);
     });
   }
 
@@ -135,10 +147,13 @@ class launch {
   [[nodiscard]] std::FILE* page() const { return file_->takes_standard_output() ? stderr : stdout; }
 
   void announce(const launch_facts& facts, const variants& chosen) const {
-    const auto counted = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+    const auto counted = [](std::size_t n, const char* what) {
+      return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+    };
     fmt::print(page(), "{}: {}, {}, transport {}, {}{}, {}\n", asked_.measured->name,
-               counted(static_cast<std::size_t>(facts.ranks), "rank"), counted(static_cast<std::size_t>(facts.nodes), "node"),
-               facts.transport, counted(chosen.to_run.size(), "variant"),
+               counted(static_cast<std::size_t>(facts.ranks), "rank"),
+               counted(static_cast<std::size_t>(facts.nodes), "node"), facts.transport,
+               counted(chosen.to_run.size(), "variant"),
                chosen.skipped.empty() ? "" : fmt::format(" ({} skipped)", chosen.skipped.size()),
                counted(static_cast<std::size_t>(asked_.how.repetitions), "repetition"));
     std::fflush(page());
@@ -148,13 +163,17 @@ class launch {
     file_->write_last(end_record(outcome));
     recorder_->clear_progress();
     // Under a launcher a terminal is often only pretended.
-    const bool colour = processes_launched() == 0 && isatty(fileno(page())) != 0 && !environment_text("NO_COLOR");
+    const bool colour =
+        processes_launched() == 0 && isatty(fileno(page())) != 0 && !environment_text("NO_COLOR");
     fmt::print(page(), "{}", table(recorder_->rows(), colour));
     std::fflush(page());
     for (const auto& row : recorder_->rows())
-      if (const auto* one = std::get_if<variant_result>(&row); one != nullptr && one->verified == false)
-        fmt::print(stderr, "longshore-bench: wrong result: {} {}\n", asked_.measured->name, label(one->what));
-    if (outcome.ran == 0) fmt::print(stderr, "longshore-bench: nothing could run: {}\n", first_reason());
+      if (const auto* one = std::get_if<variant_result>(&row);
+          one != nullptr && one->verified == false)
+        fmt::print(stderr, "longshore-bench: wrong result: {} {}\n", asked_.measured->name,
+                   label(one->what));
+    if (outcome.ran == 0)
+      fmt::print(stderr, "longshore-bench: nothing could run: {}\n", first_reason());
   }
 
   [[nodiscard]] std::string first_reason() const {
@@ -163,13 +182,17 @@ class launch {
     return "no variants";
   }
 
-  // Writes the last record on the failing rank. Ranks that fail because another one failed write nothing.
+  // Writes the last record on the failing rank. Ranks that fail because another one failed write
+  // nothing.
   void record_failure(const std::exception& e) {
     record_file* const file = open_file_;
     const auto* known = dynamic_cast<const error*>(&e);
-    if (file == nullptr || (ranks_are_threads_ && known != nullptr && known->code() == errc::peer_failed)) return;
+    if (file == nullptr ||
+        (ranks_are_threads_ && known != nullptr && known->code() == errc::peer_failed))
+      return;
     try {
-      file->write_last(failed_record(known == nullptr ? "unknown" : name_of(known->code()), e.what()));
+      file->write_last(
+          failed_record(known == nullptr ? "unknown" : name_of(known->code()), e.what()));
     } catch (const std::exception&) {
       return;  // such as a full disk: the missing end of the file shows the failure
     }

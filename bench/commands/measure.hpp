@@ -8,8 +8,8 @@
 
 namespace longshore::bench {
 
-/// Starts the ranks, sweeps over the variants, writes the records and prints the table. Returns the exit status. Errors before the
-/// start of the ranks are thrown.
+/// Starts the ranks, sweeps over the variants, writes the records and prints the table. Returns the
+/// exit status. Errors before the start of the ranks are thrown.
 [[nodiscard]] int measure(const request& asked, std::vector<std::string> command_line);
 
 }  // namespace longshore::bench

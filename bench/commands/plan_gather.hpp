@@ -1,4 +1,5 @@
-// The command `longshore-bench gather --plan`: memory and messages of the aggregating strategies on another machine. Starts no ranks.
+// The command `longshore-bench gather --plan`: memory and messages of the aggregating strategies on
+// another machine. Starts no ranks.
 #pragma once
 
 #include <span>

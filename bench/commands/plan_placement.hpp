@@ -1,4 +1,5 @@
-// The command `longshore-bench placement`: the cost of placements of a grid of ranks on a machine. Starts no ranks.
+// The command `longshore-bench placement`: the cost of placements of a grid of ranks on a machine.
+// Starts no ranks.
 #pragma once
 
 #include <span>

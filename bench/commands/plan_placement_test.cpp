@@ -22,7 +22,8 @@ std::string refusal_of_plan(const words& given) {
   try {
     static_cast<void>(parse_placement(given));
   } catch (const error& e) {
-    EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos) << "more than one line: " << e.what();
+    EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos)
+        << "more than one line: " << e.what();
     return e.what();
   }
   return "(accepted)";
@@ -53,11 +54,13 @@ TEST(PlacementCommand, refuses_in_one_line_that_names_the_allowed_values) {
   };
   for (const auto& one : cases)
     for (const char* part : one.told)
-      EXPECT_NE(refusal_of_plan(one.given).find(part), std::string::npos) << part << ": " << refusal_of_plan(one.given);
+      EXPECT_NE(refusal_of_plan(one.given).find(part), std::string::npos)
+          << part << ": " << refusal_of_plan(one.given);
 }
 
 TEST(PlacementCommand, levels_omitted_by_hand_join_the_next_inner_one) {
-  const auto asked = parse_placement(words{"--levels", "node:27,socket:2,l3:8,core:4", "--node", "3,3,3", "--core", "4,4,4"});
+  const auto asked = parse_placement(
+      words{"--levels", "node:27,socket:2,l3:8,core:4", "--node", "3,3,3", "--core", "4,4,4"});
   ASSERT_TRUE(asked.by_hand.has_value());
   EXPECT_EQ(asked.levels, (std::vector<hardware_level>{{"node", 27}, {"core", 64}}));
   EXPECT_EQ(asked.search.grid, (grid_triple{12, 12, 12}));
@@ -65,13 +68,17 @@ TEST(PlacementCommand, levels_omitted_by_hand_join_the_next_inner_one) {
 
 TEST(PlacementCommand, a_topology_gives_the_levels_of_a_node_with_a_rank_on_every_core) {
   if (!topology_of_this_machine().why_little().empty()) GTEST_SKIP() << "no hwloc";
-  const auto asked = parse_placement(words{"--nodes", "27", "--topology", "pack:2 numa:4 l3:4 core:2 pu:2"});
-  EXPECT_EQ(asked.levels, (std::vector<hardware_level>{{"node", 27}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}}));
+  const auto asked =
+      parse_placement(words{"--nodes", "27", "--topology", "pack:2 numa:4 l3:4 core:2 pu:2"});
+  EXPECT_EQ(asked.levels, (std::vector<hardware_level>{
+                              {"node", 27}, {"socket", 2}, {"numa", 4}, {"l3", 4}, {"core", 2}}));
   EXPECT_NE(refusal_of_plan({"--topology", "spoon:2"}).find("'spoon:2'"), std::string::npos);
 }
 
 TEST(PlacementCommand, writes_a_plan_whose_auto_costs_no_more_than_the_published_placement) {
-  const auto file = (std::filesystem::temp_directory_path() / fmt::format("longshore-plan-{}.json", getpid())).string();
+  const auto file =
+      (std::filesystem::temp_directory_path() / fmt::format("longshore-plan-{}.json", getpid()))
+          .string();
   const words given{"--levels",  "node:27,socket:2,numa:4,l3:4,core:2",
                     "--node",    "3,3,3",
                     "--socket",  "1,1,2",
@@ -93,7 +100,8 @@ TEST(PlacementCommand, writes_a_plan_whose_auto_costs_no_more_than_the_published
   const auto& found = plan.at("placements").at(3);
   EXPECT_EQ(by_hand.at("placement"), "by hand");
   EXPECT_DOUBLE_EQ(by_hand.at("offnode_fraction").get<double>(), 0.25);
-  EXPECT_LE(found.at("bytes").at("node").get<std::int64_t>(), by_hand.at("bytes").at("node").get<std::int64_t>());
+  EXPECT_LE(found.at("bytes").at("node").get<std::int64_t>(),
+            by_hand.at("bytes").at("node").get<std::int64_t>());
   EXPECT_LE(found.at("cost").get<double>(), by_hand.at("cost").get<double>());
   EXPECT_GT(plan.at("placements").at(0).at("offnode_fraction").get<double>(), 0.4);
   EXPECT_EQ(plan_placement(words{"--levels", "node:2", "--json", "/nowhere/x.json"}), 2);

@@ -17,7 +17,9 @@ int run_program(int argc, char** argv, std::span<const pattern> patterns) {
   try {
     const request asked = parse_command_line(argc, argv, patterns);
     if (asked.what == request::kind::run) return measure(asked, {argv, argv + argc});
-    if (is_first_process()) fmt::print("{}", asked.what == request::kind::list ? listing(patterns).dump(1) + "\n" : asked.text);
+    if (is_first_process())
+      fmt::print("{}",
+                 asked.what == request::kind::list ? listing(patterns).dump(1) + "\n" : asked.text);
     return all_right;
   } catch (const error& e) {
     print_error(e.what());

@@ -8,7 +8,8 @@
 
 namespace longshore::bench {
 
-/// Runs a command line; returns the exit status. On a transport whose ranks are processes, a failure ends the process and does not return.
+/// Runs a command line; returns the exit status. On a transport whose ranks are processes, a
+/// failure ends the process and does not return.
 [[nodiscard]] int run_program(int argc, char** argv, std::span<const pattern> patterns);
 
 }  // namespace longshore::bench

@@ -11,8 +11,8 @@ namespace longshore::bench {
 /// How many processes the launcher started; 0 without a launcher.
 [[nodiscard]] int processes_launched();
 
-/// Prints an error message on the first process. The others wait for a while instead: some launchers end all processes when one
-/// ends with an error, and the message would be lost.
+/// Prints an error message on the first process. The others wait for a while instead: some
+/// launchers end all processes when one ends with an error, and the message would be lost.
 void print_error(const std::string& message);
 
 }  // namespace longshore::bench

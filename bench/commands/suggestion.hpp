@@ -7,7 +7,8 @@
 
 namespace longshore::bench {
 
-/// The word of `known` with the fewest insertions, deletions, replacements and swaps of neighbours from `given`. Empty if every word is too different.
+/// The word of `known` with the fewest insertions, deletions, replacements and swaps of neighbours
+/// from `given`. Empty if every word is too different.
 [[nodiscard]] std::string nearest_word(std::string_view given, std::span<const std::string> known);
 
 /// "; did you mean 'X'?" for a message, or nothing.

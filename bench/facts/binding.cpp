@@ -20,7 +20,8 @@ std::string cpu_list(std::span<const int> cpus) {
     std::size_t last = first;
     while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
     if (first > 0) text += ',';
-    text += last == first ? fmt::format("{}", cpus[first]) : fmt::format("{}-{}", cpus[first], cpus[last]);
+    text += last == first ? fmt::format("{}", cpus[first])
+                          : fmt::format("{}-{}", cpus[first], cpus[last]);
     first = last + 1;
   }
   return text;
@@ -33,7 +34,8 @@ std::string binding_word(const topology& host, std::span<const int> cpus) {
   return object.empty() ? "cpus" : object;
 }
 
-std::string bound_by(const topology& host, std::span<const int> at_start, std::span<const int> now) {
+std::string bound_by(const topology& host, std::span<const int> at_start,
+                     std::span<const int> now) {
   if (now.size() < at_start.size()) return "longshore";
   return now.size() < host.cpus().size() ? "launcher" : "none";
 }
@@ -53,7 +55,8 @@ json binding_listing() {
 
 json topology_listing() {
   json levels = json::array();
-  for (const auto& level : this_host().levels()) levels.push_back({{"name", level.name}, {"count", level.count}});
+  for (const auto& level : this_host().levels())
+    levels.push_back({{"name", level.name}, {"count", level.count}});
   const auto& why = this_host().why_little();
   return {{"description", this_host().description()},
           {"levels", std::move(levels)},

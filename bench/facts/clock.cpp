@@ -22,7 +22,8 @@ clock_facts measure_clock(team& team) {
   }
   clock_facts facts;
   facts.overhead_seconds = (last - start) / readings;
-  // A clock that never moved is simulated, or coarser than all readings together. Its resolution is unknown.
+  // A clock that never moved is simulated, or coarser than all readings together. Its resolution is
+  // unknown.
   facts.resolution_seconds = std::isfinite(smallest) ? smallest : 0;
   facts.resolution_seconds = team.allreduce_value(facts.resolution_seconds, reduction::max);
   facts.overhead_seconds = team.allreduce_value(facts.overhead_seconds, reduction::max);

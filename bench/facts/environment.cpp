@@ -15,7 +15,8 @@ using namespace std::string_view_literals;
 constexpr std::array recorded{"MPI"sv, "MPICH"sv, "OMPI"sv, "I_MPI"sv, "UCX"sv,      "FI_"sv,
                               "PMI"sv, "SHMEM"sv, "OMP"sv,  "SLURM"sv, "LONGSHORE"sv};
 
-// These differ in every start without being settings, so that no two launches would compare equal. Some are keys of the launcher's daemons.
+// These differ in every start without being settings, so that no two launches would compare equal.
+// Some are keys of the launcher's daemons.
 constexpr std::array one_start{"OMPI_COMM_WORLD_"sv,
                                "OMPI_MCA_orte_"sv,
                                "OMPI_MCA_ess"sv,
@@ -57,15 +58,18 @@ constexpr std::array one_start{"OMPI_COMM_WORLD_"sv,
                                "SLURM_STEPMGR"sv,
                                "SLURM_GTIDS"sv};
 
-constexpr std::array secret_words{"TOKEN"sv, "SECRET"sv, "PASSW"sv, "KEY"sv, "CREDENTIAL"sv, "AUTH"sv, "COOKIE"sv, "JWT"sv};
+constexpr std::array secret_words{"TOKEN"sv,      "SECRET"sv, "PASSW"sv,  "KEY"sv,
+                                  "CREDENTIAL"sv, "AUTH"sv,   "COOKIE"sv, "JWT"sv};
 
 template <class List>
 bool begins_with_any(std::string_view name, const List& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return name.starts_with(prefix); });
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 bool looks_secret(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return std::any_of(secret_words.begin(), secret_words.end(),
                      [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
@@ -73,7 +77,8 @@ bool looks_secret(std::string name) {
 }  // namespace
 
 json recorded_environment(const char* const* environment) {
-  std::map<std::string, std::string> found;  // by name, so that equal environments give equal records
+  // By name, so that equal environments give equal records
+  std::map<std::string, std::string> found;
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry(*environment);
     const auto equals = entry.find('=');

@@ -31,7 +31,8 @@ class MachineFiles : public ::testing::Test {
 };
 
 TEST_F(MachineFiles, give_processors_memory_and_system) {
-  write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Example CPU 9999\nflags\t\t: fpu hypervisor avx2\n");
+  write("proc/cpuinfo",
+        "processor\t: 0\nmodel name\t: Example CPU 9999\nflags\t\t: fpu hypervisor avx2\n");
   write("proc/meminfo", "MemTotal:       2048 kB\nMemFree: 1 kB\n");
   write("etc/os-release", "NAME=\"X\"\nPRETTY_NAME=\"Example Linux 1\"\nIMAGE_VERSION=2026-05\n");
   write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
@@ -62,8 +63,9 @@ TEST_F(MachineFiles, give_processors_memory_and_system) {
 
 TEST_F(MachineFiles, if_missing_give_null_and_no_error) {
   const json facts = system_facts(root_);
-  for (const char* name : {"cpu", "sockets", "cores", "logical_cpus", "numa_nodes", "governor", "memory_bytes", "os", "image",
-                           "transparent_huge_pages", "clock_source", "virtualised"})
+  for (const char* name :
+       {"cpu", "sockets", "cores", "logical_cpus", "numa_nodes", "governor", "memory_bytes", "os",
+        "image", "transparent_huge_pages", "clock_source", "virtualised"})
     EXPECT_TRUE(facts.at(name).is_null()) << name;
 }
 
@@ -89,8 +91,10 @@ TEST(Environment, is_recorded_by_an_allow_list_and_secrets_are_masked) {
                                      "SLURM_STEPID=3",
                                      nullptr};
   EXPECT_EQ(recorded_environment(environment), json::parse(R"x({
-    "FI_PROVIDER":"cxi","LONGSHORE_API_KEY":"(masked)","LONGSHORE_TIMEOUT":"5","MPICH_OFI_NIC_POLICY":"NUMA",
-    "OMPI_MCA_btl":"self,vader","OMPI_MCA_some_Password":"(masked)","OMP_NUM_THREADS":"4","SLURM_JOB_ID":"77","SLURM_JWT":"(masked)",
+    "FI_PROVIDER":"cxi","LONGSHORE_API_KEY":"(masked)","LONGSHORE_TIMEOUT":"5",
+    "MPICH_OFI_NIC_POLICY":"NUMA","OMPI_MCA_btl":"self,vader",
+    "OMPI_MCA_some_Password":"(masked)","OMP_NUM_THREADS":"4","SLURM_JOB_ID":"77",
+    "SLURM_JWT":"(masked)",
     "UCX_AUTH_TOKEN":"(masked)","UCX_RNDV_THRESH":"256K"
 })x"));
   EXPECT_EQ(recorded_environment(nullptr), json::object());

@@ -14,7 +14,9 @@ namespace {
 constexpr std::int64_t unknown = -1;
 constexpr int most_nodes = 256;  // NUMA nodes in the sum: more than any machine has
 
-std::int64_t as_number(const std::optional<std::size_t>& bytes) { return bytes ? static_cast<std::int64_t>(*bytes) : unknown; }
+std::int64_t as_number(const std::optional<std::size_t>& bytes) {
+  return bytes ? static_cast<std::int64_t>(*bytes) : unknown;
+}
 
 // The sum over ranks; null when any rank does not know its number.
 json sum_of(team& ranks, std::int64_t mine) {
@@ -37,7 +39,8 @@ struct rank_pages {
     nodes_known = nodes_known && facts.nodes.has_value();
     if (!facts.nodes) return;
     for (const auto& [node, held] : *facts.nodes)
-      if (node >= 0 && node < most_nodes) on_node[static_cast<std::size_t>(node)] += static_cast<std::int64_t>(held);
+      if (node >= 0 && node < most_nodes)
+        on_node[static_cast<std::size_t>(node)] += static_cast<std::int64_t>(held);
   }
 
  private:

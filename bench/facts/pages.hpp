@@ -24,7 +24,9 @@ class page_fault_counter {
   fault_counts last_;
 };
 
-/// Collective. The pages under these ranges of all ranks: bytes; resident bytes; bytes in transparent and in explicit huge pages; the kernel's page size; bytes per NUMA node. A number that any rank could not find out is null.
+/// Collective. The pages under these ranges of all ranks: bytes; resident bytes; bytes in
+/// transparent and in explicit huge pages; the kernel's page size; bytes per NUMA node. A number
+/// that any rank could not find out is null.
 [[nodiscard]] json pages_of_ranks(team& ranks, std::span<const std::span<const std::byte>> ranges);
 
 }  // namespace longshore::bench

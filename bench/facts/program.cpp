@@ -25,8 +25,10 @@ json program_facts() {
 }
 
 std::string version_text() {
-  const std::string commit = *git_commit == '\0' ? "" : fmt::format(" ({}{})", git_commit, git_dirty ? ", changed" : "");
-  return fmt::format("longshore-bench {}{}, {}, {}", LONGSHORE_VERSION, commit, LONGSHORE_COMPILER, LONGSHORE_BUILD_TYPE);
+  const std::string commit =
+      *git_commit == '\0' ? "" : fmt::format(" ({}{})", git_commit, git_dirty ? ", changed" : "");
+  return fmt::format("longshore-bench {}{}, {}, {}", LONGSHORE_VERSION, commit, LONGSHORE_COMPILER,
+                     LONGSHORE_BUILD_TYPE);
 }
 
 }  // namespace longshore::bench

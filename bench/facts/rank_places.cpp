@@ -11,12 +11,14 @@
 namespace longshore::bench {
 namespace {
 
-// The texts of all ranks on rank 0, of any lengths; nothing on the others. Collective. Usually all ranks have the same text, and
-// only that one travels.
+// The texts of all ranks on rank 0, of any lengths; nothing on the others. Collective. Usually all
+// ranks have the same text, and only that one travels.
 std::vector<std::string> gather_texts(team& team, const std::string& mine) {
   const bool first = team.rank() == 0;
   const auto ranks = static_cast<std::size_t>(team.size());
-  const auto longest = static_cast<std::size_t>(team.allreduce_value(static_cast<std::int64_t>(mine.size()), reduction::max)) + 1;
+  const auto longest = static_cast<std::size_t>(team.allreduce_value(
+                           static_cast<std::int64_t>(mine.size()), reduction::max)) +
+                       1;
   std::string padded = mine;
   padded.resize(longest, '\0');
   std::string of_first = padded;
@@ -36,7 +38,8 @@ rank_places find_rank_places(team& team, std::span<const int> cpus_at_start) {
   rank_places places;
   std::vector<int> ranks_on;  // each host
   for (const std::string& host : gather_texts(team, host_name())) {
-    const auto known = static_cast<std::size_t>(std::find(places.hosts.begin(), places.hosts.end(), host) - places.hosts.begin());
+    const auto known = static_cast<std::size_t>(
+        std::find(places.hosts.begin(), places.hosts.end(), host) - places.hosts.begin());
     if (known == places.hosts.size()) {
       places.hosts.push_back(host);
       ranks_on.push_back(0);

@@ -9,8 +9,8 @@
 
 namespace longshore::bench {
 
-/// Complete on rank 0 only. Other ranks know most_ranks_on_a_host and core_of alone: with thousands of ranks as threads of one
-/// process, every rank would otherwise hold lists of all.
+/// Complete on rank 0 only. Other ranks know most_ranks_on_a_host and core_of alone: with thousands
+/// of ranks as threads of one process, every rank would otherwise hold lists of all.
 struct rank_places {
   int most_ranks_on_a_host = 0;
   std::vector<std::string> hosts;  ///< different ones, in the order of their lowest rank

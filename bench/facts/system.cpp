@@ -61,7 +61,8 @@ void add_processors(json& facts, const fs::path& root) {
   std::set<std::string> sockets, governors;
   std::set<std::pair<std::string, std::string>> cores;
   for (const auto& cpu : cpus) {
-    const json socket = first_line(cpu / "topology/physical_package_id"), core = first_line(cpu / "topology/core_id");
+    const json socket = first_line(cpu / "topology/physical_package_id"),
+               core = first_line(cpu / "topology/core_id");
     const json governor = first_line(cpu / "cpufreq/scaling_governor");
     if (governor.is_string()) governors.insert(governor);
     if (!socket.is_string() || !core.is_string()) continue;
@@ -77,7 +78,8 @@ void add_processors(json& facts, const fs::path& root) {
   facts["logical_cpus"] = count_or_null(cpus.size());
   facts["numa_nodes"] = count_or_null(numbered(root / "sys/devices/system/node", "node").size());
   std::string all;
-  for (const auto& governor : governors) all += fmt::format("{}{}", all.empty() ? "" : ",", governor);
+  for (const auto& governor : governors)
+    all += fmt::format("{}{}", all.empty() ? "" : ",", governor);
   facts["governor"] = all.empty() ? json(nullptr) : json(all);
 }
 
@@ -134,7 +136,8 @@ json system_facts(const fs::path& root) {
   if (facts["image"].is_null()) facts["image"] = os_release(root, "BUILD_ID");
   facts["memory_bytes"] = memory_bytes(root);
   facts["transparent_huge_pages"] = huge_pages(root);
-  facts["clock_source"] = first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource");
+  facts["clock_source"] =
+      first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource");
   facts["virtualised"] = virtualised(root);
   return facts;
 }
@@ -150,7 +153,8 @@ int bound_core(const fs::path& root) {
   std::set<std::pair<std::string, std::string>> cores;
   for (const int cpu : cpus) {
     const auto topology = root / fmt::format("sys/devices/system/cpu/cpu{}", cpu) / "topology";
-    const json socket = first_line(topology / "physical_package_id"), core = first_line(topology / "core_id");
+    const json socket = first_line(topology / "physical_package_id"),
+               core = first_line(topology / "core_id");
     if (!socket.is_string() || !core.is_string()) return -1;
     cores.emplace(socket, core);
     if (cores.size() > 1) return -1;

@@ -10,8 +10,10 @@ namespace longshore::bench {
 namespace {
 
 std::array<std::int64_t, 4> as_numbers(const kernel_counts& counts) {
-  return {static_cast<std::int64_t>(counts.faults.minor), static_cast<std::int64_t>(counts.faults.major),
-          static_cast<std::int64_t>(counts.voluntary_switches), static_cast<std::int64_t>(counts.involuntary_switches)};
+  return {static_cast<std::int64_t>(counts.faults.minor),
+          static_cast<std::int64_t>(counts.faults.major),
+          static_cast<std::int64_t>(counts.voluntary_switches),
+          static_cast<std::int64_t>(counts.involuntary_switches)};
 }
 
 }  // namespace
@@ -24,14 +26,16 @@ process_name this_process() {
 }
 
 traffic over_all_ranks(team& ranks, const traffic& mine) {
-  std::array<std::int64_t, 4> sums{static_cast<std::int64_t>(mine.messages), static_cast<std::int64_t>(mine.payload_bytes),
-                                   static_cast<std::int64_t>(mine.wire_bytes), static_cast<std::int64_t>(mine.offnode_bytes)};
+  std::array<std::int64_t, 4> sums{
+      static_cast<std::int64_t>(mine.messages), static_cast<std::int64_t>(mine.payload_bytes),
+      static_cast<std::int64_t>(mine.wire_bytes), static_cast<std::int64_t>(mine.offnode_bytes)};
   ranks.allreduce(sums, reduction::sum);
-  return {static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1]), static_cast<std::uint64_t>(sums[2]),
-          static_cast<std::uint64_t>(sums[3])};
+  return {static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1]),
+          static_cast<std::uint64_t>(sums[2]), static_cast<std::uint64_t>(sums[3])};
 }
 
-run_counters::run_counters(team& ranks, std::span<const counted_event> events, const process_name& process)
+run_counters::run_counters(team& ranks, std::span<const counted_event> events,
+                           const process_name& process)
     : team_(ranks), events_(events) {
   const auto all = ranks.allgather_value(process);
   counts_for_process_ = std::find(all.begin(), all.end(), process) - all.begin() == ranks.rank();
@@ -68,7 +72,8 @@ void run_counters::stop(const measurement& what, long iterations, run_counts& su
   sum.until_barrier += own_counts() - before_.own;
 }
 
-void run_counters::add_events(const std::vector<std::optional<event_count>>& now, run_counts& sum) const {
+void run_counters::add_events(const std::vector<std::optional<event_count>>& now,
+                              run_counts& sum) const {
   if (sum.repetitions == 0) sum.events.assign(now.size(), 0.0);
   for (std::size_t i = 0; i < now.size(); ++i) {
     std::optional<double> counted;
@@ -76,20 +81,23 @@ void run_counters::add_events(const std::vector<std::optional<event_count>>& now
       counted = counted_between(*before_.events[i], *now[i]);
       sum.least_share = std::min(sum.least_share, share_counted(*before_.events[i], *now[i]));
     }
-    sum.events[i] = sum.events[i] && counted ? std::optional(*sum.events[i] + *counted) : std::nullopt;
+    sum.events[i] =
+        sum.events[i] && counted ? std::optional(*sum.events[i] + *counted) : std::nullopt;
   }
 }
 
 json run_counters::per_operation(const run_counts& mine) const {
   const double each = mine.operations > 0 ? 1.0 / static_cast<double>(mine.operations) : 0;
   // Where ranks are threads, the rest of the process are the threads of tasks.
-  auto own = as_numbers(mine.own), until_barrier = as_numbers(mine.until_barrier), process = as_numbers(mine.process);
+  auto own = as_numbers(mine.own), until_barrier = as_numbers(mine.until_barrier),
+       process = as_numbers(mine.process);
   team_.allreduce(own, reduction::sum);
   team_.allreduce(until_barrier, reduction::sum);
   team_.allreduce(process, reduction::sum);
   std::array<double, 4> all{};
   for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = each * static_cast<double>(own[i] + std::max<std::int64_t>(0, process[i] - until_barrier[i]));
+    all[i] = each *
+             static_cast<double>(own[i] + std::max<std::int64_t>(0, process[i] - until_barrier[i]));
   json account{{"repetitions", mine.repetitions},
                {"operations", mine.operations},
                {"page_faults", {{"minor", all[0]}, {"major", all[1]}}},

@@ -1,4 +1,5 @@
-// Counters beside the time of a variant, over all ranks: of the kernel, of the processor, and of waiting.
+// Counters beside the time of a variant, over all ranks: of the kernel, of the processor, and of
+// waiting.
 #pragma once
 
 #include <longshore/machine/event_counters.hpp>
@@ -20,13 +21,14 @@ namespace longshore::bench {
 /// Counts of one rank over some timed operations.
 struct run_counts {
   long repetitions = 0, operations = 0;
-  kernel_counts own;            ///< of the rank's process, or of its thread if ranks share processes
-  kernel_counts until_barrier;  ///< the same until all ranks had stopped; unused if no ranks share a process
-  kernel_counts process;        ///< of the process until then, on one of its ranks
+  kernel_counts own;  ///< of the rank's process, or of its thread if ranks share processes
+  /// The same until all ranks had stopped; unused if no ranks share a process
+  kernel_counts until_barrier;
+  kernel_counts process;  ///< of the process until then, on one of its ranks
   double waited_seconds = 0;
   std::vector<std::optional<double>> events;  ///< nothing: not counted in all repetitions
-  double least_share = 1;                     ///< smallest share of the time in which an event had its register
-  std::vector<phase_share> phases;            ///< sums over repetitions of the last operation of each
+  double least_share = 1;  ///< smallest share of the time in which an event had its register
+  std::vector<phase_share> phases;  ///< sums over repetitions of the last operation of each
 };
 
 /// A process by host and number: numbers repeat between hosts.
@@ -37,7 +39,8 @@ struct process_name {
 };
 [[nodiscard]] process_name this_process();
 
-/// Counts on one rank. Threads that the rank starts after the construction are its tasks and count for it, so it is constructed before the measurements.
+/// Counts on one rank. Threads that the rank starts after the construction are its tasks and count
+/// for it, so it is constructed before the measurements.
 class run_counters {
  public:
   /// Collective. Tests pass other events and other processes.
@@ -58,7 +61,9 @@ class run_counters {
     double waited_seconds = 0;
     std::vector<std::optional<event_count>> events;
   };
-  [[nodiscard]] kernel_counts own_counts() const noexcept { return shared_process_ ? thread_counts() : process_counts(); }
+  [[nodiscard]] kernel_counts own_counts() const noexcept {
+    return shared_process_ ? thread_counts() : process_counts();
+  }
   void add_events(const std::vector<std::optional<event_count>>& now, run_counts& sum) const;
   [[nodiscard]] json events_per_operation(const run_counts& mine) const;
   [[nodiscard]] json phases_per_operation(const run_counts& mine) const;

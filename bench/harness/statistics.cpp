@@ -19,7 +19,8 @@ repetition over_ranks(std::vector<double> seconds) {
   repetition one;
   one.min = *least;
   one.max = *most;
-  one.mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+  one.mean =
+      std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
   one.median = quantile(std::move(seconds), 0.5);
   return one;
 }

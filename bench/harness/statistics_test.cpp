@@ -17,7 +17,8 @@ TEST(Statistics, interpolate_between_neighbours) {
 }
 
 TEST(Statistics, take_the_slowest_rank_of_each_repetition) {
-  const std::vector<repetition> all{over_ranks({1, 5, 2, 4}), over_ranks({3, 3, 3, 7}), over_ranks({2, 2, 2, 6})};
+  const std::vector<repetition> all{over_ranks({1, 5, 2, 4}), over_ranks({3, 3, 3, 7}),
+                                    over_ranks({2, 2, 2, 6})};
   EXPECT_DOUBLE_EQ(all[0].max, 5);
   EXPECT_DOUBLE_EQ(all[0].median, 3);
   EXPECT_DOUBLE_EQ(all[0].min, 1);
@@ -31,12 +32,14 @@ TEST(Statistics, take_the_slowest_rank_of_each_repetition) {
 }
 
 TEST(Variants, are_the_cross_product_with_the_last_factor_fastest) {
-  const std::vector<factor_levels> factors{{"strategy", {"a", "b"}}, {"not-given", {}}, {"task-count", {1, 2}}};
-  EXPECT_EQ(
-      json(cross_product(factors)),
-      json::parse(
-          R"([{"strategy":"a","task_count":1},{"strategy":"a","task_count":2},{"strategy":"b","task_count":1},{"strategy":"b","task_count":2}])"));
-  EXPECT_EQ(label(json::parse(R"({"mode":"put","domain":[4,5,6],"halo":2})")), "mode=put domain=4,5,6 halo=2");
+  const std::vector<factor_levels> factors{
+      {"strategy", {"a", "b"}}, {"not-given", {}}, {"task-count", {1, 2}}};
+  EXPECT_EQ(json(cross_product(factors)), json::parse(
+                                              R"([
+    {"strategy":"a","task_count":1},{"strategy":"a","task_count":2},
+    {"strategy":"b","task_count":1},{"strategy":"b","task_count":2}])"));
+  EXPECT_EQ(label(json::parse(R"({"mode":"put","domain":[4,5,6],"halo":2})")),
+            "mode=put domain=4,5,6 halo=2");
 }
 
 }  // namespace

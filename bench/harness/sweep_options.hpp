@@ -7,7 +7,8 @@ namespace longshore::bench {
 
 struct sweep_options {
   int repetitions = 10, warmup = 1;
-  long iterations = 0;  ///< operations per repetition; 0: enough of them for the resolution of the clock
+  /// Operations per repetition; 0: enough of them for the resolution of the clock
+  long iterations = 0;
   std::uint64_t seed = 122222;
   bool verify = true, shuffle = true, noise_probe = true;
 };

@@ -1,4 +1,5 @@
-// The sweep, on every transport: how often, in which order and in what state each variant runs. Wrong results, refusals and failures of a single rank reach all ranks.
+// The sweep, on every transport: how often, in which order and in what state each variant runs.
+// Wrong results, refusals and failures of a single rank reach all ranks.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/transport/launch/run.hpp>
@@ -34,7 +35,8 @@ void touch_fresh_pages() {
     const std::size_t bytes = touched_pages / 2 * page_bytes();
     const pages memory(bytes);
     madvise(memory.data(), bytes, MADV_NOHUGEPAGE);
-    for (std::size_t at = 0; at < bytes; at += page_bytes()) static_cast<volatile std::byte*>(memory.data())[at] = std::byte{1};
+    for (std::size_t at = 0; at < bytes; at += page_bytes())
+      static_cast<volatile std::byte*>(memory.data())[at] = std::byte{1};
   };
   touch();
   std::thread(touch).join();
@@ -48,7 +50,8 @@ struct diary {
 
 class dummy final : public measurement {
  public:
-  dummy(team& team, const variant& what, diary& notes) : team_(team), name_(what.at("kind")), notes_(notes) {
+  dummy(team& team, const variant& what, diary& notes)
+      : team_(team), name_(what.at("kind")), notes_(notes) {
     ++notes_.made;
     notes_.most_alive = std::max(notes_.most_alive, ++notes_.alive);
     if (name_ == "large") ballast_.assign(std::size_t{64} << 20, 'x');
@@ -65,7 +68,8 @@ class dummy final : public measurement {
   void run() override {
     const int runs = ++notes_.runs[name_];
     if (name_ == "memory") throw std::bad_alloc();
-    if (name_ == "fails" && team_.rank() == team_.size() - 1 && runs == 2) fail(errc::transport, "a cable is out");
+    if (name_ == "fails" && team_.rank() == team_.size() - 1 && runs == 2)
+      fail(errc::transport, "a cable is out");
     if (name_ == "millisecond") std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (name_ == "late" && team_.rank() == team_.size() - 1)
       std::this_thread::sleep_for(std::chrono::duration<double>(late_seconds));
@@ -74,8 +78,12 @@ class dummy final : public measurement {
     team_.barrier();
     waited_ = team_.waited_seconds() - waited;
   }
-  [[nodiscard]] std::vector<phase_share> phase_shares() const override { return {{"second", waited_, {.messages = 1}}}; }
-  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override { return {{"second", 2.0 + team_.rank()}}; }
+  [[nodiscard]] std::vector<phase_share> phase_shares() const override {
+    return {{"second", waited_, {.messages = 1}}};
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
+    return {{"second", 2.0 + team_.rank()}};
+  }
   [[nodiscard]] bool verify() override {
     const int times = ++notes_.verified[name_];
     if (name_ == "wrong") return team_.rank() != 0;
@@ -104,13 +112,15 @@ struct listener final : observer {
     bench::repetition seconds;
   };
   void visit(int, int, std::size_t, std::size_t, const variant&) override { ++visits; }
-  void sample(const variant& what, int repetition, std::size_t position, const bench::repetition& seconds) override {
+  void sample(const variant& what, int repetition, std::size_t position,
+              const bench::repetition& seconds) override {
     samples.push_back({what.at("kind"), repetition, position, seconds});
   }
   void result(const variant_result& what) override { results.push_back(what); }
   void skipped(const skipped_variant& what) override { skips.push_back(what); }
   [[nodiscard]] const variant_result& result_of(const std::string& kind) const {
-    return *std::find_if(results.begin(), results.end(), [&](const variant_result& one) { return one.what.at("kind") == kind; });
+    return *std::find_if(results.begin(), results.end(),
+                         [&](const variant_result& one) { return one.what.at("kind") == kind; });
   }
   int visits = 0;
   std::vector<seen> samples;
@@ -124,10 +134,12 @@ struct swept {
   sweep_outcome outcome;
 };
 
-swept sweep_dummies(team& team, const std::vector<std::string>& kinds, const sweep_options& how, double clock_step = 1e-9) {
+swept sweep_dummies(team& team, const std::vector<std::string>& kinds, const sweep_options& how,
+                    double clock_step = 1e-9) {
   swept all;
   pattern program{"dummy", "", {}, {}, {}, {}};
-  program.make = [&](longshore::team& t, const variant& what, const launch_facts&) -> std::unique_ptr<measurement> {
+  program.make = [&](longshore::team& t, const variant& what,
+                     const launch_facts&) -> std::unique_ptr<measurement> {
     if (what.at("kind") == "refused") fail(errc::unsupported, "no such thing");
     return std::make_unique<dummy>(t, what, all.notes);
   };
@@ -183,12 +195,15 @@ TEST(Sweep, the_order_follows_the_seed_or_on_request_the_command_line) {
 
 TEST(Sweep, counts_operations_resets_and_verifications) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"often", "once"}, {.repetitions = 4, .warmup = 3, .iterations = 5});
+    const auto all =
+        sweep_dummies(team, {"often", "once"}, {.repetitions = 4, .warmup = 3, .iterations = 5});
     // once when made ready, then two untimed and four timed rounds
     EXPECT_EQ(all.notes.runs.at("often"), 1 + (2 + 4) * 5);
-    EXPECT_EQ(all.notes.runs.at("once"), 1 + (2 + 4) * 1) << "an operation that destroys its input is never repeated";
+    EXPECT_EQ(all.notes.runs.at("once"), 1 + (2 + 4) * 1)
+        << "an operation that destroys its input is never repeated";
     EXPECT_EQ(all.notes.resets.at("once"), 1 + 2 + 4);
-    EXPECT_EQ(all.notes.timed.at("often"), 4) << "what is counted beside the time belongs to timed rounds alone";
+    EXPECT_EQ(all.notes.timed.at("often"), 4)
+        << "what is counted beside the time belongs to timed rounds alone";
     EXPECT_EQ(all.notes.verified.at("often"), 2);
     EXPECT_EQ(all.notes.made, 2);
     if (team.rank() != 0) return;
@@ -202,12 +217,14 @@ TEST(Sweep, counts_operations_resets_and_verifications) {
 TEST(Sweep, feels_the_pulse_before_each_timed_repetition) {
   longshore::testing::spmd([](team& team) {
     const auto all = sweep_dummies(team, {"a", "b"}, {.repetitions = 3, .iterations = 1});
-    const auto none = sweep_dummies(team, {"a"}, {.repetitions = 1, .iterations = 1, .noise_probe = false});
+    const auto none =
+        sweep_dummies(team, {"a"}, {.repetitions = 1, .iterations = 1, .noise_probe = false});
     EXPECT_EQ(all.notes.runs.at("a"), 1 + 3) << "the noise probe is no operation of a variant";
     if (team.rank() != 0) return;
     EXPECT_FALSE(none.heard.results.at(0).probe_seconds);
     for (const auto& one : all.heard.results) {
-      ASSERT_EQ(one.probe_seconds.has_value(), team.size() > 1) << "one rank has nobody to exchange with";
+      ASSERT_EQ(one.probe_seconds.has_value(), team.size() > 1)
+          << "one rank has nobody to exchange with";
       EXPECT_GT(one.probe_seconds.value_or(1), 0);
     }
   });
@@ -233,7 +250,8 @@ TEST(Sweep, gives_seconds_phases_and_traffic_of_all_ranks) {
   });
 }
 
-// Everything that is counted beside the time: known events, waits for a rank that is late, and a refusal.
+// Everything that is counted beside the time: known events, waits for a rank that is late, and a
+// refusal.
 TEST(Sweep, tells_what_was_counted_while_a_variant_was_timed) {
   longshore::testing::spmd([](team& team) {
     const auto all = sweep_dummies(team, {"late", "faults"}, {.repetitions = 3, .iterations = 2});
@@ -242,11 +260,13 @@ TEST(Sweep, tells_what_was_counted_while_a_variant_was_timed) {
                faults = all.heard.result_of("faults").facts.at("counters");
     EXPECT_EQ(late.at("repetitions"), 3);
     EXPECT_EQ(late.at("operations"), 6);
-    EXPECT_GE(late.at("context_switches").at("voluntary").get<double>(), 1.0) << "the late rank sleeps, which switches contexts";
+    EXPECT_GE(late.at("context_switches").at("voluntary").get<double>(), 1.0)
+        << "the late rank sleeps, which switches contexts";
     // Only the last rank is late: a single rank has nobody to wait for.
     if (team.size() > 1) {
       EXPECT_GE(late.at("waited_seconds").at("max").get<double>(), 0.5 * late_seconds);
-      EXPECT_LE(late.at("waited_seconds").at("mean").get<double>(), late.at("waited_seconds").at("max").get<double>());
+      EXPECT_LE(late.at("waited_seconds").at("mean").get<double>(),
+                late.at("waited_seconds").at("max").get<double>());
       const json phase = late.at("phases").at("second");
       EXPECT_GE(phase.at("waited_seconds").at("max").get<double>(), 0.5 * late_seconds);
       EXPECT_EQ(phase.at("messages"), team.size());
@@ -257,17 +277,21 @@ TEST(Sweep, tells_what_was_counted_while_a_variant_was_timed) {
     EXPECT_GE(faults.at("page_faults").at("minor").get<double>(), pages);
     EXPECT_LT(late.at("page_faults").at("minor").get<double>(), pages);
     for (const auto& [event, count] : late.at("hardware").items())
-      EXPECT_EQ(count.is_null(), late.contains("hardware_why_not") && late.at("hardware_why_not").contains(event)) << event;
+      EXPECT_EQ(count.is_null(),
+                late.contains("hardware_why_not") && late.at("hardware_why_not").contains(event))
+          << event;
   });
 }
 
 TEST(Sweep, repeats_short_operations_until_the_clock_resolves_them) {
   longshore::testing::spmd([](team& team) {
     const auto all = sweep_dummies(team, {"millisecond", "once"}, {.repetitions = 2}, 1e-3);
-    const auto fine = sweep_dummies(team, {"millisecond"}, {.repetitions = 1, .iterations = 1}, 1e-9);
+    const auto fine =
+        sweep_dummies(team, {"millisecond"}, {.repetitions = 1, .iterations = 1}, 1e-9);
     if (team.rank() != 0) return;
     EXPECT_EQ(all.heard.result_of("once").iterations, 1);
-    EXPECT_NE(all.heard.result_of("once").warning.find("100 steps of the clock"), std::string::npos);
+    EXPECT_NE(all.heard.result_of("once").warning.find("100 steps of the clock"),
+              std::string::npos);
     EXPECT_EQ(fine.heard.results.at(0).warning, "");
     // With more ranks than cores, a single operation may last as long as a repetition.
     EXPECT_LE(all.heard.result_of("millisecond").iterations, 5);
@@ -277,7 +301,8 @@ TEST(Sweep, repeats_short_operations_until_the_clock_resolves_them) {
 
 TEST(Sweep, a_result_that_is_wrong_on_one_rank_is_wrong) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"right", "wrong", "wrong at last"}, {.repetitions = 2, .iterations = 1});
+    const auto all = sweep_dummies(team, {"right", "wrong", "wrong at last"},
+                                   {.repetitions = 2, .iterations = 1});
     EXPECT_EQ(all.outcome.ran, 3);
     EXPECT_EQ(all.outcome.wrong, 2);
     if (team.rank() == 0) {
@@ -285,7 +310,8 @@ TEST(Sweep, a_result_that_is_wrong_on_one_rank_is_wrong) {
       EXPECT_EQ(all.heard.result_of("wrong").verified, false);
       EXPECT_EQ(all.heard.result_of("wrong at last").verified, false);
     }
-    const auto unasked = sweep_dummies(team, {"wrong"}, {.repetitions = 2, .iterations = 1, .verify = false});
+    const auto unasked =
+        sweep_dummies(team, {"wrong"}, {.repetitions = 2, .iterations = 1, .verify = false});
     EXPECT_EQ(unasked.outcome.wrong, 0);
     if (team.rank() != 0) return;
     EXPECT_EQ(unasked.heard.results.at(0).verified, std::nullopt);
@@ -294,7 +320,8 @@ TEST(Sweep, a_result_that_is_wrong_on_one_rank_is_wrong) {
 
 TEST(Sweep, a_variant_that_refuses_to_be_made_is_skipped_and_the_others_run) {
   longshore::testing::spmd([](team& team) {
-    const auto all = sweep_dummies(team, {"a", "refused", "b"}, {.repetitions = 2, .iterations = 1});
+    const auto all =
+        sweep_dummies(team, {"a", "refused", "b"}, {.repetitions = 2, .iterations = 1});
     EXPECT_EQ(all.outcome.ran, 2);
     EXPECT_EQ(all.outcome.skipped, 1);
     if (team.rank() != 0) return;
@@ -311,7 +338,8 @@ TEST(Sweep, many_measurements_are_made_for_each_visit) {
     const auto all = sweep_dummies(team, kinds, {.repetitions = 2, .iterations = 1});
     EXPECT_LE(all.notes.most_alive, 65);
     EXPECT_EQ(all.notes.made, 3 * 70);
-    EXPECT_EQ(all.notes.runs.at("k0"), 1 + 2 * 2) << "each visit begins with an operation that is not timed";
+    EXPECT_EQ(all.notes.runs.at("k0"), 1 + 2 * 2)
+        << "each visit begins with an operation that is not timed";
     if (team.rank() != 0) return;
     EXPECT_FALSE(all.heard.result_of("k69").made_once);
   });
@@ -326,7 +354,8 @@ TEST(Sweep, figures_that_are_not_finite_are_left_out_with_a_warning) {
   });
 }
 
-// Two processes in containers may have the same host name and number. Then only some ranks seem to share a process.
+// Two processes in containers may have the same host name and number. Then only some ranks seem to
+// share a process.
 TEST(Sweep, counts_where_only_some_ranks_seem_to_share_a_process) {
   longshore::testing::spmd([](team& team) {
     process_name mine = this_process();
@@ -347,8 +376,11 @@ TEST(Sweep, counts_where_only_some_ranks_seem_to_share_a_process) {
 TEST(AgreedRequest, is_that_of_rank_0) {
   longshore::testing::spmd([](team& team) {
     const bool first = team.rank() == 0;
-    agreed_request mine{{{"elements", {first ? 100 : 101}}, {"domain", {json::array({1, 2, 3})}}, {"not-given", {}}},
-                        {.repetitions = first ? 3 : 4, .seed = first ? 5U : 6U, .noise_probe = !first}};
+    agreed_request mine{
+        {{"elements", {first ? 100 : 101}},
+         {"domain", {json::array({1, 2, 3})}},
+         {"not-given", {}}},
+        {.repetitions = first ? 3 : 4, .seed = first ? 5U : 6U, .noise_probe = !first}};
     if (!first) mine.factors.pop_back();
     const auto agreed = agree_on_request(team, "dummy", mine);
     ASSERT_EQ(agreed.factors.size(), 3U);
@@ -391,7 +423,8 @@ TEST(AgreedRequest, a_variant_that_one_rank_cannot_run_is_skipped_by_all_with_it
     EXPECT_EQ(json(chosen.to_run), json::parse(R"([{"n":1},{"n":4}])"));
     ASSERT_EQ(chosen.skipped.size(), 2U);
     EXPECT_EQ(chosen.skipped[0].why, "not on threads");
-    EXPECT_EQ(chosen.skipped[1].why, last == 0 ? "no huge pages" : fmt::format("on rank {}: no huge pages", last));
+    EXPECT_EQ(chosen.skipped[1].why,
+              last == 0 ? "no huge pages" : fmt::format("on rank {}: no huge pages", last));
   });
 }
 
@@ -409,7 +442,9 @@ std::string failure_of(const std::string& kind) {
 
 TEST(Sweep, failures_name_the_variant) {
   EXPECT_EQ(failure_of("fails"), "transport: dummy kind=fails: a cable is out");
-  EXPECT_EQ(failure_of("memory"), "out of memory: dummy kind=memory: memory ran out: use smaller sizes or fewer ranks per node");
+  EXPECT_EQ(failure_of("memory"),
+            "out of memory: dummy kind=memory: memory ran out: use smaller sizes or fewer ranks "
+            "per node");
 }
 
 }  // namespace

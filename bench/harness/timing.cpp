@@ -14,7 +14,8 @@ constexpr double surely_long = 20;  // times the wanted seconds
 
 }  // namespace
 
-repetition time_repetition(team& team, measurement& what, long iterations, run_counters* counters, run_counts* counted) {
+repetition time_repetition(team& team, measurement& what, long iterations, run_counters* counters,
+                           run_counts* counted) {
   what.reset();
   if (counters != nullptr)
     counters->start();
@@ -49,14 +50,20 @@ repetition time_repetition(team& team, measurement& what, long iterations, run_c
 long calibrate(team& team, measurement& what, double seconds) {
   if (!what.repeatable()) return 1;
   for (long iterations = 1;;) {
-    const auto once_more = [&] { return time_repetition(team, what, iterations).max * static_cast<double>(iterations); };
+    const auto once_more = [&] {
+      return time_repetition(team, what, iterations).max * static_cast<double>(iterations);
+    };
     double lasted = once_more();
-    // A single disturbance would look like a long operation and yield too few of them. Only a time that is seen twice, or is clearly longer, counts.
-    if (lasted >= seconds / 4 && lasted < surely_long * seconds) lasted = std::min(lasted, once_more());
+    // A single disturbance would look like a long operation and yield too few of them. Only a time
+    // that is seen twice, or is clearly longer, counts.
+    if (lasted >= seconds / 4 && lasted < surely_long * seconds)
+      lasted = std::min(lasted, once_more());
     if (lasted >= seconds || iterations >= most_iterations) return iterations;
     if (lasted >= seconds / 4)
-      return std::min(most_iterations, std::lround(std::ceil(static_cast<double>(iterations) * seconds / lasted)));
-    iterations = std::min(most_iterations, iterations * 4);  // too short to extrapolate: the first operations are slower
+      return std::min(most_iterations,
+                      std::lround(std::ceil(static_cast<double>(iterations) * seconds / lasted)));
+    // Too short to extrapolate: the first operations are slower
+    iterations = std::min(most_iterations, iterations * 4);
   }
 }
 

@@ -25,8 +25,9 @@ std::vector<variant> cross_product(std::span<const factor_levels> factors) {
   for (const auto& factor : factors) {
     if (factor.levels.empty()) continue;
     if (all.size() * factor.levels.size() > most_variants)
-      fail(errc::usage, "the lists make more than {} combinations, too many for a launch; --{} has {} levels", most_variants,
-           factor.name, factor.levels.size());
+      fail(errc::usage,
+           "the lists make more than {} combinations, too many for a launch; --{} has {} levels",
+           most_variants, factor.name, factor.levels.size());
     const std::string name = variant_name(factor.name);
     std::vector<variant> longer;
     longer.reserve(all.size() * factor.levels.size());
@@ -53,7 +54,8 @@ std::vector<variant> settled_variants(const pattern& what, std::span<const facto
   return all;
 }
 
-std::size_t symmetric_bytes(const pattern& what, std::span<const factor_levels> factors, int ranks) {
+std::size_t symmetric_bytes(const pattern& what, std::span<const factor_levels> factors,
+                            int ranks) {
   std::size_t most = 0;
   if (!what.symmetric_bytes) return most;
   for (auto& candidate : cross_product(factors)) {
@@ -67,13 +69,15 @@ std::string level_text(const json& level) {
   if (level.is_string()) return level.get<std::string>();
   if (!level.is_array()) return level.dump();
   std::string text;
-  for (const auto& number : level) text += fmt::format("{}{}", text.empty() ? "" : ",", number.dump());
+  for (const auto& number : level)
+    text += fmt::format("{}{}", text.empty() ? "" : ",", number.dump());
   return text;
 }
 
 std::string label(const variant& what) {
   std::string text;
-  for (const auto& [name, level] : what.items()) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, level_text(level));
+  for (const auto& [name, level] : what.items())
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, level_text(level));
   return text;
 }
 

@@ -44,22 +44,27 @@ json rank_map(const team& team, const rank_places& places) {
 
 // The common word of all ranks, or "mixed".
 std::string common_word(const std::vector<std::string>& words) {
-  const bool same = std::all_of(words.begin(), words.end(), [&](const auto& word) { return word == words.front(); });
+  const bool same = std::all_of(words.begin(), words.end(),
+                                [&](const auto& word) { return word == words.front(); });
   return same ? words.front() : "mixed";
 }
 
 }  // namespace
 
-json launch_record(const team& team, const sweep_options& how, const rank_places& places, const clock_facts& clock,
-                   const process_facts& process) {
-  json record{{"record", "launch"}, {"schema", 1}, {"launch", launch_id()}, {"start", utc("%Y-%m-%dT%H:%M:%SZ")}};
+json launch_record(const team& team, const sweep_options& how, const rank_places& places,
+                   const clock_facts& clock, const process_facts& process) {
+  json record{{"record", "launch"},
+              {"schema", 1},
+              {"launch", launch_id()},
+              {"start", utc("%Y-%m-%dT%H:%M:%SZ")}};
   record["argv"] = process.command_line;
   record["seed"] = how.seed;
   record["program"] = program_facts();
   record["system"] = system_facts();
   record["system"]["usable_cores"] = process.usable_cores;
   record["system"]["topology"] = this_host().description();
-  record["transport"] = {{"name", team.transport_name()}, {"library", text_or_null(team.library_version())}};
+  record["transport"] = {{"name", team.transport_name()},
+                         {"library", text_or_null(team.library_version())}};
   record["ranks"] = team.size();
   record["nodes"] = team.nodes().node_count();
   record["nodes_virtual"] = team.nodes().is_virtual();
@@ -68,7 +73,8 @@ json launch_record(const team& team, const sweep_options& how, const rank_places
   record["binding"] = common_word(places.binding);
   record["binding_by"] = common_word(places.bound_by);
   record["cpus"] = places.cpus;
-  record["clock"] = {{"resolution_seconds", clock.resolution_seconds}, {"overhead_seconds", clock.overhead_seconds}};
+  record["clock"] = {{"resolution_seconds", clock.resolution_seconds},
+                     {"overhead_seconds", clock.overhead_seconds}};
   record["repetitions"] = how.repetitions;
   record["warmup"] = how.warmup;
   record["shuffled"] = how.shuffle;

@@ -21,7 +21,8 @@ struct process_facts {
 };
 
 /// The record, on rank 0.
-[[nodiscard]] json launch_record(const team& team, const sweep_options& how, const rank_places& places, const clock_facts& clock,
+[[nodiscard]] json launch_record(const team& team, const sweep_options& how,
+                                 const rank_places& places, const clock_facts& clock,
                                  const process_facts& process);
 
 }  // namespace longshore::bench

@@ -12,9 +12,12 @@ namespace longshore::bench {
 
 record_file::record_file(const std::optional<std::string>& name) : name_(name.value_or("")) {
   if (!name) return;
-  file_ = takes_standard_output() ? STDOUT_FILENO : open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  file_ = takes_standard_output()
+              ? STDOUT_FILENO
+              : open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file_ < 0)
-    fail(errc::usage, "--json: '{}' cannot be written: {}; name a file in a folder that you may write to", name_,
+    fail(errc::usage,
+         "--json: '{}' cannot be written: {}; name a file in a folder that you may write to", name_,
          std::strerror(errno));
 }
 
@@ -42,7 +45,8 @@ void record_file::write_line(const json& record) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int why = errno;
-      [[maybe_unused]] const int cut = ftruncate(file_, whole_bytes_);  // removes the partial line; fails if this is no file
+      // Removes the partial line; fails if this is no file
+      [[maybe_unused]] const int cut = ftruncate(file_, whole_bytes_);
       fail(errc::transport, "records cannot be written to '{}': {}", name_, std::strerror(why));
     }
     done += static_cast<std::size_t>(written);

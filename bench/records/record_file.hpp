@@ -1,4 +1,5 @@
-// The file of records: one JSON object per line. Every line is written at once, so that a killed run leaves whole lines.
+// The file of records: one JSON object per line. Every line is written at once, so that a killed
+// run leaves whole lines.
 #pragma once
 
 #include "facts/json.hpp"
@@ -11,10 +12,12 @@
 
 namespace longshore::bench {
 
-/// One rank writes records; any thread of its process may write the last one. Without a name nothing is written.
+/// One rank writes records; any thread of its process may write the last one. Without a name
+/// nothing is written.
 class record_file {
  public:
-  /// Opens the file for writing and empties it; "-" is standard output. Throws errc::usage if that fails.
+  /// Opens the file for writing and empties it; "-" is standard output. Throws errc::usage if that
+  /// fails.
   explicit record_file(const std::optional<std::string>& name);
   ~record_file();
   record_file(const record_file&) = delete;

@@ -1,4 +1,5 @@
-// Listens to a sweep: writes samples and results as records, keeps the rows of the table, shows the progress on a terminal.
+// Listens to a sweep: writes samples and results as records, keeps the rows of the table, shows the
+// progress on a terminal.
 #pragma once
 
 #include "harness/sweep.hpp"
@@ -15,12 +16,15 @@ using table_row = std::variant<variant_result, skipped_variant>;
 
 class recorder final : public observer {
  public:
-  /// `show_progress`: false suppresses the progress line. A true value shows it if standard error is a terminal.
+  /// `show_progress`: false suppresses the progress line. A true value shows it if standard error
+  /// is a terminal.
   recorder(std::string pattern_name, record_file& file, bool show_progress);
   ~recorder() override;
 
-  void visit(int round, int rounds, std::size_t position, std::size_t positions, const variant& what) override;
-  void sample(const variant& what, int repetition, std::size_t position, const bench::repetition& seconds) override;
+  void visit(int round, int rounds, std::size_t position, std::size_t positions,
+             const variant& what) override;
+  void sample(const variant& what, int repetition, std::size_t position,
+              const bench::repetition& seconds) override;
   void result(const variant_result& what) override;
   void skipped(const skipped_variant& what) override;
 

@@ -59,24 +59,34 @@ variant_result sample_result(const char* strategy, double rate, bool right = tru
 TEST_F(RecordFile, holds_samples_and_results_as_documented) {
   record_file file(path_.string());
   recorder told("gather", file, false);
-  repetition seconds{.max = 3, .median = 2, .min = 1, .mean = 2, .phases = {{"exchange", 0.5}}, .least_of_phases = {0.5}};
+  repetition seconds{.max = 3,
+                     .median = 2,
+                     .min = 1,
+                     .mean = 2,
+                     .phases = {{"exchange", 0.5}},
+                     .least_of_phases = {0.5}};
   told.sample(json{{"strategy", "agp"}}, 4, 7, seconds);
   told.result(sample_result("agp", 2));
   told.skipped({json{{"strategy", "auto"}}, "not yet"});
   file.write_last(end_record({1, 0, 1}));
-  file.write(json{{"record", "sample"}});  // from a rank that does not know yet that the file has ended
+  // From a rank that does not know yet that the file has ended
+  file.write(json{{"record", "sample"}});
   const auto found = lines();
   ASSERT_EQ(found.size(), 4U);
-  EXPECT_EQ(found[0],
-            json::parse(R"({"record":"sample","pattern":"gather","variant":{"strategy":"agp"},"repetition":4,"position":7,
+  EXPECT_EQ(found[0], json::parse(R"({"record":"sample","pattern":"gather",
+    "variant":{"strategy":"agp"},"repetition":4,"position":7,
     "seconds":{"max":3.0,"median":2.0,"min":1.0},"phases":{"exchange":0.5}})"));
-  EXPECT_EQ(found[1],
-            json::parse(R"({"record":"result","pattern":"gather","variant":{"strategy":"agp","requests":100},"verified":true,
-    "repetitions":3,"iterations":8,"made":"once","seconds":{"median":0.5,"p10":0.45,"p90":0.55},"pulse_seconds":2e-6,
+  EXPECT_EQ(found[1], json::parse(R"({"record":"result","pattern":"gather",
+    "variant":{"strategy":"agp","requests":100},"verified":true,
+    "repetitions":3,"iterations":8,"made":"once",
+    "seconds":{"median":0.5,"p10":0.45,"p90":0.55},"pulse_seconds":2e-6,
     "traffic":{"messages":1,"payload_bytes":2,"wire_bytes":3,"offnode_bytes":4},
-    "metrics":{"rate":{"value":2.0,"unit":"1/s","better":"higher"},"latency":{"value":0.5,"unit":"s","better":"lower"}}})"));
-  EXPECT_EQ(found[2], json::parse(R"({"record":"result","pattern":"gather","variant":{"strategy":"auto"},"skipped":"not yet"})"));
-  EXPECT_EQ(found[3], json::parse(R"({"record":"end","status":"ok","results":1,"wrong":0,"skipped":1})"));
+    "metrics":{"rate":{"value":2.0,"unit":"1/s","better":"higher"},
+    "latency":{"value":0.5,"unit":"s","better":"lower"}}})"));
+  EXPECT_EQ(found[2], json::parse(R"({"record":"result","pattern":"gather",
+    "variant":{"strategy":"auto"},"skipped":"not yet"})"));
+  EXPECT_EQ(found[3],
+            json::parse(R"({"record":"end","status":"ok","results":1,"wrong":0,"skipped":1})"));
 }
 
 TEST_F(RecordFile, is_readable_after_every_line) {
@@ -123,10 +133,14 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(Table, marks_the_best_right_result_of_each_group_in_the_order_of_the_command_line) {
-  std::vector<table_row> rows{sample_result("slow", 2), sample_result("fast", 4), sample_result("wrong", 100, false)};
-  for (std::size_t i = 0; i < rows.size(); ++i) std::get<variant_result>(rows[i]).index = rows.size() - i;
-  rows.emplace_back(skipped_variant{json{{"strategy", "auto"}, {"requests", 100}}, "not in this build"});
-  rows.emplace_back(skipped_variant{json{{"strategy", "tbb"}, {"requests", 100}}, "not in this build"});
+  std::vector<table_row> rows{sample_result("slow", 2), sample_result("fast", 4),
+                              sample_result("wrong", 100, false)};
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::get<variant_result>(rows[i]).index = rows.size() - i;
+  rows.emplace_back(
+      skipped_variant{json{{"strategy", "auto"}, {"requests", 100}}, "not in this build"});
+  rows.emplace_back(
+      skipped_variant{json{{"strategy", "tbb"}, {"requests", 100}}, "not in this build"});
   const auto lines = lines_of(table(rows, false));
   ASSERT_EQ(lines.size(), 7U);
   EXPECT_EQ(lines[0], "requests=100");
@@ -164,10 +178,13 @@ TEST(Table, has_a_column_for_each_kind_of_figure) {
 
 TEST(Table, shows_whether_a_figure_is_per_node_or_per_rank) {
   auto one = sample_result("copy", 5);
-  one.metrics = {per_node("bandwidth", 5, "GB/s"), per_rank("rank_bandwidth", 1, "GB/s"), {"all", 9, "GB/s"}};
+  one.metrics = {
+      per_node("bandwidth", 5, "GB/s"), per_rank("rank_bandwidth", 1, "GB/s"), {"all", 9, "GB/s"}};
   const auto lines = lines_of(table(std::vector<table_row>{one}, false));
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_NE(lines[1].find("  bandwidth GB/s per node  rank_bandwidth GB/s per rank  all GB/s  median"), std::string::npos);
+  EXPECT_NE(
+      lines[1].find("  bandwidth GB/s per node  rank_bandwidth GB/s per rank  all GB/s  median"),
+      std::string::npos);
 }
 
 TEST(Table, rounds_numbers_for_people) {

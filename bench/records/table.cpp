@@ -17,12 +17,16 @@ namespace {
 using namespace std::string_view_literals;
 
 // Factors that a user may choose for a given problem. All others define the problem.
-constexpr std::array choices{"strategy"sv, "mode"sv,       "algorithm"sv,    "exchange"sv,    "order"sv,
-                             "tasks"sv,    "task_count"sv, "memory"sv,       "first_touch"sv, "hops"sv,
-                             "grid"sv,     "placement"sv,  "distribution"sv, "buffer_items"sv};
-constexpr std::size_t most_columns = 3;  // of figures; the first figure of each variant is always shown
+constexpr std::array choices{"strategy"sv,     "mode"sv,        "algorithm"sv,  "exchange"sv,
+                             "order"sv,        "tasks"sv,       "task_count"sv, "memory"sv,
+                             "first_touch"sv,  "hops"sv,        "grid"sv,       "placement"sv,
+                             "distribution"sv, "buffer_items"sv};
+// Of figures; the first figure of each variant is always shown
+constexpr std::size_t most_columns = 3;
 
-bool is_choice(std::string_view factor) { return std::find(choices.begin(), choices.end(), factor) != choices.end(); }
+bool is_choice(std::string_view factor) {
+  return std::find(choices.begin(), choices.end(), factor) != choices.end();
+}
 
 std::string level_of(const variant& what, const std::string& factor) {
   const auto level = what.find(factor);
@@ -37,14 +41,17 @@ std::string problem(const variant& what) {
   return rest.dump();
 }
 
-bool better(const metric& a, const metric& b) { return a.higher_is_better ? a.value > b.value : a.value < b.value; }
+bool better(const metric& a, const metric& b) {
+  return a.higher_is_better ? a.value > b.value : a.value < b.value;
+}
 
 // The best row of each problem with at least two rows. Wrong results never win.
 std::set<const variant_result*> winners(const std::vector<const variant_result*>& ran) {
   std::map<std::string, std::pair<const variant_result*, int>> best;
   for (const auto* row : ran) {
     if (row->metrics.empty() || row->verified == false) continue;
-    auto& [leader, contestants] = best[fmt::format("{} {}", row->metrics.front().name, problem(row->what))];
+    auto& [leader, contestants] =
+        best[fmt::format("{} {}", row->metrics.front().name, problem(row->what))];
     ++contestants;
     if (leader == nullptr || better(row->metrics.front(), leader->metrics.front())) leader = row;
   }
@@ -55,7 +62,8 @@ std::set<const variant_result*> winners(const std::vector<const variant_result*>
 }
 
 // Factors with more than one level among the rows, in their order; and "name=level" of the others.
-std::pair<std::vector<std::string>, std::string> split_factors(const std::vector<const variant_result*>& ran) {
+std::pair<std::vector<std::string>, std::string> split_factors(
+    const std::vector<const variant_result*>& ran) {
   std::vector<std::string> names, varying;
   for (const auto* row : ran)
     for (const auto& [name, level] : row->what.items())
@@ -63,7 +71,8 @@ std::pair<std::vector<std::string>, std::string> split_factors(const std::vector
   std::string constant;
   for (const auto& name : names) {
     const std::string first = level_of(ran.front()->what, name);
-    if (std::any_of(ran.begin(), ran.end(), [&](const variant_result* row) { return level_of(row->what, name) != first; }))
+    if (std::any_of(ran.begin(), ran.end(),
+                    [&](const variant_result* row) { return level_of(row->what, name) != first; }))
       varying.push_back(name);
     else
       constant += fmt::format("{}{}={}", constant.empty() ? "" : " ", name, first);
@@ -90,7 +99,8 @@ std::string heading(const metric& one) {
 std::vector<std::string> figure_columns(const std::vector<const variant_result*>& ran) {
   std::vector<std::string> columns;
   const auto show = [&](const metric& one) {
-    if (std::find(columns.begin(), columns.end(), heading(one)) == columns.end()) columns.push_back(heading(one));
+    if (std::find(columns.begin(), columns.end(), heading(one)) == columns.end())
+      columns.push_back(heading(one));
   };
   for (const auto* row : ran)
     if (!row->metrics.empty()) show(row->metrics.front());
@@ -106,8 +116,8 @@ std::string figure_of(const variant_result& row, const std::string& column) {
   return "-";
 }
 
-line line_of(const variant_result& row, const std::vector<std::string>& factors, const std::vector<std::string>& figures,
-             bool winner) {
+line line_of(const variant_result& row, const std::vector<std::string>& factors,
+             const std::vector<std::string>& figures, bool winner) {
   line out{{winner ? "*" : ""}, winner, row.verified == false};
   for (const auto& factor : factors) out.cells.push_back(level_of(row.what, factor));
   for (const auto& column : figures) out.cells.push_back(figure_of(row, column));
@@ -121,13 +131,14 @@ line line_of(const variant_result& row, const std::vector<std::string>& factors,
 std::string laid_out(const std::vector<line>& lines, std::size_t text_columns, bool colour) {
   std::vector<std::size_t> widths(lines.front().cells.size());
   for (const auto& one : lines)
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], one.cells[i].size());
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      widths[i] = std::max(widths[i], one.cells[i].size());
   std::string text;
   for (const auto& one : lines) {
     std::string row;
     for (std::size_t i = 0; i < widths.size(); ++i)
-      row +=
-          i <= text_columns ? fmt::format("{:<{}}  ", one.cells[i], widths[i]) : fmt::format("{:>{}}  ", one.cells[i], widths[i]);
+      row += i <= text_columns ? fmt::format("{:<{}}  ", one.cells[i], widths[i])
+                               : fmt::format("{:>{}}  ", one.cells[i], widths[i]);
     row.erase(row.find_last_not_of(' ') + 1);
     if (colour && one.wrong) row = fmt::format("\x1b[31m{}\x1b[0m", row);
     if (colour && one.winner) row = fmt::format("\x1b[32m{}\x1b[0m", row);
@@ -152,8 +163,8 @@ std::string table_of_measured(const std::vector<const variant_result*>& ran, boo
   if (best.empty()) return text;
   std::vector<std::string> chosen;
   std::copy_if(factors.begin(), factors.end(), std::back_inserter(chosen), is_choice);
-  text += fmt::format("* best {} among those that differ only in {}\n", (*best.begin())->metrics.front().name,
-                      fmt::join(chosen, ", "));
+  text += fmt::format("* best {} among those that differ only in {}\n",
+                      (*best.begin())->metrics.front().name, fmt::join(chosen, ", "));
   return text;
 }
 
@@ -161,7 +172,8 @@ std::string table_of_measured(const std::vector<const variant_result*>& ran, boo
 std::string reasons(const std::vector<table_row>& rows) {
   std::vector<std::pair<std::string, std::vector<const variant*>>> found;
   const auto note = [&](const std::string& why, const variant& what) {
-    auto known = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == why; });
+    auto known =
+        std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == why; });
     if (known == found.end()) known = found.insert(found.end(), {why, {}});
     known->second.push_back(&what);
   };
@@ -184,7 +196,9 @@ std::string table(const std::vector<table_row>& rows, bool colour) {
   std::vector<const variant_result*> ran;
   for (const auto& row : rows)
     if (const auto* one = std::get_if<variant_result>(&row)) ran.push_back(one);
-  std::stable_sort(ran.begin(), ran.end(), [](const variant_result* a, const variant_result* b) { return a->index < b->index; });
+  std::stable_sort(ran.begin(), ran.end(), [](const variant_result* a, const variant_result* b) {
+    return a->index < b->index;
+  });
   return (ran.empty() ? "" : table_of_measured(ran, colour)) + reasons(rows);
 }
 

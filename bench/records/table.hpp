@@ -8,7 +8,9 @@
 
 namespace longshore::bench {
 
-/// Lines of the measured variants, ordered as on the command line, then the reasons of skipped ones. Variants that differ only in a choice of the user (strategy, mode, ...) form a group; the one with the best first metric is marked.
+/// Lines of the measured variants, ordered as on the command line, then the reasons of skipped
+/// ones. Variants that differ only in a choice of the user (strategy, mode, ...) form a group; the
+/// one with the best first metric is marked.
 [[nodiscard]] std::string table(const std::vector<table_row>& rows, bool colour);
 
 /// Three significant digits with a unit: "1.25 ms".

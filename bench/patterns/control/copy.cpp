@@ -15,8 +15,9 @@
 namespace longshore::bench {
 namespace {
 
-// The figure counts bytes read and bytes written. Within the caches memcpy copies. Beyond the caches a loop of streaming stores
-// copies, unless memcpy is clearly faster: a close choice would differ between launches, and look like a change of the machine.
+// The figure counts bytes read and bytes written. Within the caches memcpy copies. Beyond the
+// caches a loop of streaming stores copies, unless memcpy is clearly faster: a close choice would
+// differ between launches, and look like a change of the machine.
 class copy_measurement final : public measurement {
  public:
   copy_measurement(team& ranks, std::size_t bytes)
@@ -28,14 +29,17 @@ class copy_measurement final : public measurement {
     }
     std::memset(to_.data(), 0, bytes);
     const int sharing = ranks.nodes().ranks_of_machine();
-    const auto possible = possible_stores(ranks, 2 * bytes * static_cast<std::size_t>(sharing), reached_cache_bytes(sharing), 1);
+    const auto possible = possible_stores(ranks, 2 * bytes * static_cast<std::size_t>(sharing),
+                                          reached_cache_bytes(sharing), 1);
     if (possible[1])  // on any rank: then all ranks measure
-      streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly < best_seconds([&] { copy_streaming(); }));
+      streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly <
+                     best_seconds([&] { copy_streaming(); }));
   }
 
   // Changes the source, so that the previous copy is no right result.
   void reset() override {
-    for (const std::size_t at : {std::size_t{0}, bytes_ / 2, bytes_ - 1}) from_.data()[at] ^= std::byte{0xff};
+    for (const std::size_t at : {std::size_t{0}, bytes_ / 2, bytes_ - 1})
+      from_.data()[at] ^= std::byte{0xff};
   }
   void run() override {
     if (streaming_)
@@ -43,10 +47,13 @@ class copy_measurement final : public measurement {
     else
       copy_plainly();
   }
-  [[nodiscard]] bool verify() override { return std::memcmp(from_.data(), to_.data(), bytes_) == 0; }
+  [[nodiscard]] bool verify() override {
+    return std::memcmp(from_.data(), to_.data(), bytes_) == 0;
+  }
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
-    const double node_gigabytes = 2e-9 * static_cast<double>(bytes_) * team_.size() / team_.nodes().node_count();
+    const double node_gigabytes =
+        2e-9 * static_cast<double>(bytes_) * team_.size() / team_.nodes().node_count();
     const double plain = best_seconds([&] { copy_plainly(); });
     return {per_node("bandwidth", node_gigabytes / seconds.median, "GB/s"),
             per_node("best_bandwidth", node_gigabytes / seconds.best, "GB/s"),
@@ -59,10 +66,12 @@ class copy_measurement final : public measurement {
   static std::size_t checked(team& ranks, std::size_t bytes) {
     const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
     const auto available = static_cast<std::size_t>(ranks.allreduce_value(
-        static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
+        static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)),
+        reduction::min));
     if (bytes > available / (2 * sharing))
-      fail(errc::out_of_memory, "two buffers of {} bytes on each of {} ranks do not fit into the {} bytes available", bytes,
-           sharing, available);
+      fail(errc::out_of_memory,
+           "two buffers of {} bytes on each of {} ranks do not fit into the {} bytes available",
+           bytes, sharing, available);
     return bytes;
   }
 
@@ -91,14 +100,16 @@ class copy_measurement final : public measurement {
   team& team_;
   std::size_t bytes_;
   memory_block from_, to_;
-  stream_loop<double> stream_ = find_stream_loop<double>(stream_kernel::copy, store_kind::streaming);
+  stream_loop<double> stream_ =
+      find_stream_loop<double>(stream_kernel::copy, store_kind::streaming);
   bool streaming_ = false;
 };
 
 }  // namespace
 
 std::size_t default_copy_bytes() {
-  const std::size_t caches = last_level_cache_bytes() * static_cast<std::size_t>(last_level_cache_count());
+  const std::size_t caches =
+      last_level_cache_bytes() * static_cast<std::size_t>(last_level_cache_count());
   return std::clamp(std::bit_ceil(2 * caches), std::size_t{1} << 24, std::size_t{1} << 28);
 }
 

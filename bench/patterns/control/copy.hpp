@@ -10,7 +10,8 @@
 
 namespace longshore::bench {
 
-/// Bytes per rank by default. Source and destination together are four times the caches of the machine, as for stream.
+/// Bytes per rank by default. Source and destination together are four times the caches of the
+/// machine, as for stream.
 [[nodiscard]] std::size_t default_copy_bytes();
 
 /// Collective. Throws errc::out_of_memory if the buffers of all ranks do not fit.

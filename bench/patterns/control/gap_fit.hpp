@@ -15,7 +15,9 @@ struct fitted_gap {
   double per_byte_seconds = 0;     ///< G
 };
 
-/// Fits the line g + (bytes - 1) G by least squares of relative errors, so that short messages count as much as long ones. Ignores gaps of 0 or less, which were not measured. Both numbers are 0 for fewer than two sizes.
+/// Fits the line g + (bytes - 1) G by least squares of relative errors, so that short messages
+/// count as much as long ones. Ignores gaps of 0 or less, which were not measured. Both numbers are
+/// 0 for fewer than two sizes.
 [[nodiscard]] fitted_gap fit_gaps(std::span<const gap_of_size> gaps);
 
 }  // namespace longshore::bench

@@ -16,7 +16,8 @@ TEST(GapFit, finds_the_line_through_exact_gaps) {
 }
 
 TEST(GapFit, counts_short_messages_as_much_as_long_ones) {
-  // The longest gap is twice that of the line. Without weights it would dominate, and g would be far below 0.
+  // The longest gap is twice that of the line. Without weights it would dominate, and g would be
+  // far below 0.
   const std::vector<gap_of_size> bent{{1, 2e-6}, {1001, 3e-6}, {2001, 4e-6}, {1'000'001, 2004e-6}};
   const auto line = fit_gaps(bent);
   EXPECT_GT(line.per_message_seconds, 1e-6);

@@ -39,7 +39,8 @@ chosen_pair choose_pair(team& ranks, const std::string& pair) {
   };
   if (pair == "remote") {
     if (nodes.node_count() < 2)
-      fail(errc::unsupported, "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)");
+      fail(errc::unsupported,
+           "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)");
     return {0, nodes.leaders()[1], level_name(nodes.leaders()[1])};
   }
   chosen_pair near, far;
@@ -50,9 +51,11 @@ chosen_pair choose_pair(team& ranks, const std::string& pair) {
     if (near.second == 0 || level > closest) near = {0, other, level_name(other)}, closest = level;
     if (far.second == 0 || level < farthest) far = {0, other, level_name(other)}, farthest = level;
   }
-  if (near.second == 0) fail(errc::unsupported, "rank 0 is alone on its node: no other is {}", pair);
+  if (near.second == 0)
+    fail(errc::unsupported, "rank 0 is alone on its node: no other is {}", pair);
   if (pair == "far" && farthest == closest)
-    fail(errc::unsupported, "all ranks of a node are equally far from each other: the pair is that of near");
+    fail(errc::unsupported,
+         "all ranks of a node are equally far from each other: the pair is that of near");
   return pair == "near" ? near : far;
 }
 
@@ -79,7 +82,8 @@ class channel_link final : public link {
   void send(std::size_t bytes, const std::byte* from) override {
     channel_sender& to = channels_->sender(0);
     std::byte* slot = nullptr;
-    for (waiter wait(team_, "a free slot of a train", to.peer()); (slot = to.reserve()) == nullptr; wait.pause()) {
+    for (waiter wait(team_, "a free slot of a train", to.peer()); (slot = to.reserve()) == nullptr;
+         wait.pause()) {
     }
     std::memcpy(slot, from, bytes);
     to.commit(bytes);
@@ -87,7 +91,8 @@ class channel_link final : public link {
   void receive(std::size_t bytes, std::byte* to) override {
     channel_receiver& from = channels_->receiver(0);
     std::optional<std::span<const std::byte>> message;
-    for (waiter wait(team_, "a message of a train", from.peer()); !(message = from.front()); wait.pause()) {
+    for (waiter wait(team_, "a message of a train", from.peer()); !(message = from.front());
+         wait.pause()) {
     }
     std::memcpy(to, message->data(), std::min(bytes, message->size()));
     from.release();
@@ -98,11 +103,14 @@ class channel_link final : public link {
   std::unique_ptr<channel_set> channels_;
 };
 
-// Puts messages side by side into the memory of the peer, and after their completion a word with their number.
+// Puts messages side by side into the memory of the peer, and after their completion a word with
+// their number.
 class put_link final : public link {
  public:
   put_link(team& ranks, const chosen_pair& pair)
-      : team_(ranks), peer_(ranks.rank() == pair.first ? pair.second : pair.first), memory_(ranks.allocate(flag_at + 64)) {}
+      : team_(ranks),
+        peer_(ranks.rank() == pair.first ? pair.second : pair.first),
+        memory_(ranks.allocate(flag_at + 64)) {}
   void send(std::size_t bytes, const std::byte* from) override {
     memory_->put_start(peer_, static_cast<std::size_t>(place_++ % train) * longest, from, bytes);
     ++sent_;
@@ -116,7 +124,8 @@ class put_link final : public link {
   void receive(std::size_t bytes, std::byte* to) override { await_train(bytes, to, 1); }
   void await_train(std::size_t bytes, std::byte* to, int count) override {
     received_ += count;
-    const std::atomic_ref<std::int64_t> flag(*reinterpret_cast<std::int64_t*>(memory_->local() + flag_at));
+    const std::atomic_ref<std::int64_t> flag(
+        *reinterpret_cast<std::int64_t*>(memory_->local() + flag_at));
     waiter wait(team_, "a train of puts", peer_);
     while (flag.load(std::memory_order_acquire) < received_) {
       team_.attend();
@@ -152,16 +161,20 @@ class loggp_measurement final : public measurement {
       prtt(1, 0, bytes, single_[bytes]);
       prtt(train, 0, bytes, trains_[bytes]);
     }
-    // The pause is longer than any gap of short messages, so that the rest of the time is the cost of the sender.
-    const double apart = single_.at(shortest).empty() ? 1e-5 : std::max(2e-6, 2 * undisturbed(single_.at(shortest)));
+    // The pause is longer than any gap of short messages, so that the rest of the time is the cost
+    // of the sender.
+    const double apart =
+        single_.at(shortest).empty() ? 1e-5 : std::max(2e-6, 2 * undisturbed(single_.at(shortest)));
     prtt(train, apart, shortest, delayed_, &delays_);
     if (receives_) time_receiving();
   }
   [[nodiscard]] bool verify() override {
     if (team_.rank() != pair_.first && team_.rank() != pair_.second) return true;
-    // Both ranks have received the longest message. Its first word is the number of the round, which prtt() compares.
+    // Both ranks have received the longest message. Its first word is the number of the round,
+    // which prtt() compares.
     constexpr std::size_t rest = sizeof(rounds_);
-    return right_ && rounds_ > 0 && std::memcmp(answer_.data() + rest, message_.data() + rest, longest - rest) == 0;
+    return right_ && rounds_ > 0 &&
+           std::memcmp(answer_.data() + rest, message_.data() + rest, longest - rest) == 0;
   }
   [[nodiscard]] traffic moved() const override {
     if (team_.rank() != pair_.first && team_.rank() != pair_.second) return {};
@@ -175,23 +188,29 @@ class loggp_measurement final : public measurement {
     count(is_first ? train : 1, shortest);                 // with pauses
     if (receives_) count(is_first ? train : 1, shortest);  // of time_receiving()
     all.wire_bytes = all.payload_bytes;
-    if (!receives_) all.wire_bytes += (2 * sizes.size() + 1) * sizeof(rounds_);  // the words after puts
-    if (!team_.nodes().is_local(is_first ? pair_.second : pair_.first)) all.offnode_bytes = all.wire_bytes;
+    // The words after puts
+    if (!receives_) all.wire_bytes += (2 * sizes.size() + 1) * sizeof(rounds_);
+    if (!team_.nodes().is_local(is_first ? pair_.second : pair_.first))
+      all.offnode_bytes = all.wire_bytes;
     return all;
   }
   [[nodiscard]] std::vector<metric> metrics(const summary&) override {
-    const double receive = receives_ ? team_.broadcast_value(undisturbed(receiving_), pair_.second) : 0;
+    const double receive =
+        receives_ ? team_.broadcast_value(undisturbed(receiving_), pair_.second) : 0;
     std::vector<metric> figures;
     if (team_.rank() != 0) return figures;
     std::vector<gap_of_size> gaps;
     for (const std::size_t bytes : sizes)
-      gaps.push_back({static_cast<double>(bytes), (undisturbed(trains_[bytes]) - undisturbed(single_[bytes])) / (train - 1)});
+      gaps.push_back({static_cast<double>(bytes),
+                      (undisturbed(trains_[bytes]) - undisturbed(single_[bytes])) / (train - 1)});
     const auto fitted = fit_gaps(gaps);
     const double send =
-        std::max(0.0, (undisturbed(delayed_) - undisturbed(single_[shortest])) / (train - 1) - undisturbed(delays_));
-    // The work of the sender may overlap with the travel of the message. Then nothing remains for the latency.
-    const double travel =
-        std::max(0.0, undisturbed(single_[shortest]) / 2 - send - receive - (shortest - 1) * fitted.per_byte_seconds);
+        std::max(0.0, (undisturbed(delayed_) - undisturbed(single_[shortest])) / (train - 1) -
+                          undisturbed(delays_));
+    // The work of the sender may overlap with the travel of the message. Then nothing remains for
+    // the latency.
+    const double travel = std::max(0.0, undisturbed(single_[shortest]) / 2 - send - receive -
+                                            (shortest - 1) * fitted.per_byte_seconds);
     figures = {{"latency_us", 1e6 * travel, "us", false},
                {"send_overhead_us", 1e6 * send, "us", false},
                {"gap_us", 1e6 * fitted.per_message_seconds, "us", false},
@@ -200,13 +219,18 @@ class loggp_measurement final : public measurement {
     if (receives_) figures.push_back({"receive_overhead_us", 1e6 * receive, "us", false});
     return figures;
   }
-  [[nodiscard]] json facts() override { return {{"pair", {{"ranks", {pair_.first, pair_.second}}, {"apart_in", pair_.level}}}}; }
+  [[nodiscard]] json facts() override {
+    return {{"pair", {{"ranks", {pair_.first, pair_.second}}, {"apart_in", pair_.level}}}};
+  }
 
  private:
   // The lowest tenth of the times, because disturbances only lengthen them.
-  static double undisturbed(const std::vector<double>& seconds) { return seconds.empty() ? 0 : quantile(seconds, 0.1); }
+  static double undisturbed(const std::vector<double>& seconds) {
+    return seconds.empty() ? 0 : quantile(seconds, 0.1);
+  }
 
-  // `count` messages, one answer. Rank 0 keeps the seconds, and the mean of the actual pauses between its messages.
+  // `count` messages, one answer. Rank 0 keeps the seconds, and the mean of the actual pauses
+  // between its messages.
   void prtt(int count, double apart_seconds, std::size_t bytes, std::vector<double>& seconds,
             std::vector<double>* pauses = nullptr) {
     ++rounds_;
@@ -237,7 +261,8 @@ class loggp_measurement final : public measurement {
     right_ = right_ && round == rounds_;
   }
 
-  // The cost of receiving messages that have arrived: the receiver waits after the first message of a train until all are there.
+  // The cost of receiving messages that have arrived: the receiver waits after the first message of
+  // a train until all are there.
   void time_receiving() {
     if (team_.rank() == pair_.first) {
       for (int i = 0; i < train; ++i) link_->send(shortest, message_.data());
@@ -272,7 +297,8 @@ class loggp_measurement final : public measurement {
 
 }  // namespace
 
-std::unique_ptr<measurement> make_loggp(team& ranks, const std::string& over, const std::string& pair) {
+std::unique_ptr<measurement> make_loggp(team& ranks, const std::string& over,
+                                        const std::string& pair) {
   return std::make_unique<loggp_measurement>(ranks, over, pair);
 }
 

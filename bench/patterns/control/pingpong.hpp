@@ -1,5 +1,7 @@
 // A message from rank 0 to the last rank and back, over any transfer. The other ranks do nothing.
-// Every transfer does the same work: the sender writes the whole message once where it is built (a slot of a channel, the source of a put), and the receiver reads it once where it arrives (a slot, the destination of a put).
+// Every transfer does the same work: the sender writes the whole message once where it is built (a
+// slot of a channel, the source of a put), and the receiver reads it once where it arrives (a slot,
+// the destination of a put).
 #pragma once
 
 #include "harness/measurement.hpp"
@@ -18,9 +20,10 @@ namespace longshore::bench {
 
 constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message: a count
 
-/// All ranks construct a `Transfer` of (team, peer, bytes, whether this rank takes part). begin() returns the memory for the next
-/// message, and send(bytes) sends it. receive() waits for a message and returns it; it is valid until done(). Every message carries
-/// Transfer::head_bytes in addition.
+/// All ranks construct a `Transfer` of (team, peer, bytes, whether this rank takes part). begin()
+/// returns the memory for the next message, and send(bytes) sends it. receive() waits for a message
+/// and returns it; it is valid until done(). Every message carries Transfer::head_bytes in
+/// addition.
 template <class Transfer>
 class pingpong final : public measurement {
  public:
@@ -31,7 +34,8 @@ class pingpong final : public measurement {
         outgoing_(bytes),
         incoming_(bytes),
         transfer_(ranks, peer_, bytes, takes_part()) {
-    for (std::size_t i = 0; i < bytes; ++i) outgoing_[i] = static_cast<std::byte>(mix_bits(i));  // the same on both ranks
+    // The same on both ranks
+    for (std::size_t i = 0; i < bytes; ++i) outgoing_[i] = static_cast<std::byte>(mix_bits(i));
   }
 
   void run() override {
@@ -48,7 +52,8 @@ class pingpong final : public measurement {
   [[nodiscard]] bool verify() override {
     if (!takes_part()) return true;
     return right_ && count_ > 0 &&
-           std::equal(incoming_.begin() + pingpong_bytes, incoming_.end(), outgoing_.begin() + pingpong_bytes);
+           std::equal(incoming_.begin() + pingpong_bytes, incoming_.end(),
+                      outgoing_.begin() + pingpong_bytes);
   }
   [[nodiscard]] traffic moved() const override {
     if (!takes_part()) return {};
@@ -65,7 +70,8 @@ class pingpong final : public measurement {
  private:
   [[nodiscard]] bool takes_part() const { return team_.rank() == 0 || team_.rank() == last_; }
 
-  // Writes and reads every byte, also if both ranks share the memory of a message. The first bytes are the count.
+  // Writes and reads every byte, also if both ranks share the memory of a message. The first bytes
+  // are the count.
   void send(std::uint64_t value) {
     std::memcpy(outgoing_.data(), &value, sizeof value);
     std::memcpy(transfer_.begin(), outgoing_.data(), outgoing_.size());

@@ -19,7 +19,8 @@ int partner_of(const team& ranks, const std::string& pair) {
   const node_map& nodes = ranks.nodes();
   if (pair == "remote") {
     if (nodes.node_count() < 2)
-      fail(errc::unsupported, "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)");
+      fail(errc::unsupported,
+           "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)");
     return nodes.leaders()[1];
   }
   for (int other = 1; other < ranks.size(); ++other)
@@ -44,7 +45,8 @@ class put_measurement : public measurement {
     if (team_.rank() == 0) {
       fill(from_);
       put_train();
-      for (waiter wait(team_, "a free slot after puts", partner_); done_->sender(0).reserve() == nullptr; wait.pause()) {
+      for (waiter wait(team_, "a free slot after puts", partner_);
+           done_->sender(0).reserve() == nullptr; wait.pause()) {
       }
       done_->sender(0).commit(0);
     } else if (team_.rank() == partner_) {
@@ -68,9 +70,10 @@ class put_measurement : public measurement {
             .offnode_bytes = team_.nodes().is_local(partner_) ? 0 : puts * bytes_};
   }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
-    return {{"put_us", 1e6 * seconds.median / train_, "us", false},
-            {"best_put_us", 1e6 * seconds.best / train_, "us", false},
-            {"put_bandwidth", 1e-9 * static_cast<double>(bytes_) * train_ / seconds.median, "GB/s"}};
+    return {
+        {"put_us", 1e6 * seconds.median / train_, "us", false},
+        {"best_put_us", 1e6 * seconds.best / train_, "us", false},
+        {"put_bandwidth", 1e-9 * static_cast<double>(bytes_) * train_ / seconds.median, "GB/s"}};
   }
 
  protected:
@@ -133,7 +136,8 @@ class raw_transfer {
   void send(std::size_t bytes) { calls_->send(peer_, bytes, ++sent_); }
   [[nodiscard]] std::span<const std::byte> receive() {
     ++received_;
-    for (waiter wait(team_, "the raw ping-pong", peer_); !calls_->arrived(received_); wait.pause()) {
+    for (waiter wait(team_, "the raw ping-pong", peer_); !calls_->arrived(received_);
+         wait.pause()) {
     }
     return {calls_->message(), bytes_};
   }
@@ -149,7 +153,8 @@ class raw_transfer {
 
 }  // namespace
 
-std::unique_ptr<measurement> make_put(team& ranks, const std::string& over, const std::string& pair, std::size_t bytes) {
+std::unique_ptr<measurement> make_put(team& ranks, const std::string& over, const std::string& pair,
+                                      std::size_t bytes) {
   if (over == "raw") return std::make_unique<raw_put>(ranks, pair, bytes);
   return std::make_unique<segment_put>(ranks, pair, bytes);
 }

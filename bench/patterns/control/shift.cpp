@@ -16,11 +16,13 @@
 namespace longshore::bench {
 namespace {
 
-// Why ranks cannot all send to a rank of their own node ("near"), or of another ("remote"), one to one; or nothing.
+// Why ranks cannot all send to a rank of their own node ("near"), or of another ("remote"), one to
+// one; or nothing.
 std::optional<std::string> why_no_peers(const std::string& pair, const node_map& nodes) {
   if (pair == "self") return std::nullopt;
   if (pair == "remote") {
-    if (nodes.node_count() < 2) return "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
+    if (nodes.node_count() < 2)
+      return "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
   } else if (nodes.largest_node() < 2) {
     return "each rank is alone on its node: no other is near";
   }
@@ -31,8 +33,8 @@ std::optional<std::string> why_no_peers(const std::string& pair, const node_map&
   return std::nullopt;
 }
 
-// The rank to which this one sends when all send at once: the next one of its node, or the one in its place on the next node. A
-// permutation. REQUIRES: why_no_peers returns nothing.
+// The rank to which this one sends when all send at once: the next one of its node, or the one in
+// its place on the next node. A permutation. REQUIRES: why_no_peers returns nothing.
 int shift_target(const std::string& pair, const node_map& nodes, int rank) {
   if (pair == "self") return rank;
   const int index = nodes.local_index(rank), node = nodes.node_of(rank);
@@ -40,11 +42,17 @@ int shift_target(const std::string& pair, const node_map& nodes, int rank) {
   const int wanted_node = remote ? (node + 1) % nodes.node_count() : node;
   const int wanted_index = remote ? index : (index + 1) % nodes.largest_node();
   for (int other = 0; other < nodes.rank_count(); ++other)
-    if (nodes.node_of(other) == wanted_node && nodes.local_index(other) == wanted_index) return other;
+    if (nodes.node_of(other) == wanted_node && nodes.local_index(other) == wanted_index)
+      return other;
   return rank;
 }
 
-// Every rank sends one message to the next one and receives one. Before each message, outside its time, memory gets the state that it has before an exchange in a program: the receiver has read and overwritten the incoming buffer, then used the other memory of a sort, and the sender has just stored the outgoing message. A message that is sent repeatedly without changes stays in caches and costs a fraction. A message into cache lines that the receiver has only read costs twice as much as into lines that it wrote.
+// Every rank sends one message to the next one and receives one. Before each message, outside its
+// time, memory gets the state that it has before an exchange in a program: the receiver has read
+// and overwritten the incoming buffer, then used the other memory of a sort, and the sender has
+// just stored the outgoing message. A message that is sent repeatedly without changes stays in
+// caches and costs a fraction. A message into cache lines that the receiver has only read costs
+// twice as much as into lines that it wrote.
 class shift_measurement : public measurement {
  public:
   shift_measurement(team& ranks, const std::string& pair, std::size_t bytes)
@@ -56,7 +64,8 @@ class shift_measurement : public measurement {
     if (const auto why = why_no_peers(pair, ranks.nodes())) fail(errc::unsupported, "{}", *why);
     target_ = shift_target(pair, ranks.nodes(), ranks.rank());
     const auto targets = ranks.allgather_value(target_);
-    source_ = static_cast<int>(std::find(targets.begin(), targets.end(), ranks.rank()) - targets.begin());
+    source_ =
+        static_cast<int>(std::find(targets.begin(), targets.end(), ranks.rank()) - targets.begin());
     for (int i = 0; i < clock_readings; ++i) {
       const double before = team_.now();
       clock_seconds_ = std::min(clock_seconds_, team_.now() - before);
@@ -90,7 +99,10 @@ class shift_measurement : public measurement {
   [[nodiscard]] traffic moved() const override {
     if (target_ == team_.rank()) return {.payload_bytes = bytes_};
     const bool leaves = !team_.nodes().is_local(target_);
-    return {.messages = 1, .payload_bytes = bytes_, .wire_bytes = bytes_, .offnode_bytes = leaves ? bytes_ : 0};
+    return {.messages = 1,
+            .payload_bytes = bytes_,
+            .wire_bytes = bytes_,
+            .offnode_bytes = leaves ? bytes_ : 0};
   }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     const double shift = seconds.phases.at(0).second;
@@ -119,10 +131,12 @@ class shift_measurement : public measurement {
     return mix_bits((static_cast<std::uint64_t>(rank) << 48) + (round_ << 32) + i);
   }
 
-  // An exchange of such blocks among all ranks uses three buffers of all blocks: input, outgoing and incoming.
+  // An exchange of such blocks among all ranks uses three buffers of all blocks: input, outgoing
+  // and incoming.
   [[nodiscard]] std::size_t used_elsewhere() const noexcept {
     const std::size_t blocks = 3 * static_cast<std::size_t>(team_.size()) - 2;
-    return std::clamp(blocks * buffer_bytes(), 2 * buffer_bytes(), std::max(2 * buffer_bytes(), enough_bytes));
+    return std::clamp(blocks * buffer_bytes(), 2 * buffer_bytes(),
+                      std::max(2 * buffer_bytes(), enough_bytes));
   }
 
   void use_memory() {
@@ -164,7 +178,8 @@ class put_shift final : public shift_measurement {
 
 class copy_shift final : public shift_measurement {
  public:
-  copy_shift(team& ranks, std::size_t bytes) : shift_measurement(ranks, "self", bytes), memory_(ranks.allocate(buffer_bytes())) {}
+  copy_shift(team& ranks, std::size_t bytes)
+      : shift_measurement(ranks, "self", bytes), memory_(ranks.allocate(buffer_bytes())) {}
 
  private:
   [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
@@ -172,12 +187,14 @@ class copy_shift final : public shift_measurement {
   std::unique_ptr<segment> memory_;
 };
 
-// Through a channel, in pieces of the size that exchanges use, until this rank has sent one message and received one.
+// Through a channel, in pieces of the size that exchanges use, until this rank has sent one message
+// and received one.
 class channel_shift final : public shift_measurement {
  public:
   channel_shift(team& ranks, const std::string& pair, std::size_t bytes)
       : shift_measurement(ranks, pair, bytes), received_(buffer_bytes(), true) {
-    const std::vector<channel_end> to{{target_, std::min(bytes, slot_bytes)}}, from{{source_, std::min(bytes, slot_bytes)}};
+    const std::vector<channel_end> to{{target_, std::min(bytes, slot_bytes)}},
+        from{{source_, std::min(bytes, slot_bytes)}};
     channels_ = ranks.open_channels(to, from, slots);
   }
   [[nodiscard]] traffic moved() const override {
@@ -222,7 +239,8 @@ class channel_shift final : public shift_measurement {
   std::unique_ptr<channel_set> channels_;
 };
 
-// The collective call, with an empty block for all ranks but one: its time includes the cost of the call itself.
+// The collective call, with an empty block for all ranks but one: its time includes the cost of the
+// call itself.
 class alltoallv_shift final : public shift_measurement {
  public:
   alltoallv_shift(team& ranks, const std::string& pair, std::size_t bytes)
@@ -235,19 +253,24 @@ class alltoallv_shift final : public shift_measurement {
 
  private:
   [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
-  void send() override { team_.alltoallv(outgoing(), to_, memory_->local(), from_, sizeof(std::uint64_t)); }
+  void send() override {
+    team_.alltoallv(outgoing(), to_, memory_->local(), from_, sizeof(std::uint64_t));
+  }
   std::vector<std::size_t> to_, from_;
   std::unique_ptr<segment> memory_;
 };
 
-// MPI's one-sided calls as in a bucket exchange: one block per rank, with the reservation of memory and the barrier.
+// MPI's one-sided calls as in a bucket exchange: one block per rank, with the reservation of memory
+// and the barrier.
 class rma_shift final : public shift_measurement {
  public:
   rma_shift(team& ranks, const std::string& pair, std::size_t bytes)
       : shift_measurement(ranks, pair, bytes),
         counts_(ranks.size()),
-        exchange_(bucketing::make_exchange(ranks, {.strategy = exchange_strategy::rma}, sizeof(std::uint64_t))) {
-    counts_.outgoing[static_cast<std::size_t>(target_)] = counts_.incoming[static_cast<std::size_t>(source_)] = words_;
+        exchange_(bucketing::make_exchange(ranks, {.strategy = exchange_strategy::rma},
+                                           sizeof(std::uint64_t))) {
+    counts_.outgoing[static_cast<std::size_t>(target_)] =
+        counts_.incoming[static_cast<std::size_t>(source_)] = words_;
     counts_.received = counts_.most_received = words_;
     exchange_->prepare(counts_);
   }
@@ -262,7 +285,8 @@ class rma_shift final : public shift_measurement {
 
 class barrier_measurement final : public measurement {
  public:
-  explicit barrier_measurement(team& ranks) : team_(ranks), token_(ranks.allocate(sizeof(round_))) {}
+  explicit barrier_measurement(team& ranks)
+      : team_(ranks), token_(ranks.allocate(sizeof(round_))) {}
   void run() override { team_.barrier(); }
   // After the barrier, the number of the previous rank has arrived.
   [[nodiscard]] bool verify() override {
@@ -299,7 +323,8 @@ class fetch_add_measurement final : public measurement {
   [[nodiscard]] bool verify() override {
     team_.barrier();
     const std::int64_t added_here = counter_->fetch_add(team_.rank(), 0, 0);
-    const bool all_alike = team_.allreduce_value(count_, reduction::min) == team_.allreduce_value(count_, reduction::max);
+    const bool all_alike = team_.allreduce_value(count_, reduction::min) ==
+                           team_.allreduce_value(count_, reduction::max);
     return right_ && count_ > 0 && all_alike && added_here == count_;
   }
   [[nodiscard]] traffic moved() const override {
@@ -323,18 +348,22 @@ class fetch_add_measurement final : public measurement {
 
 }  // namespace
 
-std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over, const std::string& pair, std::size_t bytes) {
+std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
+                                        const std::string& pair, std::size_t bytes) {
   if (over == "copy") return std::make_unique<copy_shift>(ranks, bytes);
   if (over == "put") return std::make_unique<put_shift>(ranks, pair, bytes);
   if (over == "rma") {
-    if (const auto why = why_not(exchange_strategy::rma, exchange_order::round_robin, exchange_layout_of(ranks)))
+    if (const auto why =
+            why_not(exchange_strategy::rma, exchange_order::round_robin, exchange_layout_of(ranks)))
       fail(errc::unsupported, "{}", *why);
     return std::make_unique<rma_shift>(ranks, pair, bytes);
   }
   if (over == "channel") return std::make_unique<channel_shift>(ranks, pair, bytes);
   return std::make_unique<alltoallv_shift>(ranks, pair, bytes);
 }
-std::unique_ptr<measurement> make_barrier(team& ranks) { return std::make_unique<barrier_measurement>(ranks); }
+std::unique_ptr<measurement> make_barrier(team& ranks) {
+  return std::make_unique<barrier_measurement>(ranks);
+}
 std::unique_ptr<measurement> make_fetch_add(team& ranks, const std::string& pair) {
   return std::make_unique<fetch_add_measurement>(ranks, pair);
 }

@@ -13,11 +13,15 @@ json hops_of(team& ranks, const char* direction, const engine_report& mine, doub
   json hops = json::array();
   for (std::size_t h = 0; h < mine.hops.size(); ++h) {
     std::vector<std::int64_t> sums;
-    for (const auto number : hop_numbers) sums.push_back(static_cast<std::int64_t>(mine.hops[h].*number));
+    for (const auto number : hop_numbers)
+      sums.push_back(static_cast<std::int64_t>(mine.hops[h].*number));
     ranks.allreduce(sums, reduction::sum);
     hop_report all;
-    for (std::size_t k = 0; k < hop_numbers.size(); ++k) all.*hop_numbers[k] = static_cast<std::uint64_t>(sums[k]);
-    const auto each = [&](std::uint64_t number) { return static_cast<double>(number) / operations; };
+    for (std::size_t k = 0; k < hop_numbers.size(); ++k)
+      all.*hop_numbers[k] = static_cast<std::uint64_t>(sums[k]);
+    const auto each = [&](std::uint64_t number) {
+      return static_cast<double>(number) / operations;
+    };
     hops.push_back({{"direction", direction},
                     {"hop", h + 1},
                     {"messages", each(all.messages)},
@@ -56,7 +60,8 @@ json engine_facts::facts(team& ranks) {
   json hops = hops_of(ranks, "requests", timed_.requests, operations);
   json latency{{"requests", latency_of(ranks, timed_.requests)}};
   if (replies) {
-    for (auto& hop : hops_of(ranks, "replies", timed_.replies, operations)) hops.push_back(std::move(hop));
+    for (auto& hop : hops_of(ranks, "replies", timed_.replies, operations))
+      hops.push_back(std::move(hop));
     latency["replies"] = latency_of(ranks, timed_.replies);
   }
   const auto waited = [&](double mine) {
@@ -64,8 +69,10 @@ json engine_facts::facts(team& ranks) {
     return json{{"mean", ranks.allreduce_value(each, reduction::sum) / ranks.size()},
                 {"max", ranks.allreduce_value(each, reduction::max)}};
   };
-  const json slot = waited(timed_.requests.seconds_without_slot + timed_.replies.seconds_without_slot);
-  const json arrival = waited(timed_.requests.seconds_nothing_arrived + timed_.replies.seconds_nothing_arrived);
+  const json slot =
+      waited(timed_.requests.seconds_without_slot + timed_.replies.seconds_without_slot);
+  const json arrival =
+      waited(timed_.requests.seconds_nothing_arrived + timed_.replies.seconds_nothing_arrived);
   return {{"engine",
            {{"repetitions", repetitions_},
             {"operations", operations_},

@@ -1,4 +1,5 @@
-// Counts of the aggregation engines in the timed repetitions of one variant: member `engine` of a result's record.
+// Counts of the aggregation engines in the timed repetitions of one variant: member `engine` of a
+// result's record.
 #pragma once
 
 #include "harness/measurement.hpp"

@@ -41,7 +41,8 @@ contains
     end do
   end function text
 
-  function make(team, setup, state, plan, cells) bind(c, name='longshore_bench_fortran_make') result(code)
+  function make(team, setup, state, plan, cells) &
+    bind(c, name='longshore_bench_fortran_make') result(code)
     type(c_ptr), value :: team
     type(halo_setup), intent(in) :: setup
     type(c_ptr), intent(out) :: state, plan
@@ -55,11 +56,14 @@ contains
     mine%handle = team
     width = int(setup%width)
     extents = int(setup%extents)
-    call s%grid%create(mine, ranks=int(setup%ranks), open=setup%periodic == 0, placement=text(setup%placement), ierr=ierr)
+    call s%grid%create(mine, ranks=int(setup%ranks), open=setup%periodic == 0, &
+                       placement=text(setup%placement), ierr=ierr)
     if (ierr == longshore_ok) &
-      call s%halo%create(s%grid, width=width, algorithm=text(setup%algorithm), mode=text(setup%mode), &
-                         reach=text(setup%reach), tasks=text(setup%tasks), task_count=int(setup%task_count), ierr=ierr)
-    allocate (s%singles(merge(setup%fields, 0, setup%is_single /= 0)), s%doubles(merge(0, setup%fields, setup%is_single /= 0)))
+      call s%halo%create(s%grid, width=width, algorithm=text(setup%algorithm), &
+                         mode=text(setup%mode), reach=text(setup%reach), tasks=text(setup%tasks), &
+                         task_count=int(setup%task_count), ierr=ierr)
+    allocate (s%singles(merge(setup%fields, 0, setup%is_single /= 0)))
+    allocate (s%doubles(merge(0, setup%fields, setup%is_single /= 0)))
     do f = 1, size(s%singles)
       if (ierr == longshore_ok) call s%grid%allocate(s%singles(f)%cells, extents, width, ierr)
       if (ierr == longshore_ok) call s%halo%add(s%singles(f)%cells, ierr)
@@ -81,7 +85,7 @@ contains
     type(halo_state), pointer :: s
     integer :: ierr
     call c_f_pointer(state, s)
-    ! Programs pass the array when they exchange one field; several fields are exchanged by their plan.
+    ! As in programs, which pass the array of a single field; a plan exchanges several fields.
     if (size(s%doubles) == 1) then
       call s%halo%exchange(s%doubles(1)%cells, ierr=ierr)
     else

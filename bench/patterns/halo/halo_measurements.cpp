@@ -23,13 +23,15 @@ void check_memory(team& team, double bytes_per_rank) {
   const double share = team.allreduce_value(bytes_per_rank * sharing / available, reduction::max);
   if (share > 1)
     fail(errc::out_of_memory,
-         "{:.3g} GB per rank and {} ranks, where {:.3g} GB are available: use a smaller domain, fewer fields or fewer ranks",
+         "{:.3g} GB per rank and {} ranks, where {:.3g} GB are available: use a smaller domain, "
+         "fewer fields or fewer ranks",
          1e-9 * bytes_per_rank, sharing, 1e-9 * available);
 }
 
 std::vector<metric> exchange_measurement::metrics(const summary& seconds) {
   team& ranks = grid_.ranks();
-  const auto all = static_cast<double>(ranks.allreduce_value(moved().payload_bytes, reduction::sum));
+  const auto all =
+      static_cast<double>(ranks.allreduce_value(moved().payload_bytes, reduction::sum));
   const double of_one_rank = all / ranks.size() / (1 << 20);
   return {{"exchange_bandwidth", 2e-9 * all / seconds.median, "GB/s"},
           per_rank("process_bandwidth", of_one_rank / seconds.median, "MiB/s")};
@@ -40,11 +42,13 @@ namespace {
 tasks tasks_of(const variant& what, const team& ranks) {
   const auto layer = what.at("tasks").get<std::string>();
   if (layer == "serial") return tasks();
-  const int count = what.contains("task_count") ? what.at("task_count").get<int>() : static_cast<int>(ranks.cpus().size());
+  const int count = what.contains("task_count") ? what.at("task_count").get<int>()
+                                                : static_cast<int>(ranks.cpus().size());
   return tasks({.layer = layer, .count = count, .cpus = {}});
 }
 
-// Fields with a halo. Before each repetition all cells get new values, so that results of an earlier exchange are wrong.
+// Fields with a halo. Before each repetition all cells get new values, so that results of an
+// earlier exchange are wrong.
 template <class T>
 class field_measurement final : public exchange_measurement {
  public:
@@ -64,11 +68,12 @@ class field_measurement final : public exchange_measurement {
       memories.push_back(fields_.back().memory());
     }
     block_ = equal_block(grid_, extents);
-    const halo_options options{.width = width_,
-                               .algorithm = halo_algorithm_from(what.at("algorithm").get<std::string>()),
-                               .mode = halo_mode_from(what.at("mode").get<std::string>()),
-                               .reach = halo_reach_from(what.at("reach").get<std::string>()),
-                               .workers = &workers_};
+    const halo_options options{
+        .width = width_,
+        .algorithm = halo_algorithm_from(what.at("algorithm").get<std::string>()),
+        .mode = halo_mode_from(what.at("mode").get<std::string>()),
+        .reach = halo_reach_from(what.at("reach").get<std::string>()),
+        .workers = &workers_};
     team.barrier();
     const double began = team.now();
     exchange_ = std::make_unique<halo_exchange>(grid_, options, memories);
@@ -80,7 +85,9 @@ class field_measurement final : public exchange_measurement {
     for (std::size_t i = 0; i < fields_.size(); ++i) fill_cells(fields_[i], block_, tag_ + i);
   }
   void run() override { exchange_->exchange(); }
-  [[nodiscard]] bool verify() override { return cells_are_right<T>(fields_, block_, tag_, grid_, exchange_->filled(), width_); }
+  [[nodiscard]] bool verify() override {
+    return cells_are_right<T>(fields_, block_, tag_, grid_, exchange_->filled(), width_);
+  }
   [[nodiscard]] traffic moved() const override { return exchange_->moved(); }
   [[nodiscard]] json facts() override {
     json all = exchange_measurement::facts();
@@ -108,7 +115,8 @@ class contiguous_measurement final : public exchange_measurement {
       : exchange_measurement(team, what),
         elements_(what.at("contiguous").get<std::size_t>()),
         tag_(mix_bits(facts.seed)),
-        faces_(grid_, {.bytes = bytes_of_face(), .mode = halo_mode_from(what.at("mode").get<std::string>())}) {}
+        faces_(grid_, {.bytes = bytes_of_face(),
+                       .mode = halo_mode_from(what.at("mode").get<std::string>())}) {}
 
   void reset() override {
     ++tag_;
@@ -134,8 +142,11 @@ class contiguous_measurement final : public exchange_measurement {
       const auto row = row_of(peer, side ^ 1);  // sent by the neighbour towards this side
       for (std::size_t i = 0; i < elements_; ++i) {
         if (in[i] == cell_value<T>(row, static_cast<std::ptrdiff_t>(i))) continue;
-        fmt::print(stderr, "longshore-bench: halo: rank {}: element {} from rank {} on side {} is {}, not {}\n",
-                   grid_.ranks().rank(), i, peer, side, in[i], cell_value<T>(row, static_cast<std::ptrdiff_t>(i)));
+        fmt::print(
+            stderr,
+            "longshore-bench: halo: rank {}: element {} from rank {} on side {} is {}, not {}\n",
+            grid_.ranks().rank(), i, peer, side, in[i],
+            cell_value<T>(row, static_cast<std::ptrdiff_t>(i)));
         return false;
       }
     }
@@ -162,15 +173,19 @@ class contiguous_measurement final : public exchange_measurement {
 
 template <class T>
 std::unique_ptr<measurement> make(team& team, const variant& what, const launch_facts& facts) {
-  if (what.contains("contiguous")) return std::make_unique<contiguous_measurement<T>>(team, what, facts);
+  if (what.contains("contiguous"))
+    return std::make_unique<contiguous_measurement<T>>(team, what, facts);
   return std::make_unique<field_measurement<T>>(team, what, facts);
 }
 
 }  // namespace
 
-std::unique_ptr<measurement> measure_halo(team& team, const variant& what, const launch_facts& facts) {
-  if (what.contains("language") && what.at("language") != "c++") return measure_in_its_language(team, what, facts);
-  return what.at("type") == "float" ? make<float>(team, what, facts) : make<double>(team, what, facts);
+std::unique_ptr<measurement> measure_halo(team& team, const variant& what,
+                                          const launch_facts& facts) {
+  if (what.contains("language") && what.at("language") != "c++")
+    return measure_in_its_language(team, what, facts);
+  return what.at("type") == "float" ? make<float>(team, what, facts)
+                                    : make<double>(team, what, facts);
 }
 
 }  // namespace longshore::bench

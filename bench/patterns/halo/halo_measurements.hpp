@@ -19,23 +19,29 @@ namespace longshore::bench {
 /// The figures of all exchanges, defined in docs/figures.md.
 class exchange_measurement : public measurement {
  public:
-  exchange_measurement(team& team, const variant& what) : options_(grid_of(what)), grid_(team, options_) {}
+  exchange_measurement(team& team, const variant& what)
+      : options_(grid_of(what)), grid_(team, options_) {}
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override;
-  [[nodiscard]] json facts() override { return {{"placement", placement_facts(grid_.ranks(), grid_.placed(), options_)}}; }
+  [[nodiscard]] json facts() override {
+    return {{"placement", placement_facts(grid_.ranks(), grid_.placed(), options_)}};
+  }
 
  protected:
   grid_options options_;
   rank_grid grid_;
 };
 
-/// Collective. Memory is used only when it is first touched, so a single rank cannot see that it does not suffice for all ranks. Throws errc::out_of_memory on all ranks alike.
+/// Collective. Memory is used only when it is first touched, so a single rank cannot see that it
+/// does not suffice for all ranks. Throws errc::out_of_memory on all ranks alike.
 void check_memory(team& team, double bytes_per_rank);
 
-/// Whether all cells of all fields are right, interior and halo; prints the first wrong one. Field i was filled with tag + i.
+/// Whether all cells of all fields are right, interior and halo; prints the first wrong one. Field
+/// i was filled with tag + i.
 template <class T, class Fields>
-[[nodiscard]] bool cells_are_right(const Fields& fields, const domain_block& block, std::uint64_t tag, const rank_grid& grid,
-                                   halo_reach filled, int width) {
+[[nodiscard]] bool cells_are_right(const Fields& fields, const domain_block& block,
+                                   std::uint64_t tag, const rank_grid& grid, halo_reach filled,
+                                   int width) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto wrong = wrong_cell<T>(fields[i], block, tag + i, grid, filled, width);
     if (!wrong) continue;
@@ -46,6 +52,7 @@ template <class T, class Fields>
 }
 
 /// Collective. REQUIRES: a variant that the pattern can run.
-[[nodiscard]] std::unique_ptr<measurement> measure_halo(team& team, const variant& what, const launch_facts& facts);
+[[nodiscard]] std::unique_ptr<measurement> measure_halo(team& team, const variant& what,
+                                                        const launch_facts& facts);
 
 }  // namespace longshore::bench

@@ -28,10 +28,11 @@ std::string language_of(const variant& what) {
 
 #ifdef LONGSHORE_HAVE_C
 
-constexpr longshore_bench_halo_language in_c = {longshore_bench_c_make, longshore_bench_c_exchange, nullptr};
+constexpr longshore_bench_halo_language in_c = {longshore_bench_c_make, longshore_bench_c_exchange,
+                                                nullptr};
 #ifdef LONGSHORE_HAVE_FORTRAN
-constexpr longshore_bench_halo_language in_fortran = {longshore_bench_fortran_make, longshore_bench_fortran_exchange,
-                                                      longshore_bench_fortran_end};
+constexpr longshore_bench_halo_language in_fortran = {
+    longshore_bench_fortran_make, longshore_bench_fortran_exchange, longshore_bench_fortran_end};
 #endif
 
 const longshore_bench_halo_language& functions_of([[maybe_unused]] const std::string& language) {
@@ -47,7 +48,8 @@ void copy(char (&to)[N], const std::string& word) {
   word.copy(to, N - 1);
 }
 
-// Fields are filled and verified here, as those of C++ are: the languages differ in the memory of the fields and in the exchange.
+// Fields are filled and verified here, as those of C++ are: the languages differ in the memory of
+// the fields and in the exchange.
 template <class T>
 class language_measurement final : public exchange_measurement {
  public:
@@ -89,7 +91,8 @@ class language_measurement final : public exchange_measurement {
     const double began = team.now();
     check_c(language_.make(handle_.get(), &setup, &state_, &plan_, first.data()));
     plan_seconds_ = team.allreduce_value(team.now() - began, reduction::max);
-    for (void* const cell : first) fields_.emplace_back(static_cast<T*>(cell), extents, strides, width_);
+    for (void* const cell : first)
+      fields_.emplace_back(static_cast<T*>(cell), extents, strides, width_);
   }
   ~language_measurement() override {
     if (language_.end != nullptr) language_.end(state_);
@@ -103,14 +106,17 @@ class language_measurement final : public exchange_measurement {
   }
   void run() override { check_c(language_.exchange(state_)); }
   [[nodiscard]] bool verify() override {
-    const auto filled = filled_by(halo_algorithm_from(longshore_halo_algorithm(plan_)), reach_);  // of the one that auto chose
+    // Of the one that auto chose
+    const auto filled = filled_by(halo_algorithm_from(longshore_halo_algorithm(plan_)), reach_);
     return cells_are_right<T>(fields_, block_, tag_, grid_, filled, width_);
   }
   [[nodiscard]] traffic moved() const override {
     longshore_traffic moved{};
     longshore_halo_moved(plan_, &moved);
-    return {static_cast<std::uint64_t>(moved.messages), static_cast<std::uint64_t>(moved.payload_bytes),
-            static_cast<std::uint64_t>(moved.wire_bytes), static_cast<std::uint64_t>(moved.offnode_bytes)};
+    return {static_cast<std::uint64_t>(moved.messages),
+            static_cast<std::uint64_t>(moved.payload_bytes),
+            static_cast<std::uint64_t>(moved.wire_bytes),
+            static_cast<std::uint64_t>(moved.offnode_bytes)};
   }
   [[nodiscard]] json facts() override {
     json all = exchange_measurement::facts();
@@ -149,16 +155,19 @@ std::optional<std::string> why_not_in_its_language(const variant& what) {
 #else
 #ifndef LONGSHORE_HAVE_FORTRAN
   if (language == "fortran")
-    return "this build has no Fortran module (LONGSHORE_FORTRAN): no Fortran compiler was found, or it was not wanted";
+    return "this build has no Fortran module (LONGSHORE_FORTRAN): no Fortran compiler was found, "
+           "or it was not wanted";
 #endif
   return std::nullopt;
 #endif
 }
 
-std::unique_ptr<measurement> measure_in_its_language([[maybe_unused]] team& team, const variant& what,
+std::unique_ptr<measurement> measure_in_its_language([[maybe_unused]] team& team,
+                                                     const variant& what,
                                                      [[maybe_unused]] const launch_facts& facts) {
 #ifdef LONGSHORE_HAVE_C
-  if (what.at("type") == "float") return std::make_unique<language_measurement<float>>(team, what, facts);
+  if (what.at("type") == "float")
+    return std::make_unique<language_measurement<float>>(team, what, facts);
   return std::make_unique<language_measurement<double>>(team, what, facts);
 #else
   fail(errc::unsupported, "{}", why_not_in_its_language(what).value_or(""));

@@ -1,4 +1,5 @@
-// Pattern sort: the bucket exchange of ISx, with a real sort at its end. Its factors, and what of them goes together.
+// Pattern sort: the bucket exchange of ISx, with a real sort at its end. Its factors, and what of
+// them goes together.
 #include "patterns/patterns.hpp"
 #include "patterns/sort/sort_parameters.hpp"
 
@@ -49,7 +50,10 @@ std::vector<factor> factors() {
        .allowed = {"uniform", "zipf", "sorted", "all-equal"},
        .defaults = {"uniform"},
        .help = "distribution of the keys"},
-      {.name = "key-type", .allowed = {"uint8", "uint32", "uint64", "double"}, .defaults = {"uint32"}, .help = "type of a key"},
+      {.name = "key-type",
+       .allowed = {"uint8", "uint32", "uint64", "double"},
+       .defaults = {"uint32"},
+       .help = "type of a key"},
       {.name = "payload",
        .type = integer,
        .defaults = {"0"},
@@ -59,17 +63,27 @@ std::vector<factor> factors() {
       {.name = "splitters",
        .allowed = {"equal-width", "sampled"},
        .defaults = {"equal-width"},
-       .help = "ends of the buckets: sampled gives all ranks equally many keys, for any distribution"},
-      {.name = "stable", .allowed = {"no", "yes"}, .defaults = {"no"}, .help = "whether items with equal keys keep their order"},
+       .help =
+           "ends of the buckets: sampled gives all ranks equally many keys, for any distribution"},
+      {.name = "stable",
+       .allowed = {"no", "yes"},
+       .defaults = {"no"},
+       .help = "whether items with equal keys keep their order"},
       {.name = "meet",
        .allowed = {"no", "yes"},
        .defaults = {"no"},
-       .help = "yes: a barrier before the exchange, so that its time excludes waiting for late ranks"},
+       .help =
+           "yes: a barrier before the exchange, so that its time excludes waiting for late ranks"},
       {.name = "tasks",
        .allowed = task_layer_names(),
        .defaults = {"serial"},
        .help = "tasking layer that counts, bucketizes and sorts within a rank"},
-      {.name = "task-count", .type = integer, .defaults = {}, .help = "per rank", .low = 1, .high = 4096},
+      {.name = "task-count",
+       .type = integer,
+       .defaults = {},
+       .help = "per rank",
+       .low = 1,
+       .high = 4096},
   };
 }
 
@@ -81,20 +95,26 @@ sort_maker maker_of(const variant& what) {
 
 std::optional<std::string> why_not_here(const variant& what, const launch_facts& facts) {
   if (auto reason =
-          why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0))
+          why_no_tasks(what.at("tasks").get<std::string>(),
+                       what.contains("task_count") ? what.at("task_count").get<int>() : 0))
     return reason;
   const std::string type = what.at("key_type");
   if (what.at("scaling") == "weak-iso" && max_key_of(what, facts.ranks) > largest_max_key(type))
     return fmt::format("weak-iso with {} ranks needs keys that {} cannot hold", facts.ranks, type);
   if (maker_of(what) == nullptr)
-    return fmt::format("keys of type {} with a payload of {} bytes are not built in: 8 bytes with uint32, 8 or 56 with uint64",
-                       type, what.at("payload").get<long>());
+    return fmt::format(
+        "keys of type {} with a payload of {} bytes are not built in: 8 bytes with uint32, 8 or 56 "
+        "with uint64",
+        type, what.at("payload").get<long>());
   const auto exchange = exchange_strategy_of(what.at("exchange").get<std::string>());
   if (what.at("stable") == "yes" && !is_deterministic(exchange))
-    return fmt::format("with exchange {} the order of incoming keys depends on the arrival of messages: no stable sort",
-                       name_of(exchange));
-  return why_not(exchange, exchange_order_of(what.at("order").get<std::string>()),
-                 {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
+    return fmt::format(
+        "with exchange {} the order of incoming keys depends on the arrival of messages: no stable "
+        "sort",
+        name_of(exchange));
+  return why_not(
+      exchange, exchange_order_of(what.at("order").get<std::string>()),
+      {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
 }
 
 // Twice the incoming keys of a rank: skewed keys go to few ranks.
@@ -102,7 +122,8 @@ std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
   constexpr std::size_t largest_key_bytes = 8;
   const auto keys = what.at("keys").get<std::size_t>(), peers = static_cast<std::size_t>(ranks);
   const std::size_t to_one = what.at("key_pattern") == "uniform" ? 2 * keys : keys * peers;
-  return to_one / (what.at("scaling") == "strong" ? peers : 1) * (largest_key_bytes + what.at("payload").get<std::size_t>());
+  return to_one / (what.at("scaling") == "strong" ? peers : 1) *
+         (largest_key_bytes + what.at("payload").get<std::size_t>());
 }
 
 }  // namespace
@@ -111,20 +132,21 @@ pattern sort_pattern() {
   return {.name = "sort",
           .help = "bucket sort (ISx), of keys or records",
           .factors = factors(),
-          .examples =
-              {"longshore-bench sort --ranks 2 --exchange put,direct,alltoallv",
-               "mpirun -n 4 longshore-bench sort --exchange put --order round-robin,random --keys 1048576 --scaling weak,strong"},
+          .examples = {"longshore-bench sort --ranks 2 --exchange put,direct,alltoallv",
+                       "mpirun -n 4 longshore-bench sort --exchange put --order round-robin,random "
+                       "--keys 1048576 --scaling weak,strong"},
           .why_not = why_not_here,
-          .make = [](team& ranks, const variant& what, const launch_facts& facts) -> std::unique_ptr<measurement> {
-            return maker_of(what)(ranks, what, facts);
-          },
+          .make = [](team& ranks, const variant& what, const launch_facts& facts)
+              -> std::unique_ptr<measurement> { return maker_of(what)(ranks, what, facts); },
           .settle =
               [](variant& what) {
-                if (what.at("meet") == "no") what.erase("meet");  // the record of a sort without it stays as it was
+                // The record of a sort without it stays as it was
+                if (what.at("meet") == "no") what.erase("meet");
                 if (what.at("scaling") == "weak-iso")
                   what.erase("max_key");
                 else
-                  what["max_key"] = std::min(what.at("max_key").get<std::uint64_t>(), largest_max_key(what.at("key_type")));
+                  what["max_key"] = std::min(what.at("max_key").get<std::uint64_t>(),
+                                             largest_max_key(what.at("key_type")));
               },
           .symmetric_bytes = needed_symmetric_bytes};
 }

@@ -1,4 +1,5 @@
-// One variant of pattern sort, for items of one type: the bucket exchange of ISx, followed by a complete sort.
+// One variant of pattern sort, for items of one type: the bucket exchange of ISx, followed by a
+// complete sort.
 #pragma once
 
 #include <longshore/bucket/bucket_sort.hpp>
@@ -68,16 +69,21 @@ class sort_measurement : public measurement {
         stable_(what.at("stable") == "yes"),
         memory_(checked_item_bytes(ranks, share_.mine, sizeof(Item)), true),
         workers_(sort_tasks_of(ranks, what)),
-        sorter_(ranks, bucket_options_of(what, facts, std::is_floating_point_v<key> ? 0 : max_key_, workers_)) {}
+        sorter_(ranks, bucket_options_of(what, facts, std::is_floating_point_v<key> ? 0 : max_key_,
+                                         workers_)) {}
 
-  // The same keys in every repetition, as in ISx. They are generated again, because ISx includes that time in its total.
+  // The same keys in every repetition, as in ISx. They are generated again, because ISx includes
+  // that time in its total.
   void reset() override {
     batch_sort_seconds_ = batch_exchange_seconds_ = 0;
     batch_runs_ = 0;
     const double start = team_.now();
     Item* const to = items().data();
-    generate_keys<key>(pattern_, share_, max_key_, random_stream(seed_, static_cast<std::uint64_t>(team_.rank())),
-                       [=, this](std::size_t i, key one) { to[i] = sorted_key<Item>::item(one, share_.before + i); });
+    generate_keys<key>(pattern_, share_, max_key_,
+                       random_stream(seed_, static_cast<std::uint64_t>(team_.rank())),
+                       [=, this](std::size_t i, key one) {
+                         to[i] = sorted_key<Item>::item(one, share_.before + i);
+                       });
     generate_seconds_ = team_.now() - start;
   }
 
@@ -85,14 +91,16 @@ class sort_measurement : public measurement {
     const double start = team_.now();
     sorted_ = sorter_.sort(items());
     batch_sort_seconds_ += team_.now() - start;
-    batch_exchange_seconds_ += sorter_.phases().exchange + (stores_directly() ? sorter_.phases().bucketize : 0);
+    batch_exchange_seconds_ +=
+        sorter_.phases().exchange + (stores_directly() ? sorter_.phases().bucketize : 0);
     ++batch_runs_;
   }
 
   [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
     const bucket_phases& of_sort = sorter_.phases();
-    return {{"generate", generate_seconds_},  {"count", of_sort.count},       {"offsets", of_sort.offsets},
-            {"bucketize", of_sort.bucketize}, {"exchange", of_sort.exchange}, {"local_sort", of_sort.local_sort},
+    return {{"generate", generate_seconds_}, {"count", of_sort.count},
+            {"offsets", of_sort.offsets},    {"bucketize", of_sort.bucketize},
+            {"exchange", of_sort.exchange},  {"local_sort", of_sort.local_sort},
             {"verify", verify_seconds_}};
   }
 
@@ -111,9 +119,11 @@ class sort_measurement : public measurement {
     const auto payload_of = &sorted_key<Item>::payload_of;
     const auto before = content_of<Item>(items(), key_of_item{}, payload_of);
     const auto result = result_to_verify(sorted_);
-    const auto faults = stable_ ? check_sorted(team_, before, result, key_of_item{}, payload_of, &sorted_key<Item>::origin_of)
+    const auto faults = stable_ ? check_sorted(team_, before, result, key_of_item{}, payload_of,
+                                               &sorted_key<Item>::origin_of)
                                 : check_sorted(team_, before, result, key_of_item{}, payload_of);
-    if (!faults.none() && team_.rank() == 0) fmt::print(stderr, "longshore-bench: sort: {}\n", faults.text);
+    if (!faults.none() && team_.rank() == 0)
+      fmt::print(stderr, "longshore-bench: sort: {}\n", faults.text);
     verify_seconds_ = team_.now() - start;
     return faults.none();
   }
@@ -121,7 +131,8 @@ class sort_measurement : public measurement {
 
   // Figures of ISx: of each rank, with the generation of keys in the total.
   void timed(const repetition&, long) override {
-    total_seconds_.push_back(generate_seconds_ + batch_sort_seconds_ / static_cast<double>(batch_runs_));
+    total_seconds_.push_back(generate_seconds_ +
+                             batch_sort_seconds_ / static_cast<double>(batch_runs_));
     exchange_seconds_.push_back(batch_exchange_seconds_ / static_cast<double>(batch_runs_));
   }
 
@@ -139,11 +150,11 @@ class sort_measurement : public measurement {
 
   [[nodiscard]] json facts() override {
     const auto received = static_cast<std::int64_t>(sorted_.size());
-    return {
-        {"exchange", name_of(sorter_.strategy())},
-        {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}}},
-        {"received_keys",
-         {{"max", team_.allreduce_value(received, reduction::max)}, {"min", team_.allreduce_value(received, reduction::min)}}}};
+    return {{"exchange", name_of(sorter_.strategy())},
+            {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}}},
+            {"received_keys",
+             {{"max", team_.allreduce_value(received, reduction::max)},
+              {"min", team_.allreduce_value(received, reduction::min)}}}};
   }
 
  protected:
@@ -151,12 +162,18 @@ class sort_measurement : public measurement {
   virtual std::span<const Item> result_to_verify(std::span<const Item> sorted) { return sorted; }
 
  private:
-  [[nodiscard]] std::span<Item> items() const { return {reinterpret_cast<Item*>(memory_.data()), share_.mine}; }
+  [[nodiscard]] std::span<Item> items() const {
+    return {reinterpret_cast<Item*>(memory_.data()), share_.mine};
+  }
 
-  // Whether bucketizing stores items directly in the memory of their destination: then it is the exchange.
-  [[nodiscard]] bool stores_directly() const noexcept { return sorter_.strategy() == exchange_strategy::direct; }
+  // Whether bucketizing stores items directly in the memory of their destination: then it is the
+  // exchange.
+  [[nodiscard]] bool stores_directly() const noexcept {
+    return sorter_.strategy() == exchange_strategy::direct;
+  }
 
-  // Mean over ranks of the median over repetitions of each rank. (ISx takes the mean over repetitions, in which one disturbance may dominate.)
+  // Mean over ranks of the median over repetitions of each rank. (ISx takes the mean over
+  // repetitions, in which one disturbance may dominate.)
   double mean_over_ranks(std::vector<double> seconds) {
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     std::nth_element(seconds.begin(), middle, seconds.end());
@@ -172,13 +189,15 @@ class sort_measurement : public measurement {
   tasks workers_;
   bucket_sorter<Item, key_of_item> sorter_;
   std::span<const Item> sorted_;
-  double generate_seconds_ = 0, verify_seconds_ = 0, batch_sort_seconds_ = 0, batch_exchange_seconds_ = 0;
+  double generate_seconds_ = 0, verify_seconds_ = 0, batch_sort_seconds_ = 0,
+         batch_exchange_seconds_ = 0;
   long batch_runs_ = 0;
   std::vector<double> total_seconds_, exchange_seconds_;  // by repetition
 };
 
 template <class Item>
-std::unique_ptr<measurement> make_sort(team& ranks, const variant& what, const launch_facts& facts) {
+std::unique_ptr<measurement> make_sort(team& ranks, const variant& what,
+                                       const launch_facts& facts) {
   return std::make_unique<sort_measurement<Item>>(ranks, what, facts);
 }
 

@@ -29,24 +29,30 @@ struct key_share {
 [[nodiscard]] std::uint64_t largest_max_key(const std::string& key_type);
 
 [[nodiscard]] task_options sort_tasks_of(const team& ranks, const variant& what);
-[[nodiscard]] bucket_options bucket_options_of(const variant& what, const launch_facts& facts, std::uint64_t max_key,
-                                               tasks& workers);
+[[nodiscard]] bucket_options bucket_options_of(const variant& what, const launch_facts& facts,
+                                               std::uint64_t max_key, tasks& workers);
 
-/// Collective. Bytes of this rank's items. Throws errc::out_of_memory on all ranks if the items, their copy in bucket order and the received items of all ranks do not fit into the memory of the machine.
-[[nodiscard]] std::size_t checked_item_bytes(team& ranks, std::size_t items, std::size_t item_bytes);
+/// Collective. Bytes of this rank's items. Throws errc::out_of_memory on all ranks if the items,
+/// their copy in bucket order and the received items of all ranks do not fit into the memory of the
+/// machine.
+[[nodiscard]] std::size_t checked_item_bytes(team& ranks, std::size_t items,
+                                             std::size_t item_bytes);
 
 using sort_maker = std::unique_ptr<measurement> (*)(team&, const variant&, const launch_facts&);
-/// Makers of the measurement for keys of a type, alone or with a payload; null if this program has none (sort_keys.cpp, sort_records.cpp).
+/// Makers of the measurement for keys of a type, alone or with a payload; null if this program has
+/// none (sort_keys.cpp, sort_records.cpp).
 [[nodiscard]] sort_maker sort_of_keys(const std::string& key_type);
 [[nodiscard]] sort_maker sort_of_records(const std::string& key_type, long payload_bytes);
 
-/// Calls put(i, key) for the keys of this rank. uniform: ISx's. zipf: key k with a probability that falls as 1 / (k + 1). sorted: ascending
-/// over all ranks, evenly spaced. all-equal: the middle of the range.
+/// Calls put(i, key) for the keys of this rank. uniform: ISx's. zipf: key k with a probability that
+/// falls as 1 / (k + 1). sorted: ascending over all ranks, evenly spaced. all-equal: the middle of
+/// the range.
 template <class Key, class Put>
-void generate_keys(const std::string& pattern, const key_share& share, std::uint64_t max_key, random_stream random,
-                   const Put& put) {
+void generate_keys(const std::string& pattern, const key_share& share, std::uint64_t max_key,
+                   random_stream random, const Put& put) {
   const auto as_key = [=](std::uint64_t number) {
-    if constexpr (std::is_floating_point_v<Key>) return static_cast<Key>(number) - static_cast<Key>(max_key / 2);
+    if constexpr (std::is_floating_point_v<Key>)
+      return static_cast<Key>(number) - static_cast<Key>(max_key / 2);
     return static_cast<Key>(number);
   };
   if (pattern == "uniform") {
@@ -55,13 +61,15 @@ void generate_keys(const std::string& pattern, const key_share& share, std::uint
     // By inversion of the distribution of density 1 / x on [1, max_key + 1).
     const double log_range = std::log1p(static_cast<double>(max_key));
     for (std::size_t i = 0; i < share.mine; ++i)
-      put(i, as_key(std::min(static_cast<std::uint64_t>(std::exp(random.uniform() * log_range)) - 1, max_key - 1)));
+      put(i, as_key(std::min(static_cast<std::uint64_t>(std::exp(random.uniform() * log_range)) - 1,
+                             max_key - 1)));
   } else if (pattern == "all-equal") {
     for (std::size_t i = 0; i < share.mine; ++i) put(i, as_key(max_key / 2));
   } else {
     __extension__ using uint128 = unsigned __int128;
     for (std::size_t i = 0; i < share.mine; ++i)
-      put(i, as_key(static_cast<std::uint64_t>(static_cast<uint128>(share.before + i) * max_key / share.total)));
+      put(i, as_key(static_cast<std::uint64_t>(static_cast<uint128>(share.before + i) * max_key /
+                                               share.total)));
   }
 }
 

@@ -1,4 +1,5 @@
-// Pattern stream: the four kernels of STREAM, crossed with scope, tasks, memory, first touch and distribution.
+// Pattern stream: the four kernels of STREAM, crossed with scope, tasks, memory, first touch and
+// distribution.
 #include "facts/pages.hpp"
 #include "patterns/patterns.hpp"
 
@@ -22,13 +23,17 @@
 namespace longshore::bench {
 namespace {
 
-// Elements of each of three arrays of doubles per rank, a power of two. The arrays are together at least four times the caches of the machine, as STREAM demands. At most 2^25 (805 MB per rank), and so few that a rank on every core leaves half of the memory free.
+// Elements of each of three arrays of doubles per rank, a power of two. The arrays are together at
+// least four times the caches of the machine, as STREAM demands. At most 2^25 (805 MB per rank),
+// and so few that a rank on every core leaves half of the memory free.
 long default_elements() {
-  constexpr std::size_t bytes_per_element = 3 * sizeof(double), least = std::size_t{1} << 20, most = std::size_t{1} << 25;
-  const std::size_t caches = last_level_cache_bytes() * static_cast<std::size_t>(last_level_cache_count());
+  constexpr std::size_t bytes_per_element = 3 * sizeof(double), least = std::size_t{1} << 20,
+                        most = std::size_t{1} << 25;
+  const std::size_t caches =
+      last_level_cache_bytes() * static_cast<std::size_t>(last_level_cache_count());
   const std::size_t wanted = std::bit_ceil(4 * caches / bytes_per_element);
-  const std::size_t possible =
-      std::bit_floor(available_memory_bytes() / 2 / static_cast<std::size_t>(usable_cores()) / bytes_per_element);
+  const std::size_t possible = std::bit_floor(
+      available_memory_bytes() / 2 / static_cast<std::size_t>(usable_cores()) / bytes_per_element);
   return static_cast<long>(std::clamp(std::min(wanted, possible), least, most));
 }
 
@@ -39,8 +44,14 @@ bool is_bound() { return allowed_cpus().size() == 1; }
 task_options task_options_of(const team& ranks, const variant& what) {
   const std::string layer = what.at("tasks");
   const int cpus = static_cast<int>(ranks.cpus().size());
-  const int count = what.contains("task_count") ? what.at("task_count").get<int>() : layer == "serial" ? 1 : cpus;
-  return {.layer = layer, .count = count, .cpus = ranks.cpus(), .pin = is_bound(), .spin = ranks.waiting().spin && count <= cpus};
+  const int count = what.contains("task_count") ? what.at("task_count").get<int>()
+                    : layer == "serial"         ? 1
+                                                : cpus;
+  return {.layer = layer,
+          .count = count,
+          .cpus = ranks.cpus(),
+          .pin = is_bound(),
+          .spin = ranks.waiting().spin && count <= cpus};
 }
 
 stream_options options_of(const variant& what) {
@@ -52,15 +63,18 @@ stream_options options_of(const variant& what) {
                                          : first_touch::serial};
 }
 
-// The C library allocates more memory than there is, so all ranks of the machine check together before writing.
+// The C library allocates more memory than there is, so all ranks of the machine check together
+// before writing.
 void check_memory(team& ranks, std::size_t elements, std::size_t element_bytes) {
   const std::size_t all = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
-  const auto available = static_cast<std::size_t>(
-      ranks.allreduce_value(static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)), reduction::min));
+  const auto available = static_cast<std::size_t>(ranks.allreduce_value(
+      static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)),
+      reduction::min));
   if (elements > available / (3 * element_bytes * all))
     fail(errc::out_of_memory,
-         "three arrays of {} elements of {} bytes on each of {} ranks do not fit into the {} bytes available", elements,
-         element_bytes, all, available);
+         "three arrays of {} elements of {} bytes on each of {} ranks do not fit into the {} bytes "
+         "available",
+         elements, element_bytes, all, available);
 }
 
 // The tasking layer of the last measurement of this rank.
@@ -80,7 +94,8 @@ class stream_measurement final : public measurement {
         stream_(make_arrays(), workers_, options_of(what)) {
     touch_faults_ = faults_.since_last();
     if (what.at("stores") == "auto") {
-      // Parts of distributed arrays differ between ranks: the machine holds its ranks' share of all.
+      // Parts of distributed arrays differ between ranks: the machine holds its ranks' share of
+      // all.
       const auto all = ranks.allreduce_value(static_cast<double>(bytes_of_run()), reduction::sum);
       const int machine_ranks = ranks.nodes().ranks_of_machine();
       const auto of_machine = static_cast<std::size_t>(all / ranks.size() * machine_ranks);
@@ -88,49 +103,65 @@ class stream_measurement final : public measurement {
     }
   }
 
-  // Tasks begin awake and without competitors. After a variant with OpenMP, its idle threads spin for some milliseconds on the same cores, which slowed down the other layers by 15 to 40 %.
+  // Tasks begin awake and without competitors. After a variant with OpenMP, its idle threads spin
+  // for some milliseconds on the same cores, which slowed down the other layers by 15 to 40 %.
   void reset() override {
     end_batch();
     if (std::exchange(spinning_layer, workers_.layer()) == "openmp" && workers_.layer() != "openmp")
       std::this_thread::sleep_for(std::chrono::milliseconds(15));
     workers_.run([](int) {});
   }
-  // Reads the clock at the beginning of a repetition and after 1, 2, 4, ... runs only, so that it does not slow down short runs.
+  // Reads the clock at the beginning of a repetition and after 1, 2, 4, ... runs only, so that it
+  // does not slow down short runs.
   void run() override {
     if (batch_runs_ == 0) batch_start_ = team_.now();
     stream_.run();
-    if (std::has_single_bit(++batch_runs_)) own_seconds_ = (team_.now() - batch_start_) / static_cast<double>(batch_runs_);
+    if (std::has_single_bit(++batch_runs_))
+      own_seconds_ = (team_.now() - batch_start_) / static_cast<double>(batch_runs_);
   }
   [[nodiscard]] bool verify() override {
     const auto wrong = stream_.wrong_elements();
-    if (wrong > 0) fmt::print(stderr, "longshore-bench: stream: rank {}: {} elements are wrong\n", team_.rank(), wrong);
+    if (wrong > 0)
+      fmt::print(stderr, "longshore-bench: stream: rank {}: {} elements are wrong\n", team_.rank(),
+                 wrong);
     return wrong == 0;
   }
 
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
     end_batch();
-    std::nth_element(batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(batches_.size() / 2), batches_.end());
+    std::nth_element(batches_.begin(),
+                     batches_.begin() + static_cast<std::ptrdiff_t>(batches_.size() / 2),
+                     batches_.end());
     const double own = batches_[batches_.size() / 2];
     const auto bytes = static_cast<double>(bytes_of_run());
-    const double all_bytes = team_.allreduce_value(bytes, reduction::sum), node_bytes = all_bytes / team_.nodes().node_count();
+    const double all_bytes = team_.allreduce_value(bytes, reduction::sum),
+                 node_bytes = all_bytes / team_.nodes().node_count();
     const auto arrays = static_cast<double>(arrays_touched(stream_.options().kernel));
     const double moved = arrays + (reads_before_writing() ? 1 : 0);
     const double rate = bytes / own, rates = team_.allreduce_value(rate, reduction::sum);
-    return {per_node("bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"),
-            per_node("best_bandwidth", 1e-9 * node_bytes / seconds.best, "GB/s"),
-            per_node("write_allocate_bandwidth", 1e-9 * node_bytes / seconds.median * moved / arrays, "GB/s"),
-            per_rank("rank_bandwidth_max", 1e-9 * team_.allreduce_value(rate, reduction::max), "GB/s"),
-            per_rank("rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"),
-            per_rank("rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"),
-            {"region_start", 1e6 * team_.allreduce_value(region_start_seconds(workers_), reduction::max), "us", false}};
+    return {
+        per_node("bandwidth", 1e-9 * node_bytes / seconds.median, "GB/s"),
+        per_node("best_bandwidth", 1e-9 * node_bytes / seconds.best, "GB/s"),
+        per_node("write_allocate_bandwidth", 1e-9 * node_bytes / seconds.median * moved / arrays,
+                 "GB/s"),
+        per_rank("rank_bandwidth_max", 1e-9 * team_.allreduce_value(rate, reduction::max), "GB/s"),
+        per_rank("rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"),
+        per_rank("rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"),
+        {"region_start",
+         1e6 * team_.allreduce_value(region_start_seconds(workers_), reduction::max), "us", false}};
   }
 
   [[nodiscard]] json facts() override {
     json stores{{"kind", name_of(stream_.options().stores)}};
-    if (stores_) stores["chosen_by"] = stores_->measured ? "measuring" : "size", stores["cache_bytes"] = stores_->cache_bytes;
+    if (stores_)
+      stores["chosen_by"] = stores_->measured ? "measuring" : "size",
+      stores["cache_bytes"] = stores_->cache_bytes;
     return {{"stores", stores},
-            {"first_touch", {{"by", stream_.touched_in_parallel() ? "parallel" : "serial"}, {"threshold_bytes", threshold()}}},
-            {"tasks", {{"layer", workers_.layer()}, {"count", workers_.count()}, {"bound", tasks_bound_}}},
+            {"first_touch",
+             {{"by", stream_.touched_in_parallel() ? "parallel" : "serial"},
+              {"threshold_bytes", threshold()}}},
+            {"tasks",
+             {{"layer", workers_.layer()}, {"count", workers_.count()}, {"bound", tasks_bound_}}},
             {"memory", memory()}};
   }
 
@@ -141,7 +172,8 @@ class stream_measurement final : public measurement {
   }
   // Whether the processor reads the cache line of a result before storing it.
   [[nodiscard]] bool reads_before_writing() const {
-    return stream_.options().stores == store_kind::ordinary || instruction_sets().back() == instruction_set::portable;
+    return stream_.options().stores == store_kind::ordinary ||
+           instruction_sets().back() == instruction_set::portable;
   }
 
   // The size from which all tasks touch first, when the measurement chooses; null if they never do.
@@ -150,10 +182,13 @@ class stream_measurement final : public measurement {
     return bytes && *bytes < std::numeric_limits<std::size_t>::max() ? json(*bytes) : json(nullptr);
   }
   [[nodiscard]] json memory() {
-    const auto bytes = [&](std::size_t array) { return std::as_bytes(stream_.arrays().local(array)); };
+    const auto bytes = [&](std::size_t array) {
+      return std::as_bytes(stream_.arrays().local(array));
+    };
     const std::array ranges = {bytes(0), bytes(1), bytes(2)};
     json account = pages_of_ranks(team_, ranges);
-    account["faults_of_touching"] = {{"minor", touch_faults_.minor}, {"major", touch_faults_.major}};
+    account["faults_of_touching"] = {{"minor", touch_faults_.minor},
+                                     {"major", touch_faults_.major}};
     (void)faults_.since_last();
     stream_.run();  // counts one more run: other variants ran between the timed ones
     const fault_counts once_more = faults_.since_last();
@@ -188,11 +223,13 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what) {
         ranks, what, [&] { return own_arrays<T>(elements, what.at("memory").get<std::string>()); });
   }
   if (elements > most_elements / static_cast<std::size_t>(ranks.size()))
-    fail(errc::out_of_memory, "arrays of {} elements per rank: more than any memory holds", elements);
+    fail(errc::out_of_memory, "arrays of {} elements per rank: more than any memory holds",
+         elements);
   const std::uint64_t all = elements * static_cast<std::uint64_t>(ranks.size());
   const auto distributed = [&]<class D>(D distribution) -> std::unique_ptr<measurement> {
     using arrays = distributed_arrays<T, D>;
-    return std::make_unique<stream_measurement<arrays>>(ranks, what, [&] { return arrays(ranks, all, distribution); });
+    return std::make_unique<stream_measurement<arrays>>(
+        ranks, what, [&] { return arrays(ranks, all, distribution); });
   };
   const std::string name = what.at("distribution");
   if (name == "cyclic") return distributed(cyclic{});
@@ -203,7 +240,8 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what) {
 std::optional<std::string> why_not_here(const variant& what, const launch_facts&) {
   if (what.contains("memory"))
     if (auto reason = why_no_memory(what.at("memory").get<std::string>())) return reason;
-  return why_no_tasks(what.at("tasks").get<std::string>(), what.contains("task_count") ? what.at("task_count").get<int>() : 0);
+  return why_no_tasks(what.at("tasks").get<std::string>(),
+                      what.contains("task_count") ? what.at("task_count").get<int>() : 0);
 }
 
 // Distributed arrays lie in segments of the transport, and own arrays have no distribution.
@@ -226,8 +264,14 @@ std::vector<factor> factors() {
        .help = "of each array, per rank; the default depends on the caches",
        .low = 1,
        .high = 1L << 48},
-      {.name = "type", .allowed = {"float", "double"}, .defaults = {"double"}, .help = "of an element"},
-      {.name = "tasks", .allowed = task_layer_names(), .defaults = {"serial"}, .help = "tasking layer of the loops of a rank"},
+      {.name = "type",
+       .allowed = {"float", "double"},
+       .defaults = {"double"},
+       .help = "of an element"},
+      {.name = "tasks",
+       .allowed = task_layer_names(),
+       .defaults = {"serial"},
+       .help = "tasking layer of the loops of a rank"},
       {.name = "task-count",
        .type = integer,
        .defaults = {},
@@ -249,29 +293,34 @@ std::vector<factor> factors() {
       {.name = "stores",
        .allowed = {"auto", "ordinary", "streaming"},
        .defaults = {"auto"},
-       .help = "how results are written; auto: streaming (bypassing the caches) where size and measurement favour it"},
+       .help = "how results are written; auto: streaming (bypassing the caches) where size and "
+               "measurement favour it"},
   };
 }
 
 }  // namespace
 
 pattern stream_pattern() {
-  return {.name = "stream",
-          .help = "STREAM: memory bandwidth of simple loops over arrays",
-          .factors = factors(),
-          .examples = {"longshore-bench stream --ranks 2 --kernel copy,scale,add,triad",
-                       "longshore-bench stream --ranks 1 --tasks serial,threads --memory malloc,huge",
-                       "mpirun -n 2 longshore-bench stream --scope ep,global --type float,double"},
-          .why_not = why_not_here,
-          .make =
-              [](team& ranks, const variant& what, const launch_facts&) {
-                return what.at("type") == "float" ? make<float>(ranks, what) : make<double>(ranks, what);
-              },
-          .settle = settle,
-          .symmetric_bytes = [](const variant& what, int) -> std::size_t {
-            constexpr std::size_t arrays = 3;
-            return what.at("scope") == "global" ? arrays * sizeof(double) * what.at("elements").get<std::size_t>() : 0;
-          }};
+  return {
+      .name = "stream",
+      .help = "STREAM: memory bandwidth of simple loops over arrays",
+      .factors = factors(),
+      .examples = {"longshore-bench stream --ranks 2 --kernel copy,scale,add,triad",
+                   "longshore-bench stream --ranks 1 --tasks serial,threads --memory malloc,huge",
+                   "mpirun -n 2 longshore-bench stream --scope ep,global --type float,double"},
+      .why_not = why_not_here,
+      .make =
+          [](team& ranks, const variant& what, const launch_facts&) {
+            return what.at("type") == "float" ? make<float>(ranks, what)
+                                              : make<double>(ranks, what);
+          },
+      .settle = settle,
+      .symmetric_bytes = [](const variant& what, int) -> std::size_t {
+        constexpr std::size_t arrays = 3;
+        return what.at("scope") == "global"
+                   ? arrays * sizeof(double) * what.at("elements").get<std::size_t>()
+                   : 0;
+      }};
 }
 
 }  // namespace longshore::bench
