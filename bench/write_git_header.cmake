@@ -1,5 +1,6 @@
-# Writes longshore_git.hpp: the commit that is being built, and whether tracked files differ from it. Run at each build, since a commit
-# changes no source; the file is touched only when its content changes. Outside a git repository, or without git, the commit is empty.
+# Writes longshore_git.hpp: the commit of this build, and whether tracked files differ from it. Runs at
+# each build, because a commit changes no source; touches the file only when its content changes.
+# Outside a git repository, or without git, the commit is empty.
 #   cmake -D SOURCE=folder -D HEADER=file -P write_git_header.cmake
 cmake_minimum_required(VERSION 3.25)
 set(commit "")
@@ -11,7 +12,8 @@ if(GIT)
   execute_process(COMMAND "${GIT}" rev-parse --show-toplevel WORKING_DIRECTORY "${SOURCE}" OUTPUT_VARIABLE top
                   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   file(REAL_PATH "${SOURCE}" real_source)
-  if(NOT status EQUAL 0 OR NOT top STREQUAL real_source) # a copy of the sources inside somebody else's repository is not that commit
+  # The sources may lie in a repository of another project, whose commit is not theirs.
+  if(NOT status EQUAL 0 OR NOT top STREQUAL real_source)
     set(commit "")
   else()
     execute_process(COMMAND "${GIT}" --no-optional-locks status --porcelain --untracked-files=no WORKING_DIRECTORY "${SOURCE}"

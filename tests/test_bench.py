@@ -1,8 +1,7 @@
 """longshore-bench as a user and a study meet it: command lines, exit statuses, records, and what is
 left when it fails.
 
-`faulty` is the same program with one pattern that misbehaves as it is told
-(bench/faulty_bench.cpp).
+`faulty` is the same program with one pattern that misbehaves as it is told (bench/faulty_main.cpp).
 """
 
 from __future__ import annotations
@@ -432,7 +431,7 @@ def test_nothing_could_run(run: Run, tmp_path: Path, transport: str, fault: str)
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ((), "which pattern"),
+        ((), "the pattern is missing"),
         (("rign",), "did you mean 'ring'?"),
         (("ring", "--fualt", "none"), "did you mean '--fault'?"),
         (("ring", "--fault", "nome"), "did you mean 'none'?"),

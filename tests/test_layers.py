@@ -33,7 +33,10 @@ def tree(tmp_path: Path) -> Path:
     write(tmp_path, "src/longshore/halo/CMakeLists.txt", "longshore_add_layer(halo PUBLIC longshore::array)")
     write(tmp_path, "src/longshore/transport/mpi_window_test.cpp", "#include <mpi.h>\n#include <gtest/gtest.h>")
     write(tmp_path, "src/longshore/transport/spmd_test_main.cpp", "#include <longshore/transport/launch/run.hpp>")
-    write(tmp_path, "bench/main.cpp", "#include <longshore/halo/exchange.hpp>\n#include <longshore/longshore.hpp>")
+    write(tmp_path, "bench/main.cpp", '#include <longshore/longshore.hpp>\n#include "patterns/patterns.hpp"')
+    write(tmp_path, "bench/harness/sweep.hpp", '#include "facts/json.hpp"\n#include "harness/timing.hpp"')
+    write(tmp_path, "bench/patterns/patterns.hpp", '#include "harness/sweep.hpp"')
+    write(tmp_path, "bench/patterns/halo/halo.cpp", '#include "patterns/halo/cells.hpp"')
     return tmp_path
 
 
@@ -51,7 +54,7 @@ def test_the_repository_has_no_violation() -> None:
 def test_a_tree_without_violation_passes_and_says_how_many_files_it_read(tree: Path) -> None:
     result = check(tree)
     assert (result.returncode, result.stderr) == (0, "")
-    assert "10 files" in result.stdout
+    assert "13 files" in result.stdout
 
 
 VIOLATIONS = {
@@ -122,10 +125,35 @@ VIOLATIONS = {
     ),
     "the benchmark program from a binding": (
         "bindings/c/halo.cpp",
-        '#include "../../bench/table.hpp"',
+        '#include "../../bench/records/table.hpp"',
         "halo.cpp:1: layer 'bindings' includes 'bench', a layer above it",
     ),
     "MPI in the benchmark program": ("bench/launch.cpp", '#include "mpi.h"', "bench/launch.cpp:1: layer 'bench'"),
+    "a room of the benchmark program above": (
+        "bench/harness/timing.cpp",
+        '#include "records/table.hpp"',
+        "bench/harness/timing.cpp:1: 'bench/harness' includes 'bench/records', a room above it",
+    ),
+    "a room of the benchmark program beside": (
+        "bench/records/table.cpp",
+        '#include "patterns/patterns.hpp"',
+        "bench/records/table.cpp:1: 'bench/records' includes 'bench/patterns', a room beside it",
+    ),
+    "another pattern of the benchmark program": (
+        "bench/patterns/sort/sort.cpp",
+        '#include "patterns/halo/cells.hpp"',
+        "bench/patterns/sort/sort.cpp:1: 'bench/patterns/sort' includes 'bench/patterns/halo', another pattern",
+    ),
+    "a header beside the rooms of the benchmark program": (
+        "bench/harness/timing.cpp",
+        '#include "table.hpp"',
+        "'bench/harness/timing.cpp' includes 'table.hpp': nothing but main programs lies in bench/ itself",
+    ),
+    "a folder that is no room of the benchmark program": (
+        "bench/utils/text.cpp",
+        "#include <string>",
+        "text.cpp:1: folder 'utils' is no room of bench/ (facts < harness < {patterns, records} < ",
+    ),
     "UCX outside its folder": (
         "src/longshore/transport/mpi/worker.cpp",
         "#include <ucp/api/ucp.h>",
@@ -133,7 +161,7 @@ VIOLATIONS = {
     ),
     "the benchmark program from the library": (
         "src/longshore/stream/triad.cpp",
-        '#include "../../../bench/table.hpp"',
+        '#include "../../../bench/records/table.hpp"',
         "triad.cpp:1: layer 'stream' includes 'bench', a layer above it",
     ),
     "the collecting header from a layer": (

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md.
 
-An include never goes up, sideways, or into the folder detail/ of another layer. Each header that an
-installed header includes is installed too.
+An include never goes up, sideways, or into the folder detail/ of another layer. Includes within
+bench/ go down its rooms. Each header that an installed header includes is installed too.
 
 Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status
 1 if there is any, or if no sources were found. Needs nothing but Python.
@@ -31,6 +31,11 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("bench",),
 )
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
+
+# Rooms of bench/, from the lowest up; rooms of one step are siblings and never include each other.
+# Main programs lie beside the rooms and include any of them.
+BENCH_STEPS: tuple[tuple[str, ...], ...] = (("facts",), ("harness",), ("patterns", "records"), ("commands",))
+BENCH_STEP_OF = {room: step for step, rooms in enumerate(BENCH_STEPS) for room in rooms}
 
 # The folder of transport/ that knows every transport: it chooses one at run time.
 CHOOSER = "launch"
@@ -108,6 +113,8 @@ def violations_of_include(path: str, here: Place, included: str, *, quoted: bool
     elif there.layer == here.layer:
         if here.layer == "transport":
             yield from violations_within_transport(path, here, there)
+        if here.layer == "bench":
+            yield from violations_within_bench(path, included)
     elif STEP_OF[there.layer] > STEP_OF[here.layer]:
         yield f"layer '{here.layer}' includes '{there.layer}', a layer above it"
     elif STEP_OF[there.layer] == STEP_OF[here.layer]:
@@ -128,6 +135,23 @@ def violations_within_transport(path: str, here: Place, there: Place) -> Iterato
         return
     elif here.folder not in (there.folder, CHOOSER) and there.folder != "":
         yield f"layer 'transport/{here.folder}' includes 'transport/{there.folder}', a transport beside it"
+
+
+def violations_within_bench(path: str, included: str) -> Iterator[str]:
+    here, there = path.split("/")[1:-1], resolved(path, included, quoted=True).split("/")[1:-1]
+    if not here:
+        return  # a main program
+    if not there:
+        yield f"'{path}' includes '{included}': nothing but main programs lies in bench/ itself"
+        return
+    if here[0] not in BENCH_STEP_OF or there[0] not in BENCH_STEP_OF:
+        return  # check_file says so of the file in that folder
+    if BENCH_STEP_OF[there[0]] > BENCH_STEP_OF[here[0]]:
+        yield f"'bench/{here[0]}' includes 'bench/{there[0]}', a room above it"
+    elif here[0] != there[0] and BENCH_STEP_OF[there[0]] == BENCH_STEP_OF[here[0]]:
+        yield f"'bench/{here[0]}' includes 'bench/{there[0]}', a room beside it"
+    elif here[0] == there[0] == "patterns" and len(there) > 1 and here[1:2] != there[1:2]:
+        yield f"'bench/{'/'.join(here)}' includes 'bench/{'/'.join(there)}', another pattern"
 
 
 def may_include_foreign(path: str, here: Place, transport: str) -> bool:
@@ -160,6 +184,8 @@ def resolved(path: str, included: str, *, quoted: bool) -> str:
         return "src/" + included
     if not quoted:
         return "<" + included
+    if path.startswith("bench/") and not included.startswith("."):
+        return "bench/" + included  # paths within bench/ begin there
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), included))
     return included if beside.startswith("..") else beside
 
@@ -176,8 +202,8 @@ def violations_of_link(here: Place, target: str) -> Iterator[str]:
         yield f"layer '{here.layer}' links longshore_{target}, of the layer '{there}' {side} it"
 
 
-def order() -> str:
-    return " < ".join("{" + ", ".join(layers) + "}" if len(layers) > 1 else layers[0] for layers in STEPS)
+def order(steps: tuple[tuple[str, ...], ...] = STEPS) -> str:
+    return " < ".join("{" + ", ".join(names) + "}" if len(names) > 1 else names[0] for names in steps)
 
 
 def files_to_check(root: Path) -> list[Path]:
@@ -219,6 +245,9 @@ def check_file(root: Path, file: Path) -> Iterator[str]:
         return  # it joins the layers into one target
     if here.layer not in STEP_OF:
         yield f"{path}:1: folder '{here.layer}' is no layer ({order()})"
+        return
+    if here.layer == "bench" and here.folder and here.folder not in BENCH_STEP_OF:
+        yield f"{path}:1: folder '{here.folder}' is no room of bench/ ({order(BENCH_STEPS)})"
         return
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         if is_cmake:

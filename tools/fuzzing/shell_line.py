@@ -14,7 +14,7 @@ from fuzzing.offers import Factor, Offers
 
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 RANK_OPTIONS = ("-n", "-np", "--n", "--np")
-ALONE = ("--no-shuffle", "--no-pulse", "--no-verify")
+ALONE = ("--no-shuffle", "--no-noise-probe", "--no-pulse", "--no-verify")
 
 
 def line_of(combination: Combination, bench: Path, launchers: Launchers, common: dict[str, str]) -> str:

@@ -1,0 +1,126 @@
+#include "commands/help.hpp"
+
+#include "commands/parse_levels.hpp"
+
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace longshore::bench {
+namespace {
+
+constexpr std::size_t name_width = 26, line_width = 100;
+
+// Breaks lines at spaces, so that they fit beside the names of options.
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string lines;
+  std::size_t column = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    if (column > 0 && column + 1 + end - start > width) {
+      lines += '\n';
+      column = 0;
+    }
+    if (column > 0) {
+      lines += ' ';
+      ++column;
+    }
+    lines += text.substr(start, end - start);
+    column += end - start;
+    start = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_transports() {
+  static const std::vector<std::string> names{"threads", "mpi", "shmem", "ucx"};
+  return names;
+}
+
+const std::vector<common_option>& common_options() {
+  static const std::vector<common_option> options{
+      {"transport", "NAME",
+       "threads, mpi, shmem or ucx; default: mpi under an MPI launcher, else threads"},
+      {"ranks", "N",
+       "number of ranks, for transport threads (a launcher has its own option); default: all "
+       "cores"},
+      {"ranks-per-node", "N", "virtual nodes of N ranks; default: the real nodes"},
+      {"repetitions", "N", "timed rounds over all variants; default: 10"},
+      {"warmup", "N", "untimed rounds before them; default: 1"},
+      {"iterations", "N",
+       "operations per repetition; default: enough for 5 ms, or 1 where\nthe operation destroys "
+       "its input"},
+      {"seed", "N", "of data and of the order of the variants; default: 122222"},
+      {"json", "FILE",
+       "write records, one JSON object per line; - is standard output, and\nthe table then goes to "
+       "standard error"},
+  };
+  return options;
+}
+
+const char* argument_name(const factor& what) {
+  switch (what.type) {
+    case factor::kind::word: return "LEVEL,...";
+    case factor::kind::integer: return "N,...";
+    case factor::kind::triple: return "X,Y,Z,...";
+  }
+  return "";
+}
+
+std::string factor_help(const factor& what) {
+  std::string text = wrapped(what.help, line_width - name_width);
+  if (what.type == factor::kind::word)
+    text += "\n" + wrapped(fmt::format("levels: {}", fmt::join(what.allowed, ", ")),
+                           line_width - name_width);
+  if (!what.defaults.empty()) text += fmt::format("\ndefault: {}", fmt::join(what.defaults, ","));
+  return text;
+}
+
+void describe(CLI::App& app, const pattern& what) {
+  app.get_formatter()->column_width(name_width);
+  std::string footer =
+      "A comma makes a list. Lists make a cross product, and one launch measures all of it.\n";
+  if (!what.examples.empty()) footer += "\nExamples:\n";
+  for (const auto& example : what.examples) footer += "  " + example + "\n";
+  footer +=
+      "\nExit status: 0 all ran and verified; 1 a result was wrong; 2 usage, or nothing could run; "
+      "3 a run-time failure.";
+  app.footer(footer);
+}
+
+std::string program_help(std::span<const pattern> patterns) {
+  std::string text =
+      "Measures how fast the ranks of a parallel program exchange data, by pattern and "
+      "strategy.\n\n"
+      "  longshore-bench PATTERN [options]                 ranks are threads of this process\n"
+      "  mpirun -n 4 longshore-bench PATTERN [options]     ranks are processes\n"
+      "  longshore-bench PATTERN --help                    the options of a pattern, with "
+      "examples\n"
+      "  longshore-bench placement --help                  plans the placement of a grid of ranks; "
+      "starts no ranks\n"
+      "  longshore-bench --list                            patterns, factors and levels of this "
+      "build, as JSON\n"
+      "  longshore-bench --version\n\n"
+      "Patterns:\n";
+  for (const auto& what : patterns) text += fmt::format("  {:<10}{}\n", what.name, what.help);
+  text += "\nExamples:\n";
+  for (const auto& what : patterns)
+    if (!what.examples.empty()) text += "  " + what.examples.front() + "\n";
+  text +=
+      "\nEnvironment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE are defaults "
+      "of the options;\n"
+      "LONGSHORE_TIMEOUT is the deadline of every wait in seconds (300); LONGSHORE_CHECK=1 "
+      "compares the collective\n"
+      "calls of the ranks everywhere, also where that takes messages; LONGSHORE_PIN=0 leaves ranks "
+      "unpinned,\n"
+      "compact binds them to neighbouring cores and scatter (the default) over all of them;\n"
+      "NO_COLOR leaves the table without colour.\n"
+      "Exit status: 0 all ran and verified; 1 a result was wrong; 2 usage, or nothing could run; 3 "
+      "a run-time failure.\n";
+  return text;
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,33 @@
+#include "facts/clock.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace longshore::bench {
+namespace {
+
+constexpr int readings = 20'000;
+
+}  // namespace
+
+clock_facts measure_clock(team& team) {
+  double smallest = std::numeric_limits<double>::infinity();
+  const double start = team.now();
+  double last = start;
+  for (int i = 0; i < readings; ++i) {
+    const double now = team.now();
+    if (now > last) smallest = std::min(smallest, now - last);
+    last = now;
+  }
+  clock_facts facts;
+  facts.overhead_seconds = (last - start) / readings;
+  // A clock that never moved is simulated, or coarser than all readings together. Its resolution is
+  // unknown.
+  facts.resolution_seconds = std::isfinite(smallest) ? smallest : 0;
+  facts.resolution_seconds = team.allreduce_value(facts.resolution_seconds, reduction::max);
+  facts.overhead_seconds = team.allreduce_value(facts.overhead_seconds, reduction::max);
+  return facts;
+}
+
+}  // namespace longshore::bench

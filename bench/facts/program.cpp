@@ -1,0 +1,34 @@
+#include "facts/program.hpp"
+
+#include <fmt/core.h>
+
+#include <longshore_git.hpp>
+
+namespace longshore::bench {
+namespace {
+
+json text_or_null(const char* text) { return *text == '\0' ? json(nullptr) : json(text); }
+
+}  // namespace
+
+json program_facts() {
+  const bool known = *git_commit != '\0';
+  return {
+      {"name", "longshore-bench"},
+      {"version", LONGSHORE_VERSION},
+      {"git", text_or_null(git_commit)},
+      {"git_dirty", known ? json(git_dirty) : json(nullptr)},
+      {"compiler", LONGSHORE_COMPILER},
+      {"flags", LONGSHORE_FLAGS},
+      {"build_type", text_or_null(LONGSHORE_BUILD_TYPE)},
+  };
+}
+
+std::string version_text() {
+  const std::string commit =
+      *git_commit == '\0' ? "" : fmt::format(" ({}{})", git_commit, git_dirty ? ", changed" : "");
+  return fmt::format("longshore-bench {}{}, {}, {}", LONGSHORE_VERSION, commit, LONGSHORE_COMPILER,
+                     LONGSHORE_BUILD_TYPE);
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,180 @@
+// longshore-bench with two patterns that fail on request: a ring, and a sort whose result is
+// changed before the verification. Tests show with them that failures of all kinds are reported.
+// Built with the tests only, and never installed.
+#include <longshore/core/error.hpp>
+
+#include "commands/run_program.hpp"
+#include "harness/pattern.hpp"
+#include "patterns/sort/sort_measurement.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+namespace longshore::bench {
+namespace {
+
+// Passes a token around a ring of ranks through a segment. The factor "fault" chooses the failure.
+class ring final : public measurement {
+ public:
+  ring(team& team, const variant& what)
+      : team_(team),
+        fault_(what.at("fault")),
+        last_(team.rank() == team.size() - 1),
+        memory_(team.allocate(what.at("bytes"))) {}
+
+  void reset() override { ++resets_; }
+  [[nodiscard]] bool repeatable() const override { return fault_ != "once"; }
+  void run() override {
+    ++runs_;
+    if (last_ && runs_ > 3) misbehave();
+    const int next = (team_.rank() + 1) % team_.size();
+    const std::int64_t token = team_.rank();
+    memory_->put(next, 0, &token, sizeof(token));
+    memory_->quiet();
+    team_.barrier();
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
+    return {{"all", 1.0}};
+  }
+  [[nodiscard]] bool verify() override {
+    std::int64_t token = -1;
+    memory_->get(team_.rank(), 0, &token, sizeof(token));
+    if (fault_ == "wrong" && last_) ++token;
+    return token == (team_.rank() + team_.size() - 1) % team_.size();
+  }
+  [[nodiscard]] traffic moved() const override { return {1, 8, 16, 4}; }
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    return {{"rate", 1 / seconds.median, "1/s"},
+            {"resets", static_cast<double>(resets_), "", false},
+            {"runs", static_cast<double>(runs_), "", false}};
+  }
+
+ private:
+  void misbehave() {
+    if (fault_ == "throw")
+      fail(errc::transport, "the token fell off the ring on rank {}", team_.rank());
+    if (fault_ == "die") std::raise(SIGKILL);
+    if (fault_ == "stuck") std::this_thread::sleep_for(std::chrono::hours(1));
+    if (fault_ == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+
+  team& team_;
+  std::string fault_;
+  bool last_;
+  std::unique_ptr<segment> memory_;
+  int runs_ = 0, resets_ = 0;
+};
+
+pattern ring_pattern() {
+  pattern what{"ring", "a token goes around a ring", {}, {"longshore-bench ring --fault none"}, {},
+               {}};
+  what.factors = {
+      {.name = "fault",
+       .allowed = {"none", "wrong", "once", "throw", "die", "stuck", "slow", "impossible",
+                   "refused"},
+       .defaults = {"none"},
+       .help = "what goes wrong"},
+      {.name = "bytes",
+       .type = factor::kind::integer,
+       .defaults = {"64"},
+       .help = "of each rank's part",
+       .low = 8,
+       .high = 1L << 60},
+      {.name = "grid-of-ranks",
+       .type = factor::kind::triple,
+       .defaults = {},
+       .help = "has no effect"},
+  };
+  what.why_not = [](const variant& asked, const launch_facts&) -> std::optional<std::string> {
+    if (asked.at("fault") == "impossible") return "nothing does the impossible";
+    return std::nullopt;
+  };
+  what.make = [](team& team, const variant& asked,
+                 const launch_facts&) -> std::unique_ptr<measurement> {
+    if (asked.at("fault") == "refused") fail(errc::unsupported, "refused when it was made ready");
+    return std::make_unique<ring>(team, asked);
+  };
+  return what;
+}
+
+using spoiled_item = sorted_record<std::uint32_t, 8>;
+
+// The stable sort of longshore-bench. The factor "fault" chooses the change of the result of the
+// last rank.
+class spoiled_sort final : public sort_measurement<spoiled_item> {
+ public:
+  spoiled_sort(team& team, const variant& what, const launch_facts& facts)
+      : sort_measurement(team, what, facts),
+        fault_(what.at("fault")),
+        last_(team.rank() == team.size() - 1) {}
+
+ private:
+  std::span<const spoiled_item> result_to_verify(std::span<const spoiled_item> sorted) override {
+    spoiled_.assign(sorted.begin(), sorted.end());
+    if (!last_) return spoiled_;
+    const auto differ = [](const spoiled_item& a, const spoiled_item& b) { return a.key != b.key; };
+    const auto equal = [](const spoiled_item& a, const spoiled_item& b) { return a.key == b.key; };
+    const auto one = std::adjacent_find(spoiled_.begin(), spoiled_.end(), differ),
+               other = std::next(one);
+    if (fault_ == "lost") spoiled_.erase(one);
+    if (fault_ == "doubled") spoiled_.insert(one, *one);
+    if (fault_ == "changed") one->key = other->key;
+    if (fault_ == "swapped") std::swap(*one, *other);
+    if (fault_ == "torn") std::swap(one->payload, other->payload);
+    if (fault_ == "unstable") {
+      const auto twin = std::adjacent_find(spoiled_.begin(), spoiled_.end(), equal);
+      std::swap(*twin, *std::next(twin));
+    }
+    return spoiled_;
+  }
+
+  std::string fault_;
+  bool last_;
+  std::vector<spoiled_item> spoiled_;
+};
+
+pattern spoiled_sort_pattern() {
+  using kind = factor::kind;
+  pattern what{
+      "sort", "a sort whose result is changed", {}, {"longshore-bench sort --fault none"}, {}, {}};
+  const auto word = [](std::string name, std::string only) {
+    return factor{.name = std::move(name),
+                  .allowed = {only},
+                  .defaults = {only},
+                  .help = "as longshore-bench has it"};
+  };
+  what.factors = {
+      {.name = "fault",
+       .allowed = {"none", "lost", "doubled", "changed", "swapped", "torn", "unstable"},
+       .defaults = {"none"},
+       .help = "the change of the result"},
+      {.name = "keys", .type = kind::integer, .defaults = {"1000"}, .help = "per rank"},
+      {.name = "max-key", .type = kind::integer, .defaults = {"500"}, .help = "keys are below it"},
+      word("exchange", "put-scan"),
+      word("order", "round-robin"),
+      word("scaling", "weak"),
+      word("key-pattern", "uniform"),
+      word("splitters", "equal-width"),
+      word("stable", "yes"),
+      word("tasks", "serial")};
+  what.why_not = [](const variant&, const launch_facts&) -> std::optional<std::string> {
+    return std::nullopt;
+  };
+  what.make = [](team& team, const variant& asked,
+                 const launch_facts& facts) -> std::unique_ptr<measurement> {
+    return std::make_unique<spoiled_sort>(team, asked, facts);
+  };
+  return what;
+}
+
+}  // namespace
+}  // namespace longshore::bench
+
+int main(int argc, char** argv) {
+  const std::vector<longshore::bench::pattern> patterns{longshore::bench::ring_pattern(),
+                                                        longshore::bench::spoiled_sort_pattern()};
+  return longshore::bench::run_program(argc, argv, patterns);
+}

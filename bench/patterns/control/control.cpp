@@ -1,0 +1,143 @@
+// Pattern control: the machine itself, measured in every study beside the patterns: a memory copy
+// on all ranks at once, and messages. When these change between two sessions, the machine changed,
+// not the program.
+#include "patterns/control/copy.hpp"
+#include "patterns/control/loggp.hpp"
+#include "patterns/control/pingpong.hpp"
+#include "patterns/control/put.hpp"
+#include "patterns/control/shift.hpp"
+#include "patterns/patterns.hpp"
+
+#include <longshore/transport/launch/raw_calls_of.hpp>
+
+#include <fmt/core.h>
+
+namespace longshore::bench {
+namespace {
+
+std::size_t bytes_of(const variant& what, std::size_t otherwise) {
+  return what.contains("bytes") ? what.at("bytes").get<std::size_t>() : otherwise;
+}
+
+// Removes factors without effect on the kernel.
+void settle_kernel(variant& what) {
+  const std::string kernel = what.at("kernel");
+  const bool has_bytes =
+      kernel == "copy" || kernel == "pingpong" || kernel == "shift" || kernel == "put";
+  if (!has_bytes) what.erase("bytes");
+  // A ping-pong uses a channel, unless raw calls are requested. The record keeps the word where it
+  // tells the two apart.
+  if (kernel != "shift" && kernel != "loggp" && kernel != "put" &&
+      (kernel != "pingpong" || (what.at("over") != "raw" && what.at("over") != "channel")))
+    what.erase("over");
+  if ((kernel != "shift" && kernel != "loggp" && kernel != "fetch-add" && kernel != "put") ||
+      (kernel == "shift" && what.at("over") == "copy"))
+    what.erase("pair");
+  if ((kernel == "shift" || kernel == "put") && !what.contains("bytes"))
+    what["bytes"] = pingpong_bytes;
+}
+
+std::optional<std::string> why_no_kernel(const variant& what, const launch_facts& facts) {
+  const std::string kernel = what.at("kernel");
+  const bool alone =
+      kernel == "copy" || kernel == "barrier" || (kernel == "shift" && what.at("over") == "copy");
+  if (!alone && facts.ranks < 2) return fmt::format("{} needs at least 2 ranks", kernel);
+  const bool raw = what.contains("over") && what.at("over") == "raw";
+  if (raw && kernel != "put" && kernel != "pingpong")
+    return fmt::format(
+        "calls of the underlying library are measured in put and pingpong, not in {}", kernel);
+  if (raw && !has_raw_calls(facts.transport))
+    return fmt::format("transport {} has no raw calls to measure: raw is for shmem and ucx",
+                       facts.transport);
+  if (kernel == "put" && !raw && what.at("over") != "put")
+    return fmt::format("put is measured over put and raw, not over {}",
+                       what.at("over").get<std::string>());
+  if (kernel == "loggp" && what.at("over") != "channel" && what.at("over") != "put")
+    return fmt::format("loggp is measured over channel and put, not over {}",
+                       what.at("over").get<std::string>());
+  if (what.contains("pair") && what.at("pair") == "self" &&
+      (kernel != "shift" || (what.at("over") != "alltoallv" && what.at("over") != "rma")))
+    return "a message of a rank to itself is measured in a shift over alltoallv or rma, which move "
+           "own blocks too";
+  if (what.contains("pair") && kernel != "loggp" && what.at("pair") == "far")
+    return kernel == "put"
+               ? "put goes to a rank of the node or of the next: take near or remote"
+               : fmt::format("in {} every rank sends to the next one: take near or remote", kernel);
+  return std::nullopt;
+}
+
+std::unique_ptr<measurement> make_kernel(team& ranks, const variant& what, const launch_facts&) {
+  const std::string kernel = what.at("kernel");
+  const auto level = [&](const char* name) {
+    return what.contains(name) ? what.at(name).get<std::string>() : std::string();
+  };
+  // Hosts differ
+  if (kernel == "copy")
+    return make_copy(ranks, bytes_of(what, ranks.broadcast_value(default_copy_bytes())));
+  if (kernel == "put")
+    return make_put(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
+  if (kernel == "pingpong" && level("over") == "raw")
+    return make_raw_pingpong(ranks, bytes_of(what, pingpong_bytes));
+  if (kernel == "pingpong") return make_channel_pingpong(ranks, bytes_of(what, pingpong_bytes));
+  if (kernel == "loggp") return make_loggp(ranks, level("over"), level("pair"));
+  if (kernel == "shift")
+    return make_shift(ranks, level("over"), level("pair"), bytes_of(what, pingpong_bytes));
+  if (kernel == "barrier") return make_barrier(ranks);
+  return make_fetch_add(ranks, level("pair"));
+}
+
+}  // namespace
+
+pattern control_pattern() {
+  return {
+      .name = "control",
+      .help =
+          "the machine: a memory copy on all ranks, messages, the parameters of a model of "
+          "messages",
+      .factors = {{.name = "kernel",
+                   .allowed = {"copy", "pingpong", "put", "loggp", "shift", "barrier", "fetch-add"},
+                   .defaults = {"copy", "pingpong"},
+                   .help = "copy: on all ranks at once; pingpong: between rank 0 and the last; "
+                           "put: from rank 0 into another's "
+                           "memory; loggp: latency, overheads and gaps "
+                           "of a pair; shift: every rank sends to the next; barrier; fetch-add: to "
+                           "the next, all at once"},
+                  {.name = "over",
+                   .allowed = {"put", "channel", "alltoallv", "rma", "copy", "raw"},
+                   .defaults = {"put"},
+                   .help = "what carries the messages of loggp (put, channel) and shift (rma: "
+                           "one-sided calls of MPI; copy: into "
+                           "the own memory), and of put and pingpong where it is raw: calls of the "
+                           "library underneath"},
+                  {.name = "pair",
+                   .allowed = {"near", "far", "remote", "self"},
+                   .defaults = {"near"},
+                   .help = "of loggp: rank 0 and the rank of its node that shares most of the "
+                           "hardware with it, or least, or one of "
+                           "another node. near and remote of shift and fetch-add: the next rank of "
+                           "the node, or on the next node; "
+                           "self: the own block"},
+                  {.name = "bytes",
+                   .type = factor::kind::integer,
+                   .defaults = {},
+                   .help = "copied per rank, or sent; default: twice the caches, or 8",
+                   .low = static_cast<long>(pingpong_bytes),
+                   .high = 1L << 48}},
+      .examples = {"longshore-bench control --ranks 2",
+                   "mpirun -n 2 longshore-bench control --kernel pingpong --bytes 8,64,1024",
+                   "longshore-bench control --ranks 4 --ranks-per-node 2 --kernel loggp --over "
+                   "put,channel --pair near,remote",
+                   "longshore-bench control --ranks 2 --kernel shift,barrier --over put,alltoallv "
+                   "--bytes 8,4096,1048576"},
+      .why_not = why_no_kernel,
+      .make = make_kernel,
+      .settle = settle_kernel,
+      .symmetric_bytes = [](const variant& what, int ranks) -> std::size_t {
+        constexpr std::size_t buffers = 16;
+        if (!what.contains("bytes") || what.at("kernel") == "copy") return 0;
+        return buffers * what.at("bytes").get<std::size_t>() *
+               (what.at("kernel") == "shift" ? static_cast<std::size_t>(ranks) : 1);
+      }};
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,305 @@
+#include "patterns/control/loggp.hpp"
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/halo/hardware_places.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include "facts/binding.hpp"
+#include "harness/statistics.hpp"
+#include "patterns/control/gap_fit.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <map>
+
+namespace longshore::bench {
+namespace {
+
+constexpr int train = 16;  // messages in a train: n
+constexpr std::array<std::size_t, 6> sizes{8, 64, 512, 4096, 16384, 65536};
+constexpr std::size_t shortest = sizes.front(), longest = sizes.back();
+
+struct chosen_pair {
+  int first = 0, second = 0;
+  std::string level;  // the outermost level of the hardware that separates them
+};
+
+// Rank 0 and its partner.
+chosen_pair choose_pair(team& ranks, const std::string& pair) {
+  const auto places = find_hardware_places(ranks, this_host());
+  const node_map& nodes = ranks.nodes();
+  const auto level_name = [&](int other) {
+    const std::size_t level = places.level_between(nodes, 0, other);
+    return level < places_levels.size() ? std::string(places_levels[level]) : std::string("core");
+  };
+  if (pair == "remote") {
+    if (nodes.node_count() < 2)
+      fail(errc::unsupported,
+           "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)");
+    return {0, nodes.leaders()[1], level_name(nodes.leaders()[1])};
+  }
+  chosen_pair near, far;
+  std::size_t closest = 0, farthest = 0;
+  for (int other = 1; other < ranks.size(); ++other) {
+    if (nodes.node_of(other) != nodes.node_of(0)) continue;
+    const std::size_t level = places.level_between(nodes, 0, other);
+    if (near.second == 0 || level > closest) near = {0, other, level_name(other)}, closest = level;
+    if (far.second == 0 || level < farthest) far = {0, other, level_name(other)}, farthest = level;
+  }
+  if (near.second == 0)
+    fail(errc::unsupported, "rank 0 is alone on its node: no other is {}", pair);
+  if (pair == "far" && farthest == closest)
+    fail(errc::unsupported,
+         "all ranks of a node are equally far from each other: the pair is that of near");
+  return pair == "near" ? near : far;
+}
+
+// One end of a pair of ranks. It sends and receives messages of one size at a time.
+class link {
+ public:
+  virtual ~link() = default;
+  virtual void send(std::size_t bytes, const std::byte* from) = 0;
+  virtual void finish() {}                                     // after the last message of a train
+  virtual void receive(std::size_t bytes, std::byte* to) = 0;  // waits for the oldest message
+  virtual void await_train(std::size_t bytes, std::byte* to, int count) {
+    for (int i = 0; i < count; ++i) receive(bytes, to);
+  }
+};
+
+class channel_link final : public link {
+ public:
+  channel_link(team& ranks, const chosen_pair& pair) : team_(ranks) {
+    std::vector<channel_end> ends;
+    if (ranks.rank() == pair.first) ends.push_back({pair.second, longest});
+    if (ranks.rank() == pair.second) ends.push_back({pair.first, longest});
+    channels_ = ranks.open_channels(ends, ends, train);
+  }
+  void send(std::size_t bytes, const std::byte* from) override {
+    channel_sender& to = channels_->sender(0);
+    std::byte* slot = nullptr;
+    for (waiter wait(team_, "a free slot of a train", to.peer()); (slot = to.reserve()) == nullptr;
+         wait.pause()) {
+    }
+    std::memcpy(slot, from, bytes);
+    to.commit(bytes);
+  }
+  void receive(std::size_t bytes, std::byte* to) override {
+    channel_receiver& from = channels_->receiver(0);
+    std::optional<std::span<const std::byte>> message;
+    for (waiter wait(team_, "a message of a train", from.peer()); !(message = from.front());
+         wait.pause()) {
+    }
+    std::memcpy(to, message->data(), std::min(bytes, message->size()));
+    from.release();
+  }
+
+ private:
+  team& team_;
+  std::unique_ptr<channel_set> channels_;
+};
+
+// Puts messages side by side into the memory of the peer, and after their completion a word with
+// their number.
+class put_link final : public link {
+ public:
+  put_link(team& ranks, const chosen_pair& pair)
+      : team_(ranks),
+        peer_(ranks.rank() == pair.first ? pair.second : pair.first),
+        memory_(ranks.allocate(flag_at + 64)) {}
+  void send(std::size_t bytes, const std::byte* from) override {
+    memory_->put_start(peer_, static_cast<std::size_t>(place_++ % train) * longest, from, bytes);
+    ++sent_;
+  }
+  void finish() override {
+    memory_->quiet();
+    memory_->put(peer_, flag_at, &sent_, sizeof(sent_));
+    memory_->quiet();
+    place_ = 0;
+  }
+  void receive(std::size_t bytes, std::byte* to) override { await_train(bytes, to, 1); }
+  void await_train(std::size_t bytes, std::byte* to, int count) override {
+    received_ += count;
+    const std::atomic_ref<std::int64_t> flag(
+        *reinterpret_cast<std::int64_t*>(memory_->local() + flag_at));
+    waiter wait(team_, "a train of puts", peer_);
+    while (flag.load(std::memory_order_acquire) < received_) {
+      team_.attend();
+      wait.pause();
+    }
+    std::memcpy(to, memory_->local() + static_cast<std::size_t>(count - 1) * longest, bytes);
+  }
+
+ private:
+  static constexpr std::size_t flag_at = train * longest;
+  team& team_;
+  int peer_;
+  std::unique_ptr<segment> memory_;
+  int place_ = 0;
+  std::int64_t sent_ = 0, received_ = 0;
+};
+
+class loggp_measurement final : public measurement {
+ public:
+  loggp_measurement(team& ranks, const std::string& over, const std::string& pair)
+      : team_(ranks), pair_(choose_pair(ranks, pair)), message_(longest), answer_(longest) {
+    for (std::size_t i = 0; i < longest; ++i) message_[i] = static_cast<std::byte>(mix_bits(i));
+    if (over == "channel")
+      link_ = std::make_unique<channel_link>(ranks, pair_);
+    else
+      link_ = std::make_unique<put_link>(ranks, pair_);
+    receives_ = over == "channel";
+  }
+
+  void run() override {
+    if (team_.rank() != pair_.first && team_.rank() != pair_.second) return;
+    for (const std::size_t bytes : sizes) {
+      prtt(1, 0, bytes, single_[bytes]);
+      prtt(train, 0, bytes, trains_[bytes]);
+    }
+    // The pause is longer than any gap of short messages, so that the rest of the time is the cost
+    // of the sender.
+    const double apart =
+        single_.at(shortest).empty() ? 1e-5 : std::max(2e-6, 2 * undisturbed(single_.at(shortest)));
+    prtt(train, apart, shortest, delayed_, &delays_);
+    if (receives_) time_receiving();
+  }
+  [[nodiscard]] bool verify() override {
+    if (team_.rank() != pair_.first && team_.rank() != pair_.second) return true;
+    // Both ranks have received the longest message. Its first word is the number of the round,
+    // which prtt() compares.
+    constexpr std::size_t rest = sizeof(rounds_);
+    return right_ && rounds_ > 0 &&
+           std::memcmp(answer_.data() + rest, message_.data() + rest, longest - rest) == 0;
+  }
+  [[nodiscard]] traffic moved() const override {
+    if (team_.rank() != pair_.first && team_.rank() != pair_.second) return {};
+    const bool is_first = team_.rank() == pair_.first;
+    traffic all;
+    const auto count = [&](std::size_t messages, std::size_t bytes) {
+      all.messages += messages;
+      all.payload_bytes += messages * bytes;
+    };
+    for (const std::size_t bytes : sizes) count(is_first ? 1 + train : 2, bytes);
+    count(is_first ? train : 1, shortest);                 // with pauses
+    if (receives_) count(is_first ? train : 1, shortest);  // of time_receiving()
+    all.wire_bytes = all.payload_bytes;
+    // The words after puts
+    if (!receives_) all.wire_bytes += (2 * sizes.size() + 1) * sizeof(rounds_);
+    if (!team_.nodes().is_local(is_first ? pair_.second : pair_.first))
+      all.offnode_bytes = all.wire_bytes;
+    return all;
+  }
+  [[nodiscard]] std::vector<metric> metrics(const summary&) override {
+    const double receive =
+        receives_ ? team_.broadcast_value(undisturbed(receiving_), pair_.second) : 0;
+    std::vector<metric> figures;
+    if (team_.rank() != 0) return figures;
+    std::vector<gap_of_size> gaps;
+    for (const std::size_t bytes : sizes)
+      gaps.push_back({static_cast<double>(bytes),
+                      (undisturbed(trains_[bytes]) - undisturbed(single_[bytes])) / (train - 1)});
+    const auto fitted = fit_gaps(gaps);
+    const double send =
+        std::max(0.0, (undisturbed(delayed_) - undisturbed(single_[shortest])) / (train - 1) -
+                          undisturbed(delays_));
+    // The work of the sender may overlap with the travel of the message. Then nothing remains for
+    // the latency.
+    const double travel = std::max(0.0, undisturbed(single_[shortest]) / 2 - send - receive -
+                                            (shortest - 1) * fitted.per_byte_seconds);
+    figures = {{"latency_us", 1e6 * travel, "us", false},
+               {"send_overhead_us", 1e6 * send, "us", false},
+               {"gap_us", 1e6 * fitted.per_message_seconds, "us", false},
+               {"gap_per_byte_ns", 1e9 * fitted.per_byte_seconds, "ns/B", false},
+               {"half_round_trip_us", 1e6 * undisturbed(single_[shortest]) / 2, "us", false}};
+    if (receives_) figures.push_back({"receive_overhead_us", 1e6 * receive, "us", false});
+    return figures;
+  }
+  [[nodiscard]] json facts() override {
+    return {{"pair", {{"ranks", {pair_.first, pair_.second}}, {"apart_in", pair_.level}}}};
+  }
+
+ private:
+  // The lowest tenth of the times, because disturbances only lengthen them.
+  static double undisturbed(const std::vector<double>& seconds) {
+    return seconds.empty() ? 0 : quantile(seconds, 0.1);
+  }
+
+  // `count` messages, one answer. Rank 0 keeps the seconds, and the mean of the actual pauses
+  // between its messages.
+  void prtt(int count, double apart_seconds, std::size_t bytes, std::vector<double>& seconds,
+            std::vector<double>* pauses = nullptr) {
+    ++rounds_;
+    if (team_.rank() == pair_.first) {
+      std::memcpy(message_.data(), &rounds_, sizeof(rounds_));
+      const double start = team_.now();
+      double paused = 0;
+      for (int i = 0; i < count; ++i) {
+        if (i > 0 && apart_seconds > 0) {
+          const double from = team_.now();
+          double now = from;
+          while (now < from + apart_seconds) now = team_.now();
+          paused += now - from;
+        }
+        link_->send(bytes, message_.data());
+      }
+      link_->finish();
+      link_->receive(bytes, answer_.data());
+      keep(seconds, team_.now() - start);
+      if (pauses != nullptr) keep(*pauses, paused / (count - 1));
+    } else {
+      link_->await_train(bytes, answer_.data(), count);
+      link_->send(bytes, answer_.data());
+      link_->finish();
+    }
+    std::int64_t round = 0;
+    std::memcpy(&round, answer_.data(), sizeof(round));
+    right_ = right_ && round == rounds_;
+  }
+
+  // The cost of receiving messages that have arrived: the receiver waits after the first message of
+  // a train until all are there.
+  void time_receiving() {
+    if (team_.rank() == pair_.first) {
+      for (int i = 0; i < train; ++i) link_->send(shortest, message_.data());
+      link_->receive(shortest, answer_.data());  // before the next train begins
+      return;
+    }
+    link_->receive(shortest, answer_.data());
+    const double until = team_.now() + settle_seconds;
+    while (team_.now() < until) team_.attend();
+    const double start = team_.now();
+    for (int i = 1; i < train; ++i) link_->receive(shortest, answer_.data());
+    keep(receiving_, (team_.now() - start) / (train - 1));
+    link_->send(shortest, answer_.data());
+  }
+
+  static void keep(std::vector<double>& seconds, double one) {
+    if (seconds.size() < most_kept) seconds.push_back(one);
+  }
+
+  static constexpr std::size_t most_kept = 20'000;
+  static constexpr double settle_seconds = 20e-6;
+
+  team& team_;
+  chosen_pair pair_;
+  std::vector<std::byte> message_, answer_;
+  std::unique_ptr<link> link_;
+  bool receives_ = false, right_ = true;
+  std::int64_t rounds_ = 0;
+  std::map<std::size_t, std::vector<double>> single_, trains_;  // seconds, by bytes
+  std::vector<double> delayed_, delays_, receiving_;
+};
+
+}  // namespace
+
+std::unique_ptr<measurement> make_loggp(team& ranks, const std::string& over,
+                                        const std::string& pair) {
+  return std::make_unique<loggp_measurement>(ranks, over, pair);
+}
+
+}  // namespace longshore::bench

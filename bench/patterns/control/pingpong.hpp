@@ -1,0 +1,101 @@
+// A message from rank 0 to the last rank and back, over any transfer. The other ranks do nothing.
+// Every transfer does the same work: the sender writes the whole message once where it is built (a
+// slot of a channel, the source of a put), and the receiver reads it once where it arrives (a slot,
+// the destination of a put).
+#pragma once
+
+#include "harness/measurement.hpp"
+
+#include <longshore/core/random.hpp>
+#include <longshore/transport/team.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace longshore::bench {
+
+constexpr std::size_t pingpong_bytes = 8;  ///< the smallest message: a count
+
+/// All ranks construct a `Transfer` of (team, peer, bytes, whether this rank takes part). begin()
+/// returns the memory for the next message, and send(bytes) sends it. receive() waits for a message
+/// and returns it; it is valid until done(). Every message carries Transfer::head_bytes in
+/// addition.
+template <class Transfer>
+class pingpong final : public measurement {
+ public:
+  pingpong(team& ranks, std::size_t bytes)
+      : team_(ranks),
+        last_(ranks.size() - 1),
+        peer_(ranks.rank() == 0 ? last_ : 0),
+        outgoing_(bytes),
+        incoming_(bytes),
+        transfer_(ranks, peer_, bytes, takes_part()) {
+    // The same on both ranks
+    for (std::size_t i = 0; i < bytes; ++i) outgoing_[i] = static_cast<std::byte>(mix_bits(i));
+  }
+
+  void run() override {
+    if (!takes_part()) return;
+    if (team_.rank() == 0) {
+      send(++count_);
+      right_ = receive() == ~count_ && right_;
+    } else {
+      const std::uint64_t count = receive();
+      right_ = count == ++count_ && right_;
+      send(~count);
+    }
+  }
+  [[nodiscard]] bool verify() override {
+    if (!takes_part()) return true;
+    return right_ && count_ > 0 &&
+           std::equal(incoming_.begin() + pingpong_bytes, incoming_.end(),
+                      outgoing_.begin() + pingpong_bytes);
+  }
+  [[nodiscard]] traffic moved() const override {
+    if (!takes_part()) return {};
+    const std::size_t wire_bytes = outgoing_.size() + Transfer::head_bytes;
+    return {.messages = 1,
+            .payload_bytes = outgoing_.size(),
+            .wire_bytes = wire_bytes,
+            .offnode_bytes = team_.nodes().is_local(peer_) ? 0 : wire_bytes};
+  }
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    return {{"latency_us", 1e6 * seconds.median / 2, "us", false}};
+  }
+
+ private:
+  [[nodiscard]] bool takes_part() const { return team_.rank() == 0 || team_.rank() == last_; }
+
+  // Writes and reads every byte, also if both ranks share the memory of a message. The first bytes
+  // are the count.
+  void send(std::uint64_t value) {
+    std::memcpy(outgoing_.data(), &value, sizeof value);
+    std::memcpy(transfer_.begin(), outgoing_.data(), outgoing_.size());
+    transfer_.send(outgoing_.size());
+  }
+  std::uint64_t receive() {
+    const std::span<const std::byte> message = transfer_.receive();
+    right_ = message.size() == incoming_.size() && right_;
+    std::memcpy(incoming_.data(), message.data(), std::min(message.size(), incoming_.size()));
+    transfer_.done();
+    std::uint64_t value = 0;
+    std::memcpy(&value, incoming_.data(), sizeof value);
+    return value;
+  }
+
+  team& team_;
+  int last_, peer_;
+  std::vector<std::byte> outgoing_, incoming_;
+  Transfer transfer_;
+  std::uint64_t count_ = 0;
+  bool right_ = true;
+};
+
+/// Collective. Between rank 0 and the last rank, over a channel.
+[[nodiscard]] std::unique_ptr<measurement> make_channel_pingpong(team& ranks, std::size_t bytes);
+
+}  // namespace longshore::bench

@@ -1,0 +1,166 @@
+#include "patterns/control/put.hpp"
+#include "patterns/control/pingpong.hpp"
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/transport/launch/raw_calls_of.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace longshore::bench {
+namespace {
+
+constexpr std::size_t train_bytes = std::size_t{1} << 22;  // bytes of a train of puts
+constexpr std::size_t longest_train = 1000;
+
+int partner_of(const team& ranks, const std::string& pair) {
+  const node_map& nodes = ranks.nodes();
+  if (pair == "remote") {
+    if (nodes.node_count() < 2)
+      fail(errc::unsupported,
+           "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)");
+    return nodes.leaders()[1];
+  }
+  for (int other = 1; other < ranks.size(); ++other)
+    if (nodes.node_of(other) == nodes.node_of(0)) return other;
+  fail(errc::unsupported, "rank 0 is alone on its node: no other is near");
+}
+
+// Derived classes define put_train() on rank 0, and where the target finds the bytes.
+class put_measurement : public measurement {
+ public:
+  put_measurement(team& ranks, const std::string& pair, std::size_t bytes)
+      : team_(ranks), partner_(partner_of(ranks, pair)), bytes_(bytes), from_(bytes) {
+    train_ = static_cast<int>(std::clamp<std::size_t>(train_bytes / bytes, 1, longest_train));
+    std::vector<channel_end> to, from;
+    if (ranks.rank() == 0) to.push_back({partner_, sizeof(std::uint64_t)});
+    if (ranks.rank() == partner_) from.push_back({0, sizeof(std::uint64_t)});
+    done_ = ranks.open_channels(to, from, 2);
+  }
+
+  void run() override {
+    ++count_;
+    if (team_.rank() == 0) {
+      fill(from_);
+      put_train();
+      for (waiter wait(team_, "a free slot after puts", partner_);
+           done_->sender(0).reserve() == nullptr; wait.pause()) {
+      }
+      done_->sender(0).commit(0);
+    } else if (team_.rank() == partner_) {
+      for (waiter wait(team_, "the end of puts", 0); !done_->receiver(0).front(); wait.pause()) {
+      }
+      done_->receiver(0).release();
+    }
+  }
+  [[nodiscard]] bool verify() override {
+    if (team_.rank() != partner_) return true;
+    std::vector<std::byte> expected(bytes_);
+    fill(expected);
+    return count_ > 0 && std::memcmp(expected.data(), arrived(), bytes_) == 0;
+  }
+  [[nodiscard]] traffic moved() const override {
+    if (team_.rank() != 0) return {};
+    const auto puts = static_cast<std::size_t>(train_);
+    return {.messages = puts,
+            .payload_bytes = puts * bytes_,
+            .wire_bytes = puts * bytes_,
+            .offnode_bytes = team_.nodes().is_local(partner_) ? 0 : puts * bytes_};
+  }
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    return {
+        {"put_us", 1e6 * seconds.median / train_, "us", false},
+        {"best_put_us", 1e6 * seconds.best / train_, "us", false},
+        {"put_bandwidth", 1e-9 * static_cast<double>(bytes_) * train_ / seconds.median, "GB/s"}};
+  }
+
+ protected:
+  virtual void put_train() = 0;
+  [[nodiscard]] virtual const std::byte* arrived() const = 0;
+
+  team& team_;
+  int partner_;
+  std::size_t bytes_;
+  std::vector<std::byte> from_;
+  int train_ = 1;
+
+ private:
+  // Each train has other bytes at both ends of a put. Writing all bytes would add to the time.
+  void fill(std::vector<std::byte>& bytes) const {
+    const std::uint64_t number = mix_bits(static_cast<std::uint64_t>(count_));
+    std::memcpy(bytes.data(), &number, sizeof number);
+    std::memcpy(bytes.data() + bytes.size() - sizeof number, &number, sizeof number);
+  }
+
+  std::unique_ptr<channel_set> done_;
+  long count_ = 0;
+};
+
+class segment_put final : public put_measurement {
+ public:
+  segment_put(team& ranks, const std::string& pair, std::size_t bytes)
+      : put_measurement(ranks, pair, bytes), memory_(ranks.allocate(bytes)) {}
+
+ private:
+  void put_train() override {
+    for (int i = 0; i < train_; ++i) memory_->put(partner_, 0, from_.data(), bytes_);
+    memory_->quiet();
+  }
+  [[nodiscard]] const std::byte* arrived() const override { return memory_->local(); }
+
+  std::unique_ptr<segment> memory_;
+};
+
+class raw_put final : public put_measurement {
+ public:
+  raw_put(team& ranks, const std::string& pair, std::size_t bytes)
+      : put_measurement(ranks, pair, bytes), calls_(raw_calls_of(ranks, bytes)) {}
+
+ private:
+  void put_train() override { calls_->put(partner_, from_.data(), bytes_, train_); }
+  [[nodiscard]] const std::byte* arrived() const override { return calls_->message(); }
+
+  std::unique_ptr<raw_calls> calls_;
+};
+
+// Messages by calls of the library.
+class raw_transfer {
+ public:
+  static constexpr std::size_t head_bytes = sizeof(std::uint64_t);  // the flag
+
+  raw_transfer(team& ranks, int peer, std::size_t bytes, bool)
+      : team_(ranks), peer_(peer), bytes_(bytes), calls_(raw_calls_of(ranks, bytes)) {}
+  [[nodiscard]] std::byte* begin() { return calls_->source(); }
+  void send(std::size_t bytes) { calls_->send(peer_, bytes, ++sent_); }
+  [[nodiscard]] std::span<const std::byte> receive() {
+    ++received_;
+    for (waiter wait(team_, "the raw ping-pong", peer_); !calls_->arrived(received_);
+         wait.pause()) {
+    }
+    return {calls_->message(), bytes_};
+  }
+  void done() {}
+
+ private:
+  team& team_;
+  int peer_;
+  std::size_t bytes_;
+  std::unique_ptr<raw_calls> calls_;
+  std::uint64_t sent_ = 0, received_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<measurement> make_put(team& ranks, const std::string& over, const std::string& pair,
+                                      std::size_t bytes) {
+  if (over == "raw") return std::make_unique<raw_put>(ranks, pair, bytes);
+  return std::make_unique<segment_put>(ranks, pair, bytes);
+}
+
+std::unique_ptr<measurement> make_raw_pingpong(team& ranks, std::size_t bytes) {
+  return std::make_unique<pingpong<raw_transfer>>(ranks, bytes);
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,20 @@
+// Kernel put, and the ping-pong of raw calls: the cost that the interface of a transport adds to
+// calls of its library.
+#pragma once
+
+#include "harness/measurement.hpp"
+
+#include <longshore/transport/team.hpp>
+
+namespace longshore::bench {
+
+/// Collective. Rank 0 puts `bytes` bytes into the memory of another rank, repeatedly. `over`: put
+/// (of a segment) or raw (the call of the library). `pair`: near (on the same node) or remote. The
+/// target waits and lets its library make progress.
+[[nodiscard]] std::unique_ptr<measurement> make_put(team& ranks, const std::string& over,
+                                                    const std::string& pair, std::size_t bytes);
+
+/// Collective. A message and a flag from rank 0 to the last rank and back, by calls of the library.
+[[nodiscard]] std::unique_ptr<measurement> make_raw_pingpong(team& ranks, std::size_t bytes);
+
+}  // namespace longshore::bench

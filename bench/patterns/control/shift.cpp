@@ -1,0 +1,371 @@
+#include "patterns/control/shift.hpp"
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/core/streaming_store.hpp>
+#include <longshore/machine/pages.hpp>
+#include <longshore/sort/block_exchange.hpp>
+#include <longshore/sort/options.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace longshore::bench {
+namespace {
+
+// Why ranks cannot all send to a rank of their own node ("near"), or of another ("remote"), one to
+// one; or nothing.
+std::optional<std::string> why_no_peers(const std::string& pair, const node_map& nodes) {
+  if (pair == "self") return std::nullopt;
+  if (pair == "remote") {
+    if (nodes.node_count() < 2)
+      return "all ranks are on one node: none is remote (--ranks-per-node makes virtual nodes)";
+  } else if (nodes.largest_node() < 2) {
+    return "each rank is alone on its node: no other is near";
+  }
+  // A one-to-one assignment needs nodes of equal size.
+  const int nodes_of_equal_size = nodes.node_count() * nodes.largest_node();
+  const int ranks = nodes.rank_count();
+  if (nodes_of_equal_size != ranks) return "the nodes have different numbers of ranks";
+  return std::nullopt;
+}
+
+// The rank to which this one sends when all send at once: the next one of its node, or the one in
+// its place on the next node. A permutation. REQUIRES: why_no_peers returns nothing.
+int shift_target(const std::string& pair, const node_map& nodes, int rank) {
+  if (pair == "self") return rank;
+  const int index = nodes.local_index(rank), node = nodes.node_of(rank);
+  const bool remote = pair == "remote";
+  const int wanted_node = remote ? (node + 1) % nodes.node_count() : node;
+  const int wanted_index = remote ? index : (index + 1) % nodes.largest_node();
+  for (int other = 0; other < nodes.rank_count(); ++other)
+    if (nodes.node_of(other) == wanted_node && nodes.local_index(other) == wanted_index)
+      return other;
+  return rank;
+}
+
+// Every rank sends one message to the next one and receives one. Before each message, outside its
+// time, memory gets the state that it has before an exchange in a program: the receiver has read
+// and overwritten the incoming buffer, then used the other memory of a sort, and the sender has
+// just stored the outgoing message. A message that is sent repeatedly without changes stays in
+// caches and costs a fraction. A message into cache lines that the receiver has only read costs
+// twice as much as into lines that it wrote.
+class shift_measurement : public measurement {
+ public:
+  shift_measurement(team& ranks, const std::string& pair, std::size_t bytes)
+      : team_(ranks),
+        words_((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)),
+        bytes_(bytes),
+        outgoing_(buffer_bytes(), true),
+        elsewhere_(used_elsewhere(), true) {
+    if (const auto why = why_no_peers(pair, ranks.nodes())) fail(errc::unsupported, "{}", *why);
+    target_ = shift_target(pair, ranks.nodes(), ranks.rank());
+    const auto targets = ranks.allgather_value(target_);
+    source_ =
+        static_cast<int>(std::find(targets.begin(), targets.end(), ranks.rank()) - targets.begin());
+    for (int i = 0; i < clock_readings; ++i) {
+      const double before = team_.now();
+      clock_seconds_ = std::min(clock_seconds_, team_.now() - before);
+    }
+  }
+
+  void reset() override { sum_seconds_ = sum_until_barrier_ = 0, count_ = 0; }
+  void run() override {
+    use_memory();
+    begin();
+    team_.barrier();
+    const double start = team_.now();
+    send();
+    const double stop = team_.now();
+    team_.barrier();  // no rank uses its memory before all messages have arrived
+    const double all_done = team_.now();
+    sum_seconds_ += std::max(0.0, stop - start - clock_seconds_);
+    sum_until_barrier_ += all_done - start - 2 * clock_seconds_;
+    ++count_;
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const override {
+    const double each = count_ > 0 ? 1 / static_cast<double>(count_) : 0;
+    return {{"shift", each * sum_seconds_}, {"until_met", each * sum_until_barrier_}};
+  }
+  [[nodiscard]] bool verify() override {
+    const auto* came = reinterpret_cast<const std::uint64_t*>(incoming());
+    std::vector<std::uint64_t> expected(words_);
+    for (std::size_t i = 0; i < words_; ++i) expected[i] = word(source_, i);
+    return std::memcmp(came, expected.data(), bytes_) == 0;
+  }
+  [[nodiscard]] traffic moved() const override {
+    if (target_ == team_.rank()) return {.payload_bytes = bytes_};
+    const bool leaves = !team_.nodes().is_local(target_);
+    return {.messages = 1,
+            .payload_bytes = bytes_,
+            .wire_bytes = bytes_,
+            .offnode_bytes = leaves ? bytes_ : 0};
+  }
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    const double shift = seconds.phases.at(0).second;
+    return {{"shift_us", 1e6 * shift, "us", false},
+            {"until_met_us", 1e6 * seconds.phases.at(1).second, "us", false},
+            per_rank("rank_bandwidth", 1e-9 * static_cast<double>(bytes_) / shift, "GB/s")};
+  }
+
+ protected:
+  [[nodiscard]] virtual std::byte* incoming() = 0;
+  virtual void begin() {}  // outside the time
+  virtual void send() = 0;
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return words_ * sizeof(std::uint64_t); }
+  [[nodiscard]] const std::byte* outgoing() const noexcept { return outgoing_.data(); }
+
+  team& team_;
+  std::size_t words_, bytes_;
+  int target_ = 0, source_ = 0;
+
+ private:
+  static constexpr int clock_readings = 200;
+  static constexpr std::size_t enough_bytes = std::size_t{128} << 20;  // beyond any cache of a core
+
+  // Every message differs in every word, so that no part of an old one is right.
+  [[nodiscard]] std::uint64_t word(int rank, std::size_t i) const noexcept {
+    return mix_bits((static_cast<std::uint64_t>(rank) << 48) + (round_ << 32) + i);
+  }
+
+  // An exchange of such blocks among all ranks uses three buffers of all blocks: input, outgoing
+  // and incoming.
+  [[nodiscard]] std::size_t used_elsewhere() const noexcept {
+    const std::size_t blocks = 3 * static_cast<std::size_t>(team_.size()) - 2;
+    return std::clamp(blocks * buffer_bytes(), 2 * buffer_bytes(),
+                      std::max(2 * buffer_bytes(), enough_bytes));
+  }
+
+  void use_memory() {
+    ++round_;
+    auto* const in = reinterpret_cast<std::uint64_t*>(incoming());
+    auto* const other = reinterpret_cast<std::uint64_t*>(elsewhere_.data());
+    for (std::size_t i = 0; i < words_; ++i) in[i] += other[i];
+    for (std::size_t i = 0; i < used_elsewhere() / sizeof(*other); ++i) ++other[i];
+    auto* const out = reinterpret_cast<std::uint64_t*>(outgoing_.data());
+    const int rank = team_.rank();
+    if (static_cast<std::size_t>(team_.size()) <= most_plain_buckets) {
+      for (std::size_t i = 0; i < words_; ++i) out[i] = word(rank, i);
+    } else {
+      for (std::size_t i = 0; i < words_; ++i) stream_store(out + i, word(rank, i));
+      end_streaming();
+    }
+  }
+
+  pages outgoing_, elsewhere_;
+  std::uint64_t round_ = 0;
+  double clock_seconds_ = 1, sum_seconds_ = 0, sum_until_barrier_ = 0;
+  long count_ = 0;
+};
+
+// A put into the segment of the target, until it is complete there.
+class put_shift final : public shift_measurement {
+ public:
+  put_shift(team& ranks, const std::string& pair, std::size_t bytes)
+      : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(buffer_bytes())) {}
+
+ private:
+  [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
+  void send() override {
+    memory_->put_start(target_, 0, outgoing(), bytes_);
+    memory_->quiet();
+  }
+  std::unique_ptr<segment> memory_;
+};
+
+class copy_shift final : public shift_measurement {
+ public:
+  copy_shift(team& ranks, std::size_t bytes)
+      : shift_measurement(ranks, "self", bytes), memory_(ranks.allocate(buffer_bytes())) {}
+
+ private:
+  [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
+  void send() override { std::memcpy(memory_->local(), outgoing(), bytes_); }
+  std::unique_ptr<segment> memory_;
+};
+
+// Through a channel, in pieces of the size that exchanges use, until this rank has sent one message
+// and received one.
+class channel_shift final : public shift_measurement {
+ public:
+  channel_shift(team& ranks, const std::string& pair, std::size_t bytes)
+      : shift_measurement(ranks, pair, bytes), received_(buffer_bytes(), true) {
+    const std::vector<channel_end> to{{target_, std::min(bytes, slot_bytes)}},
+        from{{source_, std::min(bytes, slot_bytes)}};
+    channels_ = ranks.open_channels(to, from, slots);
+  }
+  [[nodiscard]] traffic moved() const override {
+    traffic whole = shift_measurement::moved();
+    whole.messages = (bytes_ + slot_bytes - 1) / slot_bytes;
+    return whole;
+  }
+
+ private:
+  static constexpr std::size_t slot_bytes = std::size_t{32} << 10;
+  static constexpr int slots = 2;
+
+  [[nodiscard]] std::byte* incoming() override { return received_.data(); }
+  void send() override {
+    channel_sender& to = channels_->sender(0);
+    channel_receiver& from = channels_->receiver(0);
+    for (std::size_t sent = 0, arrived = 0; sent < bytes_ || arrived < bytes_;) {
+      for (waiter wait(team_, "a message of a shift", source_);; wait.pause()) {
+        bool moved = false;
+        while (sent < bytes_) {
+          std::byte* const slot = to.reserve();
+          if (slot == nullptr) break;
+          const std::size_t part = std::min(slot_bytes, bytes_ - sent);
+          std::memcpy(slot, outgoing() + sent, part);
+          to.commit(part);
+          sent += part;
+          moved = true;
+        }
+        while (arrived < bytes_) {
+          const auto message = from.front();
+          if (!message) break;
+          std::memcpy(received_.data() + arrived, message->data(), message->size());
+          arrived += message->size();
+          from.release();
+          moved = true;
+        }
+        if (moved) break;
+      }
+    }
+  }
+  pages received_;
+  std::unique_ptr<channel_set> channels_;
+};
+
+// The collective call, with an empty block for all ranks but one: its time includes the cost of the
+// call itself.
+class alltoallv_shift final : public shift_measurement {
+ public:
+  alltoallv_shift(team& ranks, const std::string& pair, std::size_t bytes)
+      : shift_measurement(ranks, pair, bytes), memory_(ranks.allocate(buffer_bytes())) {
+    to_.assign(static_cast<std::size_t>(ranks.size()), 0);
+    from_ = to_;
+    // Whole words: counts of bytes would exceed the range of the call.
+    to_[static_cast<std::size_t>(target_)] = from_[static_cast<std::size_t>(source_)] = words_;
+  }
+
+ private:
+  [[nodiscard]] std::byte* incoming() override { return memory_->local(); }
+  void send() override {
+    team_.alltoallv(outgoing(), to_, memory_->local(), from_, sizeof(std::uint64_t));
+  }
+  std::vector<std::size_t> to_, from_;
+  std::unique_ptr<segment> memory_;
+};
+
+// MPI's one-sided calls as in a bucket exchange: one block per rank, with the reservation of memory
+// and the barrier.
+class rma_shift final : public shift_measurement {
+ public:
+  rma_shift(team& ranks, const std::string& pair, std::size_t bytes)
+      : shift_measurement(ranks, pair, bytes),
+        counts_(ranks.size()),
+        exchange_(make_block_exchange(ranks, {.strategy = exchange_strategy::rma},
+                                      sizeof(std::uint64_t))) {
+    counts_.outgoing[static_cast<std::size_t>(target_)] =
+        counts_.incoming[static_cast<std::size_t>(source_)] = words_;
+    counts_.received = counts_.most_received = words_;
+    exchange_->prepare(counts_);
+  }
+
+ private:
+  [[nodiscard]] std::byte* incoming() override { return exchange_->incoming(); }
+  void begin() override { exchange_->prepare(counts_); }
+  void send() override { exchange_->run(outgoing(), nullptr); }
+  block_counts counts_;
+  std::unique_ptr<block_exchange> exchange_;
+};
+
+class barrier_measurement final : public measurement {
+ public:
+  explicit barrier_measurement(team& ranks)
+      : team_(ranks), token_(ranks.allocate(sizeof(round_))) {}
+  void run() override { team_.barrier(); }
+  // After the barrier, the number of the previous rank has arrived.
+  [[nodiscard]] bool verify() override {
+    ++round_;
+    token_->put((team_.rank() + 1) % team_.size(), 0, &round_, sizeof(round_));
+    token_->quiet();
+    team_.barrier();
+    std::int64_t received = 0;
+    std::memcpy(&received, token_->local(), sizeof(received));
+    team_.barrier();
+    return received == round_;
+  }
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    return {{"barrier_us", 1e6 * seconds.median, "us", false}};
+  }
+
+ private:
+  team& team_;
+  std::unique_ptr<segment> token_;
+  std::int64_t round_ = 0;
+};
+
+class fetch_add_measurement final : public measurement {
+ public:
+  fetch_add_measurement(team& ranks, const std::string& pair) : team_(ranks) {
+    if (const auto why = why_no_peers(pair, ranks.nodes())) fail(errc::unsupported, "{}", *why);
+    target_ = shift_target(pair, ranks.nodes(), ranks.rank());
+    counter_ = ranks.allocate(sizeof(std::int64_t));
+  }
+  void run() override {
+    if (counter_->fetch_add(target_, 0, 1) != count_) right_ = false;
+    ++count_;
+  }
+  [[nodiscard]] bool verify() override {
+    team_.barrier();
+    const std::int64_t added_here = counter_->fetch_add(team_.rank(), 0, 0);
+    const bool all_alike = team_.allreduce_value(count_, reduction::min) ==
+                           team_.allreduce_value(count_, reduction::max);
+    return right_ && count_ > 0 && all_alike && added_here == count_;
+  }
+  [[nodiscard]] traffic moved() const override {
+    const bool leaves = !team_.nodes().is_local(target_);
+    return {.messages = 1,
+            .payload_bytes = sizeof(std::int64_t),
+            .wire_bytes = sizeof(std::int64_t),
+            .offnode_bytes = leaves ? sizeof(std::int64_t) : 0};
+  }
+  [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
+    return {{"fetch_add_us", 1e6 * seconds.median, "us", false}};
+  }
+
+ private:
+  team& team_;
+  int target_ = 0;
+  std::unique_ptr<segment> counter_;
+  std::int64_t count_ = 0;
+  bool right_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<measurement> make_shift(team& ranks, const std::string& over,
+                                        const std::string& pair, std::size_t bytes) {
+  if (over == "copy") return std::make_unique<copy_shift>(ranks, bytes);
+  if (over == "put") return std::make_unique<put_shift>(ranks, pair, bytes);
+  if (over == "rma") {
+    if (const auto why =
+            why_not(exchange_strategy::rma, exchange_order::round_robin, exchange_layout_of(ranks)))
+      fail(errc::unsupported, "{}", *why);
+    return std::make_unique<rma_shift>(ranks, pair, bytes);
+  }
+  if (over == "channel") return std::make_unique<channel_shift>(ranks, pair, bytes);
+  return std::make_unique<alltoallv_shift>(ranks, pair, bytes);
+}
+std::unique_ptr<measurement> make_barrier(team& ranks) {
+  return std::make_unique<barrier_measurement>(ranks);
+}
+std::unique_ptr<measurement> make_fetch_add(team& ranks, const std::string& pair) {
+  return std::make_unique<fetch_add_measurement>(ranks, pair);
+}
+
+}  // namespace longshore::bench

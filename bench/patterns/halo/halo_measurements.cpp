@@ -1,0 +1,191 @@
+// Pattern halo in C++: fields with a halo, or one contiguous buffer per face as in halobench.
+#include "patterns/halo/halo_measurements.hpp"
+
+#include "patterns/halo/language_measurement.hpp"
+
+#include <longshore/core/error.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/halo/cells.hpp>
+#include <longshore/halo/face_exchange.hpp>
+#include <longshore/halo/halo_exchange.hpp>
+#include <longshore/machine/memory.hpp>
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+namespace longshore::bench {
+void check_memory(team& team, double bytes_per_rank) {
+  const int sharing = team.nodes().ranks_of_machine();
+  const auto available = static_cast<double>(available_memory_bytes());
+  const double share = team.allreduce_value(bytes_per_rank * sharing / available, reduction::max);
+  if (share > 1)
+    fail(errc::out_of_memory,
+         "{:.3g} GB per rank and {} ranks, where {:.3g} GB are available: use a smaller domain, "
+         "fewer fields or fewer ranks",
+         1e-9 * bytes_per_rank, sharing, 1e-9 * available);
+}
+
+std::vector<metric> exchange_measurement::metrics(const summary& seconds) {
+  team& ranks = grid_.ranks();
+  const auto all =
+      static_cast<double>(ranks.allreduce_value(moved().payload_bytes, reduction::sum));
+  const double of_one_rank = all / ranks.size() / (1 << 20);
+  return {{"exchange_bandwidth", 2e-9 * all / seconds.median, "GB/s"},
+          per_rank("process_bandwidth", of_one_rank / seconds.median, "MiB/s")};
+}
+
+namespace {
+
+tasks tasks_of(const variant& what, const team& ranks) {
+  const auto layer = what.at("tasks").get<std::string>();
+  if (layer == "serial") return tasks();
+  const int count = what.contains("task_count") ? what.at("task_count").get<int>()
+                                                : static_cast<int>(ranks.cpus().size());
+  return tasks({.layer = layer, .count = count, .cpus = {}});
+}
+
+// Fields with a halo. Before each repetition all cells get new values, so that results of an
+// earlier exchange are wrong.
+template <class T>
+class field_measurement final : public exchange_measurement {
+ public:
+  field_measurement(team& team, const variant& what, const launch_facts& facts)
+      : exchange_measurement(team, what),
+        width_(what.at("halo").get<int>()),
+        workers_(tasks_of(what, team)),
+        tag_(mix_bits(facts.seed)) {
+    const auto extents = triple<std::size_t>(what.at("domain"));
+    const auto count = what.at("fields").get<std::size_t>();
+    double bytes = static_cast<double>(count) * sizeof(T);
+    for (const auto cells : extents) bytes *= static_cast<double>(cells) + 2.0 * width_;
+    check_memory(team, bytes);
+    std::vector<field_memory> memories;
+    for (std::size_t i = 0; i < count; ++i) {
+      fields_.emplace_back(grid_, extents, width_);
+      memories.push_back(fields_.back().memory());
+    }
+    block_ = equal_block(grid_, extents);
+    const halo_options options{
+        .width = width_,
+        .algorithm = halo_algorithm_from(what.at("algorithm").get<std::string>()),
+        .mode = halo_mode_from(what.at("mode").get<std::string>()),
+        .reach = halo_reach_from(what.at("reach").get<std::string>()),
+        .workers = &workers_};
+    team.barrier();
+    const double began = team.now();
+    exchange_ = std::make_unique<halo_exchange>(grid_, options, memories);
+    plan_seconds_ = team.allreduce_value(team.now() - began, reduction::max);
+  }
+
+  void reset() override {
+    tag_ += fields_.size();
+    for (std::size_t i = 0; i < fields_.size(); ++i) fill_cells(fields_[i], block_, tag_ + i);
+  }
+  void run() override { exchange_->exchange(); }
+  [[nodiscard]] bool verify() override {
+    return cells_are_right<T>(fields_, block_, tag_, grid_, exchange_->filled(), width_);
+  }
+  [[nodiscard]] traffic moved() const override { return exchange_->moved(); }
+  [[nodiscard]] json facts() override {
+    json all = exchange_measurement::facts();
+    all["algorithm"] = name_of(exchange_->algorithm());
+    all["rounds"] = exchange_->rounds();
+    all["plan_seconds"] = plan_seconds_;
+    return all;
+  }
+
+ private:
+  int width_;
+  tasks workers_;
+  double plan_seconds_ = 0;
+  std::uint64_t tag_;
+  domain_block block_;
+  std::vector<field<T>> fields_;
+  std::unique_ptr<halo_exchange> exchange_;
+};
+
+// Contiguous buffers: incoming data is copied to buffers at fixed addresses, as MPI delivers it.
+template <class T>
+class contiguous_measurement final : public exchange_measurement {
+ public:
+  contiguous_measurement(team& team, const variant& what, const launch_facts& facts)
+      : exchange_measurement(team, what),
+        elements_(what.at("contiguous").get<std::size_t>()),
+        tag_(mix_bits(facts.seed)),
+        faces_(grid_, {.bytes = bytes_of_face(),
+                       .mode = halo_mode_from(what.at("mode").get<std::string>())}) {}
+
+  void reset() override {
+    ++tag_;
+    for (std::size_t side = 0; side < faces_.sides().size(); ++side) {
+      T* const out = reinterpret_cast<T*>(faces_.outgoing(side).data());
+      T* const in = reinterpret_cast<T*>(faces_.incoming(side).data());
+      const auto row = row_of(grid_.ranks().rank(), side);
+      for (std::size_t i = 0; i < elements_; ++i) {
+        out[i] = cell_value<T>(row, static_cast<std::ptrdiff_t>(i));
+        in[i] = untouched_cell<T>;
+      }
+    }
+  }
+  void run() override {
+    faces_.start();
+    faces_.wait();
+  }
+  [[nodiscard]] bool verify() override {
+    for (std::size_t side = 0; side < faces_.sides().size(); ++side) {
+      const int peer = grid_.neighbour(faces_.sides()[side]);
+      if (peer < 0) continue;
+      const T* const in = reinterpret_cast<const T*>(faces_.received(side).data());
+      const auto row = row_of(peer, side ^ 1);  // sent by the neighbour towards this side
+      for (std::size_t i = 0; i < elements_; ++i) {
+        if (in[i] == cell_value<T>(row, static_cast<std::ptrdiff_t>(i))) continue;
+        fmt::print(
+            stderr,
+            "longshore-bench: halo: rank {}: element {} from rank {} on side {} is {}, not {}\n",
+            grid_.ranks().rank(), i, peer, side, in[i],
+            cell_value<T>(row, static_cast<std::ptrdiff_t>(i)));
+        return false;
+      }
+    }
+    return true;
+  }
+  [[nodiscard]] traffic moved() const override { return faces_.moved(); }
+
+ private:
+  [[nodiscard]] std::size_t bytes_of_face() const {
+    check_memory(grid_.ranks(), 12.0 * static_cast<double>(elements_) * sizeof(T));
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(elements_, sizeof(T), &bytes))
+      fail(errc::out_of_memory, "faces of {} elements are more than any memory holds", elements_);
+    return bytes;
+  }
+  [[nodiscard]] std::uint64_t row_of(int rank, std::size_t side) const {
+    return row_of_cells(tag_, static_cast<std::ptrdiff_t>(side), rank);
+  }
+
+  std::size_t elements_;
+  std::uint64_t tag_;
+  face_exchange faces_;
+};
+
+template <class T>
+std::unique_ptr<measurement> make(team& team, const variant& what, const launch_facts& facts) {
+  if (what.contains("contiguous"))
+    return std::make_unique<contiguous_measurement<T>>(team, what, facts);
+  return std::make_unique<field_measurement<T>>(team, what, facts);
+}
+
+}  // namespace
+
+std::unique_ptr<measurement> measure_halo(team& team, const variant& what,
+                                          const launch_facts& facts) {
+  if (what.contains("language") && what.at("language") != "c++")
+    return measure_in_its_language(team, what, facts);
+  return what.at("type") == "float" ? make<float>(team, what, facts)
+                                    : make<double>(team, what, facts);
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,132 @@
+#include "patterns/halo/placement_factors.hpp"
+
+#include <longshore/core/error.hpp>
+#include <longshore/halo/hardware_places.hpp>
+#include <longshore/halo/rank_grid.hpp>
+
+#include "facts/binding.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+namespace longshore::bench {
+namespace {
+
+constexpr long most_ranks_on_a_grid = 1 << 24;
+
+halo_load load_of(const variant& what) {
+  const std::int64_t element_bytes = what.at("type") == "float" ? sizeof(float) : sizeof(double);
+  if (what.contains("contiguous"))  // all faces have the same number of bytes
+    return {.cells = {1, 1, 1},
+            .bytes_per_cell = what.at("contiguous").get<std::int64_t>() * element_bytes,
+            .faces_only = true};
+  const int width = what.at("halo").get<int>();
+  return {.cells = triple<std::int64_t>(what.at("domain")),
+          .low = {width, width, width},
+          .high = {width, width, width},
+          .bytes_per_cell = what.at("fields").get<std::int64_t>() * element_bytes,
+          .faces_only = what.at("algorithm") == "faces"};
+}
+
+json by_level(std::span<const hardware_level> levels, const level_crossing& crossing) {
+  json fractions = json::object();
+  for (std::size_t l = 0; l < levels.size(); ++l) fractions[levels[l].name] = crossing.fraction(l);
+  return fractions;
+}
+
+}  // namespace
+
+std::vector<factor> factors_of_levels() {
+  std::vector<factor> all;
+  for (const auto name : places_levels) {
+    const std::string level(name);
+    all.push_back({.name = level,
+                   .type = factor::kind::triple,
+                   .defaults = {},
+                   .help = fmt::format("placement levels: the grid of {} within {}",
+                                       level == "core" ? "ranks" : level + "s",
+                                       level == "node" ? "the machine" : "the next outer level"),
+                   .low = 1,
+                   .high = most_ranks_on_a_grid});
+  }
+  all.push_back(
+      {.name = "order",
+       .allowed = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"},
+       .defaults = {},  // xyz
+       .help =
+           "placement levels: order of dimensions within each level, fastest first (default: xyz)",
+       .always_available = true});
+  return all;
+}
+
+void check_levels(const std::map<std::string, std::vector<json>>& asked) {
+  const auto& placements = asked.at("placement");
+  const bool by_hand =
+      std::find(placements.begin(), placements.end(), "levels") != placements.end();
+  bool any = false;
+  for (const auto name : places_levels) any = any || !asked.at(std::string(name)).empty();
+  for (const auto& [name, levels] : asked) {
+    const bool is_level =
+        std::find(places_levels.begin(), places_levels.end(), name) != places_levels.end();
+    if (!by_hand && (is_level || name == "order") && !levels.empty())
+      fail(errc::usage, "--{} is for --placement levels, and the placement is {}", name,
+           fmt::format("{}", fmt::join(placements, ",")));
+  }
+  if (by_hand && !any)
+    fail(errc::usage,
+         "--placement levels needs the grids of the levels: --node X,Y,Z --socket ... --numa ... "
+         "--l3 ... --core X,Y,Z; "
+         "longshore-bench placement helps to find them");
+}
+
+grid_options grid_of(const variant& what) {
+  grid_options options{.placement = grid_placement_from(what.at("placement").get<std::string>()),
+                       .load = load_of(what)};
+  const auto periodic = triple<int>(what.at("periodic"));
+  for (int d = 0; d < 3; ++d) options.load->periodic[d] = options.periodic[d] = periodic[d] != 0;
+  if (what.contains("grid")) options.ranks = triple<int>(what.at("grid"));
+  const auto order = what.contains("order")
+                         ? dimension_order_from(what.at("order").get<std::string>())
+                         : x_fastest;
+  for (const auto name : places_levels)
+    if (const std::string level(name); what.contains(level))
+      options.levels.push_back({level, triple<int>(what.at(level)), order});
+  return options;
+}
+
+std::array<int, 3> expected_shape(const grid_options& options, int ranks) {
+  switch (options.placement) {
+    case grid_placement::linear: return balanced_grid(ranks, options.dimensions, options.ranks);
+    case grid_placement::levels: return placement(options.levels).shape();
+    default: return mpi_dims_create(ranks, options.dimensions, options.ranks);
+  }
+}
+
+json placement_facts(team& team, const placed_grid& grid, const grid_options& options) {
+  const auto places = find_hardware_places(team, this_host());
+  const auto load = *options.load;
+  const auto crossing = count_crossing(team, grid, places, load);
+  const auto cart = place_grid(team, {.ranks = grid.shape, .placement = grid_placement::cart});
+  json levels = json::array();
+  if (grid.by_levels) {
+    for (const auto& level : grid.by_levels->levels())
+      levels.push_back({{"name", level.name},
+                        {"count", level.count()},
+                        {"grid", level.grid},
+                        {"order", name_of(level.order)}});
+  } else {
+    for (const auto& level : places.levels)
+      levels.push_back({{"name", level.name}, {"count", level.count}, {"grid", nullptr}});
+  }
+  return {{"kind", grid.kind},
+          {"grid", grid.shape},
+          {"levels", std::move(levels)},
+          {"offnode_fraction", crossing.fraction(0)},
+          {"crossing", by_level(places.levels, crossing)},
+          {"mpi_cart_crossing", by_level(places.levels, count_crossing(team, cart, places, load))},
+          {"note", places.note.empty() ? json(nullptr) : json(places.note)}};
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,154 @@
+// Pattern sort: the bucket exchange of ISx, with a real sort at its end. Its factors, and what of
+// them goes together.
+#include "patterns/patterns.hpp"
+#include "patterns/sort/sort_parameters.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace longshore::bench {
+namespace {
+
+constexpr long default_max_key = 1L << 28;
+
+template <class Table>
+std::vector<std::string> names_in(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& known : table) names.emplace_back(known.name);
+  return names;
+}
+
+std::vector<factor> factors() {
+  using enum factor::kind;
+  return {
+      {.name = "exchange",
+       .allowed = names_in(exchange_strategies),
+       .defaults = {"put"},
+       .help = "how keys reach the rank of their bucket"},
+      {.name = "order",
+       .allowed = names_in(exchange_orders),
+       .defaults = {"round-robin"},
+       .help = "in which a rank sends to the others"},
+      {.name = "keys",
+       .type = integer,
+       .defaults = {"4194304"},
+       .help = "per rank; in all with strong scaling",
+       .low = 1,
+       .high = 1L << 40},
+      {.name = "scaling",
+       .allowed = {"weak", "strong", "weak-iso"},
+       .defaults = {"weak"},
+       .help = "weak-iso: the range of keys is 8192 per rank, whatever --max-key says"},
+      {.name = "max-key",
+       .type = integer,
+       .defaults = {std::to_string(default_max_key)},
+       .help = "keys are numbers below this, and below what their type holds",
+       .low = 1,
+       .high = 1L << 40},
+      {.name = "key-pattern",
+       .allowed = {"uniform", "zipf", "sorted", "all-equal"},
+       .defaults = {"uniform"},
+       .help = "distribution of the keys"},
+      {.name = "key-type",
+       .allowed = {"uint8", "uint32", "uint64", "double"},
+       .defaults = {"uint32"},
+       .help = "type of a key"},
+      {.name = "payload",
+       .type = integer,
+       .defaults = {"0"},
+       .help = "bytes that belong to each key: 0; 8 with keys of type uint32; 8 or 56 with uint64",
+       .low = 0,
+       .high = 4096},
+      {.name = "splitters",
+       .allowed = {"equal-width", "sampled"},
+       .defaults = {"equal-width"},
+       .help =
+           "ends of the buckets: sampled gives all ranks equally many keys, for any distribution"},
+      {.name = "stable",
+       .allowed = {"no", "yes"},
+       .defaults = {"no"},
+       .help = "whether items with equal keys keep their order"},
+      {.name = "meet",
+       .allowed = {"no", "yes"},
+       .defaults = {"no"},
+       .help =
+           "yes: a barrier before the exchange, so that its time excludes waiting for late ranks"},
+      {.name = "tasks",
+       .allowed = task_layer_names(),
+       .defaults = {"serial"},
+       .help = "tasking layer that counts, bucketizes and sorts within a rank"},
+      {.name = "task-count",
+       .type = integer,
+       .defaults = {},
+       .help = "per rank",
+       .low = 1,
+       .high = 4096},
+  };
+}
+
+sort_maker maker_of(const variant& what) {
+  const std::string type = what.at("key_type");
+  const long payload = what.at("payload");
+  return payload == 0 ? sort_of_keys(type) : sort_of_records(type, payload);
+}
+
+std::optional<std::string> why_not_here(const variant& what, const launch_facts& facts) {
+  if (auto reason =
+          why_no_tasks(what.at("tasks").get<std::string>(),
+                       what.contains("task_count") ? what.at("task_count").get<int>() : 0))
+    return reason;
+  const std::string type = what.at("key_type");
+  if (what.at("scaling") == "weak-iso" && max_key_of(what, facts.ranks) > largest_max_key(type))
+    return fmt::format("weak-iso with {} ranks needs keys that {} cannot hold", facts.ranks, type);
+  if (maker_of(what) == nullptr)
+    return fmt::format(
+        "keys of type {} with a payload of {} bytes are not built in: 8 bytes with uint32, 8 or 56 "
+        "with uint64",
+        type, what.at("payload").get<long>());
+  const auto exchange = exchange_strategy_of(what.at("exchange").get<std::string>());
+  if (what.at("stable") == "yes" && !is_deterministic(exchange))
+    return fmt::format(
+        "with exchange {} the order of incoming keys depends on the arrival of messages: no stable "
+        "sort",
+        name_of(exchange));
+  return why_not(
+      exchange, exchange_order_of(what.at("order").get<std::string>()),
+      {.mpi = facts.transport == "mpi", .nodes = facts.nodes, .largest_node = facts.largest_node});
+}
+
+// Twice the incoming keys of a rank: skewed keys go to few ranks.
+std::size_t needed_symmetric_bytes(const variant& what, int ranks) {
+  constexpr std::size_t largest_key_bytes = 8;
+  const auto keys = what.at("keys").get<std::size_t>(), peers = static_cast<std::size_t>(ranks);
+  const std::size_t to_one = what.at("key_pattern") == "uniform" ? 2 * keys : keys * peers;
+  return to_one / (what.at("scaling") == "strong" ? peers : 1) *
+         (largest_key_bytes + what.at("payload").get<std::size_t>());
+}
+
+}  // namespace
+
+pattern sort_pattern() {
+  return {.name = "sort",
+          .help = "bucket sort (ISx), of keys or records",
+          .factors = factors(),
+          .examples = {"longshore-bench sort --ranks 2 --exchange put,direct,alltoallv",
+                       "mpirun -n 4 longshore-bench sort --exchange put --order round-robin,random "
+                       "--keys 1048576 --scaling weak,strong"},
+          .why_not = why_not_here,
+          .make = [](team& ranks, const variant& what, const launch_facts& facts)
+              -> std::unique_ptr<measurement> { return maker_of(what)(ranks, what, facts); },
+          .settle =
+              [](variant& what) {
+                // The record of a sort without it stays as it was
+                if (what.at("meet") == "no") what.erase("meet");
+                if (what.at("scaling") == "weak-iso")
+                  what.erase("max_key");
+                else
+                  what["max_key"] = std::min(what.at("max_key").get<std::uint64_t>(),
+                                             largest_max_key(what.at("key_type")));
+              },
+          .symmetric_bytes = needed_symmetric_bytes};
+}
+
+}  // namespace longshore::bench

@@ -1,0 +1,57 @@
+#include "records/record_file.hpp"
+
+#include <longshore/core/error.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace longshore::bench {
+
+record_file::record_file(const std::optional<std::string>& name) : name_(name.value_or("")) {
+  if (!name) return;
+  file_ = takes_standard_output()
+              ? STDOUT_FILENO
+              : open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0)
+    fail(errc::usage,
+         "--json: '{}' cannot be written: {}; name a file in a folder that you may write to", name_,
+         std::strerror(errno));
+}
+
+record_file::~record_file() {
+  if (file_ >= 0 && !takes_standard_output()) close(file_);
+}
+
+void record_file::write(const json& record) {
+  const std::scoped_lock lock(mutex_);
+  write_line(record);
+}
+
+void record_file::write_last(const json& record) {
+  const std::scoped_lock lock(mutex_);
+  write_line(record);
+  ended_ = true;
+}
+
+void record_file::write_line(const json& record) {
+  if (file_ < 0 || ended_) return;
+  // Environments and arguments may hold other bytes than UTF-8; records may not.
+  const std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t written = ::write(file_, line.data() + done, line.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int why = errno;
+      // Removes the partial line; fails if this is no file
+      [[maybe_unused]] const int cut = ftruncate(file_, whole_bytes_);
+      fail(errc::transport, "records cannot be written to '{}': {}", name_, std::strerror(why));
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  whole_bytes_ += static_cast<off_t>(line.size());
+}
+
+}  // namespace longshore::bench
