@@ -15,7 +15,7 @@ class engine_account {
   void begin(exchange_report now) { before_ = std::move(now); }
   /// After a timed one, of so many operations.
   void end(const exchange_report& now, const repetition& seconds, long iterations);
-  /// Collective. See docs/records.md; without `engine` where nothing was aggregated.
+  /// Collective. See docs/reference/records.md; without `engine` where nothing was aggregated.
   [[nodiscard]] json facts(team& ranks);
 
  private:

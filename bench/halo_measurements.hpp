@@ -10,7 +10,7 @@
 
 namespace longshore::bench {
 
-/// The figures that all exchanges have; docs/figures.md defines them.
+/// The figures that all exchanges have; docs/reference/figures.md defines them.
 class exchange_measurement : public measurement {
  public:
   exchange_measurement(team& team, const variant& what) : options_(grid_of(what)), grid_(team, options_) {}

@@ -7,7 +7,7 @@
 
 namespace longshore::bench {
 
-/// One JSON object; docs/bench.md says what is in it.
+/// One JSON object; docs/reference/bench.md says what is in it.
 [[nodiscard]] json listing(std::span<const pattern> patterns);
 
 }  // namespace longshore::bench

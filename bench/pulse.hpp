@@ -1,6 +1,6 @@
 // The pulse of the machine: a small fixed exchange of all ranks, right before each timed repetition. It is no figure. What makes
 // it slower for a moment (cores that share a cache less than before, a neighbour on the host) makes variants slower too, and a
-// comparison can take that part of the noise out: a covariate, measured beside each figure (docs/statistics.md).
+// comparison can take that part of the noise out: a covariate, measured beside each figure (docs/explanation/statistics.md).
 #pragma once
 
 #include <longshore/transport/channel.hpp>

@@ -50,7 +50,7 @@ class run_counters {
   /// Adds to `sum` what happened since start().
   void stop(const measurement& what, long iterations, counted_runs& sum);
 
-  /// Collective. For the record: of one operation, all ranks together (docs/records.md, counters).
+  /// Collective. For the record: of one operation, all ranks together (docs/reference/records.md, counters).
   [[nodiscard]] json account(const counted_runs& mine) const;
 
  private:

@@ -39,7 +39,7 @@ def _read_headers() -> str:
 project = "Longshore"
 version = release = _version()
 root_doc = "docs/site/index"
-include_patterns = ["*.md", "docs/*.md", "docs/*/*.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/*/*.md", "docs/reference/api/*.md"]
 extensions = ["myst_parser", "breathe"]
 # Interfaces in Python say what they are when they are imported.
 if importlib.util.find_spec("longshore") is not None:
@@ -47,7 +47,7 @@ if importlib.util.find_spec("longshore") is not None:
     autodoc_member_order = "bysource"
 else:
     print("site: the Python package is not installed (pip install .): its interface is left out")
-    exclude_patterns = ["docs/api/python.md"]
+    exclude_patterns = ["docs/reference/api/python.md"]
     suppress_warnings = ["toc.excluded"]
 source_suffix = {".md": "markdown"}
 
@@ -67,6 +67,7 @@ nitpicky = False
 html_theme = "furo"
 html_title = f"Longshore {version}"
 html_copy_source = False
+html_show_copyright = False
 
 
 def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
@@ -81,7 +82,7 @@ def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
 
 def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
     """The page of the Fortran module is made of its source; a public name that it says nothing of is an error."""
-    if page != "docs/api/fortran":
+    if page != "docs/reference/api/fortran":
         return
     module = Module.of(REPOSITORY / "bindings/fortran/longshore.f90.in")
     for name in module.undocumented:
@@ -91,9 +92,9 @@ def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
 
 def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
     """A public name of C++ that its page does not show is an error."""
-    if page == "docs/api/cpp":
+    if page == "docs/reference/api/cpp":
         for name in names_without_a_page(REPOSITORY, Path(breathe_projects["longshore"])):
-            logging.getLogger(__name__).warning("docs/api/cpp.md does not show the public name longshore::%s", name)
+            logging.getLogger(__name__).warning("docs/reference/api/cpp.md does not show the public name longshore::%s", name)
 
 
 def setup(app: Any) -> None:

@@ -45,8 +45,8 @@ def public_names(repository: Path, xml: Path) -> set[str]:
 
 
 def names_without_a_page(repository: Path, xml: Path) -> list[str]:
-    """Public names that docs/api/cpp.md does not show."""
-    shown = set(ON_PAGE.findall((repository / "docs/api/cpp.md").read_text("utf-8")))
+    """Public names that docs/reference/api/cpp.md does not show."""
+    shown = set(ON_PAGE.findall((repository / "docs/reference/api/cpp.md").read_text("utf-8")))
     return sorted(public_names(repository, xml) - shown)
 
 
@@ -56,7 +56,9 @@ def _interface_headers(repository: Path) -> set[str]:
 
 
 def _said(repository: Path) -> set[str]:
-    files = [repository / "README.md", *repository.glob("docs/*.md"), *repository.glob("examples/cpp/*.cpp")]
+    interface = repository / "docs/reference/api"
+    pages = [page for page in repository.glob("docs/**/*.md") if interface not in page.parents]
+    files = [repository / "README.md", *pages, *repository.glob("examples/cpp/*.cpp")]
     return {name for file in files if file.exists() for name in SAID.findall(file.read_text("utf-8"))}
 
 
