@@ -1,4 +1,7 @@
-"""The site: every page of the repository as it is, and the interfaces as their headers document them. `make docs` builds it."""
+"""The site: every page of the repository, and the interfaces as their headers document them.
+
+`make docs` builds it.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,17 @@ from sphinx.util import logging
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
-from cpp_interface import names_without_a_page  # noqa: E402  (beside this file, which Sphinx runs from elsewhere)
+from cpp_interface import names_without_a_page  # noqa: E402  (Sphinx runs this file from elsewhere)
 from fortran_interface import Module  # noqa: E402
 
 BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site"))
 
 
 def _version() -> str:
-    found = re.search(r"project\(\s*longshore\s+VERSION\s+([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text("utf-8"))
+    found = re.search(
+        r"project\(\s*longshore\s+VERSION\s+([0-9.]+)",
+        (REPOSITORY / "CMakeLists.txt").read_text("utf-8"),
+    )
     if found is None:
         raise SystemExit("CMakeLists.txt does not say which version this is")
     return found.group(1)
@@ -32,7 +38,9 @@ def _read_headers() -> str:
     folder = BUILD / "doxygen"
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"REPOSITORY": str(REPOSITORY)}
-    subprocess.run(["doxygen", str(REPOSITORY / "docs/site/Doxyfile")], cwd=folder, env=environment, check=True)
+    subprocess.run(
+        ["doxygen", str(REPOSITORY / "docs/site/Doxyfile")], cwd=folder, env=environment, check=True
+    )
     return str(folder / "xml")
 
 
@@ -41,7 +49,7 @@ version = release = _version()
 root_doc = "docs/site/index"
 include_patterns = ["*.md", "docs/*.md", "docs/*/*.md", "docs/reference/api/*.md"]
 extensions = ["myst_parser", "breathe"]
-# Interfaces in Python say what they are when they are imported.
+# Autodoc imports the Python package.
 if importlib.util.find_spec("longshore") is not None:
     extensions.append("sphinx.ext.autodoc")
     autodoc_member_order = "bysource"
@@ -70,8 +78,8 @@ html_copy_source = False
 html_show_copyright = False
 
 
-def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
-    """A link to a folder of sources becomes its text; what does not exist at all stays, and is an error."""
+def _drop_links_to_folders(app: Any, page: str, source: list[str]) -> None:
+    """Replace a link to a folder of sources by its text; a dead link stays, and is an error."""
     here = (REPOSITORY / page).parent
 
     def text_of(link: re.Match[str]) -> str:
@@ -81,23 +89,27 @@ def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
 
 
 def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
-    """The page of the Fortran module is made of its source; a public name that it says nothing of is an error."""
+    """Make the page of the Fortran module from its source; an undocumented name is an error."""
     if page != "docs/reference/api/fortran":
         return
     module = Module.of(REPOSITORY / "bindings/fortran/longshore.f90.in")
     for name in module.undocumented:
-        logging.getLogger(__name__).warning("longshore.f90.in says nothing of the public name %s", name)
+        logging.getLogger(__name__).warning(
+            "longshore.f90.in says nothing of the public name %s", name
+        )
     source[0] = source[0].replace("<!-- the interface of the module -->", module.markdown())
 
 
 def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
-    """A public name of C++ that its page does not show is an error."""
+    """Report public names of C++ that their page does not show."""
     if page == "docs/reference/api/cpp":
         for name in names_without_a_page(REPOSITORY, Path(breathe_projects["longshore"])):
-            logging.getLogger(__name__).warning("docs/reference/api/cpp.md does not show the public name longshore::%s", name)
+            logging.getLogger(__name__).warning(
+                "docs/reference/api/cpp.md does not show the public name longshore::%s", name
+            )
 
 
 def setup(app: Any) -> None:
     app.connect("source-read", _cpp_interface)
     app.connect("source-read", _fortran_interface)
-    app.connect("source-read", _folders_are_no_pages)
+    app.connect("source-read", _drop_links_to_folders)

@@ -1,7 +1,8 @@
-"""The public names of C++, out of Doxygen's XML: what a page of the interface must have.
+"""The public names of C++, from Doxygen's XML: the page of the interface must show each of them.
 
-A name of namespace longshore is public where a program meets it: a header that longshore.hpp includes by name declares
-it, a page or an example says it, or a public name has it in a base class, an argument, a result or a member.
+A name of namespace longshore is public in one of three cases: a header that longshore.hpp includes
+declares it; a page or an example mentions it; or a public name has it in a base class, an argument,
+a result or a member.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ def public_names(repository: Path, xml: Path) -> set[str]:
         by_name.setdefault(one.name, []).append(one)
     headers = _interface_headers(repository)
     said = _said(repository)
-    pending = {name for name, all_of_it in by_name.items() if any(one.header in headers for one in all_of_it)}
+    pending = {
+        name
+        for name, all_of_it in by_name.items()
+        if any(one.header in headers for one in all_of_it)
+    }
     pending |= said & by_name.keys()
     public: set[str] = set()
     while pending:
@@ -59,23 +64,37 @@ def _said(repository: Path) -> set[str]:
     interface = repository / "docs/reference/api"
     pages = [page for page in repository.glob("docs/**/*.md") if interface not in page.parents]
     files = [repository / "README.md", *pages, *repository.glob("examples/cpp/*.cpp")]
-    return {name for file in files if file.exists() for name in SAID.findall(file.read_text("utf-8"))}
+    return {
+        name for file in files if file.exists() for name in SAID.findall(file.read_text("utf-8"))
+    }
 
 
 def _declarations(xml: Path) -> Iterator[Declaration]:
     namespace = ElementTree.parse(xml / "namespacelongshore.xml").getroot()
     for member in namespace.iter("memberdef"):
-        if "<" not in (name := member.findtext("name", "")):  # a specialisation is no name of its own
+        if "<" not in (
+            name := member.findtext("name", "")
+        ):  # a specialisation is no name of its own
             yield Declaration(name, _header_of(member), _words([member]))
     for inner in ElementTree.parse(xml / "index.xml").getroot().findall("compound"):
         space, _, name = re.sub(r"<.*", "", inner.findtext("name", "")).strip().rpartition("::")
         if inner.get("kind") not in ("class", "struct", "concept") or space != "longshore":
             continue
-        compound = ElementTree.parse(xml / f"{inner.get('refid')}.xml").getroot().find("compounddef")
+        compound = (
+            ElementTree.parse(xml / f"{inner.get('refid')}.xml").getroot().find("compounddef")
+        )
         assert compound is not None
-        bases = [base.text or "" for base in compound.findall("basecompoundref") if base.get("prot") == "public"]
+        bases = [
+            base.text or ""
+            for base in compound.findall("basecompoundref")
+            if base.get("prot") == "public"
+        ]
         members = [one for one in compound.iter("memberdef") if one.get("prot") == "public"]
-        yield Declaration(name, _header_of(compound), _words([compound, *members]) | set(WORD.findall(" ".join(bases))))
+        yield Declaration(
+            name,
+            _header_of(compound),
+            _words([compound, *members]) | set(WORD.findall(" ".join(bases))),
+        )
 
 
 def _header_of(element: ElementTree.Element) -> str:

@@ -1,6 +1,7 @@
-"""The interface of the Fortran module, as a page: what its source says with `!>` before each public type and procedure, and their arguments.
+"""The interface of the Fortran module, as a page.
 
-Read from the template (bindings/fortran/longshore.f90.in), where what there is for each kind of numbers stands once.
+It is made of the comments `!>` before each public type, procedure and argument. They are read from
+the template (bindings/fortran/longshore.f90.in), which has one text for all kinds of numbers.
 """
 
 from __future__ import annotations
@@ -59,16 +60,22 @@ class Module:
         def for_each_plan(block: re.Match[str]) -> str:
             text = ""
             for plan in plans:
-                text += re.sub(r"<(\w+)>", lambda name, plan=plan: plan.get(name[1], name[0]), block[1])
+                text += re.sub(
+                    r"<(\w+)>", lambda name, plan=plan: plan.get(name[1], name[0]), block[1]
+                )
             return text
 
         source = path.read_text(encoding="utf-8")
-        return cls(re.sub(r"[ ]*!:for plan\n(.*?)[ ]*!:end\n", for_each_plan, source, flags=re.DOTALL))
+        return cls(
+            re.sub(r"[ ]*!:for plan\n(.*?)[ ]*!:end\n", for_each_plan, source, flags=re.DOTALL)
+        )
 
     @property
     def constants(self) -> list[str]:
         """Public names that are no types and no procedures."""
-        return [name for name in self.public if name not in self.types and name not in self.procedures]
+        return [
+            name for name in self.public if name not in self.types and name not in self.procedures
+        ]
 
     @property
     def undocumented(self) -> list[str]:
@@ -76,7 +83,9 @@ class Module:
         missing = [procedure.name for procedure in self.procedures.values() if not procedure.text]
         for one in self.types.values():
             missing += [] if one.text else [one.name]
-            missing += [f"{one.name}%{bound.name}" for bound in one.bound.values() if not bound.text]
+            missing += [
+                f"{one.name}%{bound.name}" for bound in one.bound.values() if not bound.text
+            ]
         return missing
 
     def markdown(self) -> str:
@@ -89,7 +98,15 @@ class Module:
             for procedure in one.bound.values():
                 out += self._procedure(procedure, "###", one.name)
         names = ", ".join(f"`{name}`" for name in self.constants)
-        return "\n".join([*out, "## Constants", "", f"As in [C](c.md), from whose header they are made: {names}.", ""])
+        return "\n".join(
+            [
+                *out,
+                "## Constants",
+                "",
+                f"As in [C](c.md), from whose header they are made: {names}.",
+                "",
+            ]
+        )
 
     def _public_names(self) -> list[str]:
         names: list[str] = []
@@ -112,7 +129,11 @@ class Module:
                 continue
             text, told = " ".join(told), []
             if found := re.match(r"  type(?:, [^:]*)? :: (\w+)", line):
-                inside = self.types.setdefault(found[1], Type(found[1], text)) if found[1] in self.public else None
+                inside = (
+                    self.types.setdefault(found[1], Type(found[1], text))
+                    if found[1] in self.public
+                    else None
+                )
             elif line.startswith("  end type"):
                 inside = None
             elif inside and (found := re.match(r"\s*(?:procedure|generic) :: (\w+) => (.*)", line)):
@@ -126,7 +147,9 @@ class Module:
                 of_interface.behind.append(found[1])
             elif line.startswith("  end interface"):
                 of_interface = None
-            elif (found := re.match(r"  [^!']*\b(?:subroutine|function) (\w+)\(", line)) and found[1] in self.public:
+            elif (found := re.match(r"  [^!']*\b(?:subroutine|function) (\w+)\(", line)) and found[
+                1
+            ] in self.public:
                 self.procedures[found[1]] = Procedure(found[1], text, [found[1]])
 
     def _opening(self) -> str:
@@ -143,8 +166,15 @@ class Module:
             lines = self._arguments(name, procedure.name)
             if lines and lines not in shown:
                 shown.append(lines)
-        title = f"{of_type.removeprefix('longshore_')}%{procedure.name}" if of_type else procedure.name
-        code = ["```fortran", *("\n\n".join("\n".join(lines) for lines in shown)).splitlines(), "```", ""]
+        title = (
+            f"{of_type.removeprefix('longshore_')}%{procedure.name}" if of_type else procedure.name
+        )
+        code = [
+            "```fortran",
+            *("\n\n".join("\n".join(lines) for lines in shown)).splitlines(),
+            "```",
+            "",
+        ]
         return [f"{heading} {title}", "", procedure.text, "", *(code if shown else [])]
 
     def _arguments(self, behind: str, name: str) -> list[str]:
@@ -155,7 +185,9 @@ class Module:
         for at, line in enumerate(self.lines):
             if not (found := starts.fullmatch(line)):
                 continue
-            names = [one.strip() for one in found["names"].split(",") if one.strip() not in ("", "this")]
+            names = [
+                one.strip() for one in found["names"].split(",") if one.strip() not in ("", "this")
+            ]
             result = re.search(r"result\((\w+)\)", found["rest"])
             out = [f"{found['head']} {name}({', '.join(names)}){found['rest']}"]
             for inner in self.lines[at + 1 :]:

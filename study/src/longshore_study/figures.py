@@ -35,7 +35,7 @@ PER = {
     ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
     ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
 }  # fmt: skip
-"""Of whom a figure is, by pattern and metric (docs/reference/figures.md); of all ranks together where nothing stands here."""
+"""Of whom a figure is, by pattern and metric (docs/reference/figures.md); of all ranks together by default."""
 LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
 """By pattern, the factor that the program chooses where its level is `auto`."""
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
