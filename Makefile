@@ -3,8 +3,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# Setup may have installed cmake, ninja, mpirun and libraries into .venv. CMake searches beside every
-# folder of PATH.
+# Setup may have installed cmake, ninja, mpirun and libraries into .venv. CMake searches
+# beside every folder of PATH.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Open MPI refuses to start as root without these. In a container the user is root.
 export OMPI_ALLOW_RUN_AS_ROOT := 1

@@ -20,7 +20,8 @@ PLACEHOLDERS = {
     "_<type>": "",
 }
 ARGUMENT = re.compile(
-    r"\s*(?P<kind>[^!]*?(?:intent\((?:in|out|inout)\)|procedure\(\w+\))[^!]*?)::\s*(?P<names>[^!]*?)\s*(!.*)?"
+    r"\s*(?P<kind>[^!]*?(?:intent\((?:in|out|inout)\)|procedure\(\w+\))[^!]*?)"
+    r"::\s*(?P<names>[^!]*?)\s*(!.*)?"
 )
 
 
@@ -43,7 +44,7 @@ class Type:
 
 
 class Module:
-    """What a source of the module makes public; `undocumented` are the names of which it says nothing."""
+    """The public names of the module; `undocumented` are those without a comment."""
 
     def __init__(self, source: str) -> None:
         self.lines = re.sub(r"&\s*\n\s*&?", " ", source).splitlines()
@@ -54,7 +55,7 @@ class Module:
 
     @classmethod
     def of(cls, path: Path) -> Module:
-        """The module whose template is this file; what is written once for all kinds of plans is taken for each."""
+        """Read the module from its template, with one copy of its text for each kind of plan."""
         plans = runpy.run_path(str(path.with_name("generate_module.py")))["PLANS"]
 
         def for_each_plan(block: re.Match[str]) -> str:
@@ -178,9 +179,10 @@ class Module:
         return [f"{heading} {title}", "", procedure.text, "", *(code if shown else [])]
 
     def _arguments(self, behind: str, name: str) -> list[str]:
-        """The head of a procedure under the name that programs call it by, and what its arguments are."""
+        """The head of a procedure under its public name, and its arguments."""
         starts = re.compile(
-            rf"\s*(?P<head>[^!']*\b(?:subroutine|function)) {re.escape(behind)}\((?P<names>[^)]*)\)(?P<rest>.*)"
+            rf"\s*(?P<head>[^!']*\b(?:subroutine|function)) {re.escape(behind)}"
+            r"\((?P<names>[^)]*)\)(?P<rest>.*)"
         )
         for at, line in enumerate(self.lines):
             if not (found := starts.fullmatch(line)):
