@@ -101,5 +101,18 @@ def broken_tables(document: Path) -> Iterator[str]:
             yield f"{document}:{number}: {_cells(line)} cells under a head of {_cells(head)}"
 
 
+def long_lines(document: Path, columns: int = 100) -> Iterator[str]:
+    """Lines of text beyond the last column. Tables and headings cannot be broken; blocks are shown
+    as they are."""
+    inside = {
+        number
+        for block in blocks(document)
+        for number in range(block.line - 1, block.line + block.text.count("\n") + 2)
+    }
+    for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), start=1):
+        if number not in inside and len(line) > columns and not line.startswith(("|", "#")):
+            yield f"{document}:{number}: {len(line)} columns"
+
+
 def _cells(row: str) -> int:
     return len(CELL_BORDER.split(row.strip().removeprefix("|").removesuffix("|")))

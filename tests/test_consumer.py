@@ -93,7 +93,8 @@ def fortran_compiler(name: str) -> str:
 def test_any_fortran_compiler_compiles_the_module_itself(
     name: str, installed: Path, tmp_path: Path, quiet_environment: dict[str, str]
 ) -> None:
-    """As installing.md says: a module file is read only by the compiler that made it."""
+    """As docs/guides/installing.md says: a module file is read only by the compiler that made
+    it."""
     if not (installed / "share/longshore/fortran/longshore.f90").exists():
         pytest.skip("the source of the Fortran module (made with Python) is not there")
     compiler = [fortran_compiler(name), *(["-frecursive"] if name == "gfortran" else [])]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from documentation import Block, blocks, broken_tables, commands, links
+from documentation import Block, blocks, broken_tables, commands, links, long_lines
 
 from conftest import BUILD, skip_without
 
@@ -94,15 +94,27 @@ def test_programs_of_the_documentation_compile_and_run(
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(REPOSITORY)))
 def test_links_of_the_documentation_lead_to_files(document: Path) -> None:
     missing = [target for target in links(document) if not (document.parent / target).exists()]
     assert not missing
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(REPOSITORY)))
 def test_tables_of_the_documentation_are_whole(document: Path) -> None:
     assert not list(broken_tables(document))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(REPOSITORY)))
+def test_lines_of_the_documentation_end_at_100_columns(document: Path) -> None:
+    assert not list(long_lines(document))
+
+
+def test_a_long_line_is_found_outside_blocks_and_tables(tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    long = "word " * 30
+    document.write_text(f"{long}\n```text\n{long}\n```\n| {long}|\n|---|\n", encoding="utf-8")
+    assert [found.split(":")[1] for found in long_lines(document)] == ["1"]
 
 
 @pytest.mark.parametrize(

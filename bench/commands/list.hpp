@@ -7,7 +7,7 @@
 
 namespace longshore::bench {
 
-/// One JSON object, described in docs/bench.md.
+/// One JSON object, described in docs/reference/bench.md.
 [[nodiscard]] json listing(std::span<const pattern> patterns);
 
 }  // namespace longshore::bench

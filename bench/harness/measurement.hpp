@@ -86,7 +86,7 @@ class measurement {
   [[nodiscard]] virtual bool verify() = 0;
   /// What this rank moved in one operation.
   [[nodiscard]] virtual traffic moved() const { return {}; }
-  /// The figures of docs/figures.md. Called on all ranks with the same summary; the values of rank
+  /// The figures of docs/reference/figures.md. Called on all ranks with the same summary; the values of rank
   /// 0 count.
   [[nodiscard]] virtual std::vector<metric> metrics(const summary& seconds) = 0;
   /// Further members of the result's record, beside its figures. Called after metrics() on all

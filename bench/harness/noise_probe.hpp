@@ -1,7 +1,7 @@
 // The noise probe: a small fixed exchange of all ranks, right before each timed repetition. Its
 // time is no figure. Noise of the machine (cores that share a cache less than before, a neighbour
 // on the host) slows down the probe and the variant alike. A comparison uses the probe as a
-// covariate, and so removes that part of the noise (docs/statistics.md).
+// covariate, and so removes that part of the noise (docs/explanation/statistics.md).
 #pragma once
 
 #include <longshore/transport/channel.hpp>

@@ -52,7 +52,7 @@ class run_counters {
   /// Collective, right after the timed operations. Adds the counts since start() to `sum`.
   void stop(const measurement& what, long iterations, run_counts& sum);
 
-  /// Collective. Counts of one operation on all ranks, for the record (docs/records.md, counters).
+  /// Collective. Counts of one operation on all ranks, for the record (docs/reference/records.md, counters).
   [[nodiscard]] json per_operation(const run_counts& mine) const;
 
  private:

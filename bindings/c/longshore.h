@@ -198,7 +198,7 @@ struct longshore_gather_options {
  * what writes an array and what reads it. `indices` are global, any number of them, different on
  * each rank. An index out of range: LONGSHORE_ERROR_USAGE here, LONGSHORE_ERROR_PEER_FAILED on the
  * others if they aggregate; the plan can be used again. Cost of n requests per rank:
- * docs/gather.md, by strategy. */
+ * docs/reference/gather.md, by strategy. */
 int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options,
                             longshore_gather_plan** plan);
 int longshore_gather_free(longshore_gather_plan* plan);
@@ -255,7 +255,7 @@ struct longshore_grid_options {
   int dimensions; /* 1 to 3; 0: 3 */
   int ranks[3];   /* ranks along x, y, z; 0: found */
   int open[3];    /* 1: the domain ends there; 0: it wraps around */
-  /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/placement.md */
+  /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/guides/placement.md */
   const char* placement;
   /* of the whole domain: the grid that is found cuts it with the least surface; 0: factors are
    * balanced */
@@ -307,7 +307,7 @@ void longshore_field_dense(struct longshore_field* field, void* cells, int type,
 struct longshore_halo_options {
   /* "standard" (default), "staged", "sequenced", "staged-sequenced", "faces", "hybrid", "auto" */
   const char* algorithm;
-  /* "direct" (default), "channel", and the modes that are MPI calls: docs/halo.md */
+  /* "direct" (default), "channel", and the modes that are MPI calls: docs/reference/halo.md */
   const char* mode;
   const char* reach; /* what the stencil reads: "corners" (default), "edges", "faces" */
   /* cells that are exchanged on the low sides, x, y, z, and on the high sides; */
@@ -388,7 +388,7 @@ const char* longshore_sorter_exchange(const longshore_sorter* sorter);
 
 struct longshore_stream_options {
   const char* kernel; /* "triad" (default), "copy", "scale", "add" */
-  /* policy: "malloc" (default), "calloc", "huge", "interleave", ...: docs/stream.md */
+  /* policy: "malloc" (default), "calloc", "huge", "interleave", ...: docs/reference/stream.md */
   const char* memory;
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
   int task_count;    /* of each rank; 0: its share of the cores */

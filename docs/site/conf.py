@@ -1,5 +1,7 @@
-"""The site: every page of the repository as it is, and the interfaces as their headers document
-them. `make docs` builds it."""
+"""The site: every page of the repository, and the interfaces as their headers document them.
+
+`make docs` builds it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from sphinx.util import logging
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
-from cpp_interface import names_without_a_page  # noqa: E402  (beside this file, which Sphinx runs from elsewhere)
+from cpp_interface import names_without_a_page  # noqa: E402  (Sphinx runs this file from elsewhere)
 from fortran_interface import Module  # noqa: E402
 
 BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site"))
@@ -23,7 +25,8 @@ BUILD = Path(os.environ.get("LONGSHORE_SITE_BUILD", REPOSITORY / "build" / "site
 
 def _version() -> str:
     found = re.search(
-        r"project\(\s*longshore\s+VERSION\s+([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text("utf-8")
+        r"project\(\s*longshore\s+VERSION\s+([0-9.]+)",
+        (REPOSITORY / "CMakeLists.txt").read_text("utf-8"),
     )
     if found is None:
         raise SystemExit("CMakeLists.txt does not say which version this is")
@@ -42,15 +45,15 @@ def _read_headers() -> str:
 project = "Longshore"
 version = release = _version()
 root_doc = "docs/site/index"
-include_patterns = ["*.md", "docs/*.md", "docs/*/*.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/*/*.md", "docs/reference/api/*.md"]
 extensions = ["myst_parser", "breathe"]
-# Interfaces in Python say what they are when they are imported.
+# Autodoc imports the Python package.
 if importlib.util.find_spec("longshore") is not None:
     extensions.append("sphinx.ext.autodoc")
     autodoc_member_order = "bysource"
 else:
     print("site: the Python package is not installed (pip install .): its interface is left out")
-    exclude_patterns = ["docs/api/python.md"]
+    exclude_patterns = ["docs/reference/api/python.md"]
     suppress_warnings = ["toc.excluded"]
 source_suffix = {".md": "markdown"}
 
@@ -70,11 +73,11 @@ nitpicky = False
 html_theme = "furo"
 html_title = f"Longshore {version}"
 html_copy_source = False
+html_show_copyright = False
 
 
-def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
-    """A link to a folder of sources becomes its text; what does not exist at all stays, and is an
-    error."""
+def _drop_links_to_folders(app: Any, page: str, source: list[str]) -> None:
+    """Replace a link to a folder of sources by its text; a dead link stays, and is an error."""
     here = (REPOSITORY / page).parent
 
     def text_of(link: re.Match[str]) -> str:
@@ -84,9 +87,8 @@ def _folders_are_no_pages(app: Any, page: str, source: list[str]) -> None:
 
 
 def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
-    """The page of the Fortran module is made of its source; a public name that it says nothing of
-    is an error."""
-    if page != "docs/api/fortran":
+    """Make the page of the Fortran module from its source; an undocumented name is an error."""
+    if page != "docs/reference/api/fortran":
         return
     module = Module.of(REPOSITORY / "bindings/fortran/longshore.f90.in")
     for name in module.undocumented:
@@ -95,13 +97,15 @@ def _fortran_interface(app: Any, page: str, source: list[str]) -> None:
 
 
 def _cpp_interface(app: Any, page: str, source: list[str]) -> None:
-    """A public name of C++ that its page does not show is an error."""
-    if page == "docs/api/cpp":
+    """Report public names of C++ that their page does not show."""
+    if page == "docs/reference/api/cpp":
         for name in names_without_a_page(REPOSITORY, Path(breathe_projects["longshore"])):
-            logging.getLogger(__name__).warning("docs/api/cpp.md does not show the public name longshore::%s", name)
+            logging.getLogger(__name__).warning(
+                "docs/reference/api/cpp.md does not show the public name longshore::%s", name
+            )
 
 
 def setup(app: Any) -> None:
     app.connect("source-read", _cpp_interface)
     app.connect("source-read", _fortran_interface)
-    app.connect("source-read", _folders_are_no_pages)
+    app.connect("source-read", _drop_links_to_folders)

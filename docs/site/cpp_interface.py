@@ -1,8 +1,8 @@
-"""The public names of C++, out of Doxygen's XML: what a page of the interface must have.
+"""The public names of C++, from Doxygen's XML: the page of the interface must show each of them.
 
-A name of namespace longshore is public where a program meets it: a header that longshore.hpp
-includes by name declares it, a page or an example says it, or a public name has it in a base class,
-an argument, a result or a member.
+A name of namespace longshore is public in one of three cases: a header that longshore.hpp includes
+declares it; a page or an example mentions it; or a public name has it in a base class, an argument,
+a result or a member.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def public_names(repository: Path, xml: Path) -> set[str]:
 
 
 def names_without_a_page(repository: Path, xml: Path) -> list[str]:
-    """Public names that docs/api/cpp.md does not show."""
-    shown = set(ON_PAGE.findall((repository / "docs/api/cpp.md").read_text("utf-8")))
+    """Public names that docs/reference/api/cpp.md does not show."""
+    shown = set(ON_PAGE.findall((repository / "docs/reference/api/cpp.md").read_text("utf-8")))
     return sorted(public_names(repository, xml) - shown)
 
 
@@ -57,7 +57,9 @@ def _interface_headers(repository: Path) -> set[str]:
 
 
 def _said(repository: Path) -> set[str]:
-    files = [repository / "README.md", *repository.glob("docs/*.md"), *repository.glob("examples/cpp/*.cpp")]
+    interface = repository / "docs/reference/api"
+    pages = [page for page in repository.glob("docs/**/*.md") if interface not in page.parents]
+    files = [repository / "README.md", *pages, *repository.glob("examples/cpp/*.cpp")]
     return {name for file in files if file.exists() for name in SAID.findall(file.read_text("utf-8"))}
 
 
@@ -74,7 +76,11 @@ def _declarations(xml: Path) -> Iterator[Declaration]:
         assert compound is not None
         bases = [base.text or "" for base in compound.findall("basecompoundref") if base.get("prot") == "public"]
         members = [one for one in compound.iter("memberdef") if one.get("prot") == "public"]
-        yield Declaration(name, _header_of(compound), _words([compound, *members]) | set(WORD.findall(" ".join(bases))))
+        yield Declaration(
+            name,
+            _header_of(compound),
+            _words([compound, *members]) | set(WORD.findall(" ".join(bases))),
+        )
 
 
 def _header_of(element: ElementTree.Element) -> str:

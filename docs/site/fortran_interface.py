@@ -1,8 +1,7 @@
-"""The interface of the Fortran module, as a page: what its source says with `!>` before each public
-type and procedure, and their arguments.
+"""The interface of the Fortran module, as a page.
 
-Read from the template (bindings/fortran/longshore.f90.in), where what there is for each kind of
-numbers stands once.
+It is made of the comments `!>` before each public type, procedure and argument. They are read from
+the template (bindings/fortran/longshore.f90.in), which has one text for all kinds of numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ PLACEHOLDERS = {
     "_<type>": "",
 }
 ARGUMENT = re.compile(
-    r"\s*(?P<kind>[^!]*?(?:intent\((?:in|out|inout)\)|procedure\(\w+\))[^!]*?)::\s*(?P<names>[^!]*?)\s*(!.*)?"
+    r"\s*(?P<kind>[^!]*?(?:intent\((?:in|out|inout)\)|procedure\(\w+\))[^!]*?)"
+    r"::\s*(?P<names>[^!]*?)\s*(!.*)?"
 )
 
 
@@ -44,8 +44,7 @@ class Type:
 
 
 class Module:
-    """What a source of the module makes public; `undocumented` are the names of which it says
-    nothing."""
+    """The public names of the module; `undocumented` are those without a comment."""
 
     def __init__(self, source: str) -> None:
         self.lines = re.sub(r"&\s*\n\s*&?", " ", source).splitlines()
@@ -56,8 +55,7 @@ class Module:
 
     @classmethod
     def of(cls, path: Path) -> Module:
-        """The module whose template is this file; what is written once for all kinds of plans is
-        taken for each."""
+        """Read the module from its template, with one copy of its text for each kind of plan."""
         plans = runpy.run_path(str(path.with_name("generate_module.py")))["PLANS"]
 
         def for_each_plan(block: re.Match[str]) -> str:
@@ -93,7 +91,15 @@ class Module:
             for procedure in one.bound.values():
                 out += self._procedure(procedure, "###", one.name)
         names = ", ".join(f"`{name}`" for name in self.constants)
-        return "\n".join([*out, "## Constants", "", f"As in [C](c.md), from whose header they are made: {names}.", ""])
+        return "\n".join(
+            [
+                *out,
+                "## Constants",
+                "",
+                f"As in [C](c.md), from whose header they are made: {names}.",
+                "",
+            ]
+        )
 
     def _public_names(self) -> list[str]:
         names: list[str] = []
@@ -148,14 +154,19 @@ class Module:
             if lines and lines not in shown:
                 shown.append(lines)
         title = f"{of_type.removeprefix('longshore_')}%{procedure.name}" if of_type else procedure.name
-        code = ["```fortran", *("\n\n".join("\n".join(lines) for lines in shown)).splitlines(), "```", ""]
+        code = [
+            "```fortran",
+            *("\n\n".join("\n".join(lines) for lines in shown)).splitlines(),
+            "```",
+            "",
+        ]
         return [f"{heading} {title}", "", procedure.text, "", *(code if shown else [])]
 
     def _arguments(self, behind: str, name: str) -> list[str]:
-        """The head of a procedure under the name that programs call it by, and what its arguments
-        are."""
+        """The head of a procedure under its public name, and its arguments."""
         starts = re.compile(
-            rf"\s*(?P<head>[^!']*\b(?:subroutine|function)) {re.escape(behind)}\((?P<names>[^)]*)\)(?P<rest>.*)"
+            rf"\s*(?P<head>[^!']*\b(?:subroutine|function)) {re.escape(behind)}"
+            r"\((?P<names>[^)]*)\)(?P<rest>.*)"
         )
         for at, line in enumerate(self.lines):
             if not (found := starts.fullmatch(line)):

@@ -11,7 +11,7 @@ Record = dict[str, Any]
 
 
 class TornError(Exception):
-    """The records are not what docs/records.md promises. The text says where."""
+    """The records are not what docs/reference/records.md promises. The text says where."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ class engine_facts {
   void begin(exchange_report now) { before_ = std::move(now); }
   /// After a timed repetition of `iterations` operations.
   void end(const exchange_report& now, const repetition& seconds, long iterations);
-  /// Collective. See docs/records.md. Without `engine` if nothing was aggregated.
+  /// Collective. See docs/reference/records.md. Without `engine` if nothing was aggregated.
   [[nodiscard]] json facts(team& ranks);
 
  private:

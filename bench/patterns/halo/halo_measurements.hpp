@@ -16,7 +16,7 @@
 
 namespace longshore::bench {
 
-/// The figures of all exchanges, defined in docs/figures.md.
+/// The figures of all exchanges, defined in docs/reference/figures.md.
 class exchange_measurement : public measurement {
  public:
   exchange_measurement(team& team, const variant& what)

@@ -235,7 +235,7 @@ no key of a rank is above one of a later rank. With values, one for each key: th
 Keys are numbers of any type, any number of them, different on each rank. splitters 'sampled' gives each rank about as many,
 'equal-width' cuts the range of keys in equal parts (quicker, for keys that are spread evenly); max_key says that integer keys are in
 [0, max_key), and saves finding the range. stable: equal keys stay in the order of rank and place. together: equal keys come to one
-rank. exchange, order: docs/sort.md.
+rank. exchange, order: docs/reference/sort.md.
 
 >>> longshore.sort(None, np.array([2.5, -1.0, 0.0]))
 array([-1. ,  0. ,  2.5])

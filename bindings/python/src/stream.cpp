@@ -139,7 +139,7 @@ void bind_stream(nb::module_& module) {
               "StreamResult"),
       R"(Collective. Measures a kernel of STREAM, copy, scale, add or triad, on arrays of each rank, and checks every element.
 
-tasking: serial, threads, openmp or tbb with ``tasks`` tasks in each rank; memory: a policy of docs/stream.md.
+tasking: serial, threads, openmp or tbb with ``tasks`` tasks in each rank; memory: a policy of docs/reference/stream.md.
 
 >>> longshore.stream(None, "copy", elements=1000).verified
 True

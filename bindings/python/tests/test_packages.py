@@ -1,4 +1,4 @@
-"""The two distributions, their types, what docs/python.md shows, and results as data frames."""
+"""The two distributions, their types, what docs/reference/python.md shows, and results as data frames."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import longshore
 import pytest
 from test_examples import REPOSITORY, ROOT, mpirun, run_script
 
-DOCUMENT = REPOSITORY / "docs" / "python.md"
+DOCUMENT = REPOSITORY / "docs" / "reference" / "python.md"
 
 
 def has(module: str) -> bool:

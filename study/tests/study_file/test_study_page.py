@@ -1,5 +1,5 @@
-"""docs/study.md tells the truth about the study file: its example is one, and its table has every
-key."""
+"""docs/reference/study-file.md tells the truth: its example is a study file, and its table has
+every key."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from longshore_study.stats.verdict import VERDICTS
 from longshore_study.study_file import sections
 from longshore_study.study_file.reader import StudyFileError, loads
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "study.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+REFERENCE = Path(__file__).resolve().parents[3] / "docs" / "reference"
+TEXT = (REFERENCE / "study-file.md").read_text(encoding="utf-8")
+COMMANDS = (REFERENCE / "commands.md").read_text(encoding="utf-8")
 
 
 def example() -> str:
@@ -47,4 +48,4 @@ def test_every_section_is_in_the_example_and_in_the_table(section: str) -> None:
 
 @pytest.mark.parametrize("word", [*VERDICTS, *FORMATS])
 def test_every_verdict_and_format_is_explained(word: str) -> None:
-    assert f"`{word}`" in TEXT
+    assert f"`{word}`" in TEXT + COMMANDS

@@ -33,7 +33,7 @@ segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, 
   check(MPI_Win_create(memory_->part(team.nodes().local_index(team.rank())),
                        static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, team.comm(), &window_),
         "MPI_Win_create between nodes (Open MPI with TCP alone needs OMPI_MCA_osc=ucx,sm and more: "
-        "docs/transports.md)");
+        "docs/reference/transports.md)");
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }

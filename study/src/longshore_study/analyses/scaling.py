@@ -77,7 +77,7 @@ class Curve:
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
-    """What turns a main figure into one per node, and its unit then. docs/figures.md defines the
+    """What turns a main figure into one per node, and its unit then. docs/reference/figures.md defines the
     figures."""
     match figure.key.pattern, figure.key.metric:
         case "halo", "process_bandwidth":

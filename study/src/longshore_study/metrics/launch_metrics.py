@@ -37,7 +37,7 @@ PER = {
     ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
     ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
 }  # fmt: skip
-"""Of whom a figure is, by pattern and metric (docs/figures.md); of all ranks together where nothing
+"""Of whom a figure is, by pattern and metric (docs/reference/figures.md); of all ranks together where nothing
 stands here."""
 LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
 """By pattern, the factor that the program chooses where its level is `auto`."""
@@ -231,7 +231,7 @@ def _nodes(launch: Launch) -> int | None:
 
 
 def _became(result: Record) -> str | None:
-    """docs/records.md says where a record tells it."""
+    """docs/reference/records.md says where a record tells it."""
     factor = LEFT_TO_AUTO.get(result["pattern"])
     if factor is None or result["variant"].get(factor) != "auto":
         return None

@@ -1,6 +1,6 @@
 """What a figure moves through the memory of a node, so that it can be set against memory copy: the
 bound as far as it can be measured on one machine. Said once here, used by tables and report;
-docs/figures.md tells it to readers.
+docs/reference/figures.md tells it to readers.
 
 Memory copy counts each byte read and each byte written, and so do all of these. They are the bytes
 that any implementation has to move; one that moves more is further from the bound, and one that
