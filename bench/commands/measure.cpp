@@ -144,29 +144,31 @@ class launch {
     return 1;
   }
 
-  [[nodiscard]] std::FILE* page() const { return file_->takes_standard_output() ? stderr : stdout; }
+  [[nodiscard]] std::FILE* table_file() const {
+    return file_->takes_standard_output() ? stderr : stdout;
+  }
 
   void announce(const launch_facts& facts, const variants& chosen) const {
     const auto counted = [](std::size_t n, const char* what) {
       return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
     };
-    fmt::print(page(), "{}: {}, {}, transport {}, {}{}, {}\n", asked_.measured->name,
+    fmt::print(table_file(), "{}: {}, {}, transport {}, {}{}, {}\n", asked_.measured->name,
                counted(static_cast<std::size_t>(facts.ranks), "rank"),
                counted(static_cast<std::size_t>(facts.nodes), "node"), facts.transport,
                counted(chosen.to_run.size(), "variant"),
                chosen.skipped.empty() ? "" : fmt::format(" ({} skipped)", chosen.skipped.size()),
                counted(static_cast<std::size_t>(asked_.how.repetitions), "repetition"));
-    std::fflush(page());
+    std::fflush(table_file());
   }
 
   void conclude(const sweep_outcome& outcome) {
     file_->write_last(end_record(outcome));
     recorder_->clear_progress();
     // Under a launcher a terminal is often only pretended.
-    const bool colour =
-        processes_launched() == 0 && isatty(fileno(page())) != 0 && !environment_text("NO_COLOR");
-    fmt::print(page(), "{}", table(recorder_->rows(), colour));
-    std::fflush(page());
+    const bool colour = processes_launched() == 0 && isatty(fileno(table_file())) != 0 &&
+                        !environment_text("NO_COLOR");
+    fmt::print(table_file(), "{}", table(recorder_->rows(), colour));
+    std::fflush(table_file());
     for (const auto& row : recorder_->rows())
       if (const auto* one = std::get_if<variant_result>(&row);
           one != nullptr && one->verified == false)

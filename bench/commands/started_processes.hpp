@@ -1,4 +1,4 @@
-// What a process knows from its launcher before the transport is started.
+// Facts that a process gets from its launcher before the transport starts.
 #pragma once
 
 #include <string>

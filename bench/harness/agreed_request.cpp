@@ -21,18 +21,18 @@ agreed_request agree_on_request(team& ranks, const std::string& pattern_name,
                                 const agreed_request& mine) {
   json levels = json::array();
   for (const auto& factor : mine.factors) levels.push_back({factor.name, factor.levels});
-  const json told =
+  const json first =
       json::parse(text_of_rank(ranks, json{pattern_name, std::move(levels)}.dump(), 0));
   fail_together(ranks, "the launch", [&] {
-    if (const auto theirs = told[0].get<std::string>(); theirs != pattern_name)
+    if (const auto theirs = first[0].get<std::string>(); theirs != pattern_name)
       fail(errc::usage,
            "rank {} is to measure {}, and rank 0 {}: all processes need the same command line",
            ranks.rank(), pattern_name, theirs);
   });
-  agreed_request all{.factors = {}, .how = ranks.broadcast_value(mine.how)};
-  for (const auto& factor : told[1])
-    all.factors.push_back({factor[0].get<std::string>(), factor[1].get<std::vector<json>>()});
-  return all;
+  agreed_request agreed{.factors = {}, .how = ranks.broadcast_value(mine.how)};
+  for (const auto& factor : first[1])
+    agreed.factors.push_back({factor[0].get<std::string>(), factor[1].get<std::vector<json>>()});
+  return agreed;
 }
 
 variants choose_variants(team& ranks, const pattern& what, std::span<const factor_levels> factors,

@@ -1,4 +1,5 @@
 // The agreement of all ranks, before the first variant, on the request and on the variants to run.
+//
 // Every process reads its own command line and inspects its own host. Hosts may differ in defaults
 // that depend on caches, in libraries and in huge pages, but each variant is a collective
 // operation.

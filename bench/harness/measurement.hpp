@@ -84,7 +84,7 @@ class measurement {
   /// Whether the result of the last run is right on this rank. Compares with an oracle that is
   /// computed another way.
   [[nodiscard]] virtual bool verify() = 0;
-  /// What this rank moved in one operation.
+  /// Traffic of this rank in one operation.
   [[nodiscard]] virtual traffic moved() const { return {}; }
   /// The figures of docs/reference/figures.md. Called on all ranks with the same summary; the values of rank
   /// 0 count.

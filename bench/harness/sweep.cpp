@@ -93,14 +93,14 @@ class sweeper {
       state& at = states_[order[position]];
       if (at.skipped) continue;
       if (listener_ != nullptr) listener_->visit(round, rounds, position, order.size(), *at.what);
-      naming(at, [&] { act(at, position); });
+      with_variant_in_errors(at, [&] { act(at, position); });
     }
   }
 
   // Adds the variant to the message of an error, and turns exceptions of the standard library about
   // memory into errors.
   template <class Act>
-  void naming(const state& at, const Act& act) {
+  void with_variant_in_errors(const state& at, const Act& act) {
     const auto named = [&](const char* message) {
       return fmt::format("{} {}: {}", setting_.program.name, label(*at.what), message);
     };

@@ -43,30 +43,30 @@ void touch_fresh_pages() {
 }
 
 // Counts of calls on one rank.
-struct diary {
+struct call_counts {
   int alive = 0, most_alive = 0, made = 0;
   std::map<std::string, int> runs, resets, timed, verified;
 };
 
 class dummy final : public measurement {
  public:
-  dummy(team& team, const variant& what, diary& notes)
-      : team_(team), name_(what.at("kind")), notes_(notes) {
-    ++notes_.made;
-    notes_.most_alive = std::max(notes_.most_alive, ++notes_.alive);
+  dummy(team& team, const variant& what, call_counts& calls)
+      : team_(team), name_(what.at("kind")), counts_(calls) {
+    ++counts_.made;
+    counts_.most_alive = std::max(counts_.most_alive, ++counts_.alive);
     if (name_ == "large") ballast_.assign(std::size_t{64} << 20, 'x');
   }
-  ~dummy() override { --notes_.alive; }
+  ~dummy() override { --counts_.alive; }
   dummy(const dummy&) = delete;
   dummy& operator=(const dummy&) = delete;
 
-  void reset() override { ++notes_.resets[name_]; }
+  void reset() override { ++counts_.resets[name_]; }
   void timed(const repetition& seconds, long iterations) override {
-    if (seconds.max > 0 && iterations > 0) ++notes_.timed[name_];
+    if (seconds.max > 0 && iterations > 0) ++counts_.timed[name_];
   }
   [[nodiscard]] bool repeatable() const override { return name_ != "once"; }
   void run() override {
-    const int runs = ++notes_.runs[name_];
+    const int runs = ++counts_.runs[name_];
     if (name_ == "memory") throw std::bad_alloc();
     if (name_ == "fails" && team_.rank() == team_.size() - 1 && runs == 2)
       fail(errc::transport, "a cable is out");
@@ -85,7 +85,7 @@ class dummy final : public measurement {
     return {{"second", 2.0 + team_.rank()}};
   }
   [[nodiscard]] bool verify() override {
-    const int times = ++notes_.verified[name_];
+    const int times = ++counts_.verified[name_];
     if (name_ == "wrong") return team_.rank() != 0;
     if (name_ == "wrong at last") return times == 1;
     return true;
@@ -99,7 +99,7 @@ class dummy final : public measurement {
  private:
   team& team_;
   std::string name_;
-  diary& notes_;
+  call_counts& counts_;
   std::vector<char> ballast_;
   double waited_ = 0;
 };
@@ -128,26 +128,26 @@ struct listener final : observer {
   std::vector<skipped_variant> skips;
 };
 
-struct swept {
-  diary notes;
+struct dummy_sweep {
+  call_counts calls;
   listener heard;
   sweep_outcome outcome;
 };
 
-swept sweep_dummies(team& team, const std::vector<std::string>& kinds, const sweep_options& how,
-                    double clock_step = 1e-9) {
-  swept all;
+dummy_sweep sweep_dummies(team& team, const std::vector<std::string>& kinds,
+                          const sweep_options& how, double clock_step = 1e-9) {
+  dummy_sweep all;
   pattern program{"dummy", "", {}, {}, {}, {}};
   program.make = [&](longshore::team& t, const variant& what,
                      const launch_facts&) -> std::unique_ptr<measurement> {
     if (what.at("kind") == "refused") fail(errc::unsupported, "no such thing");
-    return std::make_unique<dummy>(t, what, all.notes);
+    return std::make_unique<dummy>(t, what, all.calls);
   };
   variants chosen;
   for (const auto& kind : kinds) chosen.to_run.push_back(json{{"kind", kind}});
   const sweep_setting setting{program, {}, how, {clock_step, clock_step}, 1};
   all.outcome = sweep(team, setting, chosen, team.rank() == 0 ? &all.heard : nullptr);
-  EXPECT_EQ(all.notes.alive, 0) << "a measurement is still alive";
+  EXPECT_EQ(all.calls.alive, 0) << "a measurement is still alive";
   return all;
 }
 
@@ -157,7 +157,7 @@ TEST(Sweep, every_round_visits_every_variant_in_an_order_of_its_own) {
     const auto all = sweep_dummies(team, kinds, {.repetitions = 8, .iterations = 1, .seed = 5});
     EXPECT_EQ(all.outcome.ran, 6);
     EXPECT_EQ(all.outcome.wrong, 0);
-    EXPECT_EQ(all.notes.runs.at("a"), 1 + 8);
+    EXPECT_EQ(all.calls.runs.at("a"), 1 + 8);
     if (team.rank() != 0) return;
     EXPECT_EQ(all.heard.visits, 9 * 6);
     std::set<std::vector<std::string>> orders;
@@ -197,15 +197,14 @@ TEST(Sweep, counts_operations_resets_and_verifications) {
   longshore::testing::spmd([](team& team) {
     const auto all =
         sweep_dummies(team, {"often", "once"}, {.repetitions = 4, .warmup = 3, .iterations = 5});
-    // once when made ready, then two untimed and four timed rounds
-    EXPECT_EQ(all.notes.runs.at("often"), 1 + (2 + 4) * 5);
-    EXPECT_EQ(all.notes.runs.at("once"), 1 + (2 + 4) * 1)
+    // One run in the preparation, then two untimed and four timed rounds.
+    EXPECT_EQ(all.calls.runs.at("often"), 1 + (2 + 4) * 5);
+    EXPECT_EQ(all.calls.runs.at("once"), 1 + (2 + 4) * 1)
         << "an operation that destroys its input is never repeated";
-    EXPECT_EQ(all.notes.resets.at("once"), 1 + 2 + 4);
-    EXPECT_EQ(all.notes.timed.at("often"), 4)
-        << "what is counted beside the time belongs to timed rounds alone";
-    EXPECT_EQ(all.notes.verified.at("often"), 2);
-    EXPECT_EQ(all.notes.made, 2);
+    EXPECT_EQ(all.calls.resets.at("once"), 1 + 2 + 4);
+    EXPECT_EQ(all.calls.timed.at("often"), 4) << "only timed rounds are counted";
+    EXPECT_EQ(all.calls.verified.at("often"), 2);
+    EXPECT_EQ(all.calls.made, 2);
     if (team.rank() != 0) return;
     EXPECT_EQ(all.heard.result_of("often").iterations, 5);
     EXPECT_EQ(all.heard.result_of("once").iterations, 1);
@@ -214,12 +213,12 @@ TEST(Sweep, counts_operations_resets_and_verifications) {
   });
 }
 
-TEST(Sweep, feels_the_pulse_before_each_timed_repetition) {
+TEST(Sweep, runs_the_noise_probe_before_each_timed_repetition) {
   longshore::testing::spmd([](team& team) {
     const auto all = sweep_dummies(team, {"a", "b"}, {.repetitions = 3, .iterations = 1});
     const auto none =
         sweep_dummies(team, {"a"}, {.repetitions = 1, .iterations = 1, .noise_probe = false});
-    EXPECT_EQ(all.notes.runs.at("a"), 1 + 3) << "the noise probe is no operation of a variant";
+    EXPECT_EQ(all.calls.runs.at("a"), 1 + 3) << "the noise probe is no operation of a variant";
     if (team.rank() != 0) return;
     EXPECT_FALSE(none.heard.results.at(0).probe_seconds);
     for (const auto& one : all.heard.results) {
@@ -252,7 +251,7 @@ TEST(Sweep, gives_seconds_phases_and_traffic_of_all_ranks) {
 
 // Everything that is counted beside the time: known events, waits for a rank that is late, and a
 // refusal.
-TEST(Sweep, tells_what_was_counted_while_a_variant_was_timed) {
+TEST(Sweep, counts_events_of_the_timed_operations) {
   longshore::testing::spmd([](team& team) {
     const auto all = sweep_dummies(team, {"late", "faults"}, {.repetitions = 3, .iterations = 2});
     if (team.rank() != 0) return;
@@ -336,9 +335,9 @@ TEST(Sweep, many_measurements_are_made_for_each_visit) {
     std::vector<std::string> kinds;
     for (int i = 0; i < 70; ++i) kinds.push_back(std::string(1, 'k').append(std::to_string(i)));
     const auto all = sweep_dummies(team, kinds, {.repetitions = 2, .iterations = 1});
-    EXPECT_LE(all.notes.most_alive, 65);
-    EXPECT_EQ(all.notes.made, 3 * 70);
-    EXPECT_EQ(all.notes.runs.at("k0"), 1 + 2 * 2)
+    EXPECT_LE(all.calls.most_alive, 65);
+    EXPECT_EQ(all.calls.made, 3 * 70);
+    EXPECT_EQ(all.calls.runs.at("k0"), 1 + 2 * 2)
         << "each visit begins with an operation that is not timed";
     if (team.rank() != 0) return;
     EXPECT_FALSE(all.heard.result_of("k69").made_once);
@@ -361,8 +360,8 @@ TEST(Sweep, counts_where_only_some_ranks_seem_to_share_a_process) {
     process_name mine = this_process();
     mine.number = team.rank() < 2 ? 1 : 10 + team.rank();
     run_counters counters(team, hardware_events(), mine);
-    diary notes;
-    dummy counted_one(team, json{{"kind", "a"}}, notes);
+    call_counts calls;
+    dummy counted_one(team, json{{"kind", "a"}}, calls);
     run_counts counted;
     for (int repetition = 0; repetition < 3; ++repetition) {
       counters.start();

@@ -128,7 +128,7 @@ line line_of(const variant_result& row, const std::vector<std::string>& factors,
   return out;
 }
 
-std::string laid_out(const std::vector<line>& lines, std::size_t text_columns, bool colour) {
+std::string aligned(const std::vector<line>& lines, std::size_t text_columns, bool colour) {
   std::vector<std::size_t> widths(lines.front().cells.size());
   for (const auto& one : lines)
     for (std::size_t i = 0; i < widths.size(); ++i)
@@ -159,7 +159,7 @@ std::string table_of_measured(const std::vector<const variant_result*>& ran, boo
   std::vector<line> lines{head};
   for (const auto* row : ran) lines.push_back(line_of(*row, factors, figures, best.contains(row)));
   std::string text = constant.empty() ? "" : constant + "\n";
-  text += laid_out(lines, factors.size(), colour);
+  text += aligned(lines, factors.size(), colour);
   if (best.empty()) return text;
   std::vector<std::string> chosen;
   std::copy_if(factors.begin(), factors.end(), std::back_inserter(chosen), is_choice);

@@ -71,7 +71,7 @@ std::unique_ptr<measurement> make_kernel(team& ranks, const variant& what, const
   const auto level = [&](const char* name) {
     return what.contains(name) ? what.at(name).get<std::string>() : std::string();
   };
-  // Hosts differ
+  // Hosts differ in their caches: the default is that of rank 0
   if (kernel == "copy")
     return make_copy(ranks, bytes_of(what, ranks.broadcast_value(default_copy_bytes())));
   if (kernel == "put")

@@ -1,4 +1,5 @@
 // A message from rank 0 to the last rank and back, over any transfer. The other ranks do nothing.
+//
 // Every transfer does the same work: the sender writes the whole message once where it is built (a
 // slot of a channel, the source of a put), and the receiver reads it once where it arrives (a slot,
 // the destination of a put).

@@ -5,6 +5,7 @@
 #include "harness/measurement.hpp"
 
 #include <longshore/gather/exchange_report.hpp>
+#include <longshore/transport/team.hpp>
 
 namespace longshore::bench {
 

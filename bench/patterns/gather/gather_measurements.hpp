@@ -260,8 +260,8 @@ class scatter_measurement final : public table_measurement<Distribution> {
   std::size_t wiped_ = 0;
 };
 
-/// Counts: after so many runs each element must be so many times what its owner counts itself in
-/// everybody's indices.
+/// Counts. After n runs each element must be n times its number of occurrences in the indices of
+/// all ranks, which its owner counts.
 template <class Distribution>
 class histogram_measurement final : public table_measurement<Distribution> {
   using base = table_measurement<Distribution>;

@@ -106,7 +106,7 @@ class language_measurement final : public exchange_measurement {
   }
   void run() override { check_c(language_.exchange(state_)); }
   [[nodiscard]] bool verify() override {
-    // Of the one that auto chose
+    // longshore_halo_algorithm() returns the choice of auto
     const auto filled = filled_by(halo_algorithm_from(longshore_halo_algorithm(plan_)), reach_);
     return cells_are_right<T>(fields_, block_, tag_, grid_, filled, width_);
   }

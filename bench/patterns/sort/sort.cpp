@@ -1,5 +1,5 @@
-// Pattern sort: the bucket exchange of ISx, with a real sort at its end. Its factors, and what of
-// them goes together.
+// Pattern sort: the bucket exchange of ISx, followed by a complete sort. Its factors, and their
+// possible combinations.
 #include "patterns/patterns.hpp"
 #include "patterns/sort/sort_parameters.hpp"
 

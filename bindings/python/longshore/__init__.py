@@ -12,8 +12,8 @@ Ranks are threads of this process or processes of MPI; the same script runs on b
 
     longshore.run(main)          # python script.py, or mpirun -n 4 python script.py
 
-In a notebook, ``longshore.Table(None, n)`` is on a team of this one rank.
-docs/reference/python.md says more.
+In a notebook, ``longshore.Table(None, n)`` is on a team of this one rank. docs/reference/python.md
+says more.
 """
 
 from __future__ import annotations

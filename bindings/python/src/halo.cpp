@@ -380,8 +380,8 @@ array([4., 1., 2., 3., 4., 1.])
                "collections.abc.Sequence[int] | None = None, "
                "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', "
                "placement: str = 'linear') -> None"),
-           "ranks: along each dimension, 0 where it is to be found. "
-           "The rest as in docs/reference/halo.md.")
+           "ranks: along each dimension, 0 where it is to be found. The rest as in "
+           "docs/reference/halo.md.")
       .def(
           "exchange",
           [](const rank_halo& self) {

@@ -1,4 +1,5 @@
-"""The two distributions, their types, the programs of docs/reference/python.md, and data frames."""
+"""The two distributions, their types, what docs/reference/python.md shows, and results as data
+frames."""
 
 from __future__ import annotations
 

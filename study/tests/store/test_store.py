@@ -86,7 +86,8 @@ def test_reading_a_store_holds_one_launch_at_a_time(results: Store) -> None:
 
 
 def test_a_result_takes_little_memory_where_all_are_compared(results: Store) -> None:
-    """docs/reference/commands.md promises some kilobytes each, whatever else the launches hold."""
+    """What docs/reference/commands.md promises: some kilobytes each, whatever else the launches
+    hold."""
     measured_peaks = []
     for launches, first in ((10, 0), (40, 10)):
         for index in range(first, launches):

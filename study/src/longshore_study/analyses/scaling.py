@@ -77,10 +77,8 @@ class Curve:
 
 
 def per_node(figure: Figure, layout: Layout) -> tuple[float, str]:
-    """The factor from a main figure to one per node, and its unit then.
-
-    docs/reference/figures.md defines the figures.
-    """
+    """What turns a main figure into one per node, and its unit then. docs/reference/figures.md
+    defines the figures."""
     match figure.key.pattern, figure.key.metric:
         case "halo", "process_bandwidth":
             return layout.ranks / layout.nodes * _MIB_IN_GB, "GB/s"

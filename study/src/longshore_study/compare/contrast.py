@@ -1,9 +1,9 @@
 """How much better one variant is than another, both measured in the same study: a ratio with its
 interval.
 
-Where launches measured both, each launch is compared with itself. Else launches of one session
-are compared within that session, since they ran in turns; else sessions.
-docs/explanation/statistics.md gives the reasons. judgement.py does the same for two tags.
+Where launches measured both, each launch is compared with itself. Else launches of one session are
+compared within that session, since they ran in turns; else sessions. docs/explanation/statistics.md
+says why, and judgement.py does the same for two tags.
 """
 
 from __future__ import annotations

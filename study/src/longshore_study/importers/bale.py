@@ -1,7 +1,9 @@
 """bale's index-gather and histogram apps in text form: each strategy ("model") with its seconds and
 GB/s per node.
 
-    GB/s per node = bytes per request (ig 16: index and answer; histo 8) x requests per PE x PEs per node / seconds
+    GB/s per node = bytes per request x requests per PE x PEs per node / seconds
+
+A request has 16 bytes with ig (index and answer) and 8 with histo.
 
 Without -c, PEs per node, bale prints a bandwidth of 0; then --ranks-per-node must say it. Tables
 are cyclic.

@@ -1,8 +1,8 @@
 """bale's JSON form (-j FILE): one flat object of texts per run, seconds of each strategy, no
 bandwidth.
 
-    {"bale_version": "3.00", "app": "./ig", "pes": "4", "num_requests_per_pe": "1000000", "buf_cnt": "1024",
-     "AGP": "0.123456", "Exstack": "0.012345"}
+    {"bale_version": "3.00", "app": "./ig", "pes": "4", "num_requests_per_pe": "1000000",
+     "buf_cnt": "1024", "AGP": "0.123456", "Exstack": "0.012345"}
 
 The bandwidth follows from the seconds, as in the text form; how many PEs a node had is not said
 here.

@@ -8,8 +8,8 @@ message size.
 
 What names another measurement is a factor: the part of the benchmarks (but MPI-1), the mode of
 IMB-RMA, -EXT or -IO
-(`#    MODE: AGGREGATE`), groups that run at the same time (-multi, and the group of a line), the threads of IMB-MT, and
-data types that were chosen. Times are of the mean over repetitions.
+(`#    MODE: AGGREGATE`), groups that run at the same time (-multi, and the group of a line), the
+threads of IMB-MT, and data types that were chosen. Times are of the mean over repetitions.
 """
 
 from __future__ import annotations

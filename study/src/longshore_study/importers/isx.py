@@ -2,7 +2,7 @@
 and iteration.
 
     ISx v1.1                                              over SHMEM
-    ISx MPI 2 sided v1.1                                  over MPI; before version 1.1 `ISx MPI v1.0`
+    ISx MPI 2 sided v1.1                                  over MPI; before 1.1 `ISx MPI v1.0`
       Number of Keys per PE: 134217728
     Average total time (per PE): 1.234567 seconds
     Average all2all time (per PE): 0.345678 seconds

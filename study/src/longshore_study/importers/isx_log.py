@@ -1,7 +1,7 @@
 """The log of ISx: two lines that say what ran, then a line of times for each iteration of each
 process.
 
-    SHMEM<TAB>NUM_PES 4<TAB>Max_Key 268435456<TAB>Num_Iters 10<TAB>Weak Scaling: ... keys per PE<TAB>Round Robin All2All
+    SHMEM<TAB>NUM_PES 4<TAB>Max_Key 268435456<TAB>Num_Iters 10<TAB>...
     TOTAL (sec)<TAB>ATA_KEYS (sec)<TAB>ATA_KEYS_COUNTS<TAB>...
 
 The lines of one process stand together. ISx appends to a log that exists, and writes the first two

@@ -37,8 +37,8 @@ PER = {
     ("stream", "rank_bandwidth_max"): "rank", ("stream", "rank_bandwidth_mean"): "rank",
     ("stream", "rank_bandwidth_min"): "rank", ("halo", "process_bandwidth"): "rank",
 }  # fmt: skip
-"""Of whom a figure is, by pattern and metric (docs/reference/figures.md); by default of all ranks
-together."""
+"""Of whom a figure is, by pattern and metric (docs/reference/figures.md); of all ranks together
+where nothing stands here."""
 LEFT_TO_AUTO = {"gather": "strategy", "halo": "algorithm", "sort": "exchange"}
 """By pattern, the factor that the program chooses where its level is `auto`."""
 PATTERN_ORDER = ("stream", "gather", "halo", "sort")
