@@ -68,7 +68,7 @@ class dialogue {
   template <reply_order Order = reply_order::asked, class Ask, class Answer, class Receive>
   [[nodiscard]] int unless_failed(std::size_t n, Ask&& question, Answer&& answer,
                                   Receive&& receive) {
-    idle_time idle(replies_);
+    detail::idle_time idle(replies_);
     asked_ = answered_ = handed_ = 0;
     before_.forget();
     if ((Order == reply_order::asked || before_.is_used()) && waiting_.empty())

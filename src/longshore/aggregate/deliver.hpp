@@ -14,6 +14,8 @@
 
 namespace longshore {
 
+namespace detail {
+
 /// Waits between two looks at an engine that has nothing to do, and tells it for how long and why.
 template <class Engine>
 class idle_time {
@@ -48,6 +50,8 @@ class idle_time {
   bool refused_ = false;
 };
 
+}  // namespace detail
+
 namespace detail {
 
 /// As longshore::deliver, which throws where this returns the lowest rank whose item_of threw, or
@@ -56,7 +60,7 @@ template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 [[nodiscard]] int deliver_unless_failed(Engine& engine, std::size_t n, ItemOf&& item_of,
                                         OnItem&& on_item) {
-  idle_time idle(engine);
+  detail::idle_time idle(engine);
   made_items<Item> made;
   std::size_t i = 0;
   std::exception_ptr failure;
@@ -114,7 +118,7 @@ void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
     fail(errc::usage,
          "spread() needs an engine that was made with items_create_items: without, a rank that is "
          "done cannot push again");
-  idle_time idle(engine);
+  detail::idle_time idle(engine);
   detail::made_items<Item> made;
   std::vector<addressed<Item>> waiting;
   std::size_t first_waiting = 0, i = 0;

@@ -81,7 +81,7 @@ class owner_stream {
 
   /// Collective.
   void flush() {
-    for (idle_time idle(engine_); !engine_.ended();) idle.turn(serve(true), false);
+    for (detail::idle_time idle(engine_); !engine_.ended();) idle.turn(serve(true), false);
     engine_.restart();
   }
 
@@ -91,7 +91,8 @@ class owner_stream {
   using item = offset_and_value<std::uint64_t, T>;
 
   void push_later(int rank, const item& request) {
-    for (idle_time idle(engine_); !engine_.push(rank, request);) idle.turn(serve(false), true);
+    for (detail::idle_time idle(engine_); !engine_.push(rank, request);)
+      idle.turn(serve(false), true);
   }
 
   bool serve(bool done) {
@@ -202,7 +203,7 @@ class gatherer {
 
   /// Collective. See above.
   void flush() {
-    for (idle_time idle(answers_); !answers_.ended();) idle.turn(serve(true), false);
+    for (detail::idle_time idle(answers_); !answers_.ended();) idle.turn(serve(true), false);
     questions_.restart();
     answers_.restart();
   }
@@ -237,7 +238,7 @@ class gatherer {
   void ask_later(const location& at) {
     const queue& ahead = waiting_[at.rank];
     const auto is_full = [&] { return ahead.asked - ahead.answered == window_; };
-    for (idle_time idle(answers_);
+    for (detail::idle_time idle(answers_);
          is_full() || !questions_.push(at.rank, std::uint64_t{at.offset});)
       idle.turn(serve(false), !is_full());
   }
