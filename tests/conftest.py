@@ -1,5 +1,4 @@
-"""What the tests of the whole system share: the repository, and one installed and moved
-Longshore."""
+"""Fixtures of the tests of the whole system: one installed Longshore, and programs built on it."""
 
 from __future__ import annotations
 
@@ -11,19 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from repository import BUILD, REPOSITORY
 
-# A shell that starts the tests in the background has SIGINT ignored, and so would they and what
-# they start.
+# A shell ignores SIGINT in what it starts in the background. The tests and their child processes
+# must not inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("LONGSHORE_BUILD") or REPOSITORY / "build" / "test")
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The build for tests, installed to one folder and then moved to another, where it must work as
-    well."""
+    """The build for tests, installed into one folder and then moved to another."""
     assert (BUILD / "build.ninja").exists(), "build first: tools/run_tests.py build"
     first = tmp_path_factory.mktemp("install") / "first"
     subprocess.run(["cmake", "--install", BUILD, "--prefix", first], check=True, capture_output=True)
@@ -34,19 +30,29 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def consumer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where CMake builds consumers, one after the other: it looks for compilers and libraries
-    once."""
+    """The one build folder of all consumers: CMake looks for compilers and libraries once."""
     return tmp_path_factory.mktemp("consumer")
 
 
 @pytest.fixture
 def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Builds the program of one source file against the installed Longshore; in a folder of its own
-    where it is given settings of CMake, since these stay."""
+    """Builds the program of one source file on the installed Longshore.
+
+    Settings of CMake stay in the cache of a build folder. A program with settings therefore gets a
+    folder of its own.
+    """
 
     def build(source: Path, *settings: str) -> Path:
         folder = tmp_path / "consumer" if settings else consumer_folder
-        configure = ["cmake", "-S", str(REPOSITORY / "tests" / "consumer"), "-B", str(folder), "-G", "Ninja"]
+        configure = [
+            "cmake",
+            "-S",
+            str(REPOSITORY / "tests" / "installation" / "consumer"),
+            "-B",
+            str(folder),
+            "-G",
+            "Ninja",
+        ]
         definitions = [f"-DCMAKE_PREFIX_PATH={installed}", f"-DCONSUMER_SOURCE={source}", "-DCMAKE_BUILD_TYPE=Debug"]
         for command in ([*configure, *definitions, *settings], ["cmake", "--build", str(folder)]):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -56,17 +62,8 @@ def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Ca
     return build
 
 
-def skip_without(suffix: str, installed: Path) -> None:
-    """Of an installation without C or Fortran nothing can be asked in these."""
-    if suffix == "c" and not (installed / "include" / "longshore.h").exists():
-        pytest.skip("built without the C face (LONGSHORE_C)")
-    if suffix == "f90" and not list(installed.rglob("longshore.mod")):
-        pytest.skip("built without the Fortran module: no Fortran compiler (apt-get install gfortran)")
-
-
 @pytest.fixture
 def quiet_environment() -> dict[str, str]:
-    """The environment with those settings of Longshore that tests need, and no others of its
-    own."""
+    """The environment without variables of Longshore, except for those that the tests set."""
     settings = {"LONGSHORE_CHECK": "1", "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
     return {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")} | settings

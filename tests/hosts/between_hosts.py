@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from host_network import why_not
-
-from conftest import BUILD
+from repository import BUILD
 
 BENCH = BUILD / "bench" / "longshore-bench"
 FAILING = BUILD / "tests" / "failing_program"

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from between_hosts import TRANSPORTS, environment, needs_hosts
 from host_network import hosts, wait_for
-
-from conftest import BUILD
+from repository import BUILD
 
 pytestmark = needs_hosts
 SUITE = BUILD / "src" / "longshore" / "transport" / "transport_spmd_tests"

@@ -7,7 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+from repository import REPOSITORY
+
 # Where the loops are: what is inside a plan, and what it calls.
 LOOPS = ("_by_strategy<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "dialogue<")
 
@@ -15,7 +16,7 @@ LOOPS = ("_by_strategy<", "exstack_gather<", "exstack_requests<", "engine_gather
 def symbols(folder: Path, *options: str) -> list[tuple[str, str]]:
     """Kind (U: used, but not defined here) and name of each symbol of the compiled source."""
     compiled = folder / "common_elements.o"
-    source = REPOSITORY / "tests" / "common_elements.cpp"
+    source = REPOSITORY / "tests" / "compiled_code" / "common_elements.cpp"
     compiler = os.environ.get("CXX", "c++")
     options = ("-std=c++20", "-O2", f"-I{REPOSITORY / 'src'}", *options)
     subprocess.run([compiler, *options, "-c", str(source), "-o", str(compiled)], check=True)

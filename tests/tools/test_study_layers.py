@@ -9,8 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-REPOSITORY = Path(__file__).resolve().parent.parent
+from repository import REPOSITORY
 
 
 def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:

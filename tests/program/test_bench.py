@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from conftest import BUILD, REPOSITORY
+from repository import BUILD, REPOSITORY
 
 BENCH = BUILD / "bench" / "longshore-bench"
 FAULTY = BUILD / "bench" / "longshore-bench-faulty"

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from conftest import BUILD
+from repository import BUILD
 
 BENCH = BUILD / "bench" / "longshore-bench"
 FAILING = BUILD / "tests" / "failing_program"

@@ -9,11 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from documentation import Block, blocks, broken_tables, commands, links, long_lines
+from markdown_pages import Block, blocks, broken_tables, commands, links, long_lines
+from repository import BUILD, REPOSITORY, skip_without_language
 
-from conftest import BUILD, skip_without
-
-REPOSITORY = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
 # Made by builds and studies, or hidden: not part of what a reader has before he types anything.
 NOT_SHOWN = {"build", "longshore-results", "report.html", ".git", ".venv"}
@@ -84,7 +82,7 @@ def test_programs_of_the_documentation_compile_and_run(
     quiet_environment: dict[str, str],
 ) -> None:
     suffix, _ = PROGRAM_MARKS[block.language]
-    skip_without(suffix, installed)
+    skip_without_language(suffix, installed)
     source = tmp_path / f"program.{suffix}"
     source.write_text(block.text, encoding="utf-8")
     environment = quiet_environment | {"LONGSHORE_RANKS": "3", "LONGSHORE_TRANSPORT": "threads"}

@@ -26,11 +26,10 @@ from fuzzing.offers import ask
 from fuzzing.running import Run
 from fuzzing.shell_line import combination_of
 from fuzzing.shrinking import shrink
-
-from conftest import BUILD, REPOSITORY
+from repository import BUILD, REPOSITORY
 
 FUZZ = REPOSITORY / "tools" / "fuzz"
-FAKE = REPOSITORY / "tests" / "fake_bench.py"
+FAKE = REPOSITORY / "tests" / "tools" / "fake_bench.py"
 FAULTY = BUILD / "bench" / "longshore-bench-faulty"
 
 Fuzz = Callable[..., subprocess.CompletedProcess[str]]

@@ -10,8 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-from conftest import REPOSITORY
+from repository import REPOSITORY
 
 PROJECT = REPOSITORY / "pyproject.toml"
 FOLDERS = ("study/tests", "tests", "bindings/python/tests")

@@ -9,8 +9,7 @@ import subprocess
 from functools import partial
 
 import pytest
-
-from conftest import BUILD
+from repository import BUILD
 
 PROGRAM = BUILD / "tests/failing_program"
 ENVIRONMENT = {

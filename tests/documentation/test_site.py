@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from repository import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(shutil.which("doxygen") is None, reason="doxygen is not there (apt-get install doxygen)"),

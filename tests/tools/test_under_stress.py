@@ -12,8 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from conftest import REPOSITORY
+from repository import REPOSITORY
 
 TOOL = REPOSITORY / "tools" / "under_stress"
 # What a command finds that it was started with: of the processor's other users, those that the tool

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from repository import REPOSITORY, skip_without_language
 
-from conftest import REPOSITORY, skip_without
-
-SOURCE = REPOSITORY / "tests" / "consumer" / "consumer.cpp"
+SOURCE = REPOSITORY / "tests" / "installation" / "consumer" / "consumer.cpp"
 
 
 LANGUAGES = ("cpp", "c", "f90")
@@ -67,7 +66,7 @@ def test_a_consumer_runs_four_ranks_on_threads(  # noqa: PLR0917 - what a test a
     tmp_path: Path,
     quiet_environment: dict[str, str],
 ) -> None:
-    skip_without(suffix, installed)
+    skip_without_language(suffix, installed)
     source = SOURCE.with_suffix("." + suffix)
     cmake = way == "cmake"
     program = build_consumer(source) if cmake else build_by_pkg_config(source, installed, tmp_path)
@@ -111,7 +110,7 @@ def test_any_fortran_compiler_compiles_the_module_itself(
 def test_a_project_of_another_fortran_compiler_finds_the_module_too(
     name: str, installed: Path, build_consumer: Callable[..., Path], quiet_environment: dict[str, str]
 ) -> None:
-    skip_without("f90", installed)
+    skip_without_language("f90", installed)
     compiler = fortran_compiler(name)
     [config] = installed.rglob("longshore-config.cmake")
     [modules] = installed.rglob("longshore.mod")

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from repository import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 BASE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
 needs_ensurepip = pytest.mark.skipif(
     importlib.util.find_spec("ensurepip") is None, reason="this Python cannot make a virtual environment by itself"

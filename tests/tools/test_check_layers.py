@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from repository import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 CHECK = REPOSITORY / "tools" / "check_layers.py"
 
 

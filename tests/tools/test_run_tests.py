@@ -12,8 +12,9 @@ from types import ModuleType
 import pytest
 from fuzzing.judging import PASSED, Verdict
 from fuzzing.reporting import Tally
+from repository import REPOSITORY
 
-PROGRAM = Path(__file__).resolve().parent.parent / "tools" / "run_tests.py"
+PROGRAM = REPOSITORY / "tools" / "run_tests.py"
 
 
 @pytest.fixture

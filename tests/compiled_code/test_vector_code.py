@@ -16,8 +16,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-
-from conftest import BUILD
+from repository import BUILD
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.*)>:$")
 INSTRUCTION = re.compile(r"^\s*(?P<address>[0-9a-f]+):\s+(?P<mnemonic>\S+)(\s+(?P<operands>.*))?$")

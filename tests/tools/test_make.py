@@ -8,7 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from conftest import REPOSITORY
+from repository import REPOSITORY
 
 
 def steps(preset: str, target: str, folder: Path) -> list[str]:
