@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the whole system: one installed Longshore, and programs built on it."""
+"""Fixtures of the tests of the whole system: an installed Longshore, runs of longshore-bench."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bench_runs import BENCH, TIMEOUT_SECONDS, Run, command
 from repository import BUILD, REPOSITORY
 
 # A shell ignores SIGINT in what it starts in the background. The tests and their child processes
@@ -54,8 +55,8 @@ def build_consumer(installed: Path, consumer_folder: Path, tmp_path: Path) -> Ca
             "Ninja",
         ]
         definitions = [f"-DCMAKE_PREFIX_PATH={installed}", f"-DCONSUMER_SOURCE={source}", "-DCMAKE_BUILD_TYPE=Debug"]
-        for command in ([*configure, *definitions, *settings], ["cmake", "--build", str(folder)]):
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        for step in ([*configure, *definitions, *settings], ["cmake", "--build", str(folder)]):
+            done = subprocess.run(step, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stdout + done.stderr
         return folder / "consumer"
 
@@ -67,3 +68,30 @@ def quiet_environment() -> dict[str, str]:
     """The environment without variables of Longshore, except for those that the tests set."""
     settings = {"LONGSHORE_CHECK": "1", "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
     return {k: v for k, v in os.environ.items() if not k.startswith("LONGSHORE_")} | settings
+
+
+@pytest.fixture
+def bench_environment(quiet_environment: dict[str, str]) -> dict[str, str]:
+    assert BENCH.exists(), "build first: tools/run_tests.py build"
+    return quiet_environment | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@pytest.fixture
+def run(bench_environment: dict[str, str], tmp_path: Path) -> Run:
+    """Runs a program with the given transport, ranks and environment variables until it ends."""
+
+    def start(
+        program: Path, *options: str, transport: str = "threads", ranks: int = 2, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(program, *options, transport=transport, ranks=ranks),
+            env=bench_environment | variables,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_SECONDS,
+        )
+
+    return start

@@ -1,0 +1,60 @@
+"""How the tests start longshore-bench and read its records.
+
+FAULTY is the same program with one more pattern, `ring`, and faults that options ask for
+(bench/faulty_main.cpp).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from repository import BUILD
+
+BENCH = BUILD / "bench" / "longshore-bench"
+FAULTY = BUILD / "bench" / "longshore-bench-faulty"
+MPIRUN = shutil.which("mpirun")
+TIMEOUT_SECONDS = 300
+Record = dict[str, Any]
+
+needs_mpi = pytest.mark.skipif(MPIRUN is None, reason="no mpirun on PATH")
+TRANSPORTS = ["threads", pytest.param("mpi", marks=needs_mpi)]
+thorough = partial(pytest.param, marks=pytest.mark.thorough)
+# For tests whose result hardly depends on the transport: mpi only in `make test-all`.
+THREADS_FIRST = ["threads", pytest.param("mpi", marks=[needs_mpi, pytest.mark.thorough])]
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def command(program: Path, *options: str, transport: str, ranks: int) -> list[str]:
+    if transport == "threads":
+        return [str(program), *options, *(["--ranks", str(ranks)] if options else [])]
+    flags = ["--oversubscribe", "--bind-to", "none"] if "Open" in launcher_version() else []
+    return [str(MPIRUN), "-n", str(ranks), *flags, str(program), *options]
+
+
+def launcher_version() -> str:
+    assert MPIRUN is not None
+    return subprocess.run([MPIRUN, "--version"], capture_output=True, text=True, check=False).stdout
+
+
+def read_records(path: Path) -> list[Record]:
+    """The records of a file, of which every line must be whole."""
+    text = path.read_text(encoding="utf-8")
+    assert text.endswith("\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def of_kind(found: list[Record], kind: str) -> list[Record]:
+    return [record for record in found if record["record"] == kind]
+
+
+def own_lines(text: str) -> list[str]:
+    """The lines of standard error that Longshore wrote; launchers add banners."""
+    return [line for line in text.splitlines() if line.startswith("longshore")]
