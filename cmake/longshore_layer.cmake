@@ -78,7 +78,7 @@ endfunction()
 # every layout: on threads it is run at each number of ranks, and on virtual nodes at one number that divides into them and at one that does
 # not; over a launcher at one rank, at an odd number and once on each kind of virtual nodes. CALLS_MPI: the code under test has MPI calls of
 # its own, and is tried with them at each number of ranks. The transports on one-sided libraries share all but the calls of their library:
-# on virtual nodes they are tried at two numbers of ranks, and patterns as a whole (tests/program/test_one_sided.py). LONGSHORE_TEST_ALL_LAYOUTS:
+# on virtual nodes they are tried at two numbers of ranks, and patterns as a whole (tests/program/test_one_sided_transports.py). LONGSHORE_TEST_ALL_LAYOUTS:
 # everything everywhere; an hour or two.
 # What a sanitizer sees, it sees with these: one rank (which has no races), an odd number, ranks that share nothing, two nodes of two.
 function(longshore_test_layouts out transport layer ranks per_nodes calls_mpi)

@@ -427,7 +427,8 @@ TEST(AgreedRequest, a_variant_that_one_rank_cannot_run_is_skipped_by_all_with_it
   });
 }
 
-// On transports whose ranks are processes, a failure ends them. tests/program/test_bench.py tests that.
+// On transports whose ranks are processes, a failure ends them.
+// tests/program/test_bench_failures.py tests that.
 std::string failure_of(const std::string& kind) {
   try {
     launcher({.transport = "threads", .ranks = 3, .timeout_seconds = 20}).run([&](team& team) {

@@ -1,5 +1,5 @@
-// A user's source with plans for elements of common types, and for one that the library does not
-// know; tests/test_compile_time.py looks at which loops are compiled in it.
+// A user's source with plans for common element types, and for one type of its own.
+// test_compile_time.py checks which loops are compiled in it.
 #include <longshore/longshore.hpp>
 
 #include <cstdint>

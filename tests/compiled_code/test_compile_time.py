@@ -1,5 +1,7 @@
-"""What a user's source compiles itself: of plans for common elements nothing but calls. That makes
-it quick."""
+"""Plans for common element types are compiled in the library, not in each source that uses them.
+
+This keeps compilation of user programs quick.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from pathlib import Path
 
 from repository import REPOSITORY
 
-# Where the loops are: what is inside a plan, and what it calls.
+# Names of functions with loops: the parts of a plan, and the functions that they call.
 LOOPS = ("_by_strategy<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "dialogue<")
 
 
@@ -24,8 +26,7 @@ def symbols(folder: Path, *options: str) -> list[tuple[str, str]]:
     listed = subprocess.run(command, check=True, capture_output=True, text=True)
     found = []
     for line in listed.stdout.splitlines():
-        # A demangled name has spaces; behind it stand its kind and, where it is defined, two
-        # numbers.
+        # A demangled name contains spaces. Its kind follows, and two numbers if it is defined.
         words = line.split(" ")
         kind_at = next(i for i in range(len(words) - 1, 0, -1) if len(words[i]) == 1 and words[i].isalpha())
         found.append((words[kind_at], " ".join(words[:kind_at])))
@@ -44,7 +45,7 @@ def test_plans_for_common_elements_are_calls_into_the_library(tmp_path: Path) ->
         assert any(operation in name for name in called), operation
 
 
-def test_loops_of_a_type_of_the_user_are_found_where_they_are_compiled(tmp_path: Path) -> None:
+def test_loops_for_a_type_of_the_user_are_compiled_in_his_source(tmp_path: Path) -> None:
     """The test above can fail."""
     loops = defined_loops(symbols(tmp_path, "-DOWN_TYPE"))
     assert any("gather_by_strategy<pixel, longshore::block>" in name for name in loops)

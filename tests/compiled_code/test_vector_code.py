@@ -1,9 +1,8 @@
-"""The loop of for_each over distributed arrays is the one written by hand over local ones: the same
-machine code.
+"""for_each over distributed arrays compiles to the same machine code as a loop over local arrays.
 
-Times on a shared machine cannot show a difference of one percent; the instructions of the innermost
-loop can. They are read from the object file of vector_code.cpp, which is optimised as an installed
-library is.
+Times on a shared machine cannot show a difference of one percent, but the instructions of the
+innermost loop can. The tests read them from the object file of vector_code.cpp, which is optimised
+like a release.
 """
 
 from __future__ import annotations
@@ -29,7 +28,10 @@ MULTIPLIES = {  # two or more doubles at once
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump (Debian: binutils)"),
-    pytest.mark.skipif(platform.machine() not in MULTIPLIES, reason=f"{platform.machine()}: its vectors are not known"),
+    pytest.mark.skipif(
+        platform.machine() not in MULTIPLIES,
+        reason=f"unknown vectors of {platform.machine()}",
+    ),
 ]
 
 
@@ -63,7 +65,7 @@ def functions() -> dict[str, list[Instruction]]:
 
 
 def innermost_loops(body: list[Instruction]) -> list[list[Instruction]]:
-    """What lies between a jump backwards and its target, unless another such loop lies within."""
+    """Instructions between a backward jump and its target, without loops that contain others."""
     ranges = {(one.jumps_to, one.address) for one in body if one.jumps_to is not None and one.jumps_to <= one.address}
     loops = []
     for first, last in sorted(ranges):
@@ -87,14 +89,14 @@ def vector_loop(functions: dict[str, list[Instruction]], name: str) -> Counter[s
     return found[0] if found else None
 
 
-def test_the_yardstick_is_a_vector_loop(functions: dict[str, list[Instruction]]) -> None:
+def test_the_loop_over_local_arrays_is_a_vector_loop(functions: dict[str, list[Instruction]]) -> None:
     loop = vector_loop(functions, "local_loop")
     assert loop is not None
     assert sum(loop.values()) < 16, "a loop of a triad is a handful of instructions"
 
 
 @pytest.mark.parametrize("distribution", ["block", "cyclic", "block_cyclic"])
-def test_for_each_over_distributed_arrays_is_the_loop_over_local_ones(
+def test_for_each_over_distributed_arrays_has_the_code_of_the_loop_over_local_ones(
     functions: dict[str, list[Instruction]], distribution: str
 ) -> None:
     array = f"longshore::dist_array<double, longshore::{distribution}>"
@@ -103,6 +105,6 @@ def test_for_each_over_distributed_arrays_is_the_loop_over_local_ones(
     assert vector_loop(functions, name) == vector_loop(functions, "local_loop")
 
 
-def test_a_loop_that_looks_every_element_up_is_told_apart(functions: dict[str, list[Instruction]]) -> None:
+def test_a_loop_that_looks_up_every_element_is_not_vectorised(functions: dict[str, list[Instruction]]) -> None:
     assert vector_loop(functions, "looked_up_loop") is None
     assert innermost_loops(functions["looked_up_loop"]), "its loop was found, and has no vectors"

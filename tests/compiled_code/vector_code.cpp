@@ -1,12 +1,12 @@
-// The same triad over local arrays and over distributed ones, for test_vector_code.py, which reads
-// the machine code of this file.
+// The same triad over local and over distributed arrays. test_vector_code.py compares the machine
+// code.
 #include <longshore/array/for_each.hpp>
 
 #include <cstddef>
 
 namespace vector_code {
 
-// What the body of for_each is: nothing in it knows of ranks.
+// The body of for_each; it does not depend on ranks.
 struct triad {
   double q;
   void operator()(double& a, const double& b, const double& c) const { a = b + q * c; }
@@ -23,7 +23,7 @@ void global_triad(longshore::tasks& workers, doubles<Distribution>& a,
 
 }  // namespace vector_code
 
-// The yardstick: what one writes by hand over memory of one's own.
+// The reference: a loop over local arrays, written by hand.
 extern "C" void local_loop(double* a, const double* b, const double* c, double q, std::size_t n);
 extern "C" void local_loop(double* a, const double* b, const double* c, double q, std::size_t n) {
 #if defined(__GNUC__) && !defined(__clang__)
@@ -32,7 +32,7 @@ extern "C" void local_loop(double* a, const double* b, const double* c, double q
   for (std::size_t i = 0; i < n; ++i) a[i] = b[i] + q * c[i];
 }
 
-// Keep the instances, each in a section that bears its name.
+// Explicit instances, so that the object file has a section for each.
 template void vector_code::global_triad(longshore::tasks&, vector_code::doubles<longshore::block>&,
                                         const vector_code::doubles<longshore::block>&,
                                         const vector_code::doubles<longshore::block>&, double);
@@ -45,8 +45,7 @@ template void vector_code::global_triad(longshore::tasks&,
                                         const vector_code::doubles<longshore::block_cyclic>&,
                                         double);
 
-// What for_each is there to avoid: every element looked up by its global index. The test must see
-// the difference.
+// A slow loop that looks up every element by its global index. The test must see the difference.
 extern "C" void looked_up_loop(vector_code::doubles<longshore::cyclic>* a,
                                const vector_code::doubles<longshore::cyclic>* b,
                                const vector_code::doubles<longshore::cyclic>* c, double q);

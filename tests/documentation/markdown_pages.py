@@ -1,9 +1,8 @@
-"""Reads what the documentation promises: commands, programs and links. Used by
-test_documentation.py.
+"""Reads commands, programs, links and tables from Markdown pages, for test_documentation.py.
 
-A block marked `sh` holds commands that are run, one by one, in a scratch folder that shows the
-repository's files. A command that is to end with another status than 0 says so: `# exit status 1`.
-A block is left out where the line above it is a comment `<!-- not run: why -->`.
+The commands of a block marked `sh` run one by one, in a scratch folder with links to the files of
+the repository. A comment `# exit status 1` tells that a command ends with a status other than 0. A
+block does not run if the line above it is `<!-- not run: why -->`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-FENCE = re.compile(r"^```(\w*)(?:\{.*)?\s*$")  # of the site's own blocks, too: ```{toctree}
+FENCE = re.compile(r"^```(\w*)(?:\{.*)?\s*$")  # also directives of the site: ```{toctree}
 NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
 EXIT_STATUS = re.compile(r"#.*exit status (\d+)")
 TABLE_RULE = re.compile(r"^\|?(\s*:?-+:?\s*\|)+(\s*:?-+:?\s*)?$")
@@ -57,7 +56,7 @@ def blocks(document: Path) -> Iterator[Block]:
 
 
 def commands(block: Block) -> Iterator[Command]:
-    """The commands of a block; a line that ends in a backslash goes on in the next."""
+    """The commands of a block. A backslash at the end of a line continues the command."""
     pending = ""
     first = 0
     for number, line in enumerate(block.text.splitlines(), start=block.line):
@@ -81,8 +80,7 @@ def links(document: Path) -> Iterator[str]:
 
 
 def broken_tables(document: Path) -> Iterator[str]:
-    """What is wrong with the tables of a document: rows that a blank line cuts off, rows of more or
-    fewer cells."""
+    """A message for each broken row: cut off by a blank line, or with a wrong number of cells."""
     lines = document.read_text(encoding="utf-8").splitlines()
     inside = {
         number for block in blocks(document) for number in range(block.line, block.line + block.text.count("\n") + 1)
@@ -95,15 +93,14 @@ def broken_tables(document: Path) -> Iterator[str]:
         if not head:
             below = lines[number] if number < len(lines) else ""
             if not TABLE_RULE.match(below.strip()):
-                yield f"{document}:{number}: a row of no table: the line below it is no |---| under a head"
+                yield f"{document}:{number}: this row belongs to no table: no line |---| follows it"
             head = line
         if _cells(line) != _cells(head):
-            yield f"{document}:{number}: {_cells(line)} cells under a head of {_cells(head)}"
+            yield f"{document}:{number}: {_cells(line)} cells, but {_cells(head)} in the head of the table"
 
 
 def long_lines(document: Path, columns: int = 100) -> Iterator[str]:
-    """Lines of text beyond the last column. Tables and headings cannot be broken; blocks are shown
-    as they are."""
+    """A message for each line of text beyond the last column, except in tables and blocks."""
     inside = {
         number
         for block in blocks(document)

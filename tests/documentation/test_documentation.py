@@ -1,5 +1,4 @@
-"""What README.md, CONTRIBUTING.md and docs/ tell a reader to type works, and what they link to
-exists."""
+"""Commands and programs in the documentation work, and its links lead to existing files."""
 
 from __future__ import annotations
 
@@ -13,13 +12,12 @@ from markdown_pages import Block, blocks, broken_tables, commands, links, long_l
 from repository import BUILD, REPOSITORY, skip_without_language
 
 DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
-# Made by builds and studies, or hidden: not part of what a reader has before he types anything.
+# Results of builds and studies, and hidden folders. A fresh clone does not have them.
 NOT_SHOWN = {"build", "longshore-results", "report.html", ".git", ".venv"}
 TIMEOUT_SECONDS = 600
 
 SHELL_BLOCKS = [b for d in DOCUMENTS for b in blocks(d) if b.language == "sh" and not b.not_run]
-# Languages of programs in the documentation: what ends their files' names, and what a whole program
-# has.
+# For each language of programs: the suffix of its files, and a text that only whole programs have.
 PROGRAM_MARKS = {"cpp": ("cpp", "int main("), "c": ("c", "int main("), "fortran": ("f90", "end program")}
 
 
@@ -36,19 +34,18 @@ def name(block: Block) -> str:
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Path:
-    """A scratch folder with the repository's files, as a reader has them before he types
-    anything."""
+    """A scratch folder that looks like a fresh clone of the repository."""
     for entry in REPOSITORY.iterdir():
         if entry.name not in NOT_SHOWN:
             (tmp_path / entry.name).symlink_to(entry)
     return tmp_path
 
 
-# A document at a time: later blocks see what earlier ones left.
+# One test per document, since later commands use files of earlier ones.
 @pytest.mark.parametrize(
     "document", sorted({b.document for b in SHELL_BLOCKS}), ids=lambda d: str(d.relative_to(REPOSITORY))
 )
-def test_commands_of_the_documentation_end_as_it_says(document: Path, reader: Path) -> None:
+def test_commands_of_the_documentation_end_with_the_documented_status(document: Path, reader: Path) -> None:
     environment = os.environ | {
         "PATH": f"{BUILD}/bench:{REPOSITORY}/.venv/bin:{os.environ['PATH']}",
         "LONGSHORE_PIN": "0",
@@ -129,11 +126,11 @@ def test_a_long_line_is_found_outside_blocks_and_tables(tmp_path: Path) -> None:
 def test_a_broken_table_is_found(rows: str, wrong: list[int], tmp_path: Path) -> None:
     document = tmp_path / "page.md"
     document.write_text(f"text\n{rows}", encoding="utf-8")
-    assert [int(told.split(":")[1]) for told in broken_tables(document)] == wrong
+    assert [int(message.split(":")[1]) for message in broken_tables(document)] == wrong
 
 
 def test_the_first_page_has_commands_and_a_program() -> None:
-    """Proof that the tests above read something."""
+    """The tests above have input."""
     first_page = REPOSITORY / "README.md"
     assert first_page in [block.document for block in SHELL_BLOCKS]
     assert first_page in [block.document for block in PROGRAMS]
@@ -154,7 +151,7 @@ def test_a_block_is_read_with_its_lines_continuations_and_exit_statuses(tmp_path
     assert (run.not_run, left_out.not_run) == ("", "for a reason")
 
 
-def test_a_block_that_is_never_closed_is_an_error(tmp_path: Path) -> None:
+def test_an_unclosed_block_is_an_error(tmp_path: Path) -> None:
     document = tmp_path / "page.md"
     document.write_text("```sh\nls\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"page\.md:1: this block is never closed"):

@@ -1,5 +1,4 @@
-"""The site of the documentation: it is built of every page, and what is wrong in a page is
-found."""
+"""The site contains every page and every public name, and its build finds broken pages."""
 
 from __future__ import annotations
 
@@ -41,12 +40,12 @@ def test_every_page_and_interface_is_in_the_site(tmp_path: Path) -> None:
     names = names_in_site(tmp_path / "html")
     assert {f"longshore::{name}" for name in public_names_of_cpp(tmp_path / "doxygen/xml")} <= names
     assert public_names_of_c() <= names
-    if (html / "python.html").exists():  # that is made of the package, where it is installed
+    if (html / "python.html").exists():  # only where the Python package is installed
         assert {f"longshore.{name}" for name in public_names_of_python()} <= names
 
 
 def names_in_site(html: Path) -> set[str]:
-    """What can be linked to: the inventory that Sphinx writes for other sites."""
+    """Names that can be linked to: the inventory that Sphinx writes for other sites."""
     from sphinx.util.inventory import InventoryFile  # noqa: PLC0415 - not where Sphinx is missing
 
     inventory = InventoryFile.loads((html / "objects.inv").read_bytes(), uri="")
@@ -55,8 +54,7 @@ def names_in_site(html: Path) -> set[str]:
 
 def public_names_of_cpp(xml: Path) -> set[str]:
     names: set[str] = runpy.run_path(str(REPOSITORY / "docs/site/cpp_interface.py"))["public_names"](REPOSITORY, xml)
-    # Options, their values, functions of namespace scope, and what only a header that is not of
-    # users declares.
+    # One name of each kind: options, their values, free functions. The last name is internal.
     assert {"halo_mode", "exchange_strategy", "reduction", "histogram", "deliver", "readable_memory"} <= names
     assert "ring_channels" not in names
     return names
@@ -93,7 +91,7 @@ def test_every_page_is_listed_once() -> None:
     assert [page for page, times in Counter(listed).items() if times > 1] == []
 
 
-def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
+def test_broken_links_and_unlisted_or_undocumented_names_fail_the_build(tmp_path: Path) -> None:
     copy = tmp_path / "repository"
     for part in ("docs", "tools", "src", "bindings"):
         shutil.copytree(REPOSITORY / part, copy / part)

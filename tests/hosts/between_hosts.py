@@ -1,19 +1,17 @@
-"""What the tests between hosts share: the programs, the transports of this build, and what each
-needs to be told."""
+"""Programs, transports and settings of the tests between hosts."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
+from bench_runs import BENCH
 from host_network import why_not
 from repository import BUILD
 
-BENCH = BUILD / "bench" / "longshore-bench"
 FAILING = BUILD / "tests" / "failing_program"
 
 _reason = why_not()
@@ -37,13 +35,9 @@ TRANSPORTS = [needs_transport(name) for name in ("mpi", "shmem", "ucx")]
 
 
 def environment(transport: str, timeout_seconds: float = 120) -> dict[str, str]:
-    """What a run between these hosts is told: TCP is all there is between them."""
+    """Variables of a run between these hosts, which only TCP connects."""
     settings = {"LONGSHORE_TIMEOUT": str(timeout_seconds), "LONGSHORE_PIN": "0", "LONGSHORE_PROFILE": "off"}
-    settings["UCX_HANDLE_ERRORS"] = "none"  # no backtraces: the line before them says what happened
+    settings["UCX_HANDLE_ERRORS"] = "none"  # no backtraces: the line before them has the reason
     if transport == "shmem":
         settings["SHMEM_SYMMETRIC_SIZE"] = "256M"
     return settings
-
-
-def read_records(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,9 +1,10 @@
-"""A switch in user space that passes each packet on after a delay: not every kernel has its own way
-to delay, netem.
+"""A switch in user space that forwards each packet after a delay.
+
+It replaces netem, which not every kernel has.
 
 Usage: delay_switch.py SECONDS PID...
 Makes eth0 in the network of each process, prints `ready`, and runs until it is killed.
-It adds some 50 microseconds of its own. Port i has the address 02:00:00:00:00:i.
+The switch itself adds some 50 microseconds. Port i has the address 02:00:00:00:00:i.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PACKETS_AT_ONCE = 32
 
 
 def open_port(number: int, pid: int) -> int:
-    """Makes eth0 in the network of a process; this process stays in that network."""
+    """Makes eth0 in the network of a process. The calling process stays in that network."""
     libc = ctypes.CDLL(None, use_errno=True)
     with Path(f"/proc/{pid}/ns/net").open("rb") as network:
         if libc.setns(network.fileno(), CLONE_NEWNET) != 0:
@@ -52,7 +53,7 @@ def open_port(number: int, pid: int) -> int:
 
 
 def targets(packet: bytes, source: int, ports: list[int]) -> list[int]:
-    """To which ports a packet goes: the one that it names, or all others when it is for all."""
+    """The ports that get a packet: the addressed one, or all others for a broadcast."""
     if packet[0] & 1:
         return [port for number, port in enumerate(ports) if number != source]
     return [ports[packet[5]]] if packet[0] == 2 and packet[5] < len(ports) else []
@@ -77,7 +78,7 @@ def main(delay_seconds: float, pids: list[int]) -> None:
         now = time.monotonic()
         while under_way and under_way[0][0] <= now:
             _, target, packet = under_way.popleft()
-            with contextlib.suppress(BlockingIOError):  # a full port loses packets, as a real one does
+            with contextlib.suppress(BlockingIOError):  # a full port drops packets, as a real one does
                 os.write(target, packet)
 
 

@@ -1,10 +1,8 @@
-"""Several hosts on one machine: namespaces joined by a switch, each with a name, processes and
-memory of its own.
+"""Several hosts on one machine: namespaces with a name, processes and memory, joined by a switch.
 
-Processes of two hosts share nothing but TCP, so that programs meet what they meet on a cluster. All
-that is made hangs on processes that this one starts, and vanishes with them, also when this one is
-killed: no namespace has a name, no link is outside of them. Needs root on Linux; why_not() says
-what is missing.
+Processes of two hosts communicate by TCP alone, as on a cluster. Namespaces have no names, and all
+links lie inside them. They therefore vanish with the processes that this one starts, also when this
+process is killed. Hosts need root on Linux; why_not() names a missing requirement.
 """
 
 from __future__ import annotations
@@ -22,29 +20,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-HEAD = "head"  # where mpirun runs: a host with a network, but the processes and the memory of this machine
+HEAD = "head"  # the host of mpirun: it has a network, but the processes and memory of this machine
 SUBNET = "10.77.0"
 HEAD_NUMBER = 254
 MOST_HOSTS = 200
 JUMBO_BYTES = 9000
 READY_SECONDS = 300
 
-# unshare's child is the first process of its namespace: all others end with it, and it ends with
-# unshare.
+# The child of unshare is the first process of its namespace. It ends with unshare, and all other
+# processes of the namespace end with it.
 UNSHARE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--kill-child")
 OWN_PROCESSES = ("--ipc", "--pid", "--fork", "--mount-proc")
 
-# Open MPI: which network it uses, and that ranks which wait give way, since hosts share cores here.
-# A host that no longer answers is noticed by its daemon's connection: in 4 seconds, not in 300 as
-# by default.
+# Settings of Open MPI. Hosts share cores here, so waiting ranks yield. Keepalive of the daemons'
+# connections notices a silent host in 4 seconds instead of 300.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_oob_tcp_if_include": "eth0",
     "OMPI_MCA_btl_tcp_if_include": "eth0",
     "OMPI_MCA_mpi_yield_when_idle": "1",
-    # One-sided calls between hosts: without these Open MPI 4.1 has none over TCP (MPI_Win_create
-    # fails).
+    # Open MPI 4.1 needs these for one-sided calls over TCP; else MPI_Win_create fails.
     "OMPI_MCA_osc": "ucx,sm",
     "OMPI_MCA_opal_common_ucx_tls": "any",
     "OMPI_MCA_opal_common_ucx_devices": "any",
@@ -59,7 +55,7 @@ PASSED_ON = ("LONGSHORE_", "UCX_", "SHMEM_", "OMPI_MCA_")
 
 
 def why_not() -> str | None:
-    """What this machine lacks for hosts of its own, or None."""
+    """The requirement that this machine lacks, or None."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "hosts of network namespaces need root on Linux"
     for program in ("ip", "ss", "tc", "nsenter", "unshare", "setpriv", "mpirun"):
@@ -87,7 +83,7 @@ class Host:
     name: str
     number: int  # the last part of its address
     holder: subprocess.Popen[str]
-    pid: int  # as this machine knows it: whose namespaces are the host's
+    pid: int  # on this machine; this process has the namespaces of the host
 
     @property
     def address(self) -> str:
@@ -113,8 +109,7 @@ class HostNetwork:
     def mpirun(
         self, *command: str, ranks_per_host: int, environment: Mapping[str, str] | None = None
     ) -> subprocess.Popen[str]:
-        """Starts a program on all hosts, ranks of a host one after the other; `environment` reaches
-        all of it."""
+        """Starts a program on all hosts, with consecutive ranks on each and the given variables."""
         (self.folder / "hostfile").write_text(
             "".join(f"{host.name} slots={ranks_per_host}\n" for host in self.hosts), encoding="utf-8"
         )
@@ -140,13 +135,11 @@ class HostNetwork:
         return running
 
     def processes(self, host: Host) -> list[str]:
-        """Names of what runs on a host (the kernel keeps 15 letters), besides the sleeper that
-        keeps it."""
+        """Names of the processes of a host, cut to 15 letters, without the one that holds it."""
         return [name for _, name in self._running(host)]
 
     def connected(self, host: Host, name: str) -> set[str]:
-        """Addresses of the other hosts with which the processes of a program on a host have
-        connections."""
+        """Addresses of other hosts that are connected with a program's processes on this host."""
         lines = self.run_on(host, "ss", "-tnpH", "state", "established").splitlines()
         of_program = [line.split() for line in lines if f'"{name[:15]}"' in line]
         return {words[3].rsplit(":", 1)[0] for words in of_program} & {other.address for other in self.hosts} - {
@@ -171,19 +164,19 @@ class HostNetwork:
         return found
 
     def kill(self, host: Host) -> None:
-        """The host is gone, with its processes and its link."""
+        """Ends the host with its processes and its link."""
         os.kill(host.pid, signal.SIGKILL)
         host.holder.wait()
 
     def cut(self, host: Host) -> None:
-        """The host goes on, but nothing comes from it or reaches it."""
+        """Cuts the link of the host; its processes go on."""
         self.run_on(self.switch, "ip", "link", "set", f"port{host.number}", "down")
 
     def mend(self, host: Host) -> None:
         self.run_on(self.switch, "ip", "link", "set", f"port{host.number}", "up")
 
     def limit(self, rate: str) -> None:
-        """No host sends or receives faster than `rate`, as tc writes it ("1gbit")."""
+        """Limits sending and receiving of each host to `rate`, in the notation of tc ("1gbit")."""
         shape = ("root", "tbf", "rate", rate, "burst", "128kb", "latency", "50ms")
         for host in self.hosts:
             self.run_on(host, "tc", "qdisc", "replace", "dev", "eth0", *shape)
@@ -194,8 +187,7 @@ class HostNetwork:
 
 
 def wait_for(process: subprocess.Popen[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """What a started command said; one that takes longer is killed, with all that it started
-    here."""
+    """The output of a started command. After `seconds` its process group is killed."""
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as late:
@@ -207,7 +199,7 @@ def wait_for(process: subprocess.Popen[str], seconds: float) -> subprocess.Compl
 
 
 def first_line(output: IO[str]) -> str:
-    """What a started process says first; nothing where it says nothing in time."""
+    """The first line of a started process, or "" if it prints nothing in time."""
     ready, _, _ = select.select([output], [], [], READY_SECONDS)
     return output.readline() if ready else ""
 
@@ -304,8 +296,7 @@ def _join_by_delay(network: HostNetwork, seconds: float) -> subprocess.Popen[str
 
 @contextlib.contextmanager
 def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: float = 0) -> Iterator[HostNetwork]:
-    """`count` hosts h0, h1, ... joined by a switch: with ports limited to `rate`, or one that
-    delays each packet."""
+    """Makes hosts h0, h1, ... joined by a switch that limits the rate or delays each packet."""
     assert 1 <= count <= MOST_HOSTS
     assert rate is None or delay_seconds == 0
     names = {HEAD: HEAD_NUMBER} | {f"h{i}": i + 1 for i in range(count)}
@@ -333,7 +324,7 @@ def hosts(count: int, folder: Path, *, rate: str | None = None, delay_seconds: f
 
 
 def _stop_groups(started: list[subprocess.Popen[str]]) -> None:
-    """Ends what a test has not waited for, with all that it started here."""
+    """Kills the process groups of commands that still run."""
     for process in started:
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
@@ -349,7 +340,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
 
 
 def until(seconds: float, met: object) -> bool:
-    """Whether `met` becomes true in time."""
+    """Whether `met()` becomes true in time."""
     assert callable(met)
     end = time.monotonic() + seconds
     while not met():

@@ -1,5 +1,7 @@
-"""The contract of transports, kept between hosts: two ranks on each of two, so that some share
-memory, others not."""
+"""Transports keep their contract between two hosts of two ranks each.
+
+Some pairs of ranks share memory, others do not.
+"""
 
 from __future__ import annotations
 

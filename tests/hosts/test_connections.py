@@ -1,5 +1,4 @@
-"""Start does not cost a connection per rank: ranks of ucx connect when they first talk, and agree
-in rounds."""
+"""Ranks of ucx connect on first use, and start in rounds: a start needs few connections."""
 
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ HOSTS = 12
 
 
 def most_connected(network: HostNetwork, way: str, **settings: str) -> int:
-    """With how many other hosts the rank is connected that has most of them, when all have done
-    what `way` says."""
+    """The most hosts that any rank is connected with, after failing_program ran `way`."""
     variables = environment("ucx") | {"LONGSHORE_TRANSPORT": "ucx"} | settings
     running = network.mpirun(str(FAILING), way, ranks_per_host=1, environment=variables)
     assert running.stdout is not None
@@ -32,6 +30,6 @@ def test_ranks_that_agree_connect_with_a_logarithm_of_the_others(tmp_path: Path)
         by_mpi = most_connected(network, "agree-and-sleep")
         by_pmix = most_connected(network, "agree-and-sleep", LONGSHORE_UCX_START="pmix")
         to_all = most_connected(network, "talk-to-all-and-sleep")
-    # In each round of a meeting a rank sends to one and hears from another.
+    # In each round of an agreement a rank sends to one rank and receives from another.
     assert 2 <= by_pmix <= by_mpi <= 2 * rounds < HOSTS - 1
-    assert to_all == HOSTS - 1  # what is counted are connections
+    assert to_all == HOSTS - 1  # the count includes every connection

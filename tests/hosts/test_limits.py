@@ -1,19 +1,19 @@
-"""What the network between hosts allows is what is measured: bandwidth of a limited one, latency of
-a slow one."""
+"""Measured bandwidth and latency between hosts follow the limit and the delay of their network."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from between_hosts import BENCH, TRANSPORTS, environment, needs_hosts, read_records
+from bench_runs import BENCH, read_records
+from between_hosts import TRANSPORTS, environment, needs_hosts
 from host_network import HostNetwork, hosts, wait_for
 
 pytestmark = needs_hosts
 LIMIT = "200mbit"
 LIMIT_BYTES_PER_SECOND = 200e6 / 8
 DELAY_SECONDS = 0.002
-TRIES = 10  # beside other work a network looks slower than it is, and never faster
+TRIES = 10  # a busy machine makes the network look slower, never faster
 
 
 def measure(network: HostNetwork, transport: str, *options: str) -> dict[str, float]:
@@ -46,7 +46,7 @@ def test_the_bandwidth_between_hosts_is_that_of_their_network(transport: str, tm
             assert share < 1.1
             if share > 0.5:
                 return
-    pytest.fail(f"a {share:.2f} of the bandwidth in the last of {TRIES} tries")
+    pytest.fail(f"{share:.2f} of the bandwidth in the last of {TRIES} tries")
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -57,8 +57,7 @@ def test_the_latency_between_hosts_grows_by_the_delay_of_their_network(transport
         for _ in range(TRIES):
             measured = measure(network, transport, "--kernel", "pingpong", "--repetitions", "5")["latency_us"] * 1e-6
             assert measured > DELAY_SECONDS
-            # A message is one packet, or a put that needs an answer, and a core that is busy makes
-            # all of it later.
+            # A message is one packet, or a put that needs an answer. A busy core delays both.
             if measured < 5 * DELAY_SECONDS:
                 return
     pytest.fail(f"a latency of {measured} s in the last of {TRIES} tries")

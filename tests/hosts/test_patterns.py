@@ -1,5 +1,7 @@
-"""All four patterns, with every strategy, mode and exchange, between hosts: right, and counted as
-what crosses."""
+"""Every strategy, mode and exchange of the four patterns is verified between hosts.
+
+The bytes counted as off-node are those that cross between hosts.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from between_hosts import BENCH, TRANSPORTS, environment, needs_hosts, read_records
+from bench_runs import BENCH, read_records
+from between_hosts import TRANSPORTS, environment, needs_hosts
 from host_network import HostNetwork, hosts, wait_for
 
 pytestmark = needs_hosts
@@ -20,8 +23,7 @@ HALO_MODES = [
     *("channel", "direct", "sendrecv", "redblack", "isend-recv", "irecv-send", "pairwise", "waitall", "persistent"),
     *("neighbor", "subarray", "rma-fence", "rma-pscw", "rma-flush"),
 ]
-# Every way once between two hosts; between four, where messages have several targets, what differs
-# by it.
+# All levels run between two hosts. Four hosts add messages to several targets.
 PATTERNS = {
     2: {
         "stream": ["--scope", "ep,global", "--kernel", "triad", "--elements", "2000", "--stores", "ordinary"],
@@ -47,8 +49,7 @@ PATTERNS = {
         "sort": ["--exchange", "put,channel,alltoallv", "--keys", "1000"],
     },
 }
-# What must run: all levels of this factor, but on other transports than mpi what is defined by its
-# calls.
+# All levels of this factor must run, except that levels of ONLY_MPI need the transport mpi.
 FACTOR = {"stream": "scope", "gather": "strategy", "halo": "mode", "sort": "exchange"}
 ONLY_MPI = {"halo": set(HALO_MODES) - {"channel", "direct"}, "sort": {"rma"}}
 CASES = [(count, pattern) for count, patterns in PATTERNS.items() for pattern in patterns]
@@ -84,7 +85,7 @@ def bench(network: HostNetwork, transport: str, *options: str) -> list[Record]:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(("count", "pattern"), CASES)
-def test_every_way_of_a_pattern_is_right_between_hosts(
+def test_every_strategy_of_a_pattern_is_verified_between_hosts(
     networks: dict[int, HostNetwork], count: int, pattern: str, transport: str
 ) -> None:
     network = networks[count]

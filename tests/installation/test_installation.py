@@ -1,5 +1,4 @@
-"""An installed Longshore is found, linked and run by a project that knows nothing of the
-repository."""
+"""A project outside the repository finds, links and runs an installed Longshore."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ def run_on_four_threads(program: Path, quiet_environment: dict[str, str]) -> Non
 
 
 def pkg_config(installed: Path, *asked: str) -> list[str]:
-    """The words that pkg-config answers for the moved installation."""
+    """The answer of pkg-config for the moved installation, split into words."""
     if shutil.which("pkg-config") is None:
         pytest.skip("pkg-config is not installed (apt-get install pkg-config)")
     [folder] = {path.parent for path in installed.rglob("*.pc")}
@@ -44,7 +43,7 @@ def compile_it(*command: str | Path, folder: Path) -> None:
 
 
 def build_by_pkg_config(source: Path, installed: Path, folder: Path) -> Path:
-    """By one line of a compiler, as somebody types it who has no build system."""
+    """Builds with one command of the compiler, without a build system."""
     compiler, package = {
         ".cpp": ("g++", "longshore"),
         ".c": ("gcc", "longshore-c"),
@@ -56,11 +55,11 @@ def build_by_pkg_config(source: Path, installed: Path, folder: Path) -> Path:
 
 
 @pytest.mark.consumer
-@pytest.mark.parametrize("way", ["cmake", "pkg-config"])
+@pytest.mark.parametrize("tool", ["cmake", "pkg-config"])
 @pytest.mark.parametrize("suffix", LANGUAGES)
 def test_a_consumer_runs_four_ranks_on_threads(  # noqa: PLR0917 - what a test asks for
     suffix: str,
-    way: str,
+    tool: str,
     installed: Path,
     build_consumer: Callable[[Path], Path],
     tmp_path: Path,
@@ -68,14 +67,13 @@ def test_a_consumer_runs_four_ranks_on_threads(  # noqa: PLR0917 - what a test a
 ) -> None:
     skip_without_language(suffix, installed)
     source = SOURCE.with_suffix("." + suffix)
-    cmake = way == "cmake"
+    cmake = tool == "cmake"
     program = build_consumer(source) if cmake else build_by_pkg_config(source, installed, tmp_path)
     run_on_four_threads(program, quiet_environment)
 
 
 def fortran_compiler(name: str) -> str:
-    """Where gfortran or flang is; LLVM's has its version in its name where distributions package
-    it."""
+    """The path of gfortran or flang. Distributions add the version to the name of flang."""
     if name == "gfortran":
         found = shutil.which(name)
     else:
@@ -89,11 +87,10 @@ def fortran_compiler(name: str) -> str:
 
 @pytest.mark.consumer
 @pytest.mark.parametrize("name", ["gfortran", "flang"])
-def test_any_fortran_compiler_compiles_the_module_itself(
+def test_any_fortran_compiler_can_compile_the_module_from_its_source(
     name: str, installed: Path, tmp_path: Path, quiet_environment: dict[str, str]
 ) -> None:
-    """As docs/guides/installing.md says: a module file is read only by the compiler that made
-    it."""
+    """Only the compiler that wrote a module file can read it (docs/guides/installing.md)."""
     if not (installed / "share/longshore/fortran/longshore.f90").exists():
         pytest.skip("the source of the Fortran module (made with Python) is not there")
     compiler = [fortran_compiler(name), *(["-frecursive"] if name == "gfortran" else [])]
@@ -107,7 +104,7 @@ def test_any_fortran_compiler_compiles_the_module_itself(
 
 @pytest.mark.consumer
 @pytest.mark.parametrize("name", ["gfortran", "flang"])
-def test_a_project_of_another_fortran_compiler_finds_the_module_too(
+def test_a_project_with_another_fortran_compiler_compiles_the_module_itself(
     name: str, installed: Path, build_consumer: Callable[..., Path], quiet_environment: dict[str, str]
 ) -> None:
     skip_without_language("f90", installed)
@@ -118,7 +115,7 @@ def test_a_project_of_another_fortran_compiler_finds_the_module_too(
     hidden = modules.with_suffix(".hidden")
     modules.rename(hidden)
     try:
-        if name == "gfortran":  # which it was built with: as if that had been another
+        if name == "gfortran":  # pretend that the library was built with another compiler
             config.write_text(re.sub(r'(set\(longshore_built_fortran ")GNU', r"\1Other", text), encoding="utf-8")
         program = build_consumer(SOURCE.with_suffix(".f90"), f"-DCMAKE_Fortran_COMPILER={compiler}")
     finally:
@@ -127,7 +124,7 @@ def test_a_project_of_another_fortran_compiler_finds_the_module_too(
     run_on_four_threads(program, quiet_environment)
 
 
-def test_the_environment_module_names_the_tree_that_it_lies_in(installed: Path) -> None:
+def test_the_environment_module_names_its_own_installation(installed: Path) -> None:
     [module] = (installed / "share" / "modulefiles" / "longshore").iterdir()
     assert module.parents[3] == installed
     text = module.read_text(encoding="utf-8")
@@ -164,8 +161,8 @@ def test_no_installed_file_names_the_folder_of_the_build_or_of_the_first_install
         assert str(installed.with_name("first")) not in text, path
 
 
-def test_no_installed_target_names_a_library_of_the_system_by_its_place(installed: Path) -> None:
-    """Libraries lie elsewhere on the machine that the installation is moved to."""
+def test_no_installed_target_holds_the_path_of_a_system_library(installed: Path) -> None:
+    """Another machine has its libraries in other folders."""
     targets = [path for path in installed.rglob("longshore-targets*.cmake") if path.is_file()]
     assert targets
     named = re.compile(r"""(?<![\w}])/[^\s";$]*\.(?:so|a)\b""")
@@ -188,7 +185,7 @@ def test_the_installed_benchmark_program_lists_what_it_can_do(
 def test_a_consumer_of_an_incomplete_installation_fails(
     installed: Path, build_consumer: Callable[..., Path], missing: str
 ) -> None:
-    """Proof that the tests above would notice."""
+    """The tests above can fail."""
     [file] = installed.rglob(missing)
     hidden = file.with_suffix(".hidden")
     file.rename(hidden)

@@ -1,5 +1,5 @@
-// A program that goes wrong on purpose, in the way its first argument names; tests/test_failures.py
-// looks at how it ends.
+// A program that fails on purpose. Its first argument names the failure. Tests look at how the run
+// ends.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -30,7 +30,8 @@ void sleep_long() {
   nanosleep(&long_time, nullptr);
 }
 
-// A launcher that ends all wakes them first: what had stopped is not to go on to an end of its own.
+// A launcher continues stopped processes before it ends them. The loop stops again, so that this
+// process never runs to an end of its own.
 [[noreturn]] void stop() {
   for (;;) std::raise(SIGSTOP);
 }
@@ -65,8 +66,8 @@ void one_is_killed(team& team) {
   team.barrier();
 }
 
-// What one rank throws is no error of the library, and another never stops: nobody may wait for
-// that one.
+// One rank throws an exception of the program. Another rank hangs; the end of the run must not wait
+// for it.
 void one_throws_another_type(team& team) {
   team.barrier();
   if (team.rank() == last(team)) throw std::runtime_error("this rank fails on purpose");
@@ -86,8 +87,8 @@ void one_never_frees(team& team) {
   memory.reset();
 }
 
-// One stops while memory for an alltoallv exists, which the others must not wait for when they give
-// up.
+// One rank stops while memory of an alltoallv is allocated. When the others give up, they must not
+// wait until all ranks free that memory.
 [[noreturn]] void one_stops_in_alltoallv(team& team) {
   const auto ranks = static_cast<std::size_t>(team.size());
   constexpr std::size_t block_bytes = 300'000;
@@ -105,7 +106,7 @@ void one_never_frees(team& team) {
   for (;;) team.alltoallv(outgoing.data(), counts, incoming.data(), counts, 1);
 }
 
-// Rank 0 sends one byte less than the others expect of it.
+// Rank 0 sends one byte less than the others expect.
 void counts_differ(team& team) {
   const auto ranks = static_cast<std::size_t>(team.size());
   constexpr std::size_t block_bytes = 100'000;
@@ -118,7 +119,7 @@ void counts_differ(team& team) {
   team.barrier();
 }
 
-// One stops while the others have sent it more than a network holds.
+// One rank stops. The others send it more than the network can buffer.
 void one_stops_and_much_is_sent_to_it(team& team) {
   constexpr std::size_t slot_bytes = std::size_t{32} << 20;
   const longshore::channel_end to{(team.rank() + 1) % team.size(), slot_bytes};
@@ -134,7 +135,7 @@ void one_stops_and_much_is_sent_to_it(team& team) {
   }
 }
 
-// Nothing fails here: what a host is doing that dies.
+// Nothing fails here. The test ends a host while its ranks exchange messages.
 [[noreturn]] void all_exchange_for_ever(team& team) {
   const longshore::channel_end to{(team.rank() + 1) % team.size(), 64};
   const longshore::channel_end from{(team.rank() + last(team)) % team.size(), 64};
@@ -155,7 +156,7 @@ void one_stops_and_much_is_sent_to_it(team& team) {
   }
 }
 
-// What hangs on a team ends after the team's last meeting.
+// An object kept by a team is destroyed after the last collective step of the run.
 struct stops_at_the_end {
   bool armed = false;
   ~stops_at_the_end() {
@@ -168,7 +169,7 @@ void one_stops_at_the_end(team& team) {
   team.kept<stops_at_the_end>().armed = team.rank() == last(team);
 }
 
-// One stops after the run, before the library underneath ends.
+// One rank stops after the run, before the communication library is finalised.
 void one_stops_after_the_run() {
   longshore::launcher started(longshore::options_from_environment());
   bool stops = false;
@@ -176,7 +177,7 @@ void one_stops_after_the_run() {
   if (stops) stop();
 }
 
-// One rank decides alone not to make a collective call.
+// One rank leaves out a collective call.
 void one_leaves_early(team& team) {
   team.barrier();
   if (team.rank() != last(team)) team.barrier();
@@ -191,7 +192,7 @@ void one_makes_another_reduction(team& team) {
 
 void none(team& team) { team.barrier(); }
 
-// Nothing fails here either: who is connected with whom can be looked at meanwhile.
+// Nothing fails here. The test looks at the connections meanwhile.
 [[noreturn]] void all_sleep(const team& team) {
   if (team.rank() == 0) {
     fmt::print("sleeping\n");
@@ -218,7 +219,7 @@ void none(team& team) { team.barrier(); }
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, void (*)(team&)> ways = {
+  const std::map<std::string, void (*)(team&)> failures = {
       {"none", none},
       {"throws", one_throws},
       {"never-comes", one_never_comes},
@@ -237,17 +238,17 @@ int main(int argc, char** argv) {
       {"agree-and-sleep", all_agree_and_sleep},
       {"talk-to-all-and-sleep", all_talk_to_all_and_sleep}};
   const std::string name = argc > 1 ? argv[1] : "", after_the_run = "stops-after-the-run";
-  const auto way = ways.find(name);
-  if (way == ways.end() && name != after_the_run) {
-    fmt::print(stderr, "which way to fail? {} {}\n", fmt::join(std::views::keys(ways), " "),
-               after_the_run);
+  const auto chosen = failures.find(name);
+  if (chosen == failures.end() && name != after_the_run) {
+    fmt::print(stderr, "usage: failing_program FAILURE, one of {} {}\n",
+               fmt::join(std::views::keys(failures), " "), after_the_run);
     return 2;
   }
   try {
     if (name == after_the_run)
       one_stops_after_the_run();
     else
-      longshore::run(argc, argv, way->second);
+      longshore::run(argc, argv, chosen->second);
   } catch (const longshore::error& e) {
     fmt::print(stderr, "longshore: {}: {}\n", longshore::name_of(e.code()), e.what());
     return 3;

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""Pretends to be longshore-bench, and has the fault that the variable FAKE_FAULT names:
-tests/test_fuzz.py.
+"""A stand-in for longshore-bench in test_fuzz.py. The variable FAKE_FAULT names its fault.
 
-Where FAKE_LIMIT is set the fault is only there with kind bad, at least 7 items and at least 3
-ranks.
+If FAKE_LIMIT is set, the fault needs kind bad, at least 7 items and at least 3 ranks.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""tools/check_layers.py finds each kind of violation, names file, line and layers, and passes the
-repository itself."""
+"""tools/check_layers.py finds each kind of violation and names its file, line and layers."""
 
 from __future__ import annotations
 
@@ -51,7 +50,7 @@ def test_the_repository_has_no_violation() -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_a_tree_without_violation_passes_and_says_how_many_files_it_read(tree: Path) -> None:
+def test_a_tree_without_violation_passes_and_the_number_of_files_is_printed(tree: Path) -> None:
     result = check(tree)
     assert (result.returncode, result.stderr) == (0, "")
     assert "13 files" in result.stdout
@@ -208,7 +207,7 @@ VIOLATIONS = {
 
 
 @pytest.mark.parametrize("listed", ["error.hpp clock.hpp", "error.hpp"])
-def test_what_an_installed_header_includes_is_installed(tree: Path, listed: str) -> None:
+def test_a_header_that_an_installed_header_includes_must_be_installed(tree: Path, listed: str) -> None:
     layer = f"longshore_add_layer(\n  core\n  HEADERS ${{more_headers}}\n    {listed}\n  SOURCES x.cpp)"
     write(tree, "src/longshore/core/CMakeLists.txt", f"set(more_headers bytes.hpp)\n{layer}")
     write(tree, "src/longshore/core/bytes.hpp", "#include <cstddef>\n#include <longshore/core/clock.hpp>")
@@ -231,7 +230,7 @@ def test_a_violation_is_found(tree: Path, kind: str) -> None:
     assert "layers: 1 violations" in result.stderr, "exactly the injected one"
 
 
-def test_an_include_in_a_comment_is_none(tree: Path) -> None:
+def test_an_include_in_a_comment_is_ignored(tree: Path) -> None:
     write(tree, "src/longshore/core/clock.cpp", "// #include <longshore/transport/team.hpp>")
     assert check(tree).returncode == 0
 

@@ -1,7 +1,6 @@
-"""tools/fuzz draws the same from a seed, finds every kind of fault, keeps its command and makes it
-smaller.
+"""tools/fuzz is reproducible by its seed, finds every kind of fault, and shrinks its command.
 
-The program under it is mostly tests/fake_bench.py, whose fault is known.
+Most tests let it run fake_bench.py, whose fault is known.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ Fuzz = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def shared_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """In the place of /dev/shm, where other tests leave files of programs that they kill."""
+    """Replaces /dev/shm, where other tests may leave files of programs that they killed."""
     return tmp_path_factory.mktemp("shm")
 
 
 @pytest.fixture
 def fuzz(tmp_path: Path, shared_memory: Path) -> Fuzz:
-    """Runs the tool on the fake program, with variables added to the environment."""
+    """Runs the tool on the fake program, with more environment variables."""
 
     def run(*words: str, bench: Path = FAKE, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -63,14 +62,14 @@ def lines_of(path: Path) -> list[str]:
 
 
 def commands(printed: str) -> list[str]:
-    """Each line from the name of the pattern on."""
+    """The part of each line that begins with the name of the pattern."""
     return [line.partition(f"{FAKE} ")[2] for line in printed.splitlines()]
 
 
 # ---- drawing
 
 
-def test_a_seed_draws_the_same_again_and_another_seed_draws_others(fuzz: Fuzz) -> None:
+def test_a_seed_draws_the_same_combinations_again_and_another_seed_draws_others(fuzz: Fuzz) -> None:
     first, again, shorter, other = (
         fuzz("--dry-run", "--runs", runs, "--seed", seed).stdout.splitlines()
         for runs, seed in (("50", "7"), ("50", "7"), ("20", "7"), ("50", "8"))
@@ -81,7 +80,7 @@ def test_a_seed_draws_the_same_again_and_another_seed_draws_others(fuzz: Fuzz) -
     assert not set(first) & set(other)
 
 
-def test_all_that_a_program_lists_is_drawn(fuzz: Fuzz) -> None:
+def test_every_listed_level_and_many_sizes_are_drawn(fuzz: Fuzz) -> None:
     drawn = [line.split() for line in commands(fuzz("--dry-run", "--runs", "600", "--seed", "1").stdout)]
     given = {(word, after) for words in drawn for word, after in zip(words, [*words[1:], ""], strict=True)}
     for option, level in (("--kind", "good"), ("--kind", "odd"), ("--kind", "bad"), ("--new-one", "this")):
@@ -155,7 +154,7 @@ def test_a_file_of_shared_memory_that_stays_is_found(fuzz: Fuzz, shared_memory: 
     assert f"left behind: {file}" in done.stdout
 
 
-def test_what_is_refused_with_a_reason_is_skipped_and_counted_by_reason(fuzz: Fuzz) -> None:
+def test_runs_refused_with_a_reason_are_skipped_and_counted_by_reason(fuzz: Fuzz) -> None:
     done = fuzz("--runs", "5", FAKE_FAULT="refuse")
     assert done.returncode == 2
     assert "5  nothing could run: not here" in done.stdout
@@ -163,7 +162,7 @@ def test_what_is_refused_with_a_reason_is_skipped_and_counted_by_reason(fuzz: Fu
     assert "nothing could be verified" in done.stderr
 
 
-def test_memory_may_be_refused_only_where_it_is_scarce() -> None:
+def test_running_out_of_memory_is_no_failure_only_where_memory_is_scarce() -> None:
     end = {"record": "end", "status": "failed", "error": {"kind": "out_of_memory", "message": "8 bytes are not there"}}
     records = "".join(json.dumps(record) + "\n" for record in ({"record": "launch"}, end)).encode()
     run = Run(3, 1.0, records=records)
@@ -186,12 +185,12 @@ def test_a_status_that_contradicts_the_records_is_a_failure() -> None:
     assert judged(0) == "the end counts 2 'results', but the records have 1"
 
 
-def test_a_signal_that_a_launcher_tells_is_one() -> None:
+def test_the_status_of_a_launcher_may_stand_for_a_signal() -> None:
     assert judge(Run(139, 1.0)).kind == "signal SIGSEGV"
     assert judge(Run(-6, 1.0)).kind == "signal SIGABRT"
 
 
-# ---- the real program with faults that it was given
+# ---- the real program with planted faults
 
 
 FAULTS_OF_THE_REAL_PROGRAM = {
@@ -265,7 +264,7 @@ SMALLEST: dict[str, tuple[Callable[[Combination], bool], Combination]] = {
 
 
 @pytest.mark.parametrize("when", SMALLEST)
-def test_a_combination_becomes_as_small_as_it_goes(when: str) -> None:
+def test_a_combination_shrinks_to_the_smallest_that_fails(when: str) -> None:
     offers = ask(FAKE)
     fails, smallest = SMALLEST[when]
     shrunk = shrink(LARGE, offers.pattern("ring"), ("threads", "mpi"), fails, time.monotonic() + 60)
@@ -274,12 +273,12 @@ def test_a_combination_becomes_as_small_as_it_goes(when: str) -> None:
     assert shrunk.tries < 200
 
 
-def test_what_does_not_fail_again_stays_as_it_was_drawn() -> None:
+def test_a_combination_that_does_not_fail_again_is_not_shrunk() -> None:
     shrunk = shrink(LARGE, ask(FAKE).pattern("ring"), ("threads",), lambda _: False, time.monotonic() + 60)
     assert (shrunk.combination, shrunk.failed, shrunk.complete) == (LARGE, 0, False)
 
 
-def test_what_fails_now_and_then_becomes_smaller_too() -> None:
+def test_a_combination_that_fails_sometimes_is_shrunk_too() -> None:
     count = itertools.count()
     smallest = shrink(
         LARGE, ask(FAKE).pattern("ring"), ("threads",), lambda _: next(count) % 3 == 0, time.monotonic() + 60
@@ -302,7 +301,7 @@ def test_the_smallest_command_is_kept_and_can_be_replayed(fuzz: Fuzz, tmp_path: 
     assert mended.returncode == 0, mended.stdout
 
 
-def test_a_fault_that_is_found_again_is_made_smaller_once(fuzz: Fuzz, tmp_path: Path) -> None:
+def test_a_fault_that_is_found_again_is_shrunk_only_once(fuzz: Fuzz, tmp_path: Path) -> None:
     done = fuzz("--runs", "4", "--seed", "s", "--jobs", "1", FAKE_FAULT="wrong")
     assert done.stdout.count("it looks like run 1") == 3
     assert len(lines_of(tmp_path / "kept" / "s" / "failures.txt")) == 4
@@ -312,7 +311,7 @@ def test_a_fault_that_is_found_again_is_made_smaller_once(fuzz: Fuzz, tmp_path: 
 # ---- replaying
 
 
-def test_lines_of_people_are_understood() -> None:
+def test_command_lines_written_by_hand_are_understood() -> None:
     offers = ask(FAKE)
 
     def read(line: str) -> Combination | None:
@@ -332,7 +331,7 @@ def test_lines_of_people_are_understood() -> None:
 # ---- the command line
 
 
-def test_a_sweep_that_is_ended_leaves_no_process(tmp_path: Path) -> None:
+def test_an_interrupted_sweep_leaves_no_process(tmp_path: Path) -> None:
     hangs = tmp_path / "hangs"
     words: list[str | Path] = [sys.executable, FUZZ, "--bench", FAKE, "--keep", tmp_path, "--runs", "3", "--jobs", "1"]
     environment = os.environ | {"FAKE_FAULT": "hang", "FAKE_FILE": str(hangs)}

@@ -1,5 +1,4 @@
-"""`make study` builds longshore-bench and what it needs; each line of the Makefile says what it is
-for."""
+"""`make study` builds longshore-bench alone; `make help` explains each target."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from repository import REPOSITORY
 
 
 def steps(preset: str, target: str, folder: Path) -> list[str]:
-    """What a build from nothing would do, without doing it."""
+    """The steps of a build from an empty folder, which are not executed."""
     configure = ["cmake", "--preset", preset, "-B", str(folder), "-Wno-dev", "--log-level=WARNING"]
     subprocess.run(configure, cwd=REPOSITORY, check=True, capture_output=True)
     command = ["ninja", "-C", str(folder), "-n", target]
@@ -28,9 +27,9 @@ def test_make_study_compiles_no_test_no_example_and_no_binding(tmp_path: Path) -
     assert [name for name in objects if re.search(r"test|^examples/|^bindings/", name)] == []
 
 
-def test_each_line_of_the_makefile_says_what_it_is_for() -> None:
+def test_make_help_lists_every_target() -> None:
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     assert phony
     shown = subprocess.run(["make", "help"], cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
-    assert re.findall(r"^  make (\S+)", shown, re.MULTILINE) == phony[1].split()  # beside what make says of itself
+    assert re.findall(r"^  make (\S+)", shown, re.MULTILINE) == phony[1].split()

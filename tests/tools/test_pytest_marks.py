@@ -1,5 +1,4 @@
-"""The marks that tell quick tests from others: each is declared, used, and explained to who writes
-a test."""
+"""Each mark that keeps a test out of `make test` is declared, used, and explained."""
 
 from __future__ import annotations
 
@@ -17,12 +16,11 @@ FOLDERS = ("study/tests", "tests", "bindings/python/tests")
 
 
 def marks() -> set[str]:
-    """Those that keep a test out of the quick ones."""
     declared = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]["markers"]
     return {line.partition(":")[0] for line in declared}
 
 
-def test_each_mark_has_its_row_in_the_table_of_tests() -> None:
+def test_each_mark_has_a_row_in_the_table_of_contributing() -> None:
     rows = re.findall(r"^\| .*", (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
     explained = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
     assert marks() - explained == set()
@@ -35,7 +33,7 @@ def test_each_mark_is_used() -> None:
 
 
 @pytest.mark.parametrize(("mark", "status"), [("thorough", 0), ("thorouhg", 2)])
-def test_a_mark_that_nobody_declared_is_an_error(mark: str, status: int, tmp_path: Path) -> None:
+def test_an_undeclared_mark_is_an_error(mark: str, status: int, tmp_path: Path) -> None:
     file = tmp_path / "test_it.py"
     file.write_text(f"import pytest\n@pytest.mark.{mark}\ndef test_it(): pass\n", encoding="utf-8")
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", str(PROJECT), str(file)]

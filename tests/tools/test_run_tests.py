@@ -1,5 +1,5 @@
-"""tools/run_tests.py counts what ran, stops at the first stage that fails, and takes no tests for a
-failure."""
+"""tools/run_tests.py counts tests, ends at the first failed stage, and refuses stages without
+tests."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_first_stage_that_fails_ends_the_run_and_is_named(
     assert out.rstrip().endswith("failed")
 
 
-def test_of_endless_output_the_beginning_and_the_end_are_kept(
+def test_the_beginning_and_the_end_of_endless_output_are_kept(
     run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     count = run_tests.FIRST_LINES + run_tests.LAST_LINES + 7
@@ -100,7 +100,7 @@ def test_of_endless_output_the_beginning_and_the_end_are_kept(
     assert "3 tests in 1 stages" in out
 
 
-def test_random_combinations_run_for_as_long_as_asked_for(
+def test_the_time_of_random_combinations_is_an_option(
     run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert any("--seconds 300 " in " ".join(stage.commands[0]) for stage in run_tests.STAGES if stage.name == "fuzz")
@@ -140,13 +140,15 @@ def test_the_quick_stages_and_the_rest_run_apart_and_keep_their_counts(
         assert file.read_text(encoding="utf-8").strip().splitlines()[-1] == out.strip().splitlines()[-1]
 
 
-def test_stages_are_named_or_chosen_by_their_part(run_tests: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_stages_cannot_be_combined_with_a_part(
+    run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_tests.main(["--quick", "lint"]) == 2
     assert "names of stages stand without --quick and --rest" in capsys.readouterr().err
 
 
 def test_each_test_runs_in_one_of_the_two_parts(run_tests: ModuleType) -> None:
-    """What the quick stages leave out by a label, the rest takes by the same labels."""
+    """The rest selects by label the tests that the quick stages exclude by the same label."""
     quick = [" ".join(command) for stage in run_tests.STAGES if stage.quick for command in stage.commands]
     rest = [" ".join(command) for stage in run_tests.STAGES if not stage.quick for command in stage.commands]
     ctests = [[c for c in part if "ctest --preset test" in c] for part in (quick, rest)]
@@ -157,7 +159,7 @@ def test_each_test_runs_in_one_of_the_two_parts(run_tests: ModuleType) -> None:
     assert {c.split()[-1] for c in rest if f"pytest -m {marks}" in c} == folders
 
 
-def test_an_unknown_stage_is_named_with_those_that_exist(
+def test_the_error_of_an_unknown_stage_lists_the_known_ones(
     run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_tests.main(["libary"]) == 2

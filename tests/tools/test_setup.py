@@ -1,4 +1,4 @@
-"""tools/setup is quick when nothing is missing, and says what to do when it can not go on."""
+"""tools/setup is quick when nothing is missing, and says what to do when it cannot continue."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ needs_ensurepip = pytest.mark.skipif(
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """A checkout with what setup reads, without .venv; its `bin` comes first in PATH, with an apt
-    that only fails."""
+    """A checkout without .venv that holds the files setup reads. In its `bin`, apt always fails.
+
+    PATH begins with that `bin`.
+    """
     for path in ("tools/setup", "study/pyproject.toml"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         shutil.copy(REPOSITORY / path, tmp_path / path)
@@ -39,8 +41,7 @@ def replace_program(bare: Path, name: str, script: str) -> None:
 
 
 def setup(bare: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # Without an index no test depends on the network: pip fails at once, which is as far as these
-    # tests go.
+    # Without an index pip fails at once, so that no test depends on the network.
     environment = {"PATH": f"{bare}/bin:/usr/local/bin:/usr/bin:/bin", "HOME": str(bare), "PIP_NO_INDEX": "1"}
     return subprocess.run(
         [bare / "tools" / "setup", *arguments], env=environment, capture_output=True, text=True, check=False
@@ -51,7 +52,7 @@ def test_a_second_setup_takes_less_than_a_second_and_changes_nothing() -> None:
     stamp = REPOSITORY / ".venv" / "setup-build.stamp"
     subprocess.run([REPOSITORY / "tools" / "setup"], check=True)
     before = stamp.stat().st_mtime_ns
-    # Of processor time, which does not grow beside other work.
+    # Processor time does not grow on a busy machine.
     start = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([REPOSITORY / "tools" / "setup"], check=True, capture_output=True, text=True)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -60,13 +61,13 @@ def test_a_second_setup_takes_less_than_a_second_and_changes_nothing() -> None:
     assert stamp.stat().st_mtime_ns == before
 
 
-def test_an_unknown_goal_is_named_with_what_is_allowed(bare: Path) -> None:
+def test_the_error_of_an_unknown_goal_lists_the_allowed_ones(bare: Path) -> None:
     done = setup(bare, "tset")
     assert done.returncode == 1
     assert done.stderr == "setup: unknown goal 'tset'; allowed: build, test, all\n"
 
 
-def test_without_root_and_without_packages_setup_lists_all_that_is_missing_and_three_ways_to_get_it(bare: Path) -> None:
+def test_without_root_setup_lists_the_missing_packages_and_three_ways_to_get_them(bare: Path) -> None:
     replace_program(bare, "id", "echo 1000")
     replace_program(bare, "cmake", "echo cmake version 3.18.4")
     replace_program(bare, "g++", 'cat >/dev/null; case "$*" in *-E*) echo fmt; echo CLI11;; esac')
@@ -81,7 +82,7 @@ def test_without_root_and_without_packages_setup_lists_all_that_is_missing_and_t
 
 
 @needs_ensurepip
-def test_without_root_cmake_comes_as_a_wheel_and_nothing_is_written_beside_the_virtual_environment(bare: Path) -> None:
+def test_without_root_cmake_is_installed_as_a_wheel_into_the_virtual_environment(bare: Path) -> None:
     replace_program(bare, "id", "echo 1000")
     replace_program(bare, "cmake", "echo cmake version 3.18.4")
     before = {*bare.iterdir()}
@@ -94,7 +95,7 @@ def test_without_root_cmake_comes_as_a_wheel_and_nothing_is_written_beside_the_v
 
 @pytest.mark.thorough
 @needs_ensurepip
-def test_an_interpreter_that_does_not_run_is_passed_over(bare: Path) -> None:
+def test_an_interpreter_that_does_not_run_is_skipped(bare: Path) -> None:
     replace_program(bare, "python3", "echo 'pyenv: version 3.12 is not installed' >&2; exit 127")
     done = setup(bare)
     assert f"making .venv with Python 3.{sys.version_info.minor}" in done.stdout
@@ -102,7 +103,7 @@ def test_an_interpreter_that_does_not_run_is_passed_over(bare: Path) -> None:
 
 @pytest.mark.thorough
 @needs_ensurepip
-def test_a_virtual_environment_that_was_moved_is_made_anew(bare: Path) -> None:
+def test_a_moved_virtual_environment_is_created_again(bare: Path) -> None:
     scripts = bare / ".venv" / "bin"
     scripts.mkdir(parents=True)
     (scripts / "pip").write_text("#!/elsewhere/.venv/bin/python\n", encoding="utf-8")
@@ -112,7 +113,7 @@ def test_a_virtual_environment_that_was_moved_is_made_anew(bare: Path) -> None:
 
 @pytest.mark.thorough
 @needs_ensurepip
-def test_what_is_only_good_to_have_is_tried_once_and_then_done_without(bare: Path) -> None:
+def test_setup_tries_to_install_optional_packages_only_once(bare: Path) -> None:
     replace_program(bare, "id", "echo 1000")
     replace_program(bare, "g++", 'cat >/dev/null; case "$*" in *-E*) echo oneTBB; echo hwloc;; esac')
     done = setup(bare)

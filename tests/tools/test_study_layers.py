@@ -1,5 +1,4 @@
-"""The contract of import-linter refuses each kind of import that the layers of the study tool
-forbid."""
+"""import-linter refuses imports that the layers of the study tool forbid."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ def copy(tmp_path: Path) -> Path:
         ("metrics/counters.py", "def late() -> None:\n    from longshore_study.planning import plan"),
     ],
 )
-def test_an_import_that_is_not_downwards_is_refused(copy: Path, module: str, line: str) -> None:
+def test_an_upward_or_sideways_import_is_refused(copy: Path, module: str, line: str) -> None:
     path = copy / "src" / "longshore_study" / module
     with path.open("a", encoding="utf-8") as file:
         file.write(f"\n{line}\n")

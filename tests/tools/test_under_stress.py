@@ -1,5 +1,4 @@
-"""tools/under_stress starts a command as it says, tells how often it passed, and leaves nothing
-behind."""
+"""tools/under_stress sets the environment it promises, counts passes, and leaves no process."""
 
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ import pytest
 from repository import REPOSITORY
 
 TOOL = REPOSITORY / "tools" / "under_stress"
-# What a command finds that it was started with: of the processor's other users, those that the tool
-# has started.
+# Prints the environment of a command: SIGINT, umask, the number of busy processes, folders.
 ASK = """
 import os, signal
 from pathlib import Path
@@ -35,7 +33,7 @@ print(home is not None and os.access(home, os.R_OK | os.X_OK) and not written)
 
 @pytest.fixture(autouse=True)
 def folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tool that is killed leaves its folder."""
+    """A killed tool leaves its folder behind, here in the folder of the test."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
@@ -44,7 +42,7 @@ def under_stress(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(("home", "read_only"), [("read-only", "True"), ("none", "False")])
-def test_a_command_is_started_as_the_tool_says(home: str, read_only: str) -> None:
+def test_a_command_gets_the_promised_environment(home: str, read_only: str) -> None:
     done = under_stress("--busy", "2", "--times", "1", "--home", home, "--", sys.executable, "-c", ASK)
     assert done.returncode == 0, done.stderr
     first, second, run, passed = done.stdout.splitlines()
@@ -73,7 +71,7 @@ def test_runs_that_fail_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_no_busy_process_stays_when_the_tool_is_ended(number: signal.Signals) -> None:
+def test_no_busy_process_outlives_the_tool(number: signal.Signals) -> None:
     words = [sys.executable, str(TOOL), "--busy", "3", "--", "sh", "-c", "echo $$; exec sleep 600"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -87,13 +85,13 @@ def test_no_busy_process_stays_when_the_tool_is_ended(number: signal.Signals) ->
                 assert select.select([one], [], [], 120)[0], "it is still busy"
                 os.close(one)
         finally:
-            if number == signal.SIGKILL:  # then nobody ends the command
+            if number == signal.SIGKILL:  # a killed tool cannot end the command
                 os.kill(command, signal.SIGKILL)
     assert process.returncode in (-number, 128 + number)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can run as another user")
-def test_another_user_runs_in_a_clone_of_his_own() -> None:
+def test_another_user_runs_in_a_separate_clone() -> None:
     nobody = pwd.getpwnam("nobody")
     command = "id -u; git rev-parse --show-toplevel; test -w README.md"
     done = under_stress("--busy", "0", "--times", "1", "--user", "nobody", "--", "sh", "-c", command)
@@ -112,7 +110,7 @@ def test_another_user_runs_in_a_clone_of_his_own() -> None:
         (("--user", "no-such-user"), "there is no user 'no-such-user'"),
     ],
 )
-def test_what_makes_no_sense_is_named(words: tuple[str, ...], told: str) -> None:
+def test_a_usage_error_names_the_value(words: tuple[str, ...], told: str) -> None:
     done = under_stress(*words)
     assert done.returncode == 2
     assert told in done.stderr

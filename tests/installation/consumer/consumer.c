@@ -1,9 +1,9 @@
-/* Every rank tells all others its number; rank 0 prints what has arrived everywhere. */
+/* All ranks add up their numbers. Rank 0 prints the sum, and on how many ranks it is wrong. */
 #include <longshore.h>
 
 #include <stdio.h>
 
-static int tell(longshore_team* team, void* context) {
+static int add_up(longshore_team* team, void* context) {
   (void)context;
   const int64_t rank = longshore_team_rank(team), size = longshore_team_size(team);
   int64_t sum = rank;
@@ -17,4 +17,4 @@ static int tell(longshore_team* team, void* context) {
   return code;
 }
 
-int main(int argc, char** argv) { return longshore_run(argc, argv, tell, NULL); }
+int main(int argc, char** argv) { return longshore_run(argc, argv, add_up, NULL); }

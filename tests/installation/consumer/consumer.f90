@@ -1,10 +1,10 @@
-! Every rank tells all others its number; rank 0 prints what has arrived everywhere.
+! All ranks add up their numbers. Rank 0 prints the sum, and on how many ranks it is wrong.
 program consumer
   use longshore
   implicit none
-  call longshore_run(tell)
+  call longshore_run(add_up)
 contains
-  subroutine tell(team)
+  subroutine add_up(team)
     type(longshore_team), intent(inout) :: team
     integer :: total, wrong
     total = team%rank()
@@ -13,5 +13,5 @@ contains
     call team%allreduce(wrong, longshore_sum)
     if (team%rank() == 0) print '(i0, 3a, i0, a, i0)', team%size(), ' ranks on ', trim(team%transport()), ': sum ', total, &
       ', wrong ', wrong
-  end subroutine tell
+  end subroutine add_up
 end program consumer

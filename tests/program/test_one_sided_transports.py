@@ -1,7 +1,6 @@
-"""Transports on one-sided libraries as a user meets them: every strategy of every pattern,
-verified; records; refusals.
+"""The transports shmem and ucx under longshore-bench: every strategy, records and errors.
 
-One launch per pattern, transport and layout: ranks that share a node, and nodes of two.
+One launch per pattern, transport and layout. The layouts are one node, and nodes of two ranks.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ SMALL = {
 STRATEGY = {"gather": "strategy", "halo": "mode", "sort": "exchange"}
 ENDED_BY_THE_DEADLINE = ("never-comes", "never-receives", "stops-in-alltoallv")
 ONCE = "--repetitions 1 --warmup 0 --json"
-# What is defined by calls of MPI; all else must run.
+# Levels that calls of MPI define. All other levels must run.
 ONLY_MPI = {
     "halo": {"sendrecv", "redblack", "isend-recv", "irecv-send", "pairwise", "waitall", "persistent", "neighbor"}
     | {"partitioned", "subarray", "rma-fence", "rma-pscw", "rma-flush"},
@@ -101,7 +100,7 @@ def levels_of(pattern: str, factor: str) -> list[str]:
 @pytest.mark.parametrize("transport", ["shmem", "ucx"])
 @pytest.mark.parametrize("per_node", [0, 2])
 @pytest.mark.parametrize("pattern", list(SMALL))
-def test_every_strategy_is_right(transport: str, per_node: int, pattern: str, tmp_path: Path) -> None:
+def test_every_strategy_is_verified(transport: str, per_node: int, pattern: str, tmp_path: Path) -> None:
     need(transport)
     options = f"{pattern} {SMALL[pattern]} --transport {transport} {ONCE} {tmp_path / 'r'}"
     if pattern in STRATEGY:
@@ -117,7 +116,7 @@ def test_every_strategy_is_right(transport: str, per_node: int, pattern: str, tm
     if pattern in STRATEGY:
         factor = STRATEGY[pattern]
         missing = set(levels_of(pattern, factor)) - {result["variant"][factor] for result in ran}
-        not_here = {"direct"} if per_node else {"two-hop"}  # which is for several nodes
+        not_here = {"direct"} if per_node else {"two-hop"}  # two-hop needs several nodes
         assert missing - not_here <= ONLY_MPI[pattern], missing
     assert all(result["skipped"] for result in results if "skipped" in result)
 
@@ -138,7 +137,7 @@ def test_the_record_names_the_library(transport: str, tmp_path: Path) -> None:
         assert not said
 
 
-def test_a_heap_that_is_too_small_says_how_to_get_a_larger_one() -> None:
+def test_the_error_of_a_heap_that_is_too_small_says_how_to_enlarge_it() -> None:
     options = "gather --strategy agp --table 4000000 --requests 1000 --transport shmem"
     small = launch("shmem", 2, BENCH, options, SHMEM_SYMMETRIC_SIZE="8M", **{HOOKS: "0"})
     assert small.returncode == 3
@@ -146,7 +145,7 @@ def test_a_heap_that_is_too_small_says_how_to_get_a_larger_one() -> None:
 
 
 def test_the_heap_is_as_large_as_the_run_needs(tmp_path: Path) -> None:
-    """A small run has 1 GiB; 64 MiB for each of the buffers that a put may have is more."""
+    """A small run gets 1 GiB. Buffers of 64 MiB need more."""
     sizes = []
     for megabytes in (1, 64):
         options = (
@@ -162,7 +161,7 @@ def test_the_heap_is_as_large_as_the_run_needs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("transport", ["shmem", "ucx"])
 @pytest.mark.parametrize(
-    ("way", "said"),
+    ("failure", "said"),
     [
         ("throws", "this rank fails on purpose"),
         ("throws-another-type", "this rank fails on purpose"),
@@ -172,19 +171,18 @@ def test_the_heap_is_as_large_as_the_run_needs(tmp_path: Path) -> None:
         ("counts-differ", "rank 0 sends 42655 bytes where 42656 of rank"),
     ],
 )
-def test_a_failure_ends_the_run(transport: str, way: str, said: str) -> None:
-    limit = "2" if way in ENDED_BY_THE_DEADLINE else "120"
+def test_a_failure_ends_the_run(transport: str, failure: str, said: str) -> None:
+    limit = "2" if failure in ENDED_BY_THE_DEADLINE else "120"
     variables = {"LONGSHORE_TRANSPORT": transport, "LONGSHORE_RANKS_PER_NODE": "1", "LONGSHORE_TIMEOUT": limit}
-    done = launch(transport, 3, FAILING, way, **variables, **{HOOKS: "0"})
+    done = launch(transport, 3, FAILING, failure, **variables, **{HOOKS: "0"})
     assert done.returncode == 3, done.stderr
     lines = [line for line in done.stderr.splitlines() if line.startswith("longshore:")]
     assert len(lines) == 1, lines
     assert said in lines[0]
 
 
-def test_a_message_that_a_network_does_not_take_has_the_deadline() -> None:
-    """Open MPI's OpenSHMEM waits inside the put of a word while what went before it has not
-    left."""
+def test_a_message_that_the_network_does_not_accept_ends_at_the_deadline() -> None:
+    """Open MPI's OpenSHMEM blocks in the put of a word until earlier puts have left."""
     over_tcp = {"UCX_TLS": "tcp,self", "OMPI_MCA_opal_common_ucx_tls": "any", "OMPI_MCA_opal_common_ucx_devices": "any"}
     variables = {"LONGSHORE_TRANSPORT": "shmem", "LONGSHORE_RANKS_PER_NODE": "1", "LONGSHORE_TIMEOUT": "2"}
     done = launch("shmem", 2, FAILING, "much-to-one-that-stops", **variables, **over_tcp, **{HOOKS: "0"})
@@ -192,7 +190,7 @@ def test_a_message_that_a_network_does_not_take_has_the_deadline() -> None:
     assert "longshore: rank 0: a put with a signal did not return within 2 s" in done.stderr
 
 
-# Where a rank stops, and who among the others notices.
+# The transport, the place where a rank stops, and the error of a rank that notices it.
 STOPS = {
     ("shmem", "stops-at-the-end"): "shmem_finalize did not return within 10 s",
     ("ucx", "stops-at-the-end"): "at the start or the end of the run",
@@ -202,27 +200,26 @@ STOPS = {
 
 @pytest.fixture(scope="module")
 def stopping() -> Iterator[dict[tuple[str, str], Future[subprocess.CompletedProcess[str]]]]:
-    """All at once: they do nothing but wait."""
+    """Starts all runs at once, since they only wait."""
     variables = {"LONGSHORE_TIMEOUT": "1", HOOKS: "0"}
     with ThreadPoolExecutor(len(STOPS)) as started:
         yield {
-            (transport, way): started.submit(
-                launch, transport, 3, FAILING, way, LONGSHORE_TRANSPORT=transport, **variables
+            (transport, failure): started.submit(
+                launch, transport, 3, FAILING, failure, LONGSHORE_TRANSPORT=transport, **variables
             )
-            for transport, way in STOPS
+            for transport, failure in STOPS
         }
 
 
-@pytest.mark.parametrize(("transport", "way"), list(STOPS))
+@pytest.mark.parametrize(("transport", "failure"), list(STOPS))
 def test_a_rank_that_stops_at_the_end_ends_the_others(
-    transport: str, way: str, stopping: dict[tuple[str, str], Future[subprocess.CompletedProcess[str]]]
+    transport: str, failure: str, stopping: dict[tuple[str, str], Future[subprocess.CompletedProcess[str]]]
 ) -> None:
-    """What starts and ends a library has a deadline, too: 10 seconds where LONGSHORE_TIMEOUT is
-    less."""
+    """The start and the end of a library have a deadline of at least 10 seconds."""
     need(transport)
-    done = stopping[transport, way].result()
+    done = stopping[transport, failure].result()
     assert done.returncode == 3, done.stderr
-    assert STOPS[transport, way] in done.stderr
+    assert STOPS[transport, failure] in done.stderr
 
 
 @pytest.mark.parametrize("transport", ["shmem", "ucx"])
@@ -232,7 +229,7 @@ def test_a_killed_rank_ends_the_others(transport: str) -> None:
 
 
 def test_a_start_of_ucx_that_fails_on_one_rank_ends_the_run() -> None:
-    """The others wait for it: nothing but it can end them."""
+    """The other ranks wait for the failed one, so it must end them."""
     need("ucx")
     flags = ["--oversubscribe", "--bind-to", "none"]
     broken = ["-n", "1", "-x", "UCX_TLS=no-such-transport", str(FAILING), "none", ":", "-n", "1", str(FAILING), "none"]
@@ -270,8 +267,8 @@ def test_ucx_is_started_by_pmix_without_mpi(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("start", "said"), [("slurm", "it is mpi or pmix"), ("pmix", "PMIx")])
-def test_a_start_of_ucx_that_cannot_be_is_refused(start: str, said: str) -> None:
-    """Without a launcher nobody is there who could start it by PMIx."""
+def test_an_unusable_start_of_ucx_is_refused(start: str, said: str) -> None:
+    """PMIx needs a launcher. This test starts the program without one."""
     need("ucx")
     clean = {name: value for name, value in environment().items() if not name.startswith("PMIX_")}
     done = subprocess.run(
@@ -294,14 +291,14 @@ def test_a_start_of_ucx_that_cannot_be_is_refused(start: str, said: str) -> None
         ("no-such-network", "UCX has no network that it may use here: UCX_TLS is 'no-such-network'"),
     ],
 )
-def test_networks_of_ucx_that_cannot_be_used_are_named(networks: str, said: str) -> None:
+def test_an_error_names_networks_that_ucx_cannot_use(networks: str, said: str) -> None:
     done = launch("ucx", 2, FAILING, "none", LONGSHORE_TRANSPORT="ucx", UCX_TLS=networks)
     assert done.returncode == 3, done.stderr
     assert any(said in line for line in done.stderr.splitlines() if line.startswith("longshore: rank")), done.stderr
 
 
 @pytest.mark.parametrize(("size", "said"), [("lots", "it is a number of bytes"), ("900T", "this host has")])
-def test_a_heap_that_cannot_be_is_refused_before_the_start(size: str, said: str) -> None:
+def test_an_impossible_size_of_the_heap_is_refused_before_the_start(size: str, said: str) -> None:
     variables = {"LONGSHORE_TRANSPORT": "shmem", "SHMEM_SYMMETRIC_SIZE": size, HOOKS: "0"}
     done = launch("shmem", 1, FAILING, "none", **variables)
     assert done.returncode == 3, done.stderr
@@ -309,7 +306,7 @@ def test_a_heap_that_cannot_be_is_refused_before_the_start(size: str, said: str)
     assert said in done.stderr
 
 
-def test_heaps_of_different_sizes_give_what_the_smallest_has() -> None:
+def test_the_smallest_heap_limits_allocations_on_all_ranks() -> None:
     need("shmem")
     options = ["gather", "--strategy", "agp", "--table", "8000000", "--requests", "1000", "--transport", "shmem"]
     ranks = []
@@ -328,7 +325,7 @@ def test_heaps_of_different_sizes_give_what_the_smallest_has() -> None:
 
 
 @pytest.mark.parametrize("transport", ["shmem", "ucx"])
-def test_the_launcher_says_how_many_ranks(transport: str) -> None:
+def test_the_launcher_decides_the_number_of_ranks(transport: str) -> None:
     done = launch(transport, 2, BENCH, f"control --transport {transport} --ranks 3", **{HOOKS: "0"})
     assert done.returncode == 2
     assert "tell the launcher instead" in done.stderr

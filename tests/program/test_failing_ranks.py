@@ -1,5 +1,7 @@
-"""A rank that throws, is killed, never comes or never receives ends the run, in time and with one
-clear message."""
+"""One rank that throws, dies or hangs ends the whole run, in time and with one clear message.
+
+The program is failing_program.cpp. Its first argument names the failure.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 }
-FAR_TOO_LONG_SECONDS = 100  # less than the deadline of waits: nobody is to wait for that
-DEADLINE = {"LONGSHORE_TIMEOUT": "2"}  # where it is the deadline that ends the run
+FAR_TOO_LONG_SECONDS = 100  # below LONGSHORE_TIMEOUT: the run must end before that deadline
+DEADLINE = {"LONGSHORE_TIMEOUT": "2"}  # for failures that only the deadline ends
 thorough = partial(pytest.param, marks=pytest.mark.thorough)
 
 
@@ -29,7 +31,9 @@ def launcher(ranks: int) -> list[str]:
     return ["mpirun", *flags, "-n", str(ranks)]
 
 
-def run(transport: str, way: str, ranks: int, per_node: int = 0, **settings: str) -> subprocess.CompletedProcess[str]:
+def run(
+    transport: str, failure: str, ranks: int, per_node: int = 0, **settings: str
+) -> subprocess.CompletedProcess[str]:
     if transport == "mpi" and shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
     environment = {
@@ -39,7 +43,7 @@ def run(transport: str, way: str, ranks: int, per_node: int = 0, **settings: str
         "LONGSHORE_RANKS_PER_NODE": str(per_node),
         **settings,
     }
-    command = [*(launcher(ranks) if transport == "mpi" else []), str(PROGRAM), way]
+    command = [*(launcher(ranks) if transport == "mpi" else []), str(PROGRAM), failure]
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=FAR_TOO_LONG_SECONDS
     )
@@ -59,7 +63,7 @@ def test_a_run_without_a_failure_ends_with_0(transport: str, ranks: int) -> None
 @pytest.mark.parametrize(
     ("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1), thorough("mpi", 2)]
 )
-def test_a_rank_that_throws_ends_the_run_with_its_reason_said_once(transport: str, per_node: int) -> None:
+def test_a_rank_that_throws_ends_the_run_and_its_reason_is_printed_once(transport: str, per_node: int) -> None:
     done = run(transport, "throws", 4, per_node)
     assert done.returncode == 3
     lines = own_lines(done)
@@ -68,7 +72,7 @@ def test_a_rank_that_throws_ends_the_run_with_its_reason_said_once(transport: st
 
 
 @pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1)])
-def test_a_rank_that_never_comes_is_given_up_after_the_deadline(transport: str, per_node: int) -> None:
+def test_waiting_for_a_rank_that_never_comes_ends_at_the_deadline(transport: str, per_node: int) -> None:
     done = run(transport, "never-comes", 3, per_node, **DEADLINE)
     assert done.returncode == 3
     lines = own_lines(done)
@@ -78,7 +82,7 @@ def test_a_rank_that_never_comes_is_given_up_after_the_deadline(transport: str, 
 
 
 @pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1)])
-def test_a_receiver_that_never_receives_is_named(transport: str, per_node: int) -> None:
+def test_an_error_names_the_receiver_that_never_receives(transport: str, per_node: int) -> None:
     done = run(transport, "never-receives", 2, per_node, **DEADLINE)
     assert done.returncode == 3
     lines = own_lines(done)
@@ -87,9 +91,7 @@ def test_a_receiver_that_never_receives_is_named(transport: str, per_node: int) 
 
 
 @pytest.mark.parametrize(("transport", "per_node"), [("threads", 0), ("mpi", 0), thorough("mpi", 1)])
-def test_what_is_no_error_of_the_library_ends_the_run_although_a_rank_never_stops(
-    transport: str, per_node: int
-) -> None:
+def test_an_exception_of_the_program_ends_the_run_although_another_rank_hangs(transport: str, per_node: int) -> None:
     done = run(transport, "throws-another-type", 3, per_node, **DEADLINE)
     assert done.returncode == 3
     lines = own_lines(done)
@@ -98,7 +100,7 @@ def test_what_is_no_error_of_the_library_ends_the_run_although_a_rank_never_stop
 
 
 @pytest.mark.parametrize("transport", ["threads", "mpi"])
-def test_what_is_no_exception_at_all_ends_the_run(transport: str) -> None:
+def test_a_thrown_number_ends_the_run(transport: str) -> None:
     done = run(transport, "throws-a-number", 3)
     assert (done.returncode, len(own_lines(done))) == (3, 1), done.stderr
     if transport == "mpi":  # on threads the program catches it
@@ -106,7 +108,7 @@ def test_what_is_no_exception_at_all_ends_the_run(transport: str) -> None:
 
 
 @pytest.mark.parametrize("per_node", [0, thorough(1)])
-def test_a_rank_that_never_frees_its_segment_is_given_up_after_the_deadline(per_node: int) -> None:
+def test_waiting_for_a_segment_that_is_never_freed_ends_at_the_deadline(per_node: int) -> None:
     done = run("mpi", "never-frees", 3, per_node, **DEADLINE)
     assert done.returncode == 3
     lines = own_lines(done)
@@ -118,7 +120,9 @@ def test_a_rank_that_never_frees_its_segment_is_given_up_after_the_deadline(per_
     ("transport", "per_node"),
     [("threads", 0), thorough("threads", 1), ("mpi", 0), thorough("mpi", 1), thorough("mpi", 2)],
 )
-def test_a_rank_that_leaves_out_a_collective_call_is_named_before_the_deadline(transport: str, per_node: int) -> None:
+def test_an_error_names_the_rank_that_leaves_out_a_collective_call_before_the_deadline(
+    transport: str, per_node: int
+) -> None:
     done = run(transport, "leaves-early", 3, per_node)
     assert done.returncode == 3
     lines = own_lines(done)
@@ -130,7 +134,7 @@ def test_a_rank_that_leaves_out_a_collective_call_is_named_before_the_deadline(t
 @pytest.mark.parametrize(
     ("transport", "per_node", "check"), [("threads", 1, 0), ("mpi", 0, 0), ("mpi", 1, 1), thorough("mpi", 2, 1)]
 )
-def test_ranks_in_different_collective_calls_are_named(transport: str, per_node: int, check: int) -> None:
+def test_an_error_names_ranks_in_different_collective_calls(transport: str, per_node: int, check: int) -> None:
     done = run(transport, "another-reduction", 3, per_node, LONGSHORE_CHECK=str(check))
     assert done.returncode == 3
     lines = own_lines(done)
@@ -139,7 +143,7 @@ def test_ranks_in_different_collective_calls_are_named(transport: str, per_node:
     assert "is in an allreduce (max) of 1 floating-point number, its 2nd collective call" in lines[0]
 
 
-def test_one_rank_that_asks_to_compare_calls_has_all_compare_them() -> None:
+def test_the_check_of_collective_calls_is_on_everywhere_if_one_rank_asks_for_it() -> None:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
     alone = ["env", "LONGSHORE_CHECK=1", str(PROGRAM), "another-reduction"]
@@ -152,7 +156,7 @@ def test_one_rank_that_asks_to_compare_calls_has_all_compare_them() -> None:
     assert "rank 2 is in an allreduce (min)" in own_lines(done)[0]
 
 
-def test_a_team_that_can_not_be_made_ends_the_run() -> None:
+def test_a_team_that_cannot_be_created_ends_the_run() -> None:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
     environment = {**ENVIRONMENT, "LONGSHORE_MPI_SHARED": "7", "LONGSHORE_TRANSPORT": "mpi"}
@@ -169,7 +173,7 @@ def test_a_killed_rank_ends_the_others() -> None:
     assert done.returncode != 0
 
 
-def test_a_value_that_does_not_parse_is_refused() -> None:
+def test_a_variable_that_does_not_parse_is_refused() -> None:
     environment = {**ENVIRONMENT, "LONGSHORE_TIMEOUT": "soon"}
     done = subprocess.run([str(PROGRAM), "none"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 3
@@ -177,7 +181,7 @@ def test_a_value_that_does_not_parse_is_refused() -> None:
 
 
 @pytest.mark.thorough
-def test_memory_that_can_not_be_shared_is_said_once_and_works() -> None:
+def test_without_shared_memory_the_transport_works_and_says_so_once() -> None:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
     environment = {**ENVIRONMENT, "LONGSHORE_MPI_SHARED": "0", "LONGSHORE_TRANSPORT": "mpi"}
