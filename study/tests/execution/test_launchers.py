@@ -194,7 +194,7 @@ def test_srun_speaks_as_the_library_of_the_program_does(tmp_path: Path, monkeypa
         bench.write_text("#!/bin/sh\n")
         bench.chmod(0o755)
         monkeypatch.setenv("DEFAULT", default)
-        monkeypatch.setattr(elf, "describe", lambda _path, library=library: elf.Described(needed=[library]))
+        monkeypatch.setattr(elf, "describe", lambda _path, library=library: elf.ElfInfo(needed=[library]))
         argv = srun.command(spread(2), [str(bench)]).argv
         assert argv == ["srun", "-n", "2", *expected, str(bench)]
 

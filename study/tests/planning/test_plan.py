@@ -12,7 +12,7 @@ import pytest
 
 from longshore_study.base.errors import UsageError
 from longshore_study.planning.plan import Plan, make_plan
-from longshore_study.planning.power_analysis import ASSUMED_SESSION_SPREAD, Prospects, Spread, spread_of
+from longshore_study.planning.power_analysis import ASSUMED_SESSION_SPREAD, PowerAnalysis, Spread, spread_of
 from longshore_study.planning.time_estimate import Forecast
 from longshore_study.store.launch_store import Launch
 from longshore_study.study_file.reader import loads
@@ -234,13 +234,13 @@ def test_what_tags_differ_by_is_no_noise_of_sessions() -> None:
 
 
 def test_more_sessions_find_smaller_differences() -> None:
-    prospects = Prospects(plan_of(GATHER), Spread(0.03, 0.02, "assumed"))
-    assert prospects.rows == 1 + 8 * 4
-    assert prospects.smallest_between_tags(1) is None
-    found = [prospects.smallest_between_tags(sessions) or 0.0 for sessions in (2, 3, 5, 8)]
+    power = PowerAnalysis(plan_of(GATHER), Spread(0.03, 0.02, "assumed"))
+    assert power.rows == 1 + 8 * 4
+    assert power.smallest_between_tags(1) is None
+    found = [power.smallest_between_tags(sessions) or 0.0 for sessions in (2, 3, 5, 8)]
     assert found == sorted(found, reverse=True)
     assert all(one > 0.05 for one in found), "nothing within the margin is called regressed"
-    variants = prospects.smallest_between_variants()
+    variants = power.smallest_between_variants()
     assert variants is not None
     # About 2.8 standard errors of a paired difference of three launches, and a little for few
     # degrees of freedom.

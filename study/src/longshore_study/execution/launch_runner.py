@@ -161,7 +161,7 @@ class Runner:
         limit = max(0.0, min(cell.amounts.timeout_seconds, left))
         try:
             result = run_child(
-                command.argv, environment_variables.applied(os.environ, command.environment), limit, signals, self._tick
+                command.argv, environment_variables.apply(os.environ, command.environment), limit, signals, self._tick
             )
             if result.timed_out and limit < cell.amounts.timeout_seconds:
                 raise OutOfTime

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from longshore_study.base.terminal_escapes import raw, readable
+from longshore_study.base.terminal_escapes import escape_controls, raw
 from longshore_study.execution.launch_runner import Outcome
 from longshore_study.planning.plan import Plan, PlannedLaunch
 from longshore_study.planning.time_estimate import Forecast
@@ -103,7 +103,7 @@ class BarProgress:
 
         self.account.finish(outcome)
         if outcome.failure or outcome.skipped:
-            text = readable(f"{self.account.label(outcome.launch)}: {_said(outcome)}")
+            text = escape_controls(f"{self.account.label(outcome.launch)}: {_said(outcome)}")
             with suppress(OSError):
                 self.bar.console.print(Text(text, style="red" if outcome.failure else "yellow"), soft_wrap=True)
         self.bar.update(self.task, completed=self.account.done)
@@ -114,7 +114,7 @@ class BarProgress:
         if label is None:
             self.bar.update(self.task, left=left)
         else:
-            self.bar.update(self.task, description=readable(label), left=left)
+            self.bar.update(self.task, description=escape_controls(label), left=left)
         self._refresh()
 
     def _refresh(self) -> None:

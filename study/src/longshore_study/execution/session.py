@@ -26,7 +26,7 @@ from longshore_study.host.doctor import WARN, load_average
 from longshore_study.planning.plan import Plan, PlannedLaunch, make_plan
 from longshore_study.planning.time_estimate import Forecast
 from longshore_study.store.launch_store import Store, folder_name
-from longshore_study.store.provenance import keep_provenance
+from longshore_study.store.provenance import store_provenance
 from longshore_study.study_file import environment_variables
 from longshore_study.study_file.reader import load
 
@@ -125,7 +125,7 @@ def _run(
         runner = Runner(
             plan, target, starter, progress,
             deadline=Deadline(deadline, forecast) if deadline is not None else None,
-            more={"provenance": keep_provenance(target.folder, starter.programs())},
+            more={"provenance": store_provenance(target.folder, starter.programs())},
             alive=claim.beat,
         )  # fmt: skip
         go_on = f"go on with: {resume_command(plan, target)}"
@@ -228,4 +228,4 @@ def print_commands(args: argparse.Namespace, commands: list[Command]) -> None:
         print(json.dumps({"schema": 1, "launches": rows}, indent=1))
         return
     for command in commands:
-        print(" ".join([*environment_variables.typed(command.environment), shlex.join(command.argv)]))
+        print(" ".join([*environment_variables.shell_prefix(command.environment), shlex.join(command.argv)]))

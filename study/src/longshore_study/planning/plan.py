@@ -75,7 +75,7 @@ class Cell:
         words = [self.program]
         for name, value in self.between.items():
             if name == "environment":
-                words += environment_variables.told(value)
+                words += environment_variables.descriptions(value)
             elif name == "transport":
                 words.append(str(value))
             elif name == "ranks":

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from longshore_study.planning.plan import CONTROL, Plan
 from longshore_study.stats import power
-from longshore_study.stats.power import Noise, Prospect
+from longshore_study.stats.power import Noise, SimulatedPower
 from longshore_study.stats.verdict import LEVEL
 from longshore_study.store.launch_store import Launch
 
@@ -114,7 +114,7 @@ def _shared_part(centred: list[Sessions]) -> float:
     return min(1.0, max(0.0, (len(rows) * mean - total) / (len(rows) - 1) / total))
 
 
-class Prospects:
+class PowerAnalysis:
     """What `plan` says of a study with this spread."""
 
     def __init__(self, plan: Plan, spread: Spread, *, simulated_rows: int = power.SIMULATED_ROWS) -> None:
@@ -129,7 +129,7 @@ class Prospects:
         """Of the table that is judged: what is compared, and the common shift."""
         return 1 + sum(cell.variants for cell in self.plan.cells if cell.program != CONTROL)
 
-    def between_tags(self, sessions: int) -> Prospect | None:
+    def between_tags(self, sessions: int) -> SimulatedPower | None:
         """Two tags, both measured in the same sessions but each in its own hours; None for one
         session, which cannot tell a change from a bad day. A session's difference has the noise of
         two tags, and their mean of launches."""
@@ -138,7 +138,7 @@ class Prospects:
         launches = 2.0 * self.spread.launches**2 / self.plan.study.amounts.launches
         days = 2.0 * self.spread.sessions**2
         noise = Noise(days * (1.0 - self.spread.shared) + launches, days * self.spread.shared)
-        return power.prospect(sessions, self.rows, noise, self.limit, simulated_rows=self.simulated_rows)
+        return power.simulate_power(sessions, self.rows, noise, self.limit, simulated_rows=self.simulated_rows)
 
     def smallest_between_tags(self, sessions: int) -> float | None:
         """The slowdown of a single row that would be called regressed in four of five cases."""
@@ -152,4 +152,4 @@ class Prospects:
         if launches < 2:
             return None
         noise = Noise(2.0 * self.spread.launches**2)
-        return math.expm1(power.prospect(launches, self.rows, noise, 0.0, level=LEVEL).smallest())
+        return math.expm1(power.simulate_power(launches, self.rows, noise, 0.0, level=LEVEL).smallest())
