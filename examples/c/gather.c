@@ -1,5 +1,7 @@
-/* Index gather: every rank asks for elements anywhere in a table that is spread over all ranks,
- * with a plan that is used often. */
+/* Reads random elements of a table that is too large for one rank (index gather).
+ *
+ * The table is a distributed array: each rank owns a block of its elements. A gather plan fetches
+ * any list of elements in one call. The plan is made once and used three times. */
 #include <longshore.h>
 
 #include <stdio.h>
@@ -10,7 +12,7 @@
     if (code != LONGSHORE_OK) return code; \
   } while (0)
 
-static int ask(longshore_team* team, void* context) {
+static int read_elements(longshore_team* team, void* context) {
   (void)context;
   enum { requests = 10000 };
   const int64_t n = 1000 * (int64_t)longshore_team_size(team);
@@ -19,10 +21,11 @@ static int ask(longshore_team* team, void* context) {
   double* const mine = longshore_array_local(table);
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
     mine[k] = 0.5 * (double)longshore_array_index(table, k);
-  TRY(longshore_barrier(team)); /* now all ranks may read it */
+  TRY(longshore_barrier(team)); /* all elements are stored; now any rank may read them */
 
   longshore_gather_plan* plan = NULL;
-  TRY(longshore_gather_create(table, NULL, &plan)); /* strategy auto */
+  TRY(longshore_gather_create(
+      table, NULL, &plan)); /* NULL: the default options; Longshore chooses the strategy */
   int64_t indices[requests], wrong = 0;
   double values[requests];
   for (int64_t round = 0; round < 3; ++round) {
@@ -39,7 +42,7 @@ static int ask(longshore_team* team, void* context) {
 }
 
 int main(int argc, char** argv) {
-  if (longshore_run(argc, argv, ask, NULL) == LONGSHORE_OK) return 0;
+  if (longshore_run(argc, argv, read_elements, NULL) == LONGSHORE_OK) return 0;
   fprintf(stderr, "gather: %s\n", longshore_error_message());
   return 1;
 }

@@ -1,6 +1,10 @@
-/* Heat equation on a periodic cube, on any number of ranks, threads or MPI; the exchange goes on
- * while the interior is computed. A wave keeps its shape and loses the same share of its height in
- * each step, which the result is compared with. */
+/* Solves the heat equation on a periodic cube, on any number of ranks.
+ *
+ * Each rank owns a box of cells. A cell needs its six neighbours, some of which lie on other ranks.
+ * A halo plan copies them into a border around the box. While this exchange runs, the rank computes
+ * the interior, which needs no border.
+ *
+ * Verification: a cosine wave keeps its shape, and its height falls by a known factor per step. */
 #include <longshore.h>
 
 #include <math.h>
@@ -13,7 +17,7 @@
   } while (0)
 
 enum { cells = 48, steps = 20 };
-static const double angle = 2 * 3.14159265358979323846 / cells; /* of a cell, in the wave */
+static const double angle = 2 * 3.14159265358979323846 / cells; /* phase of the wave per cell */
 
 static double* cell(const struct longshore_field* u, int64_t x, int64_t y, int64_t z) {
   return (double*)u->first + x + y * u->strides[1] + z * u->strides[2];
@@ -47,7 +51,7 @@ static int solve(longshore_team* team, void* context) {
   int64_t first[3], n[3];
   TRY(longshore_grid_create(team, NULL, &grid));
   for (int d = 0; d < 3; ++d) longshore_grid_piece(grid, d, cells, &first[d], &n[d]);
-  for (int i = 0; i < 2; ++i) { /* from one field to the other and back: a plan for each */
+  for (int i = 0; i < 2; ++i) { /* steps alternate between two fields; each has a plan */
     longshore_memory* memory = NULL;
     void* data = NULL;
     TRY(longshore_memory_create(
@@ -65,7 +69,7 @@ static int solve(longshore_team* team, void* context) {
     TRY(longshore_halo_start(halo[step % 2]));
     compute(u, v, (int64_t[]){1, 1, 1}, (int64_t[]){n[0] - 1, n[1] - 1, n[2] - 1});
     TRY(longshore_halo_wait(halo[step % 2]));
-    for (int d = 0; d < 3; ++d) { /* the cells beside the halo */
+    for (int d = 0; d < 3; ++d) { /* the cells that need the border */
       int64_t low[3] = {0, 0, 0}, high[3] = {n[0], n[1], n[2]};
       high[d] = 1;
       compute(u, v, low, high);
@@ -87,7 +91,7 @@ static int solve(longshore_team* team, void* context) {
     printf("heat: ranks=%d steps=%d error=%.1e verified=%s\n", longshore_team_size(team), steps,
            error, right ? "yes" : "no");
   return right ? LONGSHORE_OK
-               : longshore_fail(LONGSHORE_ERROR_PROGRAM, "the wave has another height");
+               : longshore_fail(LONGSHORE_ERROR_PROGRAM, "the height of the wave is wrong");
 }
 
 int main(int argc, char** argv) {

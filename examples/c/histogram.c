@@ -1,5 +1,7 @@
-/* How often each byte pair occurs in a file: every rank reads its piece and counts into a table
- * that is spread over all ranks. */
+/* Counts the pairs of neighbouring bytes in a file that all ranks read together.
+ *
+ * Each rank reads one part of the file. The 65536 counters are a distributed array, and one call
+ * adds the pairs of the rank to counters on all ranks. */
 #include <longshore.h>
 
 #include <stdio.h>
@@ -17,12 +19,12 @@ static int count_pairs(longshore_team* team, void* context) {
     return longshore_fail(LONGSHORE_ERROR_USAGE, "the file cannot be read");
   const int64_t pairs = ftell(file) - 1, rank = longshore_team_rank(team),
                 ranks = longshore_team_size(team);
-  if (pairs < 1) return longshore_fail(LONGSHORE_ERROR_USAGE, "the file has not even two bytes");
+  if (pairs < 1) return longshore_fail(LONGSHORE_ERROR_USAGE, "the file has fewer than two bytes");
   const int64_t first = rank * pairs / ranks, mine = (rank + 1) * pairs / ranks - first;
   unsigned char* const bytes = malloc((size_t)mine + 1);
   int64_t* const indices = malloc(((size_t)mine + 1) * sizeof *indices);
   if (bytes == NULL || indices == NULL)
-    return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY, "no memory for a piece of the file");
+    return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY, "no memory for a part of the file");
   if (fseek(file, first, SEEK_SET) != 0 ||
       fread(bytes, 1, (size_t)mine + 1, file) != (size_t)mine + 1)
     return longshore_fail(LONGSHORE_ERROR_USAGE, "the file cannot be read");
@@ -34,7 +36,7 @@ static int count_pairs(longshore_team* team, void* context) {
   TRY(longshore_histogram(table, indices, mine, NULL, NULL));
   TRY(longshore_barrier(team));
   const int64_t* const counts = longshore_array_local(table);
-  int64_t found[2] = {0, 0}; /* pairs, and different ones */
+  int64_t found[2] = {0, 0}; /* the number of pairs, and of different pairs */
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
     found[0] += counts[k], found[1] += counts[k] > 0;
   TRY(longshore_allreduce(team, found, 2, LONGSHORE_INT64, LONGSHORE_SUM));

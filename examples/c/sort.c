@@ -1,5 +1,8 @@
-/* Sorts random numbers over all ranks and checks that each follows the one before, also from rank
- * to rank. */
+/* Sorts random numbers that are distributed over the ranks.
+ *
+ * After the sort, rank 0 holds the lowest keys, rank 1 the next ones, and so on. The number of keys
+ * of a rank changes, so the program asks for it before it fetches the result. The check compares
+ * neighbouring keys, also from rank to rank. */
 #include <longshore.h>
 
 #include <stdio.h>
@@ -20,22 +23,24 @@ static int sort_numbers(longshore_team* team, void* context) {
   for (int i = 0; i < n; ++i) keys[i] = state = state * 1664525U + 1013904223U;
 
   longshore_sorter* sorter = NULL;
-  int64_t count[2] = {0, 0}; /* of keys, and of keys in the wrong place */
+  int64_t count[2] = {0, 0}; /* the number of keys, and of keys in the wrong place */
   TRY(longshore_sorter_create(team, LONGSHORE_UINT32, 0, NULL, &sorter));
   TRY(longshore_sorter_run(sorter, keys, NULL, n, &count[0]));
-  uint32_t* const room = realloc(keys, ((size_t)count[0] + 1) * sizeof *keys);
-  if (room == NULL) return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY, "no memory for the keys");
-  keys = room;
+  uint32_t* const resized = realloc(keys, ((size_t)count[0] + 1) * sizeof *keys);
+  if (resized == NULL)
+    return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY, "no memory for the keys");
+  keys = resized;
   TRY(longshore_sorter_result(sorter, keys, NULL));
   for (int64_t i = 1; i < count[0]; ++i) count[1] += keys[i] < keys[i - 1];
-  /* -1: none */
+  /* the lowest and the highest key of this rank; -1 if it has none */
   const int64_t ends[2] = {count[0] > 0 ? (int64_t)keys[0] : -1,
                            count[0] > 0 ? (int64_t)keys[count[0] - 1] : -1};
   free(keys);
   const int ranks = longshore_team_size(team);
   int64_t* const all = malloc((size_t)ranks * sizeof ends);
   if (all == NULL)
-    return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY, "no memory for the ends of all ranks");
+    return longshore_fail(LONGSHORE_ERROR_OUT_OF_MEMORY,
+                          "no memory for the lowest and highest keys");
   TRY(longshore_allgather(team, ends, sizeof ends, all));
   TRY(longshore_allreduce(team, count, 2, LONGSHORE_INT64, LONGSHORE_SUM));
   int64_t highest = -1;

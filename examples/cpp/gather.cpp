@@ -1,5 +1,7 @@
-// Index gather: every rank reads random elements of a table that is spread over all ranks. `auto`
-// takes what is fastest on this machine.
+// Reads random elements of a table that is too large for one rank (index gather).
+//
+// The table is a distributed array: each rank owns a part of its elements. One call fetches any
+// list of elements. Longshore chooses the strategy that is fastest on this machine.
 //
 //     LONGSHORE_RANKS=4 gather        mpirun -n 4 gather
 #include <longshore/longshore.hpp>
@@ -17,7 +19,7 @@ int main(int argc, char** argv) {
       const auto index = table.map().index_of(team.rank(), i);
       mine[i] = static_cast<std::int64_t>(index * index);
     }
-    team.barrier();  // all have stored theirs
+    team.barrier();  // all elements are stored; now any rank may read them
 
     longshore::random_stream random(1, static_cast<std::uint64_t>(team.rank()));
     std::vector<std::int64_t> indices(200'000), values(indices.size());

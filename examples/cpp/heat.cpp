@@ -1,6 +1,10 @@
-// The heat equation in three dimensions, explicit steps in a periodic box: cells that read no halo
-// are computed while it travels. A wave keeps its shape and loses the same share of its height in
-// each step, which the result is compared with.
+// Solves the heat equation in a periodic box with explicit steps, on any number of ranks.
+//
+// Each rank owns a cube of cells. A cell needs its six neighbours, some of which lie on other
+// ranks. A halo exchange copies them into a border around the cube. While it runs, the rank
+// computes the interior, which needs no border.
+//
+// Verification: a cosine wave keeps its shape, and its height falls by a known factor per step.
 //
 //     LONGSHORE_RANKS=4 heat        mpirun -n 4 heat
 #include <longshore/longshore.hpp>
@@ -14,7 +18,7 @@
 
 namespace {
 
-constexpr int cells = 24;  // of a rank, along each dimension
+constexpr int cells = 24;  // per rank and dimension
 constexpr int steps = 50;
 constexpr double diffusion = 0.1;  // per step, in squared cells
 
@@ -51,7 +55,7 @@ int main(int argc, char** argv) {
     longshore::halo_exchange halo_of_u(grid, reads, u), halo_of_next(grid, reads, next);
     auto *now = &halo_of_u, *then = &halo_of_next;
 
-    double kept = 1, angle[3];  // the wave: one period along each dimension of the whole box
+    double kept = 1, angle[3];  // the wave has one period along each dimension of the box
     for (int d = 0; d < 3; ++d) {
       angle[d] = 2 * std::numbers::pi / (cells * grid.shape()[d]);
       kept -= 2 * diffusion * (1 - std::cos(angle[d]));
@@ -72,7 +76,7 @@ int main(int argc, char** argv) {
       update_interior(u, next);
       now->wait();
       update_faces(u, next);
-      std::swap(u, next);  // plans stay with the memory that they were made for
+      std::swap(u, next);  // each plan stays with the memory it was made for
       std::swap(now, then);
     }
 
@@ -85,6 +89,6 @@ int main(int argc, char** argv) {
     if (team.rank() == 0)
       std::printf("heat: ranks=%d steps=%d error=%.1e verified=%s\n", team.size(), steps, error,
                   error < 1e-9 ? "yes" : "no");
-    if (error >= 1e-9) throw std::runtime_error("heat: the wave has another height");
+    if (error >= 1e-9) throw std::runtime_error("heat: the height of the wave is wrong");
   });
 }

@@ -1,9 +1,11 @@
-// Histogram of a big file: every rank reads its share and counts words of 16 bits in a table that
-// is spread over all ranks.
+// Counts the words of 16 bits in a file that all ranks read together.
+//
+// Each rank reads one part of the file. The 65536 counters are a distributed array, and one call
+// adds the words of the rank to counters on all ranks. Long files are counted in several rounds.
 //
 //     LONGSHORE_RANKS=4 histogram FILE        mpirun -n 4 histogram FILE
 //
-// Without FILE it counts itself.
+// Without FILE the program counts its own binary.
 #include <longshore/longshore.hpp>
 
 #include <algorithm>
@@ -42,8 +44,8 @@ int main(int argc, char** argv) {
 
     longshore::dist_array<std::int64_t> counts(team, 1 << 16);
     longshore::update_plan count(counts, longshore::op::add{});
-    team.barrier();  // the table is there, and 0 everywhere, before anyone counts
-    // All take part in every round, those whose share is at its end with nothing.
+    team.barrier();  // all counters are 0 before any rank counts
+    // Updates are collective. A rank whose part has ended takes part with no words.
     for (std::uint64_t round = 0; round < words / ranks + 1; round += words_at_a_time) {
       const auto share = read_words(file, std::min(begin + round, end),
                                     std::min(begin + round + words_at_a_time, end));

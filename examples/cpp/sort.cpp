@@ -1,5 +1,7 @@
-// A distributed sort: particles come back ordered by their cell, over all ranks, wherever they
-// were.
+// Sorts particles by their cell, over all ranks.
+//
+// After the sort, rank 0 holds the particles of the lowest cells, rank 1 those of the next ones,
+// and so on. The sort moves whole records; a member of the record is the key. It is stable.
 //
 //     LONGSHORE_RANKS=4 sort        mpirun -n 4 sort
 #include <longshore/longshore.hpp>
@@ -30,7 +32,7 @@ int main(int argc, char** argv) {
     const bool sorted = std::ranges::is_sorted(mine, {}, &particle::cell);
     const auto all =
         team.allreduce_value(static_cast<std::int64_t>(mine.size()), longshore::reduction::sum);
-    // Across ranks: the last of each is not above the first of those after it.
+    // Across ranks: the last key of a rank is at most the first key of each later rank.
     const std::int64_t first = mine.empty() ? -1 : mine.front().cell,
                        last = mine.empty() ? -1 : mine.back().cell;
     const auto firsts = team.allgather_value(first), lasts = team.allgather_value(last);

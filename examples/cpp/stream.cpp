@@ -1,5 +1,6 @@
-// STREAM's triad on distributed arrays: one loop over the elements of all ranks, run by whoever
-// owns them.
+// Measures the memory bandwidth with the STREAM triad, a = b + q * c, on distributed arrays.
+//
+// The program writes one loop over all elements. Each rank runs it on the elements it owns.
 //
 //     LONGSHORE_RANKS=4 stream        mpirun -n 4 stream
 #include <longshore/longshore.hpp>
@@ -12,7 +13,7 @@ int main(int argc, char** argv) {
   longshore::run(argc, argv, [](longshore::team& team) {
     constexpr std::uint64_t elements = 8'000'000;
     longshore::dist_array<double> a(team, elements), b(team, elements), c(team, elements);
-    longshore::tasks workers;  // the rank's own thread; {.layer = "threads", .count = 4} for more
+    longshore::tasks workers;  // one thread per rank; {.layer = "threads", .count = 4} for more
     longshore::for_each(workers, longshore::zip(a, b, c),
                         [](double& x, double& y, double& z) { x = 0, y = 1, z = 2; });
 
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
       const double start = team.now();
       longshore::for_each(workers, longshore::zip(a, b, c),
                           [](double& x, double& y, double& z) { x = y + 3 * z; });
-      team.barrier();  // until the last is done
+      team.barrier();  // until the slowest rank has finished
       best = std::min(best, team.allreduce_value(team.now() - start, longshore::reduction::max));
     }
 

@@ -1,13 +1,16 @@
-! Index gather: every rank asks for elements anywhere in a table that is spread over all ranks, with a plan that is used often.
+! Reads random elements of a table that is too large for one rank (index gather).
+!
+! The table is a distributed array: each rank owns a block of its elements. A gather plan fetches
+! any list of elements in one call. The plan is made once and used three times.
 program index_gather
   use longshore
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
   logical :: right = .true.
-  call longshore_run(ask)
+  call longshore_run(read_elements)
   if (.not. right) error stop 1
 contains
-  subroutine ask(team)
+  subroutine read_elements(team)
     type(longshore_team), intent(inout) :: team
     type(longshore_array) :: table
     type(longshore_gather_plan) :: plan
@@ -21,8 +24,8 @@ contains
     do k = 0, table%local_size() - 1
       mine(k) = real(table%index(k), real64)**2
     end do
-    call team%barrier()                               ! now all ranks may read it
-    call plan%create(table)                           ! strategy auto
+    call team%barrier()      ! all elements are stored; now any rank may read them
+    call plan%create(table)  ! Longshore chooses the strategy
     wrong = 0
     do round = 1, 3
       indices = [(modulo(k*(7919 + round) + team%rank(), n), k=1, size(indices))]
@@ -34,5 +37,5 @@ contains
     right = wrong == 0
     print '(a, i0, a, i0, 2a)', 'gather: ranks=', team%size(), ' requests=', 3*size(indices), &
       ' verified=', merge('yes', 'no ', right)
-  end subroutine ask
+  end subroutine read_elements
 end program index_gather

@@ -1,5 +1,8 @@
-! How often each byte pair occurs in a file: every rank reads its piece and counts into a table that is spread over all ranks. They
-! read by turns: of ranks that are threads only one can have the file open, because gfortran has one unit for a file.
+! Counts the pairs of neighbouring bytes in a file that all ranks read together.
+!
+! Each rank reads one part of the file. The 65536 counters are a distributed array, and one call
+! adds the pairs of the rank to counters on all ranks. Ranks read the file in turn: gfortran has
+! only one unit per file, so that only one thread can have it open.
 program histogram
   use longshore
   use, intrinsic :: iso_fortran_env, only: int8, int64
@@ -18,11 +21,11 @@ contains
     integer(int64) :: size_bytes, first, last, k, found(2)
     integer :: unit, turn
     call get_command_argument(1, name)
-    do turn = 0, team%size() - 1  ! one after the other: to Fortran, a file that is open in one thread is open
+    do turn = 0, team%size() - 1
       if (turn == team%rank()) then
         open (newunit=unit, file=trim(name), access='stream', form='unformatted', action='read')
         inquire (unit=unit, size=size_bytes)
-        first = turn*(size_bytes - 1)/team%size()  ! of the pairs, which are one fewer than the bytes
+        first = turn*(size_bytes - 1)/team%size()  ! there is one pair fewer than bytes
         last = (turn + 1)*(size_bytes - 1)/team%size()
         allocate (bytes(first:last), pairs(first:last - 1))
         read (unit, pos=first + 1) bytes
@@ -41,7 +44,7 @@ contains
     call team%allreduce(found, longshore_sum)
     if (team%rank() > 0) return
     right = found(1) == size_bytes - 1
-    print '(a, i0, a, i0, a, i0, 2a)', 'histogram: ranks=', team%size(), ' pairs=', found(1), ' different=', found(2), &
-      ' verified=', merge('yes', 'no ', right)
+    print '(a, i0, a, i0, a, i0, 2a)', 'histogram: ranks=', team%size(), ' pairs=', found(1), &
+      ' different=', found(2), ' verified=', merge('yes', 'no ', right)
   end subroutine count_pairs
 end program histogram

@@ -1,4 +1,7 @@
-! Sorts random numbers over all ranks and checks that the ranks follow each other.
+! Sorts random numbers that are distributed over the ranks.
+!
+! After the sort, rank 0 holds the lowest keys, rank 1 the next ones, and so on. The number of keys
+! of a rank may change. The check compares neighbouring keys, also from rank to rank.
 program sort
   use longshore
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -24,8 +27,8 @@ contains
     all_keys = size(keys)
     call team%allreduce(wrong, longshore_sum)
     call team%allreduce(all_keys, longshore_sum)
-    allocate (lowest(team%size()), highest(team%size()))  ! of the keys of each rank; those of one without keys order nothing
-    lowest = huge(i)
+    allocate (lowest(team%size()), highest(team%size()))  ! keys of each rank
+    lowest = huge(i)  ! these values stay for ranks without keys, and never fail the check
     highest = -1
     if (size(keys) > 0) then
       lowest(team%rank() + 1) = keys(1)
@@ -38,6 +41,7 @@ contains
     end do
     if (team%rank() > 0) return
     right = all_keys == int(n, int64)*team%size() .and. wrong == 0
-    print '(a, i0, a, i0, 2a)', 'sort: ranks=', team%size(), ' keys=', all_keys, ' verified=', merge('yes', 'no ', right)
+    print '(a, i0, a, i0, 2a)', 'sort: ranks=', team%size(), ' keys=', all_keys, &
+      ' verified=', merge('yes', 'no ', right)
   end subroutine sort_numbers
 end program sort

@@ -1,4 +1,7 @@
-! STREAM triad on every rank: bandwidth of the node, and a check of every element.
+! Measures the memory bandwidth of all ranks with the STREAM triad, a = b + q * c.
+!
+! Each rank runs the loop on its own arrays. The best of ten trials counts. The program verifies
+! every element.
 program stream
   use longshore
   use, intrinsic :: iso_fortran_env, only: int64, real64

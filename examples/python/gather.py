@@ -1,5 +1,9 @@
-"""Random elements of a table of squares that is spread over the ranks: python gather.py
-[REQUESTS]."""
+"""Reads random elements of a table that is too large for one rank (index gather).
+
+The table is distributed: each rank owns a part of its elements. One call fetches any list of them.
+
+    python gather.py [REQUESTS]
+"""
 
 import sys
 

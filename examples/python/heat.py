@@ -1,5 +1,13 @@
-"""The heat equation, computing while halos travel, against a wave that keeps its shape: python
-heat.py, or mpirun."""
+"""Solves the heat equation on a periodic cube, on any number of ranks.
+
+Each rank owns a box of cells. A cell needs its six neighbours, some of which lie on other ranks. A
+halo exchange copies them into a border around the box. While it runs, the rank computes the inner
+cells, which need no border.
+
+Verification: a cosine wave keeps its shape, and its height falls by a known factor per step.
+
+    python heat.py        mpirun -n 4 python heat.py
+"""
 
 import longshore
 import numpy as np

@@ -1,5 +1,10 @@
-"""How often each word of 16 bits occurs in a file, read by all ranks together: python histogram.py
-[FILE]."""
+"""Counts the words of 16 bits in a file that all ranks read together.
+
+Each rank reads one part of the file. The 65536 counters are a distributed table, and one call adds
+the words of the rank to counters on all ranks.
+
+    python histogram.py [FILE]
+"""
 
 import sys
 from pathlib import Path
@@ -13,7 +18,7 @@ def main(team: longshore.Team, path: str) -> bool:
     first, last = (len(words) * r // team.size for r in (team.rank, team.rank + 1))
     counts = longshore.Table(team, 1 << 16, "int64", "cyclic")
     longest = team.allreduce(last - first, "max")
-    for begin in range(0, longest, 1 << 20):  # as many turns on all ranks, the last ones perhaps with nothing
+    for begin in range(0, longest, 1 << 20):  # collective: a rank may take part with no words
         piece = words[min(first + begin, last) : min(first + begin + (1 << 20), last)]
         longshore.histogram(counts, piece.astype("int64"), strategy="direct" if team.node_count == 1 else "exstack")
     most = team.allreduce(int(counts.local.max(initial=0)), "max")

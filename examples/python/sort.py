@@ -1,5 +1,9 @@
-"""Numbers that no rank sees all of, sorted, each with where it came from: python sort.py
-[NUMBERS]."""
+"""Sorts random numbers that are distributed over the ranks, each with the rank it came from.
+
+After the sort, rank 0 holds the lowest numbers, rank 1 the next ones, and so on.
+
+    python sort.py [NUMBERS]
+"""
 
 import sys
 

@@ -1,4 +1,7 @@
-"""What bandwidth the memory has, by STREAM's triad: python stream.py [ELEMENTS]."""
+"""Measures the memory bandwidth of all ranks with the STREAM triad, a = b + q * c.
+
+    python stream.py [ELEMENTS]
+"""
 
 import sys
 

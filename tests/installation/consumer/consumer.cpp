@@ -1,5 +1,5 @@
-// Each rank puts its number into the segment of the next rank. Rank 0 prints the sum of the received
-// numbers, and the number of wrong ones.
+// Each rank puts its number into the segment of the next rank. Rank 0 prints the sum of the
+// received numbers, and the number of wrong ones.
 #include <longshore/longshore.hpp>
 
 #include <cstdint>

@@ -11,7 +11,7 @@ contains
     call team%allreduce(total, longshore_sum)
     wrong = merge(0, 1, total == team%size()*(team%size() - 1)/2)
     call team%allreduce(wrong, longshore_sum)
-    if (team%rank() == 0) print '(i0, 3a, i0, a, i0)', team%size(), ' ranks on ', trim(team%transport()), ': sum ', total, &
-      ', wrong ', wrong
+    if (team%rank() == 0) print '(i0, 3a, i0, a, i0)', team%size(), ' ranks on ', &
+      trim(team%transport()), ': sum ', total, ', wrong ', wrong
   end subroutine add_up
 end program consumer

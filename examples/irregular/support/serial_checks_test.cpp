@@ -1,5 +1,5 @@
-// The checks of the example programs: each accepts a right result, found by hand, and names what is
-// wrong with one that is not.
+// Each check of the example programs accepts a correct result, found by hand, and names the error
+// in wrong ones.
 #include "serial_checks.hpp"
 
 #include <longshore/core/random.hpp>
@@ -60,9 +60,9 @@ TEST(serial_checks, a_permutation_has_every_number_once_and_is_random) {
   expect_problem(wrong_random_permutation(std::vector<std::int64_t>{1, -1, 0}), "outside");
   std::vector<std::int64_t> numbers(1000);
   std::iota(numbers.begin(), numbers.end(), 0);
-  expect_problem(wrong_random_permutation(numbers), "hardly a random one");
+  expect_problem(wrong_random_permutation(numbers), "not random");
   std::reverse(numbers.begin(), numbers.end());
-  expect_problem(wrong_random_permutation(numbers), "hardly a random one");
+  expect_problem(wrong_random_permutation(numbers), "not random");
   longshore::random_stream random(1);
   longshore::shuffle(std::span(numbers), random);
   EXPECT_EQ(wrong_random_permutation(numbers), "");
@@ -95,18 +95,18 @@ TEST(serial_checks, a_topological_order_is_triangular_with_a_full_diagonal) {
   EXPECT_EQ(wrong_topological_order(m, rows, columns, 3), "");
   EXPECT_EQ(wrong_topological_order(matrix_of(0, 0, {}), {}, {}, 0), "");
   expect_problem(wrong_topological_order(m, rows, columns, 2),
-                 "2 levels of pivots were found, and there are 3");
+                 "2 levels of pivots were found instead of 3");
   expect_problem(wrong_topological_order(m, std::vector<std::int64_t>{0, 1, 2}, columns, 3),
                  "below the diagonal");
   expect_problem(wrong_topological_order(m, std::vector<std::int64_t>{1, 1, 2}, columns, 3),
-                 "there before");
+                 "occurred before");
   expect_problem(wrong_topological_order(m, rows, std::vector<std::int64_t>{2, 2, 0}, 3),
-                 "there before");
+                 "occurred before");
   expect_problem(wrong_topological_order(m, rows, std::vector<std::int64_t>{2, 1}, 3), "2 columns");
   expect_problem(
       wrong_topological_order(matrix_of(2, 2, {{0, 1, 1}, {1, 1, 1}}),
                               std::vector<std::int64_t>{0, 1}, std::vector<std::int64_t>{0, 1}, 2),
-      "nothing on the diagonal");
+      "no entry on the diagonal");
 }
 
 TEST(serial_checks, triangles_are_counted_once) {
@@ -127,7 +127,7 @@ TEST(serial_checks, distances_are_those_of_the_shortest_paths) {
   expect_problem(wrong_distances(g, 0, std::vector<double>{0, 0.5, 0.75, 9}), "vertex 3");
   expect_problem(wrong_distances(g, 2, std::vector<double>{0, 0.5, 0.75, far}), "vertex 0");
   expect_problem(wrong_distances(g, 0, std::vector<double>{0, 0.5, 0.75}),
-                 "3 distances of 4 vertices");
+                 "3 distances for 4 vertices");
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
-// P A Q for a sparse matrix A and two permutations: entry (i, j) becomes entry (p[i], q[j]). The
-// three are spread cyclicly over the ranks, so p[i] is where row i is, and q[j] is anywhere: one
-// gather fetches it for all entries, then each entry goes to its new row's rank. As permute_matrix
-// of bale.
+// Permutes the rows and columns of a distributed sparse matrix: entry (i, j) becomes entry
+// (p[i], q[j]). This is permute_matrix of bale.
+//
+// The matrix and both permutations are distributed cyclically. p[i] therefore lies on the rank of
+// row i, but q[j] may lie on any rank. One gather fetches q[j] for all entries. Then each entry is
+// sent to the rank of its new row.
 #include <longshore/longshore.hpp>
 
-#include "example_program.hpp"
-#include "random_bijection.hpp"
-#include "random_inputs.hpp"
-#include "serial_checks.hpp"
-#include "whole_array.hpp"
+#include "support/example_program.hpp"
+#include "support/random_bijection.hpp"
+#include "support/random_inputs.hpp"
+#include "support/serial_checks.hpp"
+#include "support/whole_array.hpp"
 
 namespace {
 
@@ -16,7 +18,7 @@ using examples::row_entry;
 using examples::sparse_matrix;
 using places = longshore::dist_array<std::int64_t, longshore::cyclic>;
 
-// Made once and used often: the engines and their buffers stay.
+// Made once and used often, since engines and buffers are expensive to make.
 class matrix_permutation {
  public:
   /// Collective. The permutations must outlive it.
@@ -71,7 +73,7 @@ int main(int argc, char** argv) {
       .size_is = "rows of the matrix",
       .size = 100000,
       .options = {examples::row_entries_option(),
-                  {"columns", "0", "of the matrix; 0: as many as rows", 0, 4294967295.0}}};
+                  {"columns", "0", "columns of the matrix; 0: as many as rows", 0, 4294967295.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     longshore::team& team = run.team();
     const std::uint64_t columns = run.options().whole("columns");

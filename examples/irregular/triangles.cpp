@@ -1,13 +1,14 @@
-// Counts the triangles of a graph. Each edge is kept at the end with fewer neighbours (of equals,
-// at the lower number), so that no vertex keeps many, however skewed the graph is (Chiba and
-// Nishizeki, SIAM J. Comput. 1985). Two edges kept at one vertex are a wedge; the wedge is sent to
-// the end of it where the third edge would be kept, and counted there when it is. The push variant
-// of bale's triangles.
+// Counts the triangles of a distributed graph. This is the push variant of bale's triangles.
+//
+// Each edge is kept at its end with fewer neighbours (if equal, at the lower number). No vertex
+// then keeps many edges, however skewed the graph is (Chiba and Nishizeki, SIAM J. Comput. 1985).
+// Two edges at one vertex form a wedge. Each wedge is sent to the rank that would keep the third
+// edge, and counts there if that edge exists.
 #include <longshore/longshore.hpp>
 
-#include "example_program.hpp"
-#include "random_inputs.hpp"
-#include "serial_checks.hpp"
+#include "support/example_program.hpp"
+#include "support/random_inputs.hpp"
+#include "support/serial_checks.hpp"
 
 #include <fmt/core.h>
 
@@ -16,16 +17,17 @@ namespace {
 using examples::row_entry;
 using examples::sparse_matrix;
 
-// What travels: is edge (low, high) there? 8 bytes, because vertices have numbers of 32 bits.
+// The message: does edge (low, high) exist? It has 8 bytes, since vertex numbers have 32 bits.
 struct wedge {
-  std::uint32_t low_offset;  // of the low end at its owner
+  std::uint32_t low_offset;  // of the low end on its rank
   std::uint32_t high;
 };
 
-// The wedges of this rank, numbered; asked for in order.
+// Returns wedge i of this rank, for i in ascending order.
 class wedge_walk {
  public:
-  /// Edges at the end where they are kept; their values are how many neighbours the other end has.
+  /// `kept`: each edge at the end that keeps it; the value is the number of neighbours of the other
+  /// end.
   explicit wedge_walk(const sparse_matrix& kept) : kept_(kept) {}
 
   [[nodiscard]] std::size_t count() const {
@@ -47,7 +49,7 @@ class wedge_walk {
   }
 
  private:
-  // Of the wedges with the present low end.
+  // The number of wedges with the current low end.
   [[nodiscard]] std::size_t high_ends() const {
     return low_ + 1 < ends_.size() ? ends_.size() - low_ - 1 : 0;
   }
@@ -62,13 +64,12 @@ class wedge_walk {
   }
 
   const sparse_matrix& kept_;
-  std::size_t row_ = 0;  // the next one
-  // of the edges kept at the present one, low ones first
+  std::size_t row_ = 0;  // the next row
+  // neighbours and number of the far end of each edge of the current row, in ascending order
   std::vector<std::pair<double, std::int64_t>> ends_;
-  std::size_t low_ = 0;  // which of them is the low end
-  // number of the first wedge with that low end
-  std::size_t first_ = 0;
-  longshore::location at_;  // where the low end is
+  std::size_t low_ = 0;     // index of the low end in ends_
+  std::size_t first_ = 0;   // number of the first wedge with that low end
+  longshore::location at_;  // of the low end
 };
 
 class triangle_count {
@@ -79,7 +80,7 @@ class triangle_count {
         ask_degrees_(run.team(), {.engine = run.engine_for<std::uint32_t>()}),
         engine_(run.team(), run.engine_for<wedge>()) {}
 
-  /// Collective. The triangles of the whole graph.
+  /// Collective. Returns the number of triangles of the whole graph.
   std::int64_t operator()() {
     const sparse_matrix kept = kept_edges();
     wedge_walk walk(kept);
@@ -92,12 +93,12 @@ class triangle_count {
     return engine_.ranks().allreduce_value(closed, longshore::reduction::sum);
   }
 
-  /// That this rank sent in the last call.
+  /// The number of wedges that this rank sent in the last call.
   [[nodiscard]] std::size_t wedges() const { return wedges_; }
 
  private:
-  // Both ends of an edge have it, and ask each other how many neighbours they have; replies come in
-  // the order of the questions.
+  // Both ends of an edge ask each other for their number of neighbours. Replies come in the order
+  // of the requests, so that the entries need not be stored.
   sparse_matrix kept_edges() {
     std::vector<row_entry> kept;
     sparse_matrix::walk walk(graph_);
@@ -144,15 +145,15 @@ int main(int argc, char** argv) {
     std::int64_t triangles = 0;
     run.measure([&] { triangles = count(); });
 
-    run.figure("triangles", triangles);
+    run.metric("triangles", triangles);
     run.rate("wedges", count.wedges());
     if (run.verifies()) {
       const sparse_matrix whole = whole_on_rank_0(run.team(), graph);
       const std::int64_t expected =
           run.team().rank() == 0 ? count_triangles_serially(whole) : triangles;
-      run.verify(triangles == expected ? ""
-                                       : fmt::format("{} triangles, and the serial run counts {}",
-                                                     triangles, expected));
+      run.verify(triangles == expected
+                     ? ""
+                     : fmt::format("{} triangles, but {} in the serial run", triangles, expected));
     }
   });
 }

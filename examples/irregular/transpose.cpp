@@ -1,10 +1,10 @@
-// Transposes a sparse matrix, again and again with the same engine. The algorithm is in
-// transposition.hpp, where topological_sort.cpp finds it, too.
+// Transposes a distributed sparse matrix, repeatedly with the same engine. The algorithm is in
+// transposition.hpp, because topological_sort.cpp uses it too.
 #include <longshore/longshore.hpp>
 
-#include "example_program.hpp"
-#include "random_inputs.hpp"
-#include "serial_checks.hpp"
+#include "support/example_program.hpp"
+#include "support/random_inputs.hpp"
+#include "support/serial_checks.hpp"
 #include "transposition.hpp"
 
 int main(int argc, char** argv) {
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
       .size_is = "rows of the matrix",
       .size = 100000,
       .options = {examples::row_entries_option(),
-                  {"columns", "0", "of the matrix; 0: as many as rows", 0, 4294967295.0}}};
+                  {"columns", "0", "columns of the matrix; 0: as many as rows", 0, 4294967295.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const std::uint64_t columns = run.options().whole("columns");
     const examples::sparse_matrix matrix =

@@ -15,7 +15,7 @@ sparse_matrix::sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank
       start_(map_.local_size(rank) + 1),
       column_(entries.size()),
       value_(entries.size()) {
-  // A counting sort by rows, then each row by itself: rows are short.
+  // A counting sort by rows. Then each row is sorted alone, since rows are short.
   for (const row_entry& e : entries) ++start_[e.offset + 1];
   for (std::size_t row = 1; row < start_.size(); ++row) start_[row] += start_[row - 1];
   std::vector<std::pair<std::int64_t, double>> sorted(entries.size());

@@ -1,5 +1,5 @@
-// The options of a command line: each has a name, a default, and a range of numbers or a list of
-// words that are allowed.
+// Parses a command line. Each option has a name, a default, and a range of allowed numbers or a
+// list of allowed words.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@ namespace examples {
 
 struct option {
   std::string name;             ///< as typed, without dashes
-  std::string value;            ///< the default, then what was typed
+  std::string value;            ///< the default, or the given value
   std::string help;             ///< one line
-  double low = 0, high = 1e15;  ///< what a number may be
+  double low = 0, high = 1e15;  ///< the range of a number
   bool is_whole = true;         ///< whether a number has no fraction
-  /// what else than a number is allowed; with words there are no numbers
+  /// the allowed words; empty if the option is a number
   std::vector<std::string> words = {};
 };
 
 class command_line {
  public:
-  /// Reads `--name value` and `--name=value`. Throws longshore::error (usage) whose message names
-  /// the option, what was given and what is allowed.
+  /// Reads `--name value` and `--name=value`. Throws longshore::error (usage); the message has the
+  /// option, the given value and the allowed ones.
   command_line(int argc, const char* const* argv, std::vector<option> options);
 
-  /// REQUIRES (of all): an option of that name and kind.
+  /// These three REQUIRE an option of that name and kind.
   [[nodiscard]] std::uint64_t whole(std::string_view name) const;
   [[nodiscard]] double number(std::string_view name) const;
   [[nodiscard]] const std::string& word(std::string_view name) const { return of(name).value; }

@@ -1,14 +1,16 @@
-// Shortest paths from one vertex to all others, by delta stepping (Meyer and Sanders, J. Algorithms
-// 2003). Vertices wait in buckets by their distance, each `delta` wide. The lowest bucket that any
-// rank has is emptied: light edges (of at most delta), which can lead into the same bucket, in
-// phases until it stays empty; then, once, the heavy edges of all vertices that were in it. Each
-// phase is one deliver.
+// Finds the shortest paths from one vertex of a distributed graph to all others, by delta stepping
+// (Meyer and Sanders, J. Algorithms 2003).
+//
+// Vertices wait in buckets by their distance; a bucket is `delta` wide. The ranks together empty
+// the lowest bucket. First they send along the light edges (of at most delta) of its vertices.
+// These may fill the bucket again, so this takes phases until it stays empty. Then they send once
+// along the heavy edges of all vertices that were in it. Each phase is one deliver.
 #include <longshore/longshore.hpp>
 
-#include "example_program.hpp"
-#include "random_inputs.hpp"
-#include "serial_checks.hpp"
-#include "whole_array.hpp"
+#include "support/example_program.hpp"
+#include "support/random_inputs.hpp"
+#include "support/serial_checks.hpp"
+#include "support/whole_array.hpp"
 
 #include <limits>
 
@@ -17,7 +19,7 @@ namespace {
 using examples::sparse_matrix;
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
-// What travels: there is a path of this length to that vertex.
+// The message: there is a path of this length to this vertex.
 struct relaxation {
   std::uint64_t offset;  // of the vertex at its owner
   double distance;
@@ -37,19 +39,19 @@ class delta_stepping {
         light_(graph.with_values(0, delta)),
         heavy_(graph.with_values(delta, unreached)),
         engine_(team_, run.engine_for<relaxation>()),
-        // No distance is further than a weight behind the present bucket. One more, because sums
-        // are rounded.
+        // A new distance is at most one weight beyond the current bucket. The third bucket allows
+        // for rounding of the sums.
         buckets_(static_cast<std::size_t>(1 / delta) + 3),
         sent_from_(graph.my_rows()) {}
 
-  /// Collective. Distances of all vertices from the source; infinity where no path leads.
+  /// Collective. Writes the distance of each vertex from the source; infinity if there is no path.
   effort operator()(std::int64_t source, distances& distance) {
     distance_ = distance.local();
     std::fill(distance_.begin(), distance_.end(), unreached);
     std::fill(sent_from_.begin(), sent_from_.end(), unreached);
     effort spent;
     const longshore::location at = distance.map().owner_offset(static_cast<std::uint64_t>(source));
-    // a graph may have no vertex
+    // The graph may be empty.
     if (at.rank == team_.rank() && at.offset < distance_.size()) relax({at.offset, 0});
     std::vector<std::uint64_t> frontier, removed;
     for (std::int64_t bucket = 0; (bucket = lowest_bucket(bucket)) != none; ++spent.buckets) {
@@ -77,11 +79,11 @@ class delta_stepping {
   void relax(const relaxation& r) {
     if (r.distance >= distance_[r.offset]) return;
     distance_[r.offset] = r.distance;
-    // it may stay in another one, too, which take() sees
+    // An older entry of the vertex may stay in another bucket; take() skips it.
     vertices_in(bucket_of(r.distance)).push_back(r.offset);
   }
 
-  // The lowest bucket from `first` on with vertices on any rank.
+  // The lowest bucket from `first` on that has vertices on any rank.
   std::int64_t lowest_bucket(std::int64_t first) {
     std::int64_t mine = first;
     const std::int64_t end = first + static_cast<std::int64_t>(buckets_.size());
@@ -89,8 +91,8 @@ class delta_stepping {
     return team_.allreduce_value(mine < end ? mine : none, longshore::reduction::min);
   }
 
-  // Empties a bucket: into `frontier` go vertices that are nearer than when their light edges were
-  // sent; into `removed` those that were not in it before.
+  // Empties a bucket. Adds vertices to `frontier` whose distance fell since their light edges were
+  // sent, and to `removed` vertices that were not in the bucket before.
   void take(std::int64_t bucket, std::vector<std::uint64_t>& frontier,
             std::vector<std::uint64_t>& removed) {
     frontier.clear();
@@ -120,8 +122,8 @@ class delta_stepping {
   double delta_;
   sparse_matrix light_, heavy_;
   longshore::conveyor engine_;
-  std::vector<std::vector<std::uint64_t>> buckets_;  // used in turn
-  // by vertex: its distance when its light edges were sent
+  std::vector<std::vector<std::uint64_t>> buckets_;  // used cyclically
+  // for each vertex: its distance when its light edges were sent
   std::vector<double> sent_from_;
   std::span<double> distance_;
   std::vector<longshore::addressed<relaxation>> requests_;
@@ -139,7 +141,7 @@ int main(int argc, char** argv) {
           examples::graph_option(),
           examples::degree_option(),
           {"delta", "0.1", "width of a bucket; weights are at most 1", 0.0001, 1e6, false},
-          {"source", "", "the vertex; by default the first that has an edge", 0, 4294967294.0}}};
+          {"source", "", "first vertex; by default the first one with an edge", 0, 4294967294.0}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     const auto& options = run.options();
     const sparse_matrix graph = examples::random_graph(
@@ -150,8 +152,8 @@ int main(int argc, char** argv) {
     delta_stepping::effort spent;
     run.measure([&] { spent = shortest_paths(source, distance); });
 
-    run.figure("buckets", spent.buckets);
-    run.figure("phases", spent.phases);
+    run.metric("buckets", spent.buckets);
+    run.metric("phases", spent.phases);
     const auto mine = distance.local();
     run.total("reached",
               std::count_if(mine.begin(), mine.end(), [](double d) { return d != unreached; }));

@@ -1,42 +1,44 @@
-// Finds the order in which a matrix with scrambled rows and columns is upper triangular, as
-// toposort of bale does. A row with one entry left is a pivot: it goes to the last free place, its
-// column to the same place, and all other rows lose that column. Hence items that create items: a
-// pivot tells the owner of its column, who tells the owners of the rows in it, whose last column
-// may make them pivots. There are no rounds: a rank works on what arrives, and the engine finds out
-// when nothing is under way any more.
+// Sorts the scrambled rows and columns of a distributed matrix so that it is upper triangular. This
+// is toposort of bale.
+//
+// A row with one entry left is a pivot. The row and the column of that entry get the last free
+// place, and all other rows lose that column. So items create items: a pivot informs the owner of
+// its column, which informs the owners of the rows in that column, and these rows may become
+// pivots. There are no rounds. A rank processes items as they arrive, and the engine detects when
+// no item is left.
 #include <longshore/longshore.hpp>
 
-#include "example_program.hpp"
-#include "random_inputs.hpp"
-#include "serial_checks.hpp"
+#include "support/example_program.hpp"
+#include "support/random_inputs.hpp"
+#include "support/serial_checks.hpp"
+#include "support/whole_array.hpp"
 #include "transposition.hpp"
-#include "whole_array.hpp"
 
 namespace {
 
 using examples::sparse_matrix;
 using places = longshore::dist_array<std::int64_t, longshore::cyclic>;
 
-// What travels. Numbers of rows and columns have 32 bits, so that an item has 16 bytes.
+// The item sent between ranks. Row and column numbers have 32 bits, so that it has 16 bytes.
 struct message {
   enum kind : std::uint32_t { pivot, column_is_gone } what;
-  std::uint32_t offset;  // of the column (pivot) or row (column_is_gone) at its owner
-  // of the row (pivot) or column (column_is_gone) that it is about; in the end a place
+  std::uint32_t offset;  // offset of the column (pivot) or row (column_is_gone) on its rank
+  // number of the row (pivot) or of the column (column_is_gone); at the end a place
   std::uint32_t number;
-  std::uint32_t level;  // of the pivot: one more than the highest that its row waited for
+  std::uint32_t level;  // level of the pivot: one above the pivots that its row waited for
 };
 
 class topological_sort {
  public:
-  /// Collective. For one matrix, whose columns are collected here.
+  /// Collective. Makes the transpose of the matrix, for access by columns.
   topological_sort(examples::program& run, const sparse_matrix& matrix)
       : team_(run.team()),
         rows_(matrix),
         columns_(examples::transposition(run)(matrix)),
         engine_(team_, run.engine_for<message>({.items_create_items = true})) {}
 
-  /// Collective. Throws errc::usage, on all ranks, when there is no such order. Returns how many
-  /// levels of pivots there are.
+  /// Collective. Returns the number of levels of pivots. Throws errc::usage on all ranks if there
+  /// is no such order.
   std::int64_t operator()(places& row_place, places& column_place) {
     find_pivots();
     const auto highest = std::max_element(level_.begin(), level_.end());
@@ -76,7 +78,7 @@ class topological_sort {
         [&](int, const message& m, const auto& emit) {
           if (m.what == message::pivot) {
             if (has_pivot_[m.offset])
-              // two rows want one column: there is no order, and this row will have no column left
+              // Two rows need the same column: there is no order, and this row gets no column.
               return;
             has_pivot_[m.offset] = true;
             for (const std::int64_t row : columns_.columns_of(m.offset)) {
@@ -104,7 +106,7 @@ class topological_sort {
     return {at.rank, {message::pivot, static_cast<std::uint32_t>(at.offset), number, level_[row]}};
   }
 
-  // By level: the last of the places of this rank's pivots. Low levels are last; of one level, rank
+  // The last place for this rank's pivots of each level. Low levels come last. Within a level, rank
   // 0 has the last places.
   [[nodiscard]] std::vector<std::int64_t> first_places(std::int64_t levels) const {
     std::vector<std::int64_t> mine(static_cast<std::size_t>(levels)), first(mine.size());
@@ -127,9 +129,8 @@ class topological_sort {
   const sparse_matrix& rows_;
   sparse_matrix columns_;  // each as a row of the transpose
   longshore::conveyor engine_;
-  std::vector<std::int64_t> left_,
-      // of the columns that each row still has: how many, and their numbers added up
-      sum_;
+  std::vector<std::int64_t> left_;    // the number of columns left in each row
+  std::vector<std::int64_t> sum_;     // the sum of their numbers: the number of the last one left
   std::vector<std::uint32_t> level_;  // of each row's pivot
   std::vector<bool> has_pivot_;       // by column
 };
@@ -152,7 +153,7 @@ int main(int argc, char** argv) {
     std::int64_t levels = 0;
     run.measure([&] { levels = sort(row_place, column_place); });
 
-    run.figure("levels", levels);
+    run.metric("levels", levels);
     run.rate("entries", matrix.my_entries());
     if (run.verifies()) {
       const auto whole = whole_on_rank_0(run.team(), matrix);

@@ -1,5 +1,5 @@
-// What the example programs share: how they end and what they print, and that inputs are the same
-// on any number of ranks.
+// The frame of the example programs: exit statuses and output. Random inputs do not depend on the
+// number of ranks.
 #include "example_program.hpp"
 
 #include <longshore/core/error.hpp>
@@ -40,7 +40,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(example_program, figures_and_seconds_are_printed_once) {
+TEST(example_program, metrics_and_seconds_are_printed_once) {
   std::atomic<int> calls = 0;
   const ending end = run({"--ranks", "3", "--engine", "aggregator", "--size=40"}, [&](program& p) {
     p.measure([&] { ++calls; });
@@ -65,7 +65,7 @@ TEST(example_program, a_wrong_result_on_any_rank_ends_with_a_message_and_status_
   EXPECT_TRUE(contains(end.out, "verified=wrong"));
 }
 
-TEST(example_program, what_was_not_verified_is_not_said_to_be) {
+TEST(example_program, a_result_that_was_not_verified_is_not_called_verified) {
   const ending end =
       run({"--ranks", "1", "--verify", "no"}, [](program& p) { EXPECT_FALSE(p.verifies()); });
   EXPECT_TRUE(contains(end.out, "verified=no\n"));
@@ -104,7 +104,7 @@ TEST(example_program, help_lists_the_options) {
     EXPECT_TRUE(contains(end.out, part));
 }
 
-TEST(random_inputs, a_bijection_reaches_every_number_once_and_back) {
+TEST(random_inputs, a_bijection_maps_to_every_number_once_and_has_an_inverse) {
   for (const std::int64_t n : {1, 2, 3, 64, 65, 1000}) {
     const random_bijection f(static_cast<std::uint64_t>(n), 5);
     std::vector<std::int64_t> image;
@@ -141,7 +141,7 @@ TEST(random_inputs, are_the_same_on_any_number_of_ranks) {
   }
 }
 
-TEST(random_inputs, graphs_have_every_edge_at_both_ends_and_no_loop) {
+TEST(random_inputs, graphs_list_every_edge_at_both_ends_and_have_no_loop) {
   for (const char* kind : {"random", "geometric", "kronecker"}) {
     const sparse_matrix graph =
         made_on(2, [&](longshore::team& team) { return random_graph(team, kind, 200, 6, 3); });
@@ -155,9 +155,9 @@ TEST(random_inputs, graphs_have_every_edge_at_both_ends_and_no_loop) {
   }
 }
 
-TEST(random_inputs, a_vertex_is_that_asked_for_or_the_first_with_an_edge) {
+TEST(random_inputs, the_chosen_vertex_is_the_given_one_or_the_first_with_an_edge) {
   longshore::launcher({.transport = "threads", .ranks = 3}).run([](longshore::team& team) {
-    // Row 4 is the second one of rank 1.
+    // Row 4 is the second row of rank 1.
     const std::vector<row_entry> edges =
         team.rank() == 1 ? std::vector<row_entry>{{1, 5, 1}} : std::vector<row_entry>{};
     EXPECT_EQ(chosen_vertex(team, {7, 7, team.rank(), 3, edges}, ""), 4);
@@ -168,8 +168,7 @@ TEST(random_inputs, a_vertex_is_that_asked_for_or_the_first_with_an_edge) {
 }
 
 TEST(random_inputs, geometric_graphs_join_all_points_within_reach) {
-  // More reach, more edges: those of the smaller graph are all in the larger one, whose grid of
-  // cells is another.
+  // A longer reach adds edges and keeps the others, although the grid of cells differs.
   const auto edges = [](double degree) {
     return made_on(
         1, [&](longshore::team& team) { return random_graph(team, "geometric", 300, degree, 3); });

@@ -67,8 +67,7 @@ command_line::command_line(int argc, const char* const* argv, std::vector<option
 const option& command_line::of(std::string_view name) const {
   for (const option& o : options_)
     if (o.name == name) return o;
-  throw std::logic_error("a program asked for an option that it does not have: " +
-                         std::string(name));
+  throw std::logic_error("the program has no option " + std::string(name));
 }
 
 std::uint64_t command_line::whole(std::string_view name) const {

@@ -1,5 +1,5 @@
-// What lies on all ranks, put together on rank 0, where a serial run can look at it. For
-// verification: of course no rank has room for more.
+// Collects distributed data on rank 0, where a serial run verifies it. Inputs must therefore fit
+// into the memory of one rank.
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
@@ -9,7 +9,7 @@
 
 namespace examples {
 
-/// Collective. The elements of rank 0, those of rank 1, ...; empty on the other ranks.
+/// Collective. The elements of rank 0, then those of rank 1, ...; empty on the other ranks.
 template <class T>
 [[nodiscard]] std::vector<T> collected_on_rank_0(longshore::team& team, std::span<const T> mine) {
   const auto counts = team.allgather_value(mine.size());
@@ -26,7 +26,7 @@ template <class T>
   return all;
 }
 
-/// Collective. The elements of the array by their index; empty on the other ranks.
+/// Collective. All elements of the array in the order of their indices; empty on the other ranks.
 template <class T, class Distribution>
 [[nodiscard]] std::vector<T> whole_on_rank_0(const longshore::dist_array<T, Distribution>& array) {
   const std::vector<T> parts = collected_on_rank_0(array.team(), array.local());

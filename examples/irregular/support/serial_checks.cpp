@@ -12,14 +12,15 @@
 namespace examples {
 namespace {
 
-// What is wrong with places that are to be those of a permutation.
+// The first error in the places of a permutation, or an empty string.
 std::string wrong_places(const char* of, std::span<const std::int64_t> places) {
   std::vector<bool> taken(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i] < 0 || static_cast<std::size_t>(places[i]) >= places.size())
-      return fmt::format("{} {} of {} is {}, which is outside", of, i, places.size(), places[i]);
+      return fmt::format("{} {} of {} is {}, which is outside the range", of, i, places.size(),
+                         places[i]);
     if (taken[places[i]])
-      return fmt::format("{} {} is {}, which was there before", of, i, places[i]);
+      return fmt::format("{} {} is {}, which occurred before", of, i, places[i]);
     taken[places[i]] = true;
   }
   return {};
@@ -32,7 +33,7 @@ std::string difference(const sparse_matrix& expected, const sparse_matrix& found
   for (std::size_t row = 0; row < expected.my_rows(); ++row) {
     if (!std::ranges::equal(expected.columns_of(row), found.columns_of(row)))
       return fmt::format(
-          "row {} has its {} entries in other columns than the serial run ({} entries)", row,
+          "row {} has {} entries, in other columns than those of the serial run ({} entries)", row,
           found.columns_of(row).size(), expected.columns_of(row).size());
     if (!std::ranges::equal(expected.values_of(row), found.values_of(row)))
       return fmt::format("row {} has other values than the serial run", row);
@@ -60,8 +61,8 @@ std::string wrong_random_permutation(std::span<const std::int64_t> permutation) 
   const double mean = (n * n - 1) / 3, deviation = std::sqrt((n + 1) * (2 * n * n + 7) / 45);
   if (std::abs(footrule - mean) > 7 * deviation)
     return fmt::format(
-        "a permutation, but hardly a random one: elements are moved by {:.6g} places on average; "
-        "random ones by {:.6g}",
+        "the permutation is not random: elements move by {:.6g} places on average; in random "
+        "permutations by {:.6g}",
         footrule / n, mean / n);
   return {};
 }
@@ -90,15 +91,15 @@ std::string wrong_topological_order(const sparse_matrix& matrix,
                                     std::span<const std::int64_t> column_place,
                                     std::int64_t levels) {
   if (row_place.size() != matrix.rows() || column_place.size() != matrix.columns())
-    return fmt::format("{} rows and {} columns have places, of {} and {}", row_place.size(),
-                       column_place.size(), matrix.rows(), matrix.columns());
+    return fmt::format("places for {} rows and {} columns, but the matrix has {} and {}",
+                       row_place.size(), column_place.size(), matrix.rows(), matrix.columns());
   if (auto wrong = wrong_places("the place of row", row_place); !wrong.empty()) return wrong;
   if (auto wrong = wrong_places("the place of column", column_place); !wrong.empty()) return wrong;
   const std::size_t n = row_place.size();
   std::vector<std::size_t> row_at(n), column_at(n);
   for (std::size_t i = 0; i < n; ++i) row_at[row_place[i]] = column_at[column_place[i]] = i;
-  // From the last row up: its diagonal is its first entry, and it is one level above the highest
-  // row that its others lead to.
+  // Rows from the last one up. The first entry of a row is its diagonal. Its level is one more than
+  // the highest level among the rows of its other columns.
   std::vector<std::int64_t> level(n);
   std::int64_t highest = n == 0 ? 0 : 1;
   for (std::size_t place = n; place-- > 0;) {
@@ -113,16 +114,16 @@ std::string wrong_topological_order(const sparse_matrix& matrix,
       if (at > place) level[place] = std::max(level[place], level[at] + 1);
     }
     if (!has_diagonal)
-      return fmt::format("row {} at place {} has nothing on the diagonal", row_at[place], place);
+      return fmt::format("row {} at place {} has no entry on the diagonal", row_at[place], place);
     highest = std::max(highest, level[place]);
   }
   if (levels != highest)
-    return fmt::format("{} levels of pivots were found, and there are {}", levels, highest);
+    return fmt::format("{} levels of pivots were found instead of {}", levels, highest);
   return {};
 }
 
 std::int64_t count_triangles_serially(const sparse_matrix& graph) {
-  std::int64_t shared = 0;  // each triangle has three edges, and each edge stands in two rows
+  std::int64_t shared = 0;  // 6 per triangle: three edges, each in two rows
   for_each_entry(graph, [&](std::size_t a, std::int64_t b, double) {
     const auto of_a = graph.columns_of(a), of_b = graph.columns_of(static_cast<std::size_t>(b));
     for (auto x = of_a.begin(), y = of_b.begin(); x != of_a.end() && y != of_b.end();)
@@ -156,11 +157,11 @@ std::string wrong_distances(const sparse_matrix& graph, std::int64_t source,
                             std::span<const double> distances) {
   const std::vector<double> expected = serial_shortest_paths(graph, source);
   if (distances.size() != expected.size())
-    return fmt::format("{} distances of {} vertices", distances.size(), expected.size());
+    return fmt::format("{} distances for {} vertices", distances.size(), expected.size());
   for (std::size_t v = 0; v < expected.size(); ++v)
     if (distances[v] != expected[v])
-      return fmt::format("vertex {} is said to be at distance {}, and the serial run finds {}", v,
-                         distances[v], expected[v]);
+      return fmt::format("vertex {} has distance {}, but {} in the serial run", v, distances[v],
+                         expected[v]);
   return {};
 }
 

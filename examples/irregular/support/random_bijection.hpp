@@ -1,8 +1,9 @@
-// A random-looking permutation of 0, ..., n - 1 that every rank can evaluate, forwards and
-// backwards, without storing it: a Feistel network of four rounds on the smallest even number of
-// bits that hold n (Luby and Rackoff, SIAM J. Comput. 1988), applied again while it leads outside
-// (cycle walking; Black and Rogaway, CT-RSA 2002). For inputs that are the same on any number of
-// ranks.
+// A pseudo-random permutation of 0, ..., n - 1 that every rank can evaluate in both directions
+// without storing it. Inputs made with it do not depend on the number of ranks.
+//
+// It is a Feistel network of four rounds on the smallest even number of bits that hold n (Luby and
+// Rackoff, SIAM J. Comput. 1988). A value outside the range is mapped again (cycle walking; Black
+// and Rogaway, CT-RSA 2002).
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -29,7 +30,7 @@ class random_bijection {
     return static_cast<std::int64_t>(y);
   }
 
-  /// The x of which the operator above makes y.
+  /// The x for which operator() returns y.
   [[nodiscard]] std::int64_t inverse(std::int64_t y) const noexcept {
     auto x = static_cast<std::uint64_t>(y);
     do {

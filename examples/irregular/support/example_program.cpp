@@ -15,24 +15,23 @@ namespace {
 
 std::vector<option> all_options(const description& about) {
   std::vector<option> options = {
-      {"transport", "", "how bytes travel; by default mpi under its launcher, else threads", 0, 0,
-       true, longshore::available_transports()},
-      {"ranks", "", "how many; by default one per core. Under a launcher it decides", 1, 1 << 20},
-      {"ranks-per-node", "0",
-       "treat each group of so many ranks as a node of its own; 0: the real nodes", 0, 1 << 20},
+      {"transport", "", "transport of the bytes; by default mpi under its launcher, else threads",
+       0, 0, true, longshore::available_transports()},
+      {"ranks", "", "number of ranks; by default one per core; a launcher decides it itself", 1,
+       1 << 20},
+      {"ranks-per-node", "0", "virtual nodes of this many ranks; 0: the real nodes", 0, 1 << 20},
       {"engine",
        "conveyor",
-       "what puts small items together",
+       "aggregation engine",
        0,
        0,
        true,
        {"exstack2", "conveyor", "aggregator"}},
-      {"hops", "", "of engine conveyor", 1, 3},
-      {"buffer-items", "0", "items of a buffer; 0: as many, up to 1024, as 64 MiB per rank allow",
-       0, 1 << 24},
+      {"hops", "", "hops of engine conveyor", 1, 3},
+      {"buffer-items", "0", "items of a buffer; 0: up to 1024, within 64 MiB per rank", 0, 1 << 24},
       {"size", std::to_string(about.size), about.size_is, 0, 4294967295.0},
-      {"seed", "122222", "of all that is random", 0, 9e18},
-      {"repetitions", "5", "how often it is done and timed", 1, 1e6},
+      {"seed", "122222", "seed of random input", 0, 9e18},
+      {"repetitions", "5", "number of timed repetitions", 1, 1e6},
       {"verify",
        "yes",
        "compare the result with a serial run on rank 0",
@@ -54,7 +53,8 @@ longshore::run_options launch_options(const command_line& options) {
   return launch;
 }
 
-// Before anything is started, a process learns from its launcher whether it is the one that speaks.
+// Usage errors occur before the ranks start. The launcher's variables then tell which process
+// prints.
 bool is_first_process() {
   for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (const auto rank = longshore::environment_text(variable)) return *rank == "0";
@@ -109,19 +109,19 @@ double program::median_seconds() const {
   return n == 0 ? 0 : (seconds_[(n - 1) / 2] + seconds_[n / 2]) / 2;
 }
 
-void program::figure(const std::string& figure_name, std::int64_t value) {
-  figures_.emplace_back(figure_name, std::to_string(value));
+void program::metric(const std::string& metric_name, std::int64_t value) {
+  metrics_.emplace_back(metric_name, std::to_string(value));
 }
 
-void program::total(const std::string& figure_name, std::int64_t my_value) {
-  figure(figure_name, team_.allreduce_value(my_value, longshore::reduction::sum));
+void program::total(const std::string& metric_name, std::int64_t my_value) {
+  metric(metric_name, team_.allreduce_value(my_value, longshore::reduction::sum));
 }
 
 void program::rate(const std::string& items_name, std::uint64_t my_items) {
   const auto items =
       team_.allreduce_value(static_cast<std::int64_t>(my_items), longshore::reduction::sum);
-  figure(items_name, items);
-  figures_.emplace_back(items_name + "_per_second",
+  metric(items_name, items);
+  metrics_.emplace_back(items_name + "_per_second",
                         fmt::format("{:.6g}", static_cast<double>(items) / median_seconds()));
 }
 
@@ -147,8 +147,8 @@ exit_status program::finish() {
     if (!seconds_.empty())
       line += fmt::format(" best_seconds={:.6g} median_seconds={:.6g}", seconds_.front(),
                           median_seconds());
-    for (const auto& [figure_name, value] : figures_)
-      line += fmt::format(" {}={}", figure_name, value);
+    for (const auto& [metric_name, value] : metrics_)
+      line += fmt::format(" {}={}", metric_name, value);
     fmt::print("{} verified={}\n", line, !verified_ ? "no" : wrong_ ? "wrong" : "yes");
     std::fflush(stdout);
   }
@@ -165,7 +165,8 @@ int run_program(int argc, char** argv, const description& about,
       return all_right;
     }
     if (!options.word("hops").empty() && options.word("engine") != "conveyor")
-      longshore::fail(longshore::errc::usage, "--hops is for --engine conveyor: {} has its own",
+      longshore::fail(longshore::errc::usage,
+                      "--hops is for --engine conveyor; {} has a fixed number",
                       options.word("engine"));
     std::atomic<int> status = all_right;  // ranks may be threads
     longshore::launcher launcher(launch_options(options));

@@ -1,16 +1,16 @@
-// The transpose of a sparse matrix: every entry goes to the rank that has its column as a row,
-// where a counting sort puts the rows together. One pass over the network; bale's transpose_matrix
-// makes two, the first of which counts.
+// The transpose of a distributed sparse matrix. Each entry is sent to the rank that owns its column
+// as a row of the result. There a counting sort forms the rows. One pass over the network is
+// enough; bale's transpose_matrix makes two, the first of which counts.
 #pragma once
 
 #include <longshore/longshore.hpp>
 
-#include "example_program.hpp"
-#include "sparse_matrix.hpp"
+#include "support/example_program.hpp"
+#include "support/sparse_matrix.hpp"
 
 namespace examples {
 
-/// Made once and used often: the engine and its buffers stay.
+/// Made once and used often, since the engine and its buffers are expensive to make.
 class transposition {
  public:
   explicit transposition(program& run)

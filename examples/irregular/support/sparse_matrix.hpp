@@ -1,6 +1,6 @@
-// A sparse matrix in compressed rows, which are spread cyclicly over the ranks: row i is on rank i
-// mod P, as in bale. Also a graph: row i has the neighbours of vertex i, and the values are the
-// weights of its edges.
+// A sparse matrix in compressed rows. Rows are distributed cyclically: row i is on rank i mod P, as
+// in bale. It also stores a graph: row i holds the neighbours of vertex i, and the values are the
+// weights of the edges.
 #pragma once
 
 #include <longshore/array/cyclic.hpp>
@@ -12,14 +12,14 @@
 
 namespace examples {
 
-/// An entry as its own rank sees it.
+/// An entry on its own rank.
 struct entry {
   std::int64_t row, column;
   double value;
   std::size_t offset;  ///< of the row on its rank
 };
 
-/// An entry as it travels to the rank that has its row.
+/// An entry in a message to the rank that owns its row.
 struct row_entry {
   std::uint64_t offset;  ///< of the row on its rank
   std::int64_t column;
@@ -32,14 +32,14 @@ class sparse_matrix {
   using row_map = longshore::cyclic::map;
 
   sparse_matrix() : sparse_matrix(0, 0, 0, 1, {}) {}
-  /// Local. From all entries of this rank's rows, in any order. In each row they are then in the
-  /// order of their columns.
+  /// Local. Takes all entries of this rank's rows, in any order. Stores the entries of each row in
+  /// the order of their columns.
   sparse_matrix(std::uint64_t rows, std::uint64_t columns, int rank, int ranks,
                 std::span<const row_entry> entries);
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return map_.size(); }
   [[nodiscard]] std::uint64_t columns() const noexcept { return columns_; }
-  /// Where rows are.
+  /// The ranks and offsets of the rows.
   [[nodiscard]] const row_map& map() const noexcept { return map_; }
 
   [[nodiscard]] std::size_t my_rows() const noexcept { return start_.size() - 1; }
@@ -57,11 +57,11 @@ class sparse_matrix {
   /// The columns of all entries of this rank, row by row.
   [[nodiscard]] std::span<const std::int64_t> my_columns() const noexcept { return column_; }
 
-  /// Local. The same without the entries whose value is not in (above, most].
+  /// Local. A matrix of the entries whose value is in (above, most].
   [[nodiscard]] sparse_matrix with_values(double above, double most) const;
 
-  /// Entry i of this rank, for i that never decrease, as longshore::deliver asks for them. The
-  /// matrix must outlive it.
+  /// Returns entry i of this rank, for i that never decrease: longshore::deliver asks in this
+  /// order. The matrix must outlive it.
   class walk {
    public:
     explicit walk(const sparse_matrix& matrix) : matrix_(matrix) {}
@@ -81,13 +81,13 @@ class sparse_matrix {
   row_map map_;
   std::uint64_t columns_;
   int rank_;
-  std::vector<std::size_t> start_;  // of each row, and one more
+  std::vector<std::size_t> start_;  // first entry of each row, and the number of all entries
   std::vector<std::int64_t> column_;
   std::vector<double> value_;
 };
 
-/// Collective. The whole matrix as rank 0 of a run of one rank would have it; empty on the other
-/// ranks.
+/// Collective. Returns the whole matrix on rank 0, as if that were the only rank; an empty matrix
+/// on the other ranks.
 [[nodiscard]] sparse_matrix whole_on_rank_0(longshore::team& team, const sparse_matrix& matrix);
 
 }  // namespace examples

@@ -1,32 +1,35 @@
-// A random permutation of 0, ..., n - 1, spread over the ranks in blocks. Two methods:
+// Makes a random permutation of 0, ..., n - 1, distributed over the ranks in blocks, by one of two
+// methods:
 //
-// buckets: every element goes to a random rank, which shuffles what it got (Rao, Sankhya A 1961;
-// Sandelius, J. R. Stat. Soc. B 1962). All
-//   permutations are equally likely; 8 bytes per element cross the machine, once, and nearly none when the buckets become blocks. What comes
-//   from one rank comes in order, so that the same seed and number of ranks give the same permutation again.
-// darts: the algorithm of bale's randperm. Elements are thrown at twice as many slots; one that
-// hits a slot that is taken is thrown again.
-//   bale asks, is refused, and asks again. Here the rank that refuses a dart throws it on: items that create items, and no reply.
+// buckets: each element is sent to a random rank, which shuffles the elements it received (Rao,
+//   Sankhya A 1961; Sandelius, J. R. Stat. Soc. B 1962). All permutations are equally likely. 8
+//   bytes per element cross the machine once, and nearly none when the buckets become blocks.
+//   Elements from one rank arrive in order. The same seed and number of ranks therefore give the
+//   same permutation again.
+// darts: the algorithm of bale's randperm. Elements are thrown at random slots, twice as many as
+//   elements. An element that hits an occupied slot is thrown again. In bale the owner of the slot
+//   replies, and the sender throws again. Here the owner itself throws the element on: items create
+//   items, and there is no reply.
 #include <longshore/longshore.hpp>
 
-#include "example_program.hpp"
-#include "serial_checks.hpp"
-#include "whole_array.hpp"
+#include "support/example_program.hpp"
+#include "support/serial_checks.hpp"
+#include "support/whole_array.hpp"
 
 #include <memory>
 #include <numeric>
 
 namespace {
 
-// Each gives this rank some of the elements, in an order that is random over all ranks.
+// Gives this rank a part of the elements. The order over all ranks is random.
 struct method {
   virtual ~method() = default;
   virtual std::vector<std::int64_t> operator()() = 0;
 };
 
-// The elements that this rank throws: every P-th.
-struct thrower {
-  explicit thrower(const examples::program& run)
+// The elements that this rank sends: every P-th element.
+struct own_elements {
+  explicit own_elements(const examples::program& run)
       : rank(run.team().rank()),
         ranks(run.team().size()),
         size(run.size()),
@@ -37,7 +40,7 @@ struct thrower {
   [[nodiscard]] std::int64_t element(std::size_t i) const {
     return static_cast<std::int64_t>(i) * ranks + rank;
   }
-  // Must be the same when it is asked again: an engine that has no room asks twice.
+  // Must return the same bits again: an engine with full buffers asks twice.
   [[nodiscard]] std::uint64_t random_bits(std::int64_t element) const {
     return longshore::mix_bits(seed + static_cast<std::uint64_t>(element));
   }
@@ -46,10 +49,10 @@ struct thrower {
   std::uint64_t size, seed;
 };
 
-class buckets final : public method, thrower {
+class buckets final : public method, own_elements {
  public:
   explicit buckets(examples::program& run)
-      : thrower(run),
+      : own_elements(run),
         engine_(run.team(), run.engine_for<std::int64_t>({.with_source = true})),
         from_(static_cast<std::size_t>(ranks)) {}
 
@@ -75,15 +78,15 @@ class buckets final : public method, thrower {
   std::vector<std::vector<std::int64_t>> from_;  // by source
 };
 
-class darts final : public method, thrower {
+class darts final : public method, own_elements {
   struct dart {
     std::int64_t element;
-    std::uint64_t bits;  // they say which rank and slot it is thrown at
+    std::uint64_t bits;  // decide the rank and the slot
   };
 
  public:
   explicit darts(examples::program& run)
-      : thrower(run),
+      : own_elements(run),
         engine_(run.team(), run.engine_for<dart>({.items_create_items = true})),
         slots_(2 * (size / static_cast<std::uint64_t>(ranks) + 1)) {}
 
@@ -125,9 +128,9 @@ int main(int argc, char** argv) {
   const examples::description about{
       .name = "random_permutation",
       .about = "makes a random permutation, spread over all ranks",
-      .size_is = "elements, on all ranks together",
+      .size_is = "elements on all ranks together",
       .size = 1000000,
-      .options = {{"method", "buckets", "how", 0, 0, true, {"buckets", "darts"}}}};
+      .options = {{"method", "buckets", "algorithm", 0, 0, true, {"buckets", "darts"}}}};
   return examples::run_program(argc, argv, about, [](examples::program& run) {
     longshore::team& team = run.team();
     std::unique_ptr<method> draw;

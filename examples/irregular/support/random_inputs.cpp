@@ -18,8 +18,9 @@ namespace {
 
 using requests = std::vector<longshore::addressed<row_entry>>;
 
-// Calls f(j) for each j of [begin, end) with probability p, at the cost of those that are chosen:
-// gaps have a geometric distribution.
+// Calls f(j) for each j of [begin, end) with probability p. It draws the gaps between chosen
+// numbers, which have a geometric distribution, so that its cost depends on the chosen numbers
+// only.
 template <class F>
 void choose(std::uint64_t begin, std::uint64_t end, double p, longshore::random_stream& random,
             F&& f) {
@@ -91,8 +92,8 @@ requests kronecker_edges(const longshore::team& team, const sparse_matrix::row_m
   return edges;
 }
 
-// Each rank finds the neighbours of its own vertices in a grid of cells as wide as the reach;
-// nothing has to be sent.
+// A grid of cells as wide as the reach gives each rank the neighbours of its own vertices. Nothing
+// is sent.
 std::vector<row_entry> geometric_edges(const longshore::team& team,
                                        const sparse_matrix::row_map& map, double degree,
                                        std::uint64_t seed) {
@@ -200,7 +201,7 @@ std::int64_t chosen_vertex(longshore::team& team, const sparse_matrix& graph,
   if (!asked.empty()) {
     if (std::stoull(asked) >= graph.rows())
       longshore::fail(longshore::errc::usage,
-                      "vertex {} was asked for; the graph has {} vertices, from 0 on", asked,
+                      "there is no vertex {}: the graph has {} vertices, counted from 0", asked,
                       graph.rows());
     return std::stoll(asked);
   }
@@ -216,7 +217,7 @@ option row_entries_option() {
   return {"row-entries", "10", "entries of a row, on average", 0, 1e6, false};
 }
 option graph_option() {
-  return {"graph", "random", "which kind", 0, 0, true, {"random", "geometric", "kronecker"}};
+  return {"graph", "random", "kind of graph", 0, 0, true, {"random", "geometric", "kronecker"}};
 }
 option degree_option() { return {"degree", "10", "edges of a vertex, on average", 0, 1e6, false}; }
 

@@ -1,5 +1,4 @@
-// What the example programs share besides their data: the command line, the launch, timing, the
-// verdict, and what is printed.
+// The frame of the example programs: command line, launch, timing, verification and output.
 #pragma once
 
 #include <longshore/aggregate/engine_options.hpp>
@@ -16,7 +15,7 @@
 
 namespace examples {
 
-/// Exit statuses: as those of longshore-bench.
+/// The exit statuses of longshore-bench.
 enum exit_status : int { all_right = 0, wrong_result = 1, wrong_usage = 2, runtime_failure = 3 };
 
 /// One rank's view of a run. All calls that are not const are collective.
@@ -29,35 +28,35 @@ class program {
   [[nodiscard]] std::uint64_t size() const { return options_.whole("size"); }
   [[nodiscard]] std::uint64_t seed() const { return options_.whole("seed"); }
 
-  /// What an engine of class conveyor is made with to be the one that the command line names: all
-  /// of them are routes of one class. `wanted`: what the program itself needs of it.
+  /// The options of longshore::conveyor for the engine that the command line names. All engines are
+  /// routes of this one class. `wanted` holds the options that the program itself needs.
   template <class Item>
   [[nodiscard]] longshore::engine_options engine_for(longshore::engine_options wanted = {}) const {
     wanted.item_bytes = sizeof(Item);
     return as_chosen(wanted);
   }
-  /// The same choice for gather_plan.
+  /// The same engine as options of gather_plan.
   [[nodiscard]] longshore::gather_options gather() const;
 
-  /// Runs `operation` --repetitions times between barriers, and prints for each the seconds of the
-  /// slowest rank.
+  /// Runs `operation` --repetitions times. Prints the seconds of the slowest rank for each,
+  /// measured between barriers.
   void measure(const std::function<void()>& operation);
 
-  /// A figure of the last line that is printed; the value of rank 0 counts.
-  void figure(const std::string& figure_name, std::int64_t value);
-  /// The same with the sum over the ranks.
-  void total(const std::string& figure_name, std::int64_t my_value);
-  /// Figures NAME and NAME_per_second, from the sum over ranks of the items that one operation had,
-  /// and its median time.
+  /// Adds NAME=VALUE to the last line of the output. The value of rank 0 counts.
+  void metric(const std::string& metric_name, std::int64_t value);
+  /// Adds the sum of the values of all ranks.
+  void total(const std::string& metric_name, std::int64_t my_value);
+  /// Adds the items of one operation, summed over the ranks, and NAME_per_second: these items
+  /// divided by the median time.
   void rate(const std::string& items_name, std::uint64_t my_items);
 
-  /// Whether the result shall be compared with a serial run.
+  /// Whether to compare the result with a serial run.
   [[nodiscard]] bool verifies() const { return options_.word("verify") == "yes"; }
-  /// What is wrong with the result, as this rank sees it; empty: nothing. The message of the lowest
-  /// rank that has one is printed.
+  /// Reports the problem that this rank found in the result; empty if there is none. The lowest
+  /// rank with a problem prints it.
   void verify(const std::string& problem);
 
-  /// Prints the last line. The exit status of the program, the same on all ranks.
+  /// Prints the last line. Returns the exit status of the program, the same on all ranks.
   [[nodiscard]] exit_status finish();
 
  private:
@@ -68,16 +67,16 @@ class program {
   longshore::team& team_;
   const command_line& options_;
   std::vector<double> seconds_;  // of the repetitions, sorted
-  std::vector<std::pair<std::string, std::string>> figures_;
+  std::vector<std::pair<std::string, std::string>> metrics_;
   bool verified_ = false, wrong_ = false;
 };
 
-/// What a program tells of itself.
+/// The name, purpose and options of a program.
 struct description {
   std::string name, about;
-  std::string size_is;               ///< what --size counts
+  std::string size_is;               ///< the things that --size counts
   std::uint64_t size = 20000;        ///< its default
-  std::vector<option> options = {};  ///< besides those that all have
+  std::vector<option> options = {};  ///< in addition to those of all programs
 };
 
 /// Parses the command line, starts the ranks, and runs `body` on each; returns the exit status.
