@@ -2,8 +2,8 @@
 # sets LONGSHORE_SHMEM to OFF. This file is also installed, like find_hwloc.cmake.
 #
 # If MPI is used as well, both must come from the same library, because a program cannot link two.
-# The flags come from the options --showme:... of Open MPI's wrapper oshcc; other wrappers must accept
-# the same options.
+# The flags come from the options --showme:... of Open MPI's wrapper oshcc; other wrappers must
+# accept the same options.
 if(TARGET longshore::openshmem)
   return()
 endif()

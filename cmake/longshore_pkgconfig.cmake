@@ -86,8 +86,8 @@ if(LONGSHORE_C)
   longshore_pkgconfig(longshore-c "Communication patterns of parallel programs, for C"
                       "-I\${includedir};${mpi_includes}"
                       "-Wl,--start-group;${c_libraries};-Wl,--end-group;-lstdc++;-lm")
-  # For Fortran compilers that cannot read the module files of longshore-fortran.pc: they compile this
-  # source, and link as C does.
+  # For Fortran compilers that cannot read the module files of longshore-fortran.pc: they compile
+  # this source, and link as C does.
   file(APPEND "${PROJECT_BINARY_DIR}/longshore-c.pc"
        "fortran_source=\${prefix}/${LONGSHORE_FORTRAN_SOURCES}/longshore.f90\n")
 endif()
