@@ -98,11 +98,28 @@ std::vector<grid_triple> grids_to_try(int ranks, const search_options& options,
                                       const grid_triple& cart) {
   if (!options.any_grid) return {cart};
   std::vector<grid_triple> all;
-  const int y_most = options.dimensions > 1 ? ranks : 1,
-            z_most = options.dimensions > 2 ? ranks : 1;
-  for_each_factorisation(ranks, {ranks, y_most, z_most},
+  const int max_y = options.dimensions > 1 ? ranks : 1, max_z = options.dimensions > 2 ? ranks : 1;
+  for_each_factorisation(ranks, {ranks, max_y, max_z},
                          [&](const grid_triple& grid) { all.push_back(grid); });
   return all;
+}
+
+// The weights of a search. Throws errc::usage for invalid options.
+std::vector<double> checked_weights(std::span<const hardware_level> levels,
+                                    const search_options& options) {
+  if (levels.empty())
+    fail(errc::usage, "a machine without levels: give at least one, such as node");
+  if (options.dimensions < 1 || options.dimensions > 3)
+    fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", options.dimensions);
+  auto weights = options.weights.empty() ? default_level_weights(levels) : options.weights;
+  if (weights.size() != levels.size())
+    fail(errc::usage, "{} weights for {} levels: give one per level, from the outermost in",
+         weights.size(), levels.size());
+  for (std::size_t l = 0; l < levels.size(); ++l)
+    if (!(weights[l] >= 0))
+      fail(errc::usage, "the weight of level {} is {}; it must be at least 0", levels[l].name,
+           weights[l]);
+  return weights;
 }
 
 std::string kind_of(const dimension_order& order) {
@@ -132,18 +149,7 @@ std::size_t levels_off_node(std::span<const hardware_level> levels) noexcept {
 
 found_placement find_placement(std::span<const hardware_level> levels, const halo_load& whole_load,
                                const search_options& options) {
-  if (levels.empty())
-    fail(errc::usage, "a machine without levels: give at least one, such as node");
-  if (options.dimensions < 1 || options.dimensions > 3)
-    fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", options.dimensions);
-  const auto weights = options.weights.empty() ? default_level_weights(levels) : options.weights;
-  if (weights.size() != levels.size())
-    fail(errc::usage, "{} weights for {} levels: give one per level, from the outermost in",
-         weights.size(), levels.size());
-  for (std::size_t l = 0; l < levels.size(); ++l)
-    if (!(weights[l] >= 0))
-      fail(errc::usage, "the weight of level {} is {}; it must be at least 0", levels[l].name,
-           weights[l]);
+  const auto weights = checked_weights(levels, options);
   const int ranks = places_of(levels);
   const halo_load load = whole_load.in(options.dimensions);
   const grid_triple cart_shape = mpi_dims_create(ranks, options.dimensions, options.grid);

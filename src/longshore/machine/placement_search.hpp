@@ -27,10 +27,10 @@ struct search_options {
   /// Ranks along each dimension. Entries of 0 are chosen as by MPI_Dims_create, so that all
   /// placements that are compared solve the same problem.
   grid_triple grid{};
-  /// True: the search tries all grids; `grid` then applies only to the Cartesian order that the
-  /// result is compared with. If each rank has a block of fixed size,
-  /// another grid means another domain. With periodic dimensions long chains of ranks then win,
-  /// because data that a rank sends to itself is not traffic.
+  /// True: the search tries all grids, and `grid` applies only to MPI's Cartesian order, with which
+  /// the result is compared. If each rank has a block of fixed size, another grid means another
+  /// domain. With periodic dimensions long chains of ranks then win, because data that a rank sends
+  /// to itself is not traffic.
   bool any_grid = false;
   std::vector<double> weights = {};  ///< by level; empty: default_level_weights
 };

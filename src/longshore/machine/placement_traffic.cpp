@@ -14,8 +14,8 @@ std::int64_t links_within(std::int64_t extent, std::int64_t block, bool periodic
   return extent / block * (block - 1);
 }
 
-// Consecutive ranks along one dimension whose neighbours are at the same distance. A dimension has
-// two such spans: all ranks but the last, and the last one, whose link wraps around.
+// Consecutive ranks along one dimension whose neighbours are at the same distance. A periodic
+// dimension has two such spans: all ranks but the last, and the last one, whose link wraps around.
 struct span_of_ranks {
   std::int64_t first, last;  // [first, last)
   std::int64_t step;         // coordinate of the neighbour minus own coordinate

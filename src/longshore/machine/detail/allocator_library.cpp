@@ -32,7 +32,7 @@ struct known_library {
   const char* package;  // Debian's package
 };
 
-constexpr known_library known[] = {
+constexpr known_library libraries[] = {
     {"jemalloc",
      {"libjemalloc.so.2", "libjemalloc.so"},
      {"je_malloc", "malloc"},
@@ -65,17 +65,17 @@ void* own_function(void* handle, const std::array<const char*, 2>& names) {
   return nullptr;
 }
 
-std::string how_to_get(const known_library& library, const std::string& loader_says) {
-  if (loader_says.find("static TLS") != std::string::npos)
+std::string load_error_text(const known_library& library, const std::string& loader_message) {
+  if (loader_message.find("static TLS") != std::string::npos)
     return fmt::format(
         "{}: it needs thread-local storage that is reserved at program start: set "
         "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 or LD_PRELOAD={} and start again",
-        loader_says, library.files[0]);
+        loader_message, library.files[0]);
   return fmt::format("{}: install it (Debian: {}) or add its folder to LD_LIBRARY_PATH",
-                     loader_says, library.package);
+                     loader_message, library.package);
 }
 
-allocator_search search_for(const known_library& library) {
+allocator_search search_library(const known_library& library) {
   std::string reason;
   for (const char* file : library.files) {
     void* handle = load(file);
@@ -94,27 +94,27 @@ allocator_search search_for(const known_library& library) {
     reason = fmt::format("{} has no function {}", file, library.allocate[0]);
   }
   return {.found = {},
-          .missing = fmt::format("memory {}: {}", library.name, how_to_get(library, reason))};
+          .missing = fmt::format("memory {}: {}", library.name, load_error_text(library, reason))};
 }
 
 }  // namespace
 
 std::vector<std::string> allocator_library_names() {
   std::vector<std::string> names;
-  for (const auto& library : known) names.emplace_back(library.name);
+  for (const auto& library : libraries) names.emplace_back(library.name);
   return names;
 }
 
 allocator_search find_allocator_library(std::string_view name) {
-  const auto library = std::ranges::find(known, name, &known_library::name);
-  if (library == std::end(known))
+  const auto library = std::ranges::find(libraries, name, &known_library::name);
+  if (library == std::end(libraries))
     return {.found = {}, .missing = fmt::format("{} is not a known allocator", name)};
   // If a library is missing, each search goes through all of the loader's folders.
-  static std::array<std::once_flag, std::size(known)> asked;
-  static std::array<allocator_search, std::size(known)> answers;
-  const auto i = static_cast<std::size_t>(library - std::begin(known));
-  std::call_once(asked[i], [&] { answers[i] = search_for(*library); });
-  return answers[i];
+  static std::array<std::once_flag, std::size(libraries)> searched;
+  static std::array<allocator_search, std::size(libraries)> results;
+  const auto i = static_cast<std::size_t>(library - std::begin(libraries));
+  std::call_once(searched[i], [&] { results[i] = search_library(*library); });
+  return results[i];
 }
 
 }  // namespace longshore::detail

@@ -7,7 +7,7 @@
 
 namespace longshore::detail {
 
-/// Measured seconds for the first write to fresh pages of the kernel.
+/// Measured seconds of the first write to fresh pages, by one thread and by all tasks.
 struct first_touch_times {
   std::size_t small_bytes = 0, large_bytes = 0;
   /// mostly the time to start a region of tasks that may be asleep
