@@ -1,34 +1,33 @@
-# Finds OpenSHMEM by its compiler wrapper, and makes the imported target longshore::openshmem, or switches LONGSHORE_SHMEM off.
-# Installed too, as find_hwloc.cmake is.
+# Finds OpenSHMEM by its compiler wrapper and makes the imported target longshore::openshmem, else
+# sets LONGSHORE_SHMEM to OFF. This file is also installed, like find_hwloc.cmake.
 #
-# Where there is an MPI as well, both must be of one library: a program cannot hold two. Open MPI's wrapper (oshcc) says what it would pass
-# on; other wrappers are asked for the same words.
+# If MPI is used as well, both must come from the same library, because a program cannot link two.
+# The flags come from the options --showme:... of Open MPI's wrapper oshcc; other wrappers must
+# accept the same options.
 if(TARGET longshore::openshmem)
   return()
 endif()
 find_program(LONGSHORE_OSHCC NAMES oshcc HINTS ENV SHMEM_HOME PATH_SUFFIXES bin)
 set(found OFF)
 if(LONGSHORE_OSHCC)
-  execute_process(COMMAND ${LONGSHORE_OSHCC} --showme:incdirs OUTPUT_VARIABLE incdirs ERROR_QUIET RESULT_VARIABLE status
-                  OUTPUT_STRIP_TRAILING_WHITESPACE)
-  execute_process(COMMAND ${LONGSHORE_OSHCC} --showme:libdirs OUTPUT_VARIABLE libdirs ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-  execute_process(COMMAND ${LONGSHORE_OSHCC} --showme:libs OUTPUT_VARIABLE libs ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(status EQUAL 0 AND incdirs)
-    separate_arguments(incdirs UNIX_COMMAND "${incdirs}")
-    separate_arguments(libdirs UNIX_COMMAND "${libdirs}")
-    separate_arguments(libs UNIX_COMMAND "${libs}")
-    set(fits ON)
+  foreach(kind incdirs libdirs libs)
+    execute_process(COMMAND ${LONGSHORE_OSHCC} --showme:${kind} OUTPUT_VARIABLE ${kind} ERROR_QUIET
+                    RESULT_VARIABLE ${kind}_status OUTPUT_STRIP_TRAILING_WHITESPACE)
+    separate_arguments(${kind} UNIX_COMMAND "${${kind}}")
+  endforeach()
+  if(incdirs_status EQUAL 0 AND incdirs)
+    set(same_library ON)
     if(LONGSHORE_MPI)
-      execute_process(COMMAND ${MPI_CXX_COMPILER} --showme:libdirs OUTPUT_VARIABLE mpi_libdirs ERROR_QUIET
-                      OUTPUT_STRIP_TRAILING_WHITESPACE)
+      execute_process(COMMAND ${MPI_CXX_COMPILER} --showme:libdirs OUTPUT_VARIABLE mpi_libdirs
+                      ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
       separate_arguments(mpi_libdirs UNIX_COMMAND "${mpi_libdirs}")
       if(NOT "${mpi_libdirs}" STREQUAL "${libdirs}")
-        set(fits OFF)
-        message(STATUS "OpenSHMEM of ${LONGSHORE_OSHCC} is of another library than the MPI of ${MPI_CXX_COMPILER}: "
-                       "the transport shmem is left out")
+        set(same_library OFF)
+        message(STATUS "The OpenSHMEM of ${LONGSHORE_OSHCC} and the MPI of ${MPI_CXX_COMPILER} are "
+                       "different libraries: the transport shmem is not built")
       endif()
     endif()
-    if(fits)
+    if(same_library)
       add_library(longshore::openshmem INTERFACE IMPORTED GLOBAL)
       target_include_directories(longshore::openshmem SYSTEM INTERFACE ${incdirs})
       target_link_directories(longshore::openshmem INTERFACE ${libdirs})
@@ -44,6 +43,6 @@ endif()
 if(NOT found)
   set(LONGSHORE_SHMEM OFF)
   if(NOT LONGSHORE_OSHCC)
-    message(STATUS "OpenSHMEM (oshcc) was not found: the transport shmem is left out")
+    message(STATUS "OpenSHMEM (oshcc) was not found: the transport shmem is not built")
   endif()
 endif()

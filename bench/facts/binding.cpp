@@ -57,7 +57,7 @@ json topology_listing() {
   json levels = json::array();
   for (const auto& level : this_host().levels())
     levels.push_back({{"name", level.name}, {"count", level.count}});
-  const auto& why = this_host().why_little();
+  const auto& why = this_host().why_cores_only();
   return {{"description", this_host().description()},
           {"levels", std::move(levels)},
           {"why_little", why.empty() ? json(nullptr) : json(why)}};

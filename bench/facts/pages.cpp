@@ -1,5 +1,7 @@
 #include "facts/pages.hpp"
 
+#include <longshore/machine/page_facts.hpp>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -66,7 +68,7 @@ fault_counts page_fault_counter::now() {
   team_.barrier();  // includes the faults of the other ranks of this process
   std::array<std::int64_t, 2> counts{};
   if (counts_for_process_) {
-    const auto [minor, major] = process_faults();
+    const auto [minor, major] = process_usage().faults;
     counts = {static_cast<std::int64_t>(minor), static_cast<std::int64_t>(major)};
   }
   team_.allreduce(counts, reduction::sum);

@@ -1,7 +1,7 @@
 // Page faults and pages of the memory of a variant, summed over the ranks, for its record.
 #pragma once
 
-#include <longshore/machine/page_facts.hpp>
+#include <longshore/machine/resource_usage.hpp>
 #include <longshore/transport/team.hpp>
 
 #include "facts/json.hpp"

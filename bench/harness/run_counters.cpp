@@ -9,7 +9,7 @@
 namespace longshore::bench {
 namespace {
 
-std::array<std::int64_t, 4> as_numbers(const kernel_counts& counts) {
+std::array<std::int64_t, 4> as_numbers(const resource_usage& counts) {
   return {static_cast<std::int64_t>(counts.faults.minor),
           static_cast<std::int64_t>(counts.faults.major),
           static_cast<std::int64_t>(counts.voluntary_switches),
@@ -46,7 +46,7 @@ run_counters::run_counters(team& ranks, std::span<const counted_event> events,
 
 void run_counters::start() {
   team_.barrier();  // the others have finished their preparations
-  if (shared_process_ && counts_for_process_) before_.process = process_counts();
+  if (shared_process_ && counts_for_process_) before_.process = process_usage();
   before_.events = events_.read();
   before_.own = own_counts();
   team_.barrier();
@@ -68,18 +68,18 @@ void run_counters::stop(const measurement& what, long iterations, run_counts& su
   }
   if (!shared_process_) return;
   team_.barrier();
-  if (counts_for_process_) sum.process += process_counts() - before_.process;
+  if (counts_for_process_) sum.process += process_usage() - before_.process;
   sum.until_barrier += own_counts() - before_.own;
 }
 
-void run_counters::add_events(const std::vector<std::optional<event_count>>& now,
+void run_counters::add_events(const std::vector<std::optional<event_reading>>& now,
                               run_counts& sum) const {
   if (sum.repetitions == 0) sum.events.assign(now.size(), 0.0);
   for (std::size_t i = 0; i < now.size(); ++i) {
     std::optional<double> counted;
     if (now[i] && before_.events[i]) {
-      counted = counted_between(*before_.events[i], *now[i]);
-      sum.least_share = std::min(sum.least_share, share_counted(*before_.events[i], *now[i]));
+      counted = count_between(*before_.events[i], *now[i]);
+      sum.least_share = std::min(sum.least_share, counted_share(*before_.events[i], *now[i]));
     }
     sum.events[i] =
         sum.events[i] && counted ? std::optional(*sum.events[i] + *counted) : std::nullopt;

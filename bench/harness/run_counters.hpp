@@ -3,7 +3,7 @@
 #pragma once
 
 #include <longshore/machine/event_counters.hpp>
-#include <longshore/machine/kernel_counts.hpp>
+#include <longshore/machine/resource_usage.hpp>
 #include <longshore/transport/team.hpp>
 
 #include "harness/measurement.hpp"
@@ -21,10 +21,10 @@ namespace longshore::bench {
 /// Counts of one rank over some timed operations.
 struct run_counts {
   long repetitions = 0, operations = 0;
-  kernel_counts own;  ///< of the rank's process, or of its thread if ranks share processes
+  resource_usage own;  ///< of the rank's process, or of its thread if ranks share processes
   /// The same until all ranks had stopped; unused if no ranks share a process
-  kernel_counts until_barrier;
-  kernel_counts process;  ///< of the process until then, on one of its ranks
+  resource_usage until_barrier;
+  resource_usage process;  ///< of the process until then, on one of its ranks
   double waited_seconds = 0;
   std::vector<std::optional<double>> events;  ///< nothing: not counted in all repetitions
   double least_share = 1;  ///< smallest share of the time in which an event had its register
@@ -57,14 +57,14 @@ class run_counters {
 
  private:
   struct reading {
-    kernel_counts own, process;
+    resource_usage own, process;
     double waited_seconds = 0;
-    std::vector<std::optional<event_count>> events;
+    std::vector<std::optional<event_reading>> events;
   };
-  [[nodiscard]] kernel_counts own_counts() const noexcept {
-    return shared_process_ ? thread_counts() : process_counts();
+  [[nodiscard]] resource_usage own_counts() const noexcept {
+    return shared_process_ ? thread_usage() : process_usage();
   }
-  void add_events(const std::vector<std::optional<event_count>>& now, run_counts& sum) const;
+  void add_events(const std::vector<std::optional<event_reading>>& now, run_counts& sum) const;
   [[nodiscard]] json events_per_operation(const run_counts& mine) const;
   [[nodiscard]] json phases_per_operation(const run_counts& mine) const;
   [[nodiscard]] json over_ranks(double sum_of_mine, double times) const;

@@ -1,7 +1,7 @@
 // A distribution that is chosen when a program runs, for loops that are compiled here: those of the
-// library know it as any_distribution. It has two locators (array/location.hpp) where block, cyclic
-// and block-cyclic together have seven: loops are compiled for each, and that is what takes time to
-// build.
+// library know it as any_distribution. It has two locators (array/distribution.hpp) where block,
+// cyclic and block-cyclic together have seven: loops are compiled for each, and that is what takes
+// time to build.
 #pragma once
 
 #include <longshore/array/any_distribution.hpp>

@@ -1,4 +1,4 @@
-// Everything a program needs: #include <longshore/longshore.hpp>.
+// The whole C++ interface of Longshore.
 #pragma once
 
 #include <longshore/aggregate/aggregator.hpp>

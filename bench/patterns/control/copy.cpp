@@ -5,7 +5,7 @@
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/machine/memory_block.hpp>
-#include <longshore/stream/choose_stores.hpp>
+#include <longshore/stream/choose_store_kind.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -29,8 +29,8 @@ class copy_measurement final : public measurement {
     }
     std::memset(to_.data(), 0, bytes);
     const int sharing = ranks.nodes().ranks_of_machine();
-    const auto possible = possible_stores(ranks, 2 * bytes * static_cast<std::size_t>(sharing),
-                                          reached_cache_bytes(sharing), 1);
+    const auto possible = possible_store_kinds(ranks, 2 * bytes * static_cast<std::size_t>(sharing),
+                                               reached_cache_bytes(sharing), 1);
     if (possible[1])  // on any rank: then all ranks measure
       streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly <
                      best_seconds([&] { copy_streaming(); }));

@@ -151,7 +151,7 @@ class shift_measurement : public measurement {
       for (std::size_t i = 0; i < words_; ++i) out[i] = word(rank, i);
     } else {
       for (std::size_t i = 0; i < words_; ++i) stream_store(out + i, word(rank, i));
-      end_streaming();
+      fence_streaming_stores();
     }
   }
 

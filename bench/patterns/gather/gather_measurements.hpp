@@ -117,7 +117,7 @@ class table_measurement : public measurement {
       return {};
   }
   static std::uint64_t elements_of(const team& ranks, std::uint64_t per_rank) {
-    if (per_rank > most_elements / static_cast<std::uint64_t>(ranks.size()))
+    if (per_rank > max_elements / static_cast<std::uint64_t>(ranks.size()))
       fail(errc::out_of_memory, "a table of {} elements per rank is more than any memory holds",
            per_rank);
     return per_rank * static_cast<std::uint64_t>(ranks.size());

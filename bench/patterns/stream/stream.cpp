@@ -5,9 +5,9 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
+#include <longshore/machine/empty_region.hpp>
 #include <longshore/machine/memory.hpp>
-#include <longshore/machine/region_start.hpp>
-#include <longshore/stream/choose_stores.hpp>
+#include <longshore/stream/choose_store_kind.hpp>
 
 #include <fmt/core.h>
 
@@ -99,7 +99,7 @@ class stream_measurement final : public measurement {
       const auto all = ranks.allreduce_value(static_cast<double>(bytes_of_run()), reduction::sum);
       const int machine_ranks = ranks.nodes().ranks_of_machine();
       const auto of_machine = static_cast<std::size_t>(all / ranks.size() * machine_ranks);
-      stores_ = choose_stores(ranks, stream_, of_machine, machine_ranks * workers_.count());
+      stores_ = choose_store_kind(ranks, stream_, of_machine, machine_ranks * workers_.count());
     }
   }
 
@@ -148,7 +148,7 @@ class stream_measurement final : public measurement {
         per_rank("rank_bandwidth_mean", 1e-9 * rates / team_.size(), "GB/s"),
         per_rank("rank_bandwidth_min", 1e-9 * team_.allreduce_value(rate, reduction::min), "GB/s"),
         {"region_start",
-         1e6 * team_.allreduce_value(region_start_seconds(workers_), reduction::max), "us", false}};
+         1e6 * team_.allreduce_value(empty_region_seconds(workers_), reduction::max), "us", false}};
   }
 
   [[nodiscard]] json facts() override {
@@ -208,7 +208,7 @@ class stream_measurement final : public measurement {
   page_fault_counter faults_;
   fault_counts touch_faults_;
   stream<Arrays> stream_;
-  std::optional<stores_choice> stores_;  // nothing: requested by the user
+  std::optional<store_choice> stores_;  // nothing: requested by the user
   std::uint64_t batch_runs_ = 0;
   double batch_start_ = 0, own_seconds_ = 0;
   std::vector<double> batches_;  // seconds of one run, per repetition
@@ -222,7 +222,7 @@ std::unique_ptr<measurement> make(team& ranks, const variant& what) {
     return std::make_unique<stream_measurement<own_arrays<T>>>(
         ranks, what, [&] { return own_arrays<T>(elements, what.at("memory").get<std::string>()); });
   }
-  if (elements > most_elements / static_cast<std::size_t>(ranks.size()))
+  if (elements > max_elements / static_cast<std::size_t>(ranks.size()))
     fail(errc::out_of_memory, "arrays of {} elements per rank: more than any memory holds",
          elements);
   const std::uint64_t all = elements * static_cast<std::uint64_t>(ranks.size());

@@ -56,8 +56,8 @@ stream_result measure(team& ranks, const stream_request& request) {
   const std::size_t bytes = arrays_touched(request.kernel) * sizeof(T) * request.elements;
   const auto ranks_here = static_cast<std::size_t>(ranks.nodes().largest_node());
   stream_options options{.kernel = request.kernel,
-                         .stores = stores_for(3 * sizeof(T) * request.elements * ranks_here,
-                                              workers.count() * static_cast<int>(ranks_here))};
+                         .stores = store_kind_for(3 * sizeof(T) * request.elements * ranks_here,
+                                                  workers.count() * static_cast<int>(ranks_here))};
   stream<own_arrays<T>> arrays(own_arrays<T>(request.elements, request.memory), workers, options);
   stream_result result;
   arrays.run();  // not timed

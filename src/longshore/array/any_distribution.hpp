@@ -1,5 +1,5 @@
-// block, cyclic or block-cyclic, chosen when a program runs. Faces of other languages have no types
-// to choose by, and loops that the library compiles once serve arrays of all three.
+// A distribution that is block, cyclic or block-cyclic by a value at run time. The interfaces of
+// other languages need it, and so do loops that the library compiles once for all three.
 #pragma once
 
 #include <longshore/array/block.hpp>
@@ -10,11 +10,11 @@ namespace longshore {
 
 struct any_distribution {
   static constexpr std::string_view name = "distributed";  // in messages
-  /// 0: block; 1: cyclic; more: block-cyclic with blocks of so many
+  /// 0: block; 1: cyclic; more: block-cyclic with this many elements per block
   std::uint64_t block_items = 0;
 
   class map {
-    // Calls body(map) with the one that was chosen.
+    // Calls body(map) with the chosen map.
     template <class Body>
     constexpr decltype(auto) with_map(const Body& body) const {
       if (kind_ == kind::block) return body(block_);
@@ -30,7 +30,7 @@ struct any_distribution {
     constexpr map(any_distribution which, std::uint64_t size, int ranks) noexcept
         : map(chosen(which, size, ranks)) {}
 
-    /// As of the distribution.
+    /// Of the distribution: 0 for block, 1 for cyclic, else elements per block.
     [[nodiscard]] constexpr std::uint64_t block_items() const noexcept {
       if (kind_ == kind::block_cyclic) return block_cyclic_.block_items();
       return kind_ == kind::cyclic ? 1 : 0;
@@ -54,7 +54,7 @@ struct any_distribution {
       return with_map([rank, offset](const auto& one) { return one.index_of(rank, offset); });
     }
 
-    /// Calls body(locate), once, with the locator that the chosen distribution would give.
+    /// Calls body(locate) once, with the locator of the chosen distribution.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
       return with_map(

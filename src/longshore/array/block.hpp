@@ -1,8 +1,8 @@
-// Block distribution: each rank has one contiguous piece; the remainder is spread over the first
-// ranks, one element each.
+// Block distribution: each rank has one contiguous part of the array. If the size is not divisible,
+// each of the first ranks has one element more.
 #pragma once
 
-#include <longshore/array/location.hpp>
+#include <longshore/array/distribution.hpp>
 #include <longshore/core/invariant_divisor.hpp>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ struct block {
     }
 
     [[nodiscard]] constexpr location owner_offset(std::uint64_t index) const noexcept {
-      // The first long_ranks_ pieces have one element more; leaving these out, the rest is as if
-      // all pieces were short.
+      // The first long_ranks_ parts have one element more. Without these extra elements, all parts
+      // would be short.
       const bool in_long = index < long_end_;
       const std::uint64_t i = in_long ? index : index - long_ranks_;
       const std::uint64_t rank = (in_long ? by_long_ : by_short_).quotient(i);
@@ -44,13 +44,13 @@ struct block {
     [[nodiscard]] constexpr std::uint64_t index_of(int rank, std::uint64_t offset) const noexcept {
       return first_index(rank) + offset;
     }
-    /// Global index of the first element of a rank's piece.
+    /// Global index of the first element of a rank's part.
     [[nodiscard]] constexpr std::uint64_t first_index(int rank) const noexcept {
       const auto r = static_cast<std::uint64_t>(rank);
       return r * short_ + std::min(r, long_ranks_);
     }
 
-    /// Pieces of 2^k elements.
+    /// Locator for equal parts of 2^k elements.
     struct shift_locator {
       int shift;
       std::uint64_t mask;
@@ -58,7 +58,7 @@ struct block {
         return {static_cast<int>(index >> shift), index & mask};
       }
     };
-    /// Pieces of one size.
+    /// Locator for equal parts.
     struct even_locator {
       invariant_divisor piece;
       constexpr location operator()(std::uint64_t index) const noexcept {
@@ -66,15 +66,15 @@ struct block {
         return {static_cast<int>(rank), index - rank * piece.divisor()};
       }
     };
-    /// Pieces of two sizes: the map itself.
+    /// Locator for parts of two sizes: the map itself.
     constexpr location operator()(std::uint64_t index) const noexcept {
       return owner_offset(index);
     }
 
-    /// Calls body(locate) with the cheapest locator, once. All three give what owner_offset gives.
+    /// Calls body(locate) once, with the cheapest locator. All locators agree with owner_offset.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
-      // One rank, or one piece that holds all: any shift by which every index becomes 0 will do.
+      // With one rank, any shift that makes every index 0 gives rank 0.
       if (ranks_ == 1 || size_ == 0) return body(shift_locator{63, ~std::uint64_t{0} >> 1});
       if (long_ranks_ == 0 && by_short_.is_power_of_two())
         return body(shift_locator{by_short_.shift(), short_ - 1});
@@ -89,13 +89,14 @@ struct block {
    private:
     std::uint64_t size_;
     int ranks_;
-    std::uint64_t short_;       // elements of a rank of the rest
-    std::uint64_t long_ranks_;  // the first ranks, with short_ + 1 elements
-    std::uint64_t long_end_;    // index of the first element after their pieces
+    std::uint64_t short_;       // elements of each rank after the first long_ranks_
+    std::uint64_t long_ranks_;  // number of first ranks that have short_ + 1 elements
+    std::uint64_t long_end_;    // index of the first element after their parts
     invariant_divisor by_long_, by_short_;
   };
 
-  /// Whether indices that such a locator gives to one rank lie one after the other in its part.
+  /// Whether Locator belongs to this distribution. Then consecutive indices of one rank have
+  /// consecutive offsets.
   template <class Locator>
   static constexpr bool is_located_by =
       std::same_as<Locator, map::shift_locator> || std::same_as<Locator, map::even_locator> ||

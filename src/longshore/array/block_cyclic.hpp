@@ -1,8 +1,8 @@
-// Block-cyclic distribution: blocks of b elements are dealt to the ranks in turn; a rank's blocks
-// lie one after the other.
+// Block-cyclic distribution: the ranks get blocks of b elements in turn, and a rank stores its
+// blocks contiguously.
 #pragma once
 
-#include <longshore/array/location.hpp>
+#include <longshore/array/distribution.hpp>
 #include <longshore/core/invariant_divisor.hpp>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct block_cyclic {
     [[nodiscard]] constexpr std::uint64_t block_items() const noexcept { return items_.divisor(); }
     [[nodiscard]] constexpr std::uint64_t local_size(int rank) const noexcept {
       const std::uint64_t whole = items_.quotient(size_), rounds = ranks_.quotient(whole);
-      // the rank whose turn it is when whole blocks run out
+      // the rank that would get the next block, and gets the incomplete one
       const std::uint64_t last = whole - rounds * ranks_.divisor();
       const auto r = static_cast<std::uint64_t>(rank);
       const std::uint64_t blocks = rounds + (r < last ? 1 : 0);
@@ -50,7 +50,7 @@ struct block_cyclic {
              inside;
     }
 
-    /// 2^k ranks and blocks of 2^m elements.
+    /// Locator for 2^k ranks and blocks of 2^m elements.
     struct shift_locator {
       int item_shift, rank_shift;
       std::uint64_t item_mask, rank_mask;
@@ -60,12 +60,12 @@ struct block_cyclic {
                 ((number >> rank_shift) << item_shift) | (index & item_mask)};
       }
     };
-    /// Anything else: the map itself.
+    /// Locator for all other cases: the map itself.
     constexpr location operator()(std::uint64_t index) const noexcept {
       return owner_offset(index);
     }
 
-    /// Calls body(locate) with the cheapest locator, once. Both give what owner_offset gives.
+    /// Calls body(locate) once, with the cheapest locator. Both locators agree with owner_offset.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
       if (items_.is_power_of_two() && ranks_.is_power_of_two())

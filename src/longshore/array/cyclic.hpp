@@ -1,7 +1,7 @@
 // Cyclic distribution: element i lies on rank i mod P, at offset i div P.
 #pragma once
 
-#include <longshore/array/location.hpp>
+#include <longshore/array/distribution.hpp>
 #include <longshore/core/invariant_divisor.hpp>
 
 namespace longshore {
@@ -35,7 +35,7 @@ struct cyclic {
       return offset * ranks_.divisor() + static_cast<std::uint64_t>(rank);
     }
 
-    /// 2^k ranks.
+    /// Locator for 2^k ranks.
     struct shift_locator {
       int shift;
       std::uint64_t mask;
@@ -43,7 +43,7 @@ struct cyclic {
         return {static_cast<int>(index & mask), index >> shift};
       }
     };
-    /// Any other number of ranks.
+    /// Locator for any other number of ranks.
     struct divide_locator {
       invariant_divisor ranks;
       constexpr location operator()(std::uint64_t index) const noexcept {
@@ -52,7 +52,7 @@ struct cyclic {
       }
     };
 
-    /// Calls body(locate) with the cheapest locator, once. Both give what owner_offset gives.
+    /// Calls body(locate) once, with the cheapest locator. Both locators agree with owner_offset.
     template <class Body>
     constexpr decltype(auto) with_locator(Body&& body) const {
       if (ranks_.is_power_of_two())

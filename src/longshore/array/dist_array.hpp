@@ -1,5 +1,5 @@
-// One array over all ranks: every rank holds the part that the distribution gives it, in symmetric
-// memory.
+// An array distributed over all ranks. Each rank holds one part in symmetric memory; the
+// distribution says which elements.
 #pragma once
 
 #include <longshore/array/block.hpp>
@@ -17,8 +17,8 @@
 namespace longshore {
 namespace detail {
 
-/// Collective. Throws errc::usage, on all ranks, unless all gave the same size and the same size of
-/// blocks (0 where there are none).
+/// Collective. Throws errc::usage on all ranks unless all gave the same size and the same block
+/// size (0 for distributions without blocks).
 void check_same_array(team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t block_items);
 /// Throws errc::usage for a block size of 0.
@@ -27,21 +27,22 @@ inline void check_distribution(const block_cyclic& d) {
     fail(errc::usage, "block-cyclic distribution with blocks of 0 elements: at least 1 is needed");
 }
 inline void check_distribution(const auto&) {}
-/// Throws errc::out_of_memory unless the bytes can be counted; whether the memory is there is found
-/// when it is allocated.
+/// Throws errc::out_of_memory if the number of bytes would overflow. The allocation itself finds
+/// out whether the memory is available.
 void check_array_size(const team& team, std::string_view distribution, std::uint64_t size,
                       std::uint64_t largest_local_size, std::size_t element_bytes);
 
 }  // namespace detail
 
-/// A distributed array of `size` elements, zero at first. Making and destroying it are collective.
+/// A distributed array of `size` elements, initially zero. Construction and destruction are
+/// collective.
 ///
 ///     longshore::dist_array<std::int64_t, longshore::cyclic> table(team, n);
 ///     longshore::dist_array<double, longshore::block_cyclic> blocks(team, n, {.block_items = 64});
 ///
-/// Memory per rank: sizeof(T) x elements of the rank that has most, rounded up to pages. The pages
-/// are not touched here: whoever writes them first decides where they lie. The team must outlive
-/// the array.
+/// Memory per rank: sizeof(T) x the elements of the largest part, rounded up to pages. The
+/// constructor does not touch the pages, so the first writer decides their NUMA node. The team must
+/// outlive the array.
 template <trivially_copyable T, distribution Distribution = block>
 class dist_array {
  public:
@@ -49,13 +50,13 @@ class dist_array {
   using distribution_type = Distribution;
   using map_type = typename Distribution::map;
 
-  /// Collective. Throws errc::out_of_memory, on all ranks, when a node does not have the memory.
+  /// Collective. Throws errc::out_of_memory on all ranks if a node does not have the memory.
   dist_array(longshore::team& team, std::uint64_t size, Distribution distribution = {})
       : dist_array(team, checked_map(team, size, distribution)) {}
 
   [[nodiscard]] longshore::team& team() const noexcept { return *team_; }
   [[nodiscard]] const map_type& map() const noexcept { return map_; }
-  /// Elements in all.
+  /// Number of elements on all ranks together.
   [[nodiscard]] std::uint64_t size() const noexcept { return map_.size(); }
 
   /// This rank's elements, aligned to a page.
@@ -64,25 +65,26 @@ class dist_array {
     return {part(segment_->local()), local_size_};
   }
 
-  /// Element 0 of each rank's part, by rank; null where it cannot be loaded and stored from here.
-  /// Fetch once, then use in loops.
+  /// For each rank, a pointer to element 0 of its part; null if this rank cannot load and store
+  /// there. Get the span once, outside of loops.
   [[nodiscard]] std::span<T* const> direct_parts() noexcept { return parts_; }
   [[nodiscard]] std::span<const T* const> direct_parts() const noexcept {
     return {parts_.data(), parts_.size()};
   }
-  /// Whether the parts of all ranks can be loaded and stored from here.
+  /// Whether this rank can load and store in the parts of all ranks.
   [[nodiscard]] bool is_all_direct() const noexcept { return all_direct_; }
 
-  /// The memory underneath: element `offset` of a rank lies at byte offset x sizeof(T) of its part.
+  /// The memory of the array. Element `offset` of a rank begins at byte offset x sizeof(T) of that
+  /// rank's part.
   [[nodiscard]] longshore::segment& segment() const noexcept { return *segment_; }
 
  private:
-  // Everything that can be wrong is found, on all ranks, before anything is allocated.
+  // Finds every possible error, on all ranks, before the allocation.
   static map_type checked_map(longshore::team& team, std::uint64_t size,
                               const Distribution& distribution) {
     detail::check_same_array(team, Distribution::name, size, block_items_of(distribution));
     detail::check_distribution(distribution);
-    const map_type map(distribution, size <= most_elements ? size : 0, team.size());
+    const map_type map(distribution, size <= max_elements ? size : 0, team.size());
     detail::check_array_size(team, Distribution::name, size, map.largest_local_size(), sizeof(T));
     return map;
   }

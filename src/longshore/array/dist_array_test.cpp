@@ -1,5 +1,4 @@
-// Distributed arrays on every transport: each element has one owner, and every rank agrees on
-// which.
+// Distributed arrays on every transport: each element has one owner, and all ranks agree on it.
 #include <longshore/array/dist_array.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -14,8 +13,7 @@ namespace {
 
 using testing::spmd;
 
-// Each owner writes the global index into its elements; then every rank reads all elements through
-// the global view.
+// Each owner writes the global index into its elements. Then every rank reads all elements.
 template <class D>
 void every_rank_sees_every_element(D distribution) {
   spmd([&](team& team) {
@@ -74,24 +72,24 @@ void refused(errc code, const std::string& part_of_message, const Make& make) {
       EXPECT_EQ(e.code(), code) << e.what();
       EXPECT_NE(std::string(e.what()).find(part_of_message), std::string::npos) << e.what();
     }
-    team.barrier();  // all ranks are still together
+    team.barrier();  // passes only if all ranks threw
   });
 }
 
-TEST(DistArray, what_no_machine_holds_is_refused_on_all_ranks) {
+TEST(DistArray, a_size_beyond_any_memory_is_refused_on_all_ranks) {
   refused(errc::out_of_memory, "any memory", [](team& team) {
     dist_array<double> a(team, std::numeric_limits<std::uint64_t>::max());
   });
   refused(errc::out_of_memory, "any memory",
-          [](team& team) { dist_array<double, cyclic> a(team, most_elements); });
+          [](team& team) { dist_array<double, cyclic> a(team, max_elements); });
   refused(errc::out_of_memory, "any memory", [](team& team) {
-    dist_array<double, block_cyclic> a(team, most_elements, {most_elements});
+    dist_array<double, block_cyclic> a(team, max_elements, {max_elements});
   });
   refused(errc::out_of_memory, "bytes",
           [](team& team) { dist_array<double> a(team, std::uint64_t{1} << 50); });
 }
 
-TEST(DistArray, sizes_that_differ_between_ranks_are_refused_on_all) {
+TEST(DistArray, different_sizes_are_refused_on_all_ranks) {
   spmd([](team& team) {
     const std::uint64_t n = team.rank() == team.size() - 1 ? 100 : 101;
     if (team.size() == 1) {
@@ -109,7 +107,7 @@ TEST(DistArray, sizes_that_differ_between_ranks_are_refused_on_all) {
   });
 }
 
-TEST(DistArray, blocks_that_differ_between_ranks_are_refused_on_all) {
+TEST(DistArray, different_block_sizes_are_refused_on_all_ranks) {
   spmd([](team& team) {
     if (team.size() == 1) return;
     for (const std::uint64_t of_last : {std::uint64_t{5}, std::uint64_t{0}, ~std::uint64_t{0}}) {
@@ -126,7 +124,7 @@ TEST(DistArray, blocks_that_differ_between_ranks_are_refused_on_all) {
   });
 }
 
-TEST(DistArray, blocks_of_nothing_are_refused) {
+TEST(DistArray, empty_blocks_are_refused) {
   refused(errc::usage, "at least 1",
           [](team& team) { dist_array<int, block_cyclic> a(team, 10, {0}); });
 }

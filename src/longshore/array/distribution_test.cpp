@@ -1,5 +1,5 @@
-// Every distribution against the plainest statement of what it is, and exact division against the
-// processor's.
+// Compares every distribution with a direct implementation of its definition, and
+// invariant_divisor with the processor's division.
 #include <longshore/array/block.hpp>
 #include <longshore/array/block_cyclic.hpp>
 #include <longshore/array/cyclic.hpp>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 
-// Divisors and dividends where such methods go wrong: around powers of two, small ones, and any.
+// Divisors and dividends that are likely to show errors: around powers of two, small ones, the
+// largest, and random ones.
 std::vector<std::uint64_t> hard_numbers() {
   std::vector<std::uint64_t> numbers;
   for (int k = 0; k < 64; ++k)
@@ -28,7 +29,7 @@ std::vector<std::uint64_t> hard_numbers() {
   return numbers;
 }
 
-TEST(InvariantDivisor, gives_the_quotient_of_the_processor_for_all_64_bit_numbers) {
+TEST(InvariantDivisor, agrees_with_the_processor_on_64_bit_numbers) {
   const auto numbers = hard_numbers();
   std::size_t checked = 0;
   for (const std::uint64_t d : numbers) {
@@ -42,7 +43,7 @@ TEST(InvariantDivisor, gives_the_quotient_of_the_processor_for_all_64_bit_number
       }
     };
     for (const std::uint64_t n : numbers) check(n);
-    // Just below and at multiples of the divisor a quotient that is off by one shows.
+    // At multiples of the divisor and just below them, a quotient is most likely off by one.
     for (const std::uint64_t k : numbers) {
       const std::uint64_t multiple = most / d < k ? most / d * d : k * d;
       check(multiple), check(multiple - 1);
@@ -52,15 +53,14 @@ TEST(InvariantDivisor, gives_the_quotient_of_the_processor_for_all_64_bit_number
   EXPECT_GT(checked, 500'000u);
 }
 
-TEST(InvariantDivisor, knows_powers_of_two) {
+TEST(InvariantDivisor, recognises_powers_of_two) {
   EXPECT_TRUE(invariant_divisor(1).is_power_of_two());
   EXPECT_EQ(invariant_divisor(1).shift(), 0);
   EXPECT_EQ(invariant_divisor(1024).shift(), 10);
   EXPECT_FALSE(invariant_divisor(12).is_power_of_two());
 }
 
-// The oracles: owner and offset by dealing out elements one after the other, as the definitions say
-// it.
+// The oracles: they deal out one element after the other, as the definition says.
 std::vector<location> deal(block, std::uint64_t n, int ranks) {
   std::vector<location> at;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -116,20 +116,21 @@ void compare_with_dealing(D distribution) {
   EXPECT_GT(elements, 100'000u);
 }
 
-TEST(Distribution, block_is_what_dealing_out_gives) { compare_with_dealing(block{}); }
-TEST(Distribution, cyclic_is_what_dealing_out_gives) { compare_with_dealing(cyclic{}); }
-TEST(Distribution, block_cyclic_is_what_dealing_out_gives) {
+TEST(Distribution, block_agrees_with_dealing_out) { compare_with_dealing(block{}); }
+TEST(Distribution, cyclic_agrees_with_dealing_out) { compare_with_dealing(cyclic{}); }
+TEST(Distribution, block_cyclic_agrees_with_dealing_out) {
   for (const std::uint64_t items : {1, 2, 3, 8, 13, 64, 5000})
     compare_with_dealing(block_cyclic{items});
 }
 
-// Too large to deal out: there and back again, and the two ends.
+// These sizes are too large to deal out. Converts random indices, the first and the last one to a
+// location and back.
 template <class D>
 void round_trip_of_huge_sizes(D distribution) {
   random_stream random(11);
   for (const int ranks : {1, 2, 3, 64, 1000, 46341, 1 << 20})
     for (const std::uint64_t n :
-         {std::uint64_t{1} << 40, (std::uint64_t{1} << 61) + 12345, most_elements}) {
+         {std::uint64_t{1} << 40, (std::uint64_t{1} << 61) + 12345, max_elements}) {
       const typename D::map map(distribution, n, ranks);
       map.with_locator([&](auto locate) {
         for (int k = 0; k < 200; ++k) {
@@ -144,14 +145,14 @@ void round_trip_of_huge_sizes(D distribution) {
     }
 }
 
-TEST(Distribution, huge_sizes_go_there_and_back) {
+TEST(Distribution, indices_of_huge_arrays_survive_a_round_trip) {
   round_trip_of_huge_sizes(block{});
   round_trip_of_huge_sizes(cyclic{});
   round_trip_of_huge_sizes(block_cyclic{8});
   round_trip_of_huge_sizes(block_cyclic{1000003});
 }
 
-TEST(Distribution, maps_are_equal_when_size_ranks_and_blocks_are) {
+TEST(Distribution, maps_are_equal_if_size_ranks_and_blocks_are_equal) {
   EXPECT_EQ(block::map({}, 10, 3), block::map({}, 10, 3));
   EXPECT_NE(block::map({}, 10, 3), block::map({}, 11, 3));
   EXPECT_NE(cyclic::map({}, 10, 3), cyclic::map({}, 10, 4));

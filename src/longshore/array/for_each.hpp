@@ -1,11 +1,12 @@
-// Owner-computes over distributed arrays: every rank, in all of its tasks, visits its own elements
-// of several arrays at once.
+// Loops over distributed arrays by owner-computes: each rank visits its own elements of one or more
+// arrays, with all of its tasks.
 //
-//     longshore::for_each(workers, longshore::zip(a, b, c), [q](double& x, const double& y, const double& z) { x = y + q * z; });
+//     longshore::for_each(workers, longshore::zip(a, b, c),
+//                         [q](double& x, const double& y, const double& z) { x = y + q * z; });
 //
-// The body sees plain references: data that is known to be local is treated as local, so the loop
-// is that of local arrays. Local calls: no communication and no barrier; each rank may call by
-// itself, and all do so to cover the arrays.
+// The body gets plain references to local elements, so the loop is as fast as one over local
+// arrays. All calls are local, without communication or barrier. To visit all elements of an array,
+// every rank calls.
 #pragma once
 
 #include <longshore/array/dist_array.hpp>
@@ -20,7 +21,7 @@
 
 namespace longshore {
 
-/// Arrays that are walked together; holds pointers to them. Const arrays give const elements.
+/// Arrays of one loop, made by zip(). Holds pointers to them; const arrays give const elements.
 template <class... Arrays>
 struct zipped {
   std::tuple<Arrays*...> arrays;
@@ -34,27 +35,27 @@ template <class... Arrays>
 
 namespace detail {
 
-/// Throws errc::usage: array `position` (from 1) of a zip does not match the first.
-[[noreturn]] void refuse_unequal(std::size_t position, std::string_view distribution,
+/// Throws errc::usage: array `position` (from 1) of a zip is not distributed like the first.
+[[noreturn]] void fail_not_alike(std::size_t position, std::string_view distribution,
                                  std::uint64_t size, int ranks, std::uint64_t first_size,
                                  int first_ranks);
 
 template <class First, class... Others>
-void check_equal(const First& first, const Others&... others) {
+void check_alike(const First& first, const Others&... others) {
   static_assert((std::is_same_v<typename First::map_type, typename Others::map_type> && ...),
                 "for_each needs arrays of one distribution");
   [[maybe_unused]] std::size_t position = 1;
   [[maybe_unused]] const auto check = [&](const auto& other) {
     ++position;
     if (!(other.map() == first.map()))
-      refuse_unequal(position, First::distribution_type::name, other.size(), other.map().ranks(),
+      fail_not_alike(position, First::distribution_type::name, other.size(), other.map().ranks(),
                      first.size(), first.map().ranks());
   };
   (check(others), ...);
 }
 
-// Tasks meet only at whole cache lines of every array: the least number of elements that is a
-// multiple of a line in each.
+// The smallest number of elements that fills whole cache lines in every array. The parts of two
+// tasks meet at multiples of it, so tasks never share a line.
 template <class... Arrays>
 constexpr std::size_t line_items() {
   std::size_t items = 1;
@@ -66,15 +67,15 @@ constexpr std::size_t line_items() {
 
 }  // namespace detail
 
-/// Calls body(std::span<T>, ...) in each task with the task's elements of each array on this rank,
-/// all of the same length: one contiguous piece per task, that begins at a cache line. Tasks
-/// without elements are left out. This is what kernels with vector code of their own use. Throws
-/// errc::usage when the arrays differ in size, ranks or blocks.
+/// Calls body(std::span<T>, ...) in each task, for kernels that have their own vector code. The
+/// spans are the task's elements of each array on this rank. They have equal lengths and begin at a
+/// cache line. Tasks without elements make no call. Throws errc::usage if the arrays differ in
+/// size, ranks or blocks.
 template <class... Arrays, class Body>
 void for_each_span(tasks& workers, const zipped<Arrays...>& all, Body&& body) {
   std::apply(
       [&](auto*... array) {
-        detail::check_equal(*array...);
+        detail::check_alike(*array...);
         const std::size_t items = std::get<0>(all.arrays)->local().size();
         workers.for_each_range(
             items,
@@ -86,14 +87,14 @@ void for_each_span(tasks& workers, const zipped<Arrays...>& all, Body&& body) {
       all.arrays);
 }
 
-/// Calls body(T&, ...) for each element of this rank. REQUIRES: the body touches no other elements
-/// of the arrays; calls may run in any order and at the same time, on copies of the body.
+/// Calls body(T&, ...) for each element of this rank, in any order and at the same time, on copies
+/// of the body. REQUIRES: the body accesses no other elements of the arrays.
 template <class... Arrays, class Body>
 void for_each(tasks& workers, const zipped<Arrays...>& all, const Body& body) {
   for_each_span(workers, all, [&body](auto... spans) {
     const std::size_t items = std::get<0>(std::tie(spans...)).size();
-    // The body is copied so that what it captured is known not to change with the elements; ivdep
-    // states the requirement above.
+    // With a local copy of the body, the compiler knows that writes to elements do not change its
+    // captures. ivdep states the requirement above.
     [items, own_body = body](auto*... elements) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
@@ -103,7 +104,7 @@ void for_each(tasks& workers, const zipped<Arrays...>& all, const Body& body) {
   });
 }
 
-/// The same with the calling thread alone.
+/// As above, in the calling thread alone.
 template <class... Arrays, class Body>
 void for_each_span(const zipped<Arrays...>& all, Body&& body) {
   tasks alone;

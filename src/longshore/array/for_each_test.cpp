@@ -1,5 +1,5 @@
-// for_each reaches every element of zipped arrays exactly once, over all ranks and tasks, and
-// refuses arrays that do not match.
+// for_each visits every element of zipped arrays exactly once, over all ranks and tasks. It refuses
+// arrays that are distributed differently.
 #include <longshore/array/for_each.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -48,7 +48,7 @@ TEST(ForEach, visits_every_element_once_in_block_cyclic) {
   visits_every_element_once(block_cyclic{5});
 }
 
-TEST(ForEachSpan, pieces_are_contiguous_lie_at_cache_lines_and_cover_the_part) {
+TEST(ForEachSpan, spans_begin_at_cache_lines_and_cover_the_local_part) {
   spmd([](team& team) {
     tasks workers({.layer = "threads", .count = 3, .spin = false});
     dist_array<double> a(team, 10'007);
@@ -82,7 +82,7 @@ void refused(const std::string& part_of_message, const Make& make) {
   });
 }
 
-TEST(ForEach, arrays_that_do_not_match_are_refused) {
+TEST(ForEach, arrays_of_different_distributions_are_refused) {
   refused("array 2 has 11 over", [](team& team) {
     dist_array<int> a(team, 10), b(team, 11);
     for_each(zip(a, b), [](int&, int&) { FAIL() << "was called"; });

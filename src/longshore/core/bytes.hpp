@@ -1,4 +1,4 @@
-// Sizes and views of raw memory.
+// Sizes of cache lines, rounding, and views of objects as bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,24 @@
 
 namespace longshore {
 
-/// Distance at which two ranks can write without slowing each other down (adjacent-line prefetch
-/// makes it two lines of 64).
+/// Distance in bytes at which two ranks can write without false sharing. It is two cache lines of
+/// 64, because processors prefetch adjacent lines.
 inline constexpr std::size_t interference_bytes = 128;
 
-/// Alignment of everything that vector instructions or streaming stores work on.
+/// Alignment of memory for vector instructions and streaming stores.
 inline constexpr std::size_t cache_line_bytes = 64;
 
-/// The smallest multiple of `unit` (any positive number) that is not below `n`.
+/// The smallest multiple of `unit` that is at least `n`. REQUIRES: unit > 0; it need not be a power
+/// of two.
 [[nodiscard]] constexpr std::size_t round_up(std::size_t n, std::size_t unit) noexcept {
   return (n + unit - 1) / unit * unit;
 }
 
-/// Types whose bytes may be copied from rank to rank.
+/// Types that can be sent from rank to rank by copying their bytes.
 template <class T>
 concept trivially_copyable = std::is_trivially_copyable_v<T>;
 
-/// The bytes of one object, for calls that speak bytes.
+/// The bytes of one object, for calls that take bytes.
 template <trivially_copyable T>
 [[nodiscard]] std::span<std::byte> bytes_of(T& object) noexcept {
   return std::as_writable_bytes(std::span<T, 1>(&object, 1));

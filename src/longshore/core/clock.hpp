@@ -1,13 +1,13 @@
-// The clock of the machine. Code above the transport layer asks its team instead (team::now): a
-// transport may run on another clock, for instance the simulated one of a network simulator.
+// The machine's clock. Code above the transport layer calls team::now instead, because a transport
+// may run on another clock, for instance the simulated one of a network simulator.
 #pragma once
 
 #include <ctime>
 
 namespace longshore {
 
-/// Seconds since some fixed moment, monotonic. Costs some 25 ns. clock_gettime and not std::chrono:
-/// simulators replace the former and cannot see the latter.
+/// Seconds since a fixed moment, monotonic. A call costs about 25 ns. It uses clock_gettime instead
+/// of std::chrono, because simulators can replace clock_gettime.
 [[nodiscard]] inline double monotonic_seconds() noexcept {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);

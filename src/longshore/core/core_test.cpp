@@ -3,7 +3,7 @@
 #include <longshore/core/delayed_notice.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/core/names.hpp>
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/core/random.hpp>
 
 #include <fmt/core.h>
@@ -23,7 +23,7 @@
 namespace longshore {
 namespace {
 
-TEST(Names, have_a_place_in_their_list_or_are_refused_with_all_of_it) {
+TEST(NameLookup, finds_the_index_or_refuses_with_the_whole_list) {
   struct entry {
     int value;
     std::string_view name;
@@ -31,12 +31,12 @@ TEST(Names, have_a_place_in_their_list_or_are_refused_with_all_of_it) {
   const std::array<std::string_view, 3> texts = {"faces", "edges", "corners"};
   const std::array<entry, 2> entries = {{{7, "put"}, {8, "get"}}};
   for (std::size_t k = 0; k < texts.size(); ++k)
-    EXPECT_EQ(place_of_name(texts, texts[k], "no stencil reaches"), k);
-  EXPECT_EQ(entries[place_of_name(entries, "get", "there is no")].value, 8);
+    EXPECT_EQ(index_of_name(texts, texts[k], "no stencil reaches"), k);
+  EXPECT_EQ(entries[index_of_name(entries, "get", "there is no")].value, 8);
   for (const char* wrong : {"", "face", "facess", "Faces"}) {
     try {
-      (void)place_of_name(texts, wrong, "no stencil reaches");
-      FAIL() << wrong << " was taken";
+      (void)index_of_name(texts, wrong, "no stencil reaches");
+      FAIL() << wrong << " was accepted";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::usage);
       EXPECT_EQ(std::string(e.what()),
@@ -50,7 +50,7 @@ std::string text_of(const Thrown& thrown) {
   return failure_text(std::make_exception_ptr(thrown));
 }
 
-TEST(Error, a_failure_of_the_program_is_told_by_its_type_and_one_of_the_library_by_its_code) {
+TEST(Error, failure_text_begins_with_the_code_of_an_error_and_the_type_of_another_exception) {
   EXPECT_EQ(text_of(error(errc::timeout, "too late")), "timeout: too late");
   EXPECT_EQ(text_of(std::out_of_range("no such rank")),
             "the program threw std::out_of_range: no such rank");
@@ -61,7 +61,7 @@ TEST(Error, a_failure_of_the_program_is_told_by_its_type_and_one_of_the_library_
   EXPECT_EQ(text_of(7), "the program threw int, which is no std::exception");
 }
 
-TEST(DelayedNotice, is_printed_once_and_only_when_its_time_has_come) {
+TEST(DelayedNotice, is_printed_once_and_only_after_its_time) {
   ::testing::internal::CaptureStderr();
   {
     std::promise<void> asked;
@@ -72,7 +72,7 @@ TEST(DelayedNotice, is_printed_once_and_only_when_its_time_has_come) {
     asked.get_future().wait();
   }
   {
-    const delayed_notice late(1e6, [] { return std::string("this is never said"); });
+    const delayed_notice late(1e6, [] { return std::string("this is never printed"); });
   }
   {
     std::promise<void> asked;
@@ -85,12 +85,12 @@ TEST(DelayedNotice, is_printed_once_and_only_when_its_time_has_come) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "it takes long\n");
 }
 
-TEST(Environment, a_value_that_does_not_parse_names_variable_value_and_range) {
+TEST(Environment, the_error_for_a_bad_value_has_variable_value_and_range) {
   for (const char* bad : {"ten", "1e", "-1", "1000001", "3 "}) {
     ::setenv("LONGSHORE_TEST_VALUE", bad, 1);
     try {
       (void)environment_number("LONGSHORE_TEST_VALUE", 0, 1e6);
-      FAIL() << bad << " was taken";
+      FAIL() << bad << " was accepted";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::usage);
       EXPECT_NE(std::string(e.what()).find("LONGSHORE_TEST_VALUE='" + std::string(bad) + "'"),
@@ -105,7 +105,7 @@ TEST(Environment, a_value_that_does_not_parse_names_variable_value_and_range) {
   EXPECT_EQ(environment_integer("LONGSHORE_TEST_VALUE", 0, 10), std::nullopt);
 }
 
-TEST(Random, streams_of_one_seed_differ_and_repeat) {
+TEST(Random, streams_of_one_seed_differ_and_are_reproducible) {
   std::set<std::uint64_t> seen;
   for (std::uint64_t stream = 0; stream < 100; ++stream) {
     random_stream a(122222, stream), b(122222, stream);
@@ -120,13 +120,13 @@ TEST(Random, below_fills_its_range_evenly) {
   random_stream random(7);
   std::array<int, 10> counts{};
   for (int i = 0; i < 100000; ++i) ++counts[random.below(10)];
-  // Chi-square with 9 degrees of freedom: 27.9 is its 99.9 % point.
+  // 27.9 is the 99.9 % point of chi-square with 9 degrees of freedom.
   double chi = 0;
   for (int n : counts) chi += (n - 10000.0) * (n - 10000.0) / 10000.0;
   EXPECT_LT(chi, 27.9);
 }
 
-TEST(Random, shuffle_permutes) {
+TEST(Random, shuffle_gives_a_permutation) {
   std::vector<int> items(1000);
   std::iota(items.begin(), items.end(), 0);
   random_stream random(1);
@@ -143,7 +143,7 @@ TEST(Bytes, round_up_reaches_the_next_multiple) {
   EXPECT_EQ(round_up(65, 24), 72u);
 }
 
-TEST(Clock, never_goes_back) {
+TEST(Clock, is_monotonic) {
   double last = monotonic_seconds();
   for (int i = 0; i < 1000; ++i) {
     const double now = monotonic_seconds();

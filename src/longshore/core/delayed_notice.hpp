@@ -1,5 +1,4 @@
-// A line for people about something that takes longer than they expect. Nothing is said about what
-// is over soon.
+// A message on stderr that appears only if an operation takes longer than a given time.
 #pragma once
 
 #include <condition_variable>
@@ -10,13 +9,13 @@
 
 namespace longshore {
 
-/// Prints a line to stderr, once, `seconds` after it was made, unless it has been destroyed by
-/// then. Costs a thread.
+/// Prints one line to stderr `seconds` after construction, unless it is destroyed earlier. Uses one
+/// thread.
 class delayed_notice {
  public:
-  /// `text` is called by that thread. It may give an empty text: then nothing is printed.
+  /// That thread calls `text`. If the result is empty, nothing is printed.
   delayed_notice(double seconds, std::function<std::string()> text);
-  /// Returns at once, or when the text has been printed.
+  /// Returns at once; if printing has begun, it waits until the line is printed.
   ~delayed_notice();
   delayed_notice(const delayed_notice&) = delete;
   delayed_notice& operator=(const delayed_notice&) = delete;

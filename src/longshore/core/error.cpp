@@ -12,7 +12,7 @@
 namespace longshore {
 namespace {
 
-// As it is written in a program, where the compiler can tell.
+// The demangled name if possible.
 std::string type_name(const std::type_info* type) {
   if (type == nullptr) return "an exception of another language";
   const std::unique_ptr<char, void (*)(void*)> name(

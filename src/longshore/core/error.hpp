@@ -1,5 +1,4 @@
-// The one exception type of the library: a code that programs act on, and a message that people act
-// on.
+// The library's one exception type. It has a code for programs and a message for people.
 #pragma once
 
 #include <concepts>
@@ -13,22 +12,22 @@
 
 namespace longshore {
 
-/// What kind of thing went wrong. The values are part of the interface of every language; they are
-/// never renumbered.
+/// The kind of a failure. The values are part of the interface of every language, and are never
+/// renumbered.
 enum class errc {
-  usage = 1,          ///< the caller asked for something that makes no sense: nothing was done
-  unsupported = 2,    ///< makes sense, but not on this transport, build or machine
-  out_of_memory = 3,  ///< the memory asked for is not there
+  usage = 1,          ///< the call makes no sense; it had no effect
+  unsupported = 2,    ///< the call makes sense, but not on this transport, build or machine
+  out_of_memory = 3,  ///< the requested memory is not available
   timeout = 4,        ///< a wait passed its deadline
-  peer_failed = 5,    ///< another rank of the team failed first; its error is the one to read
-  transport = 6,      ///< the library underneath (MPI, ...) reported an error
+  peer_failed = 5,    ///< another rank of the team failed first; its error has the reason
+  transport = 6,      ///< the communication library below (MPI, ...) reported an error
 };
 
 /// Name of a code, as shown in messages: "usage", "timeout", ...
 [[nodiscard]] const char* name_of(errc code) noexcept;
 
-/// Thrown by every layer. what() says what happened, on which rank and with which peer where that
-/// matters, and what to do.
+/// Thrown by every layer. what() tells the problem, the rank and the peer if they matter, and what
+/// to do.
 class error : public std::runtime_error {
  public:
   error(errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -38,21 +37,22 @@ class error : public std::runtime_error {
   errc code_;
 };
 
-/// The program of another language than C++ failed; what() is the whole text. Thrown by the
-/// interface of that language.
+/// A program in another language than C++ failed. what() is the whole message. The interface of
+/// that language throws it.
 class program_failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// How the end of a run tells its cause: an error of the library by its code ("usage: ..."), an
-/// exception of the program by its type ("the program threw std::out_of_range: ..."). REQUIRES: not
-/// null.
+/// The message with which a failed run ends. An error of the library begins with its code
+/// ("usage: ..."), an exception of the program with its type ("the program threw
+/// std::out_of_range: ..."). REQUIRES: `thrown` is not null.
 [[nodiscard]] std::string failure_text(const std::exception_ptr& thrown);
 
 namespace detail {
 
-/// A value in a message, whatever its type: formatting is not compiled where errors are thrown.
+/// A value of any type for a message. It lets `fail` format messages in error.cpp, so that callers
+/// compile no formatting code.
 class message_value {
  public:
   enum class kind : unsigned char { signed_integer, unsigned_integer, floating, text };
@@ -90,8 +90,7 @@ class message_value {
   };
 };
 
-/// The text of a message with a {} for each value, in the language of fmt; the compiler counts
-/// them.
+/// A format string of fmt with one {} per value. The compiler checks their number.
 template <class... Values>
 class message_format {
  public:
@@ -100,8 +99,8 @@ class message_format {
     std::size_t places = 0;
     for (std::size_t i = 0; i + 1 < Size; ++i)
       if (text[i] == '{' && text[++i] != '{') ++places;
-    // an error of compiling
-    if (places != sizeof...(Values)) throw "a message has a {} for each value";
+    // In a consteval function, a throw is a compile error.
+    if (places != sizeof...(Values)) throw "a message needs one {} per value";
   }
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
@@ -113,7 +112,7 @@ class message_format {
 
 }  // namespace detail
 
-/// Throws an error whose message is formatted as by fmt.
+/// Throws an error with a message formatted by fmt.
 template <class... Values>
 [[noreturn]] void fail(errc code, detail::message_format<std::type_identity_t<Values>...> format,
                        const Values&... values) {

@@ -1,6 +1,6 @@
-// Division by a number that is known before the loop: a multiplication and shifts, exact for every
-// 64-bit dividend. T. Granlund, P. L. Montgomery, "Division by invariant integers using
-// multiplication", PLDI 1994, figure 4.1.
+// Division by a number that is constant in a loop. One multiplication and shifts replace the
+// division; the result is exact for every 64-bit dividend. T. Granlund, P. L. Montgomery, "Division
+// by invariant integers using multiplication", PLDI 1994, figure 4.1.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace longshore {
 
-/// A divisor d >= 1 with the multipliers made once. Small enough to be copied into a loop.
+/// A divisor d >= 1 with precomputed multipliers. It is small enough to be copied into a loop.
 class invariant_divisor {
  public:
   constexpr invariant_divisor() noexcept : invariant_divisor(1) {}
@@ -18,13 +18,13 @@ class invariant_divisor {
   constexpr explicit invariant_divisor(std::uint64_t divisor) noexcept : divisor_(divisor) {
     assert(divisor >= 1);
     const int bits = static_cast<int>(std::bit_width(divisor - 1));  // the smallest l with 2^l >= d
-    // floor(2^64 (2^l - d) / d) + 1; where l is 64 the 2^64 in 2^l - d drops out by itself.
+    // floor(2^64 (2^l - d) / d) + 1. If l is 64, 2^l - d is computed modulo 2^64.
     const std::uint64_t excess = (bits == 64 ? 0 : std::uint64_t{1} << bits) - divisor;
     multiplier_ = static_cast<std::uint64_t>((static_cast<uint128>(excess) << 64) / divisor) + 1;
     first_shift_ = bits < 1 ? 0 : 1;
     last_shift_ = bits < 1 ? 0 : bits - 1;
-    // Of dividends below 2^63 one bit less is asked, and the multiplier ceil(2^(63 + l) / d) fits
-    // into 64 bits.
+    // Dividends below 2^63 need one bit less: the multiplier ceil(2^(63 + l) / d) fits into 64
+    // bits.
     if (divisor > 1)
       half_multiplier_ =
           static_cast<std::uint64_t>(((uint128{1} << (63 + bits)) + divisor - 1) / divisor);

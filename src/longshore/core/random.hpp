@@ -1,5 +1,5 @@
-// Random numbers that are the same on every machine, compiler and transport: the standard library's
-// distributions are not.
+// Random numbers that are the same on every machine, with every compiler and transport. The
+// distributions of the standard library differ between implementations.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace longshore {
 
-/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014): turns any seed, also 0, 1, 2, ..., into well mixed
-/// bits.
+/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014). Makes well mixed bits of any seed, including
+/// 0, 1, 2, ...
 [[nodiscard]] constexpr std::uint64_t mix_bits(std::uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -18,8 +18,8 @@ namespace longshore {
   return x ^ (x >> 31);
 }
 
-/// xoshiro256** (Blackman, Vigna, TOMS 2021), seeded through splitmix64. `stream` separates ranks:
-/// same seed, independent streams.
+/// xoshiro256** (Blackman, Vigna, TOMS 2021), seeded through splitmix64. Different values of
+/// `stream` with one seed give independent streams, for instance one per rank.
 class random_stream {
  public:
   explicit constexpr random_stream(std::uint64_t seed, std::uint64_t stream = 0) noexcept {
@@ -40,14 +40,14 @@ class random_stream {
     return result;
   }
 
-  /// A number in [0, bound), bound > 0. Lemire's multiplication (TOMACS 2019) without its rejection
-  /// step: the bias is below bound / 2^64.
+  /// A number in [0, bound). REQUIRES: bound > 0. Uses Lemire's multiplication (TOMACS 2019)
+  /// without its rejection step, so the bias is below bound / 2^64.
   constexpr std::uint64_t below(std::uint64_t bound) noexcept {
     __extension__ using uint128 = unsigned __int128;
     return static_cast<std::uint64_t>((static_cast<uint128>((*this)()) * bound) >> 64);
   }
 
-  /// A number in [0, 1), all 53 bits used.
+  /// A number in [0, 1) with 53 random bits.
   constexpr double uniform() noexcept { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
 
  private:
@@ -57,7 +57,7 @@ class random_stream {
   std::uint64_t state_[4] = {};
 };
 
-/// Fisher-Yates shuffle in place; the same for the same stream everywhere.
+/// Fisher-Yates shuffle in place. Equal streams give equal results on every machine.
 template <class T>
 constexpr void shuffle(std::span<T> items, random_stream& random) noexcept {
   for (std::size_t i = items.size(); i > 1; --i)

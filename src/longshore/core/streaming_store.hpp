@@ -1,5 +1,5 @@
-// Stores that pass the caches by: for output that is larger than they are, and would only be read
-// into them to be overwritten.
+// Streaming (non-temporal) stores, which bypass the caches. They suit output that is larger than
+// the caches: an ordinary store would first read each line that it overwrites.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -14,8 +14,8 @@
 
 namespace longshore {
 
-/// Whether there is a streaming store for values of this type; elsewhere stream_store is a plain
-/// one.
+/// Whether the processor has a streaming store for values of this type. If not, stream_store is an
+/// ordinary store.
 template <trivially_copyable T>
 inline constexpr bool can_stream =
 #if defined(__x86_64__)
@@ -38,8 +38,8 @@ inline void stream_store(T* to, const T& value) noexcept {
   *to = value;
 }
 
-/// After the last streaming store: they are ordered before everything that follows.
-inline void end_streaming() noexcept {
+/// Orders all earlier streaming stores before everything that follows. Call it after the last one.
+inline void fence_streaming_stores() noexcept {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif

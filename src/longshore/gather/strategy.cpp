@@ -1,6 +1,6 @@
 #include <longshore/gather/strategy.hpp>
 
-#include <longshore/core/names.hpp>
+#include <longshore/core/name_lookup.hpp>
 
 #include <fmt/core.h>
 
@@ -15,7 +15,7 @@ std::string_view name_of(gather_strategy strategy) noexcept {
 }
 
 gather_strategy gather_strategy_of(std::string_view name) {
-  return gather_strategies[place_of_name(gather_strategies, name, "gather has no strategy")]
+  return gather_strategies[index_of_name(gather_strategies, name, "gather has no strategy")]
       .strategy;
 }
 

@@ -1,7 +1,7 @@
 #include <longshore/halo/algorithm.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/names.hpp>
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/halo/detail/hybrid.hpp>
 #include <longshore/halo/detail/sequenced.hpp>
 #include <longshore/halo/detail/staged.hpp>
@@ -72,13 +72,13 @@ std::string_view name_of(halo_algorithm algorithm) noexcept {
 }
 
 halo_algorithm halo_algorithm_from(std::string_view name) {
-  return static_cast<halo_algorithm>(place_of_name(names, name, "no halo algorithm is named"));
+  return static_cast<halo_algorithm>(index_of_name(names, name, "no halo algorithm is named"));
 }
 
 std::span<const std::string_view> halo_reach_names() noexcept { return reach_names; }
 
 halo_reach halo_reach_from(std::string_view name) {
-  return static_cast<halo_reach>(1 + place_of_name(reach_names, name, "no stencil reaches"));
+  return static_cast<halo_reach>(1 + index_of_name(reach_names, name, "no stencil reaches"));
 }
 
 halo_reach filled_by(halo_algorithm algorithm, halo_reach needed) {

@@ -1,7 +1,7 @@
 #include <longshore/halo/mode.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/names.hpp>
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/halo/detail/mixed_carrier.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/detail/mpi/carriers.hpp>
@@ -26,7 +26,7 @@ std::string_view name_of(halo_mode mode) noexcept {
 }
 
 halo_mode halo_mode_from(std::string_view name) {
-  return static_cast<halo_mode>(place_of_name(mode_names, name, "no halo mode is named"));
+  return static_cast<halo_mode>(index_of_name(mode_names, name, "no halo mode is named"));
 }
 
 bool is_mpi_mode(halo_mode mode) noexcept { return mode >= halo_mode::sendrecv; }

@@ -11,14 +11,14 @@
 namespace longshore {
 namespace {
 
-// A CPU set large enough for any machine of today, without the allocation dance of CPU_ALLOC.
-constexpr int most_cpus = 8192;
+// A CPU set of fixed size, large enough for today's machines. It avoids CPU_ALLOC.
+constexpr int max_cpus = 8192;
 struct cpu_mask {
-  cpu_set_t words[most_cpus / CPU_SETSIZE];
+  cpu_set_t words[max_cpus / CPU_SETSIZE];
 };
 
-// Cores that the control group (version 2, else version 1) grants, or a large number when there is
-// no quota.
+// Number of cores that the quota of the control group (version 2, else 1) allows; max_cpus without
+// a quota.
 double quota_cores() {
   std::string quota;
   double period = 0;
@@ -30,7 +30,7 @@ double quota_cores() {
       period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
   if (quota_file >> microseconds && period_file >> period && microseconds > 0 && period > 0)
     return microseconds / period;
-  return most_cpus;
+  return max_cpus;
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::vector<int> allowed_cpus() {
   cpu_mask mask{};
   std::vector<int> cpus;
   if (sched_getaffinity(0, sizeof(mask), mask.words) == 0)
-    for (int cpu = 0; cpu < most_cpus; ++cpu)
+    for (int cpu = 0; cpu < max_cpus; ++cpu)
       if (CPU_ISSET_S(cpu, sizeof(mask), mask.words)) cpus.push_back(cpu);
   if (cpus.empty()) cpus.push_back(0);
   return cpus;
@@ -55,7 +55,7 @@ bool bind_this_thread(std::span<const int> cpus) noexcept { return bind_thread(0
 bool bind_thread(int thread, std::span<const int> cpus) noexcept {
   cpu_mask mask{};
   for (const int cpu : cpus) {
-    if (cpu < 0 || cpu >= most_cpus) return false;
+    if (cpu < 0 || cpu >= max_cpus) return false;
     CPU_SET_S(cpu, sizeof(mask), mask.words);
   }
   return sched_setaffinity(thread, sizeof(mask), mask.words) == 0;

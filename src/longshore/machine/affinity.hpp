@@ -1,4 +1,4 @@
-// Which cores this process may use, and binding a thread to one of them.
+// The CPUs that this process may use, and binding of threads to CPUs.
 #pragma once
 
 #include <span>
@@ -9,23 +9,24 @@ namespace longshore {
 /// Logical CPUs that the calling thread may run on, ascending. Never empty.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-/// Cores' worth of time that this process can really have: allowed CPUs, less where a control
-/// group's quota says so. At least 1.
+/// Number of cores whose time this process can use: the allowed CPUs, or fewer if a quota of its
+/// control group says so. At least 1.
 [[nodiscard]] int usable_cores();
 
-/// Binds the calling thread to one CPU. False when the kernel refuses: a hint, not a need.
+/// Binds the calling thread to one CPU. Returns false if the kernel refuses; callers may ignore it.
 bool pin_this_thread(int cpu) noexcept;
 
-/// Lets the calling thread run on these CPUs and no others. False when the kernel refuses.
+/// Binds the calling thread to these CPUs. Returns false if the kernel refuses.
 bool bind_this_thread(std::span<const int> cpus) noexcept;
 
-/// The same for any thread of this process, by the kernel's number of it (gettid).
+/// Binds any thread of this process, given by its kernel thread id (gettid). 0 is the calling
+/// thread.
 bool bind_thread(int thread, std::span<const int> cpus) noexcept;
 
-/// The CPU the calling thread runs on now, or -1 when unknown.
+/// The CPU on which the calling thread runs now, or -1 if unknown.
 [[nodiscard]] int current_cpu() noexcept;
 
-/// Binds the calling thread for as long as the object lives, then gives it back the CPUs it had.
+/// Binds the calling thread while the object lives. The destructor restores the thread's CPUs.
 class pinned {
  public:
   /// Binds to `cpu`; a negative number binds nothing.

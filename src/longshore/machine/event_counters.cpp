@@ -25,20 +25,20 @@ constexpr std::array<counted_event, 4> hardware{{
     {"llc_misses", PERF_TYPE_HW_CACHE, last_level_load_misses},
 }};
 
-// Each event is a file of its own: a group cannot be inherited by the threads of tasks.
+// Opens each event without a group, because the threads of tasks cannot inherit a group.
 int open_event(const counted_event& event) {
-  perf_event_attr what;
-  std::memset(&what, 0, sizeof(what));
-  what.size = sizeof(what);
-  what.type = event.type;
-  what.config = event.config;
-  what.inherit = 1;
-  what.exclude_kernel = 1;  // what users without privileges may count too
-  what.exclude_hv = 1;
-  what.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  perf_event_attr attributes;
+  std::memset(&attributes, 0, sizeof(attributes));
+  attributes.size = sizeof(attributes);
+  attributes.type = event.type;
+  attributes.config = event.config;
+  attributes.inherit = 1;
+  attributes.exclude_kernel = 1;  // users without privileges may count user mode only
+  attributes.exclude_hv = 1;
+  attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   constexpr int this_thread = 0, any_cpu = -1, no_group = -1;
-  return static_cast<int>(
-      syscall(SYS_perf_event_open, &what, this_thread, any_cpu, no_group, PERF_FLAG_FD_CLOEXEC));
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, this_thread, any_cpu, no_group,
+                                  PERF_FLAG_FD_CLOEXEC));
 }
 
 std::optional<int> paranoid_level() {
@@ -51,7 +51,7 @@ std::optional<int> paranoid_level() {
 
 std::span<const counted_event> hardware_events() noexcept { return hardware; }
 
-double share_counted(const event_count& before, const event_count& after) noexcept {
+double counted_share(const event_reading& before, const event_reading& after) noexcept {
   const std::uint64_t enabled = after.enabled_nanoseconds - before.enabled_nanoseconds;
   const std::uint64_t running = after.running_nanoseconds - before.running_nanoseconds;
   return enabled == 0 || running >= enabled
@@ -59,9 +59,9 @@ double share_counted(const event_count& before, const event_count& after) noexce
              : static_cast<double>(running) / static_cast<double>(enabled);
 }
 
-std::optional<double> counted_between(const event_count& before,
-                                      const event_count& after) noexcept {
-  const double share = share_counted(before, after);
+std::optional<double> count_between(const event_reading& before,
+                                    const event_reading& after) noexcept {
+  const double share = counted_share(before, after);
   if (share <= 0) return std::nullopt;
   return static_cast<double>(after.value - before.value) / share;
 }
@@ -83,13 +83,13 @@ event_counters::~event_counters() {
 event_counters::event_counters(event_counters&& other) noexcept
     : opened_(std::exchange(other.opened_, {})) {}
 
-std::vector<std::optional<event_count>> event_counters::read() const {
-  std::vector<std::optional<event_count>> counts(opened_.size());
+std::vector<std::optional<event_reading>> event_counters::read() const {
+  std::vector<std::optional<event_reading>> counts(opened_.size());
   for (std::size_t i = 0; i < opened_.size(); ++i) {
     if (opened_[i].file < 0) continue;
     std::array<std::uint64_t, 3> words{};  // in the order that read_format implies
     if (::read(opened_[i].file, words.data(), sizeof(words)) == static_cast<ssize_t>(sizeof(words)))
-      counts[i] = event_count{words[0], words[1], words[2]};
+      counts[i] = event_reading{words[0], words[1], words[2]};
   }
   return counts;
 }

@@ -1,5 +1,5 @@
-// Counters of the processor, as the kernel gives them (perf_event_open): cycles, instructions,
-// cache misses. Where it gives none, why.
+// Event counters of the processor through perf_event_open: cycles, instructions, cache misses. If
+// the kernel refuses a counter, the reason.
 #pragma once
 
 #include <cstdint>
@@ -10,35 +10,36 @@
 
 namespace longshore {
 
-/// What to count, in the words of perf_event_open(2).
+/// An event to count; type and config are those of perf_event_open(2).
 struct counted_event {
   const char* name;
   std::uint32_t type;
   std::uint64_t config;
 };
 
-/// cycles, instructions, cache_misses (as the processor defines them), llc_misses (loads that miss
-/// the last-level cache).
+/// The events cycles, instructions, cache_misses (as the processor defines them) and llc_misses
+/// (loads that miss the last-level cache).
 [[nodiscard]] std::span<const counted_event> hardware_events() noexcept;
 
-/// One event so far, as it was read.
-struct event_count {
+/// One reading of a counter.
+struct event_reading {
   std::uint64_t value = 0;
-  std::uint64_t enabled_nanoseconds = 0,
-                /// running for less: it shared its register with other events
-      running_nanoseconds = 0;
+  std::uint64_t enabled_nanoseconds = 0;
+  /// shorter than enabled_nanoseconds if the event shared its register with other events
+  std::uint64_t running_nanoseconds = 0;
 };
 
-/// What was counted between two readings. Where the event had its register for part of the time
-/// only, the value is scaled up to all of it; nothing when it never had.
-[[nodiscard]] std::optional<double> counted_between(const event_count& before,
-                                                    const event_count& after) noexcept;
-/// The share of the time in which it was really counted, 0 to 1; 1 where no time passed.
-[[nodiscard]] double share_counted(const event_count& before, const event_count& after) noexcept;
+/// Events between two readings. If the event had its register for part of the time, the value is
+/// scaled up to the whole time; if it never had it, the result is nothing.
+[[nodiscard]] std::optional<double> count_between(const event_reading& before,
+                                                  const event_reading& after) noexcept;
+/// The fraction of the time in which the event was counted, 0 to 1; 1 if no time passed.
+[[nodiscard]] double counted_share(const event_reading& before,
+                                   const event_reading& after) noexcept;
 
-/// Counts what the calling thread does in user mode, and the threads that it and they start from
-/// now on (its tasks), for as long as the object lives. An event that the kernel refuses has a
-/// reason and no value: it is never 0.
+/// Counts events in user mode while the object lives: of the calling thread, and of threads that it
+/// and they start after the construction (its tasks). An event that the kernel refuses has a reason
+/// and no value; it is never reported as 0.
 class event_counters {
  public:
   explicit event_counters(std::span<const counted_event> events = hardware_events());
@@ -49,14 +50,14 @@ class event_counters {
 
   [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
   [[nodiscard]] const char* name(std::size_t event) const noexcept { return opened_[event].name; }
-  /// Why this event is not counted; "" when it is.
+  /// Why this event is not counted; "" if it is.
   [[nodiscard]] const std::string& why_not(std::size_t event) const noexcept {
     return opened_[event].why_not;
   }
 
-  /// All events so far, in their order; nothing for those that are not counted. A system call for
-  /// each, some 0.5 us, more where threads that it counts are running at the time.
-  [[nodiscard]] std::vector<std::optional<event_count>> read() const;
+  /// Reads all counters, in the order of the events; nothing for an event that is not counted. One
+  /// system call per event, about 0.5 us, or more while threads that it counts are running.
+  [[nodiscard]] std::vector<std::optional<event_reading>> read() const;
 
  private:
   struct opened {
@@ -69,7 +70,7 @@ class event_counters {
 
 namespace detail {
 
-/// What a refusal of perf_event_open means, and what could be done; `paranoid`:
+/// Explains an error of perf_event_open, and what to do. `paranoid` is the value of
 /// /proc/sys/kernel/perf_event_paranoid.
 [[nodiscard]] std::string why_refused(int error_number, std::optional<int> paranoid);
 

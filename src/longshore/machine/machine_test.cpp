@@ -10,7 +10,7 @@
 namespace longshore {
 namespace {
 
-TEST(Affinity, a_pinned_thread_runs_where_it_was_told_and_is_free_again_after) {
+TEST(Affinity, a_pinned_thread_runs_on_its_cpu_and_gets_its_cpus_back) {
   const auto before = allowed_cpus();
   ASSERT_FALSE(before.empty());
   {
@@ -21,7 +21,7 @@ TEST(Affinity, a_pinned_thread_runs_where_it_was_told_and_is_free_again_after) {
   EXPECT_EQ(allowed_cpus(), before);
 }
 
-TEST(Affinity, usable_cores_are_among_the_allowed) {
+TEST(Affinity, there_are_at_most_as_many_usable_cores_as_allowed_cpus) {
   EXPECT_GE(usable_cores(), 1);
   EXPECT_LE(usable_cores(), static_cast<int>(allowed_cpus().size()));
 }
@@ -38,7 +38,7 @@ TEST(Pages, are_zero_and_aligned) {
   }
 }
 
-TEST(Pages, more_than_there_is_is_refused_with_both_numbers) {
+TEST(Pages, beyond_the_memory_are_refused_with_the_number_of_bytes) {
   try {
     const pages memory(std::size_t{1} << 50);
     FAIL() << "a pebibyte was granted";
@@ -48,7 +48,7 @@ TEST(Pages, more_than_there_is_is_refused_with_both_numbers) {
   }
 }
 
-TEST(Pages, move_leaves_one_owner) {
+TEST(Pages, have_one_owner_after_a_move) {
   pages a(4096);
   const auto* data = a.data();
   pages b(std::move(a));
@@ -56,7 +56,7 @@ TEST(Pages, move_leaves_one_owner) {
   EXPECT_EQ(a.data(), nullptr);
 }
 
-TEST(Memory, what_is_said_is_plausible) {
+TEST(Memory, sizes_are_plausible) {
   EXPECT_GT(available_memory_bytes(), std::size_t{1} << 26);
   EXPECT_GT(last_level_cache_bytes(), std::size_t{1} << 18);
   EXPECT_GT(available_shared_memory_bytes(), 0u);

@@ -23,14 +23,14 @@ std::size_t read_number(const fs::path& path) {
   return file >> value ? value : unlimited;  // also for the word "max"
 }
 
-// The two versions of control groups say the same under different names.
+// File names of the memory controller, which differ between the two versions of control groups.
 struct memory_controller {
   fs::path root;
   const char *limit, *usage, *reclaimable;
 };
 
-// What one group still grants. Its usage counts file cache; the inactive part of that is given back
-// under pressure.
+// Bytes that one group still grants. Its usage includes file cache; the kernel frees the inactive
+// part of that on demand.
 std::size_t group_available_bytes(const memory_controller& controller, const fs::path& group) {
   const std::size_t limit = read_number(group / controller.limit),
                     used = read_number(group / controller.usage);
@@ -44,11 +44,11 @@ std::size_t group_available_bytes(const memory_controller& controller, const fs:
   return limit - std::min(limit, held);
 }
 
-// The least that this process's group and those above it grant: a batch system limits a job some
-// levels down.
+// The least that this process's group and its ancestors grant. A batch system may set the limit of
+// a job at any of these levels.
 std::size_t cgroup_available_bytes() {
   std::size_t available = unlimited;
-  // number:controllers:/path, without controllers in version 2
+  // Lines are "number:controllers:/path"; in version 2 without controllers.
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
@@ -62,8 +62,8 @@ std::size_t cgroup_available_bytes() {
                     "total_inactive_file"};
     else
       continue;
-    // In a container the path may be that of the host: the folders that do not exist here say
-    // nothing, the root does.
+    // In a container the path may be that of the host. Then its folders do not exist here, and only
+    // the root has values.
     for (fs::path below = fs::path(line.substr(second + 1)).relative_path();;
          below = below.parent_path()) {
       available = std::min(available, group_available_bytes(controller, controller.root / below));
@@ -86,14 +86,14 @@ std::size_t available_memory_bytes() {
 
 std::size_t available_shared_memory_bytes() {
   struct statvfs status {};
-  // no blocks: mounted without a limit
+  // f_blocks is 0 if the file system has no limit.
   if (statvfs("/dev/shm", &status) != 0 || status.f_blocks == 0) return unlimited;
   return static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
 }
 
 std::size_t last_level_cache_bytes() {
-  // The kernel first: what the C library works out from processor registers can be the sum over the
-  // host of a virtual machine.
+  // Asks the kernel first: the C library reads processor registers, which in a virtual machine may
+  // show the sum over the host.
   for (const char* index : {"index3", "index2"}) {
     std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/") + index + "/size");
     std::size_t number = 0;
@@ -108,7 +108,7 @@ std::size_t last_level_cache_bytes() {
 }
 
 int last_level_cache_count() {
-  std::set<std::string> sharers;  // a cache is known by the CPUs that share it
+  std::set<std::string> sharers;  // the CPUs that share a cache identify it
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   for (long cpu = 0; cpu < cpus; ++cpu) {
     std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +

@@ -1,23 +1,23 @@
-// How much memory there is, and how large the caches are.
+// The amount of available memory, and the sizes of caches.
 #pragma once
 
 #include <cstddef>
 
 namespace longshore {
 
-/// Bytes that can still be used without swapping: what the kernel calls available, less where a
-/// control group's limit says so.
+/// Bytes that can still be used without swapping: the kernel's MemAvailable, or less if a control
+/// group has a limit.
 [[nodiscard]] std::size_t available_memory_bytes();
 
-/// Bytes free in the file system that backs memory shared between processes (/dev/shm), or the
-/// largest number when there is none.
+/// Free bytes in the file system for memory shared between processes (/dev/shm); the largest number
+/// if it does not exist or has no limit.
 [[nodiscard]] std::size_t available_shared_memory_bytes();
 
-/// Bytes of the last-level cache that one core can reach; 32 MiB when the machine does not say.
+/// Bytes of the last-level cache that one core can use; 32 MiB if the machine does not tell.
 [[nodiscard]] std::size_t last_level_cache_bytes();
 
-/// Last-level caches of the whole machine, of last_level_cache_bytes() each; 1 when the machine
-/// does not say. Reads a small file per CPU: ask once.
+/// Number of last-level caches in the machine, each of last_level_cache_bytes(); 1 if the machine
+/// does not tell. Reads a small file per CPU, so call it once.
 [[nodiscard]] int last_level_cache_count();
 
 }  // namespace longshore

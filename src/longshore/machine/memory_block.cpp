@@ -25,24 +25,23 @@ bool is_allocator_library(std::string_view policy) {
   return std::ranges::find(names, policy) != names.end();
 }
 
-bool is_straight_from_the_kernel(std::string_view policy) {
+bool uses_pages_of_the_kernel(std::string_view policy) {
   return policy.starts_with("huge") || policy == "interleave";
 }
 
 std::optional<std::string> why_no_explicit_huge_pages() {
-  const huge_page_pool pool = explicit_huge_pages();
+  const huge_page_pool pool = read_huge_page_pool();
   if (pool.page_bytes == 0)
     return "memory huge-explicit: this kernel has no explicit huge pages; use huge-transparent";
   if (pool.free_bytes == 0)
     return fmt::format(
-        "memory huge-explicit: the pool of explicit huge pages has none free: as root, sysctl "
-        "vm.nr_hugepages=N adds pages of {} "
-        "bytes",
+        "memory huge-explicit: the pool of explicit huge pages has no free page: as root, sysctl "
+        "vm.nr_hugepages=N sets the number of pages of {} bytes",
         pool.page_bytes);
   return std::nullopt;
 }
 
-// Asked of the kernel itself: whether it will depends on how it was built and on the filters of a
+// Tries it, because the answer depends on the kernel's build options and on the filters of a
 // container.
 std::optional<std::string> why_no_interleaving() {
   const pages trial(page_bytes());
@@ -62,7 +61,7 @@ std::optional<std::string> why_no_memory(std::string_view policy) {
   if (!is_known(policy)) {
     std::string names;
     for (const auto& name : memory_policy_names()) names += (names.empty() ? "" : ", ") + name;
-    return fmt::format("unknown memory policy '{}': known are {}", policy, names);
+    return fmt::format("unknown memory policy '{}': use one of {}", policy, names);
   }
   if (policy == "huge-explicit") return why_no_explicit_huge_pages();
   if (policy == "interleave") return why_no_interleaving();
@@ -77,15 +76,16 @@ memory_block::memory_block(std::size_t bytes, std::string_view policy)
     : bytes_(bytes), obtained_(policy) {
   if (const auto reason = why_no_memory(policy))
     fail(is_known(policy) ? errc::unsupported : errc::usage, "{}", *reason);
-  if (is_straight_from_the_kernel(policy)) {
+  if (uses_pages_of_the_kernel(policy)) {
     take_pages();
     return;
   }
-  // Allocators promise more than there is, and the kernel kills for it later: ask first.
+  // Allocators grant more memory than is available, and the kernel kills the process when it writes
+  // there. So this checks first.
   const std::size_t available = available_memory_bytes();
   if (bytes > available)
     fail(errc::out_of_memory,
-         "{} bytes of memory asked for, {} are available: use smaller arrays or fewer ranks per "
+         "{} bytes of memory requested, {} are available: use smaller arrays or fewer ranks per "
          "node",
          bytes, available);
   const std::size_t with_slack = bytes + cache_line_bytes;
@@ -117,9 +117,9 @@ void memory_block::take_pages() {
       fail(errc::unsupported, "memory interleave: {}", *reason);
   } else if (obtained_ == "huge") {
     try {
-      if (explicit_huge_pages().free_bytes >= bytes_ && bytes_ > 0)
+      if (read_huge_page_pool().free_bytes >= bytes_ && bytes_ > 0)
         pages_ = pages::from_huge_page_pool(bytes_);
-    } catch (const error&) {  // somebody was faster
+    } catch (const error&) {  // another process took the pages in the meantime
     }
     obtained_ = pages_.data() != nullptr ? "huge-explicit" : "huge-transparent";
     if (pages_.data() == nullptr) pages_ = pages(bytes_, true);

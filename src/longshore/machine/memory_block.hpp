@@ -1,4 +1,4 @@
-// Memory for the arrays of one rank, by the name of a policy.
+// Memory for the arrays of one rank, allocated by a policy that the user names.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -12,36 +12,38 @@
 
 namespace longshore {
 
-/// Names of all policies, also of those that this machine does not have.
+/// Names of all policies, including those that this machine does not have.
 [[nodiscard]] std::vector<std::string> memory_policy_names();
 
-/// Why a policy cannot be had here, and what would help, as a sentence, or nothing. May load the
-/// allocator that it is about.
+/// Why a policy is not available here, and what to do, as a sentence; nothing if it is. May load
+/// the policy's allocator.
 [[nodiscard]] std::optional<std::string> why_no_memory(std::string_view policy);
 
-/// Bytes aligned to a cache line, freed with the object:
+/// A block of memory aligned to a cache line, freed with the object. The policies:
 ///   malloc            from the C library
-///   calloc            the same, zero
-///   huge              huge-explicit when the pool has enough of them now, else huge-transparent (obtained() says which)
-///   huge-transparent  pages straight from the kernel, zero, with transparent huge pages asked for (a request)
-///   huge-explicit     explicit huge pages (MAP_HUGETLB) of the default size, zero, set aside at once
-///   interleave        pages straight from the kernel, zero, spread round-robin over the NUMA nodes that the process may use
+///   calloc            from the C library, zero
+///   huge              huge-explicit if the pool has enough free pages, else huge-transparent;
+///                     obtained() tells which
+///   huge-transparent  pages of the kernel, zero, with a request for transparent huge pages
+///   huge-explicit     explicit huge pages (MAP_HUGETLB) of default size, zero, reserved at once
+///   interleave        pages of the kernel, zero, placed round-robin on the NUMA nodes that the
+///                     process may use
 ///   jemalloc, mimalloc, tcmalloc  from that library, loaded at first use
 ///
-/// A block of malloc, calloc or another allocator may be recycled: its pages then lie where an
-/// earlier owner touched them, and first touch decides nothing. Blocks above the allocator's
-/// threshold (32 MiB at most for glibc) are always fresh in malloc and calloc; those of the
-/// policies with pages straight from the kernel always are.
+/// malloc, calloc and other allocators may reuse freed memory. Its pages then lie where an earlier
+/// owner touched them, so first touch has no effect. Blocks of malloc and calloc are always fresh
+/// above the allocator's threshold (at most 32 MiB for glibc). Blocks of the policies with pages of
+/// the kernel are always fresh.
 class memory_block {
  public:
-  /// Throws errc::usage for an unknown policy, errc::unsupported with the reason for one that is
-  /// not to be had here, errc::out_of_memory when there is less memory than asked for.
+  /// Throws errc::usage for an unknown policy, errc::unsupported with the reason for a policy that
+  /// is not available here, errc::out_of_memory if less memory is available.
   memory_block(std::size_t bytes, std::string_view policy);
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_; }
-  /// The policy that was followed: the one asked for, or for `huge` the one that it came down to.
-  /// What the kernel then made of it is seen by inspect_pages.
+  /// The policy in use: the requested one, or for `huge` the chosen one. inspect_pages shows what
+  /// the kernel really provided.
   [[nodiscard]] const std::string& obtained() const noexcept { return obtained_; }
 
  private:
@@ -51,9 +53,9 @@ class memory_block {
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::string obtained_;
-  // of the policies that are allocators
+  // of policies that use an allocator
   std::unique_ptr<void, void (*)(void*)> allocated_{nullptr, nullptr};
-  pages pages_;  // of the others
+  pages pages_;  // of policies that use pages of the kernel
 };
 
 }  // namespace longshore

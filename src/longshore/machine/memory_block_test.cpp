@@ -1,4 +1,4 @@
-// Memory policies: each gives writable, aligned memory of its own making, or says why not.
+// Memory policies: each gives writable, aligned memory of its own kind, or the reason why not.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/detail/allocator_library.hpp>
 #include <longshore/machine/memory_block.hpp>
@@ -15,21 +15,21 @@
 namespace longshore {
 namespace {
 
-bool is_straight_from_the_kernel(const std::string& policy) {
+bool uses_pages_of_the_kernel(const std::string& policy) {
   return policy.starts_with("huge") || policy == "interleave";
 }
 
-TEST(MemoryBlock, is_aligned_writable_and_zero_where_promised) {
+TEST(MemoryBlock, is_aligned_writable_and_zero_if_the_policy_says_so) {
   int tried = 0;
   for (const auto& policy : memory_policy_names()) {
     if (why_no_memory(policy)) continue;
     ++tried;
     for (const std::size_t bytes : {1, 100, 5 << 20}) {
-      if (policy == "huge-explicit" && explicit_huge_pages().free_bytes < bytes) continue;
+      if (policy == "huge-explicit" && read_huge_page_pool().free_bytes < bytes) continue;
       const memory_block block(bytes, policy);
       ASSERT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % 64, 0u) << policy;
       ASSERT_EQ(block.size_bytes(), bytes);
-      const bool is_zero = is_straight_from_the_kernel(policy) || policy == "calloc";
+      const bool is_zero = uses_pages_of_the_kernel(policy) || policy == "calloc";
       for (std::size_t i = 0; i < bytes && is_zero; i += 999)
         ASSERT_EQ(block.data()[i], std::byte{0}) << policy;
       std::fill_n(block.data(), bytes, std::byte{1});
@@ -38,18 +38,18 @@ TEST(MemoryBlock, is_aligned_writable_and_zero_where_promised) {
   EXPECT_GE(tried, 4);
 }
 
-TEST(MemoryBlock, says_which_policy_was_followed) {
+TEST(MemoryBlock, obtained_is_the_policy_in_use) {
   for (const auto& policy : memory_policy_names()) {
     if (why_no_memory(policy)) continue;
     const memory_block block(100, policy);
-    const auto followed = policy != "huge"                       ? policy
-                          : explicit_huge_pages().free_bytes > 0 ? "huge-explicit"
+    const auto expected = policy != "huge"                       ? policy
+                          : read_huge_page_pool().free_bytes > 0 ? "huge-explicit"
                                                                  : "huge-transparent";
-    EXPECT_EQ(block.obtained(), followed);
+    EXPECT_EQ(block.obtained(), expected);
   }
 }
 
-TEST(MemoryBlock, move_leaves_one_owner) {
+TEST(MemoryBlock, has_one_owner_after_a_move) {
   for (const std::string policy : {"malloc", "huge", "interleave"}) {
     if (why_no_memory(policy)) continue;
     memory_block a(1 << 20, policy);
@@ -60,7 +60,7 @@ TEST(MemoryBlock, move_leaves_one_owner) {
   }
 }
 
-TEST(MemoryBlock, what_is_not_there_is_refused) {
+TEST(MemoryBlock, unknown_unavailable_and_too_large_blocks_are_refused) {
   const auto code_of = [](std::size_t bytes, std::string_view policy) {
     try {
       const memory_block block(bytes, policy);
@@ -76,13 +76,13 @@ TEST(MemoryBlock, what_is_not_there_is_refused) {
         << policy;
 }
 
-TEST(MemoryBlock, the_reasons_name_the_policy_and_what_helps) {
+TEST(MemoryBlock, the_reason_names_the_policy_and_a_remedy) {
   EXPECT_NE(why_no_memory("mallok").value().find(
-                "unknown memory policy 'mallok': known are malloc, calloc"),
+                "unknown memory policy 'mallok': use one of malloc, calloc"),
             std::string::npos);
   for (const auto policy : {"malloc", "calloc", "huge"})
     EXPECT_FALSE(why_no_memory(policy)) << policy;
-  if (explicit_huge_pages().free_bytes == 0) {
+  if (read_huge_page_pool().free_bytes == 0) {
     EXPECT_NE(why_no_memory("huge-explicit").value().find("sysctl vm.nr_hugepages="),
               std::string::npos);
   } else {
@@ -91,13 +91,13 @@ TEST(MemoryBlock, the_reasons_name_the_policy_and_what_helps) {
   for (const auto& name : detail::allocator_library_names())
     if (const auto reason = why_no_memory(name)) {
       EXPECT_TRUE(reason->starts_with("memory " + name)) << *reason;
-      const bool tells = reason->find("install") != std::string::npos ||
-                         reason->find("GLIBC_TUNABLES=") != std::string::npos;
-      EXPECT_TRUE(tells) << *reason;
+      const bool has_remedy = reason->find("install") != std::string::npos ||
+                              reason->find("GLIBC_TUNABLES=") != std::string::npos;
+      EXPECT_TRUE(has_remedy) << *reason;
     }
 }
 
-TEST(AllocatorLibrary, its_blocks_come_from_it_and_go_back_to_it) {
+TEST(AllocatorLibrary, allocates_and_releases_by_functions_of_the_library) {
   int found = 0;
   for (const auto& name : detail::allocator_library_names()) {
     const auto search = detail::find_allocator_library(name);
@@ -121,11 +121,11 @@ TEST(AllocatorLibrary, its_blocks_come_from_it_and_go_back_to_it) {
   if (found == 0) GTEST_SKIP() << "none of the allocators is installed";
 }
 
-TEST(AllocatorLibrary, an_unknown_name_is_missing) {
+TEST(AllocatorLibrary, with_an_unknown_name_is_missing) {
   EXPECT_TRUE(detail::find_allocator_library("hoard").missing);
 }
 
-TEST(NumaNodes, lists_of_the_kernel_are_understood) {
+TEST(NumaNodes, lists_of_the_kernel_are_parsed) {
   EXPECT_EQ(numbers_in_list("0"), std::vector{0});
   EXPECT_EQ(numbers_in_list("0-2,7,9-10\n"), (std::vector{0, 1, 2, 7, 9, 10}));
   EXPECT_EQ(numbers_in_list(""), std::vector<int>{});
@@ -144,7 +144,7 @@ TEST(NumaNodes, interleaved_pages_come_from_every_allowed_node) {
     block.data()[i * page_bytes()] = std::byte{1};
   }
   const auto nodes = numa_nodes_of_pages(addresses);
-  if (!nodes) GTEST_SKIP() << "the kernel does not say where pages lie";
+  if (!nodes) GTEST_SKIP() << "the kernel does not tell where pages lie";
   for (const int node : allowed)
     EXPECT_EQ(std::ranges::count(*nodes, node), 16) << "on node " << node;
 }

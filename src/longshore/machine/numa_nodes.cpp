@@ -13,7 +13,7 @@
 namespace longshore {
 namespace {
 
-constexpr int most_nodes = 1024;  // as the kernel is built at most
+constexpr int max_nodes = 1024;  // the largest limit with which the kernel can be built
 constexpr int bits_per_word = 8 * sizeof(unsigned long);
 
 std::string after_key(const char* path, std::string_view key) {
@@ -49,12 +49,11 @@ std::vector<int> numbers_in_list(std::string_view list) {
 }
 
 std::vector<int> allowed_numa_nodes() {
-  // What the control group allows, which may name nodes that do not exist, less those without
-  // memory.
+  // Nodes that the control group allows, without those that do not exist or have no memory.
   const std::vector<int> present = nodes_with_memory();
   std::vector<int> nodes = numbers_in_list(after_key("/proc/self/status", "Mems_allowed_list:"));
   std::erase_if(nodes, [&](int node) {
-    return node < 0 || node >= most_nodes ||
+    return node < 0 || node >= max_nodes ||
            (!present.empty() && std::find(present.begin(), present.end(), node) == present.end());
   });
   if (nodes.empty()) nodes.push_back(0);
@@ -63,11 +62,11 @@ std::vector<int> allowed_numa_nodes() {
 
 std::optional<std::string> interleave_pages(void* data, std::size_t bytes) {
   const std::vector<int> nodes = allowed_numa_nodes();
-  unsigned long mask[most_nodes / bits_per_word] = {};
+  unsigned long mask[max_nodes / bits_per_word] = {};
   for (const int node : nodes) mask[node / bits_per_word] |= 1UL << (node % bits_per_word);
-  // The kernel reads one bit less than it is told.
+  // The kernel reads one bit less than the given number.
   if (syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, mask,
-              static_cast<unsigned long>(most_nodes) + 1, 0UL) == 0)
+              static_cast<unsigned long>(max_nodes) + 1, 0UL) == 0)
     return std::nullopt;
   if (nodes.size() == 1) return std::nullopt;
   return std::string("the kernel refuses to place pages (mbind: ") + std::strerror(errno) +
@@ -76,7 +75,7 @@ std::optional<std::string> interleave_pages(void* data, std::size_t bytes) {
 
 std::optional<std::vector<int>> numa_nodes_of_pages(std::span<void* const> addresses) {
   std::vector<int> nodes(addresses.size(), -1);
-  // Without nodes to move to, move_pages says where each page is.
+  // Without target nodes, move_pages only reports the node of each page.
   if (syscall(SYS_move_pages, 0, addresses.size(), addresses.data(), nullptr, nodes.data(), 0) < 0)
     return std::nullopt;
   return nodes;

@@ -1,5 +1,5 @@
-// NUMA nodes as the kernel shows them: which this process may use, spreading pages over them, and
-// asking where pages lie. Plain system calls: no library stands between.
+// NUMA nodes by plain system calls, without a library: the nodes that this process may use,
+// interleaved placement of pages, and the node of a page.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,21 @@
 
 namespace longshore {
 
-/// Numbers in a list as the kernel writes it: "0-2,7" is 0, 1, 2, 7. Stops at what it does not
-/// understand.
+/// Parses a list of numbers as the kernel writes it: "0-2,7" is 0, 1, 2, 7. Stops at the first
+/// character that it cannot parse.
 [[nodiscard]] std::vector<int> numbers_in_list(std::string_view list);
 
-/// NUMA nodes with memory that this process may allocate on, ascending. Never empty: {0} where the
-/// kernel does not say.
+/// NUMA nodes with memory on which this process may allocate, ascending. Never empty: {0} if the
+/// kernel does not tell.
 [[nodiscard]] std::vector<int> allowed_numa_nodes();
 
-/// Asks the kernel to spread the pages of [data, data + bytes), page-aligned and not yet touched,
-/// round-robin over allowed_numa_nodes(). Returns why it refused, or nothing. With one node there
-/// is nothing to spread, and nothing to refuse.
+/// Asks the kernel to place the pages of [data, data + bytes) round-robin on allowed_numa_nodes().
+/// REQUIRES: the range is page-aligned and not yet touched. Returns the reason if the kernel
+/// refuses, else nothing. With one node it never fails.
 [[nodiscard]] std::optional<std::string> interleave_pages(void* data, std::size_t bytes);
 
-/// For each page that holds one of these addresses the node it lies on; negative for a page that no
-/// memory stands behind yet. Nothing where the kernel does not say (a container's filter of system
-/// calls, a kernel without move_pages).
+/// For each address, the node of its page; negative for a page without memory. Returns nothing if
+/// the kernel does not tell (no move_pages, or a container that filters it).
 [[nodiscard]] std::optional<std::vector<int>> numa_nodes_of_pages(std::span<void* const> addresses);
 
 }  // namespace longshore

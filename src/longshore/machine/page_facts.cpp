@@ -2,7 +2,6 @@
 
 #include <longshore/core/bytes.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/machine/kernel_counts.hpp>
 #include <longshore/machine/numa_nodes.hpp>
 #include <longshore/machine/pages.hpp>
 
@@ -19,9 +18,8 @@
 namespace longshore {
 namespace {
 
-// Bytes with memory behind them in [begin, end), whole pages: /proc/self/pagemap has a word per
-// page, whose highest bit says so. Programs without privileges read it too, only not where the
-// memory is.
+// Resident bytes in [begin, end), in whole pages. /proc/self/pagemap has one word per page; its
+// highest bit is set if the page has memory. Reading this bit needs no privileges.
 std::optional<std::size_t> resident_bytes_in(std::uintptr_t begin, std::uintptr_t end) {
   constexpr std::size_t words_at_once = std::size_t{1} << 15;
   const std::size_t page = page_bytes();
@@ -46,7 +44,7 @@ std::optional<std::size_t> resident_bytes_in(std::uintptr_t begin, std::uintptr_
   return resident_pages * page;
 }
 
-// Share of `part` in `whole` of some bytes, in whole pages of the machine.
+// bytes * part / whole, rounded up to whole pages.
 std::size_t share(std::size_t bytes, std::size_t part, std::size_t whole) {
   if (whole == 0 || part >= whole) return bytes;
   const double exact =
@@ -61,7 +59,7 @@ void add(std::optional<std::size_t>& sum, std::optional<std::size_t> bytes) {
     sum.reset();
 }
 
-// Adds what one mapping contributes to the range [begin, end), of which it holds at least a page.
+// Adds one mapping's contribution to the range [begin, end). They overlap by at least a page.
 void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr_t begin,
                  std::uintptr_t end) {
   const std::uintptr_t from = std::max(begin, mapping.begin), to = std::min(end, mapping.end);
@@ -82,11 +80,12 @@ void add_mapping(page_facts& facts, const detail::mapping& mapping, std::uintptr
   add(facts.explicit_huge_bytes, part_of(mapping.explicit_huge));
 }
 
-// Nodes of at most `most` pages of [begin, end), one from each of as many equal strides, at a place
-// that is random but always the same.
-void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end, std::size_t most) {
+// Samples the nodes of at most `max_samples` pages of [begin, end): one page of each of as many
+// equal strides, at random offsets that are the same in every run.
+void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end,
+                  std::size_t max_samples) {
   const std::size_t page = page_bytes(), count = (end - begin) / page,
-                    samples = std::min(count, most);
+                    samples = std::min(count, max_samples);
   facts.pages_in_range = count;
   if (samples == 0) return;
   random_stream random(count);
@@ -102,7 +101,7 @@ void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end, s
   std::size_t placed = 0;
   for (const int node : *nodes)
     if (node >= 0) ++found[node], ++placed;
-  // Scaled to what is resident, where that is known; else each sample stands for its stride.
+  // Scales to the resident bytes if they are known; else each sample stands for its stride.
   const double bytes_per_sample =
       facts.resident_bytes && placed > 0
           ? static_cast<double>(*facts.resident_bytes) / static_cast<double>(placed)
@@ -115,9 +114,6 @@ void sample_nodes(page_facts& facts, std::uintptr_t begin, std::uintptr_t end, s
 
 }  // namespace
 
-fault_counts process_faults() noexcept { return process_counts().faults; }
-fault_counts thread_faults() noexcept { return thread_counts().faults; }
-
 namespace detail {
 
 std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, std::uintptr_t end) {
@@ -126,7 +122,8 @@ std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, s
   for (std::size_t at = 0; at < smaps.size();) {
     const std::string_view line = smaps.substr(at, smaps.find('\n', at) - at);
     at += line.size() + 1;
-    // "begin-end rwxp ..." in lower-case hexadecimal opens a mapping; "Key:   number kB" describes it.
+    // A mapping begins with a line "begin-end rwxp ..." in lower-case hexadecimal. The lines
+    // "Key:   number kB" after it describe it.
     mapping next;
     const char *const first = line.data(), *const last = first + line.size();
     const auto low = std::from_chars(first, last, next.begin, 16);
@@ -149,7 +146,7 @@ std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, s
     if (key == "AnonHugePages" || key == "ShmemPmdMapped" || key == "FilePmdMapped")
       add_to(current.transparent_huge);
     if (key == "Private_Hugetlb" || key == "Shared_Hugetlb") add_to(current.explicit_huge);
-    // Rss is without those
+    // Rss does not include explicit huge pages.
     if (key == "Rss" || key == "Private_Hugetlb" || key == "Shared_Hugetlb")
       add_to(current.resident);
   }
@@ -158,7 +155,7 @@ std::vector<mapping> mappings_in(std::string_view smaps, std::uintptr_t begin, s
 
 }  // namespace detail
 
-page_facts inspect_pages(const void* data, std::size_t bytes, std::size_t most_samples) {
+page_facts inspect_pages(const void* data, std::size_t bytes, std::size_t max_samples) {
   page_facts facts;
   facts.bytes = bytes;
   if (bytes == 0) return facts;
@@ -177,7 +174,7 @@ page_facts inspect_pages(const void* data, std::size_t bytes, std::size_t most_s
         size > largest)
       largest = size, facts.page_bytes_of_kernel = mapping.page_bytes;
   }
-  sample_nodes(facts, begin, end, most_samples);
+  sample_nodes(facts, begin, end, max_samples);
   return facts;
 }
 

@@ -1,4 +1,4 @@
-// What the kernel did: blocks of every kind are seen as they are, and what is not told is nothing.
+// inspect_pages shows blocks of every kind as they are; unknown values are nothing.
 #include <longshore/core/bytes.hpp>
 #include <longshore/machine/memory_block.hpp>
 #include <longshore/machine/numa_nodes.hpp>
@@ -28,23 +28,6 @@ std::size_t on_all_nodes(const page_facts& facts) {
       [](std::size_t sum, const bytes_on_node& node) { return sum + node.bytes; });
 }
 
-TEST(Faults, touching_fresh_pages_is_counted) {
-  constexpr std::size_t count = 500;
-  const pages memory(count * page_bytes());
-  madvise(memory.data(), memory.size_bytes(), MADV_NOHUGEPAGE);
-  const auto process_before = process_faults(), thread_before = thread_faults();
-  touch(memory.data(), memory.size_bytes());
-  const auto process = process_faults() - process_before, thread = thread_faults() - thread_before;
-  EXPECT_GE(thread.minor, count);
-#ifndef __SANITIZE_THREAD__  // whose own memory is fresh, too
-  EXPECT_LT(thread.minor, 2 * count);
-#endif
-  EXPECT_GE(process.minor, thread.minor);
-  const auto again_before = thread_faults();
-  touch(memory.data(), memory.size_bytes());
-  EXPECT_LT((thread_faults() - again_before).minor, 10u) << "pages are fresh only once";
-}
-
 TEST(PageFacts, only_touched_pages_are_resident) {
   const std::size_t page = page_bytes(), all = 1000 * page, touched = 300 * page;
   const pages memory(all);
@@ -59,14 +42,14 @@ TEST(PageFacts, only_touched_pages_are_resident) {
   EXPECT_EQ(inspect_pages(memory.data() + touched, all - touched).resident_bytes, 0u);
   EXPECT_EQ(inspect_pages(memory.data() + 100 * page, 2 * page).resident_bytes, 2 * page);
   EXPECT_EQ(inspect_pages(memory.data() + 100 * page + 1, page).resident_bytes, 2 * page)
-      << "pages that touch the range";
+      << "the range overlaps two pages";
 }
 
-TEST(PageFacts, blocks_of_every_policy_are_seen) {
+TEST(PageFacts, are_right_for_blocks_of_every_policy) {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   for (const auto& policy : memory_policy_names()) {
     if (why_no_memory(policy) ||
-        (policy == "huge-explicit" && explicit_huge_pages().free_bytes < bytes))
+        (policy == "huge-explicit" && read_huge_page_pool().free_bytes < bytes))
       continue;
     const memory_block block(bytes, policy);
     touch(block.data(), bytes);
@@ -77,7 +60,7 @@ TEST(PageFacts, blocks_of_every_policy_are_seen) {
     EXPECT_LE(*facts.resident_bytes, bytes + 2 * page_bytes()) << policy;
     if (block.obtained() == "huge-explicit") {
       EXPECT_EQ(facts.explicit_huge_bytes, bytes);
-      EXPECT_EQ(facts.page_bytes_of_kernel, explicit_huge_pages().page_bytes);
+      EXPECT_EQ(facts.page_bytes_of_kernel, read_huge_page_pool().page_bytes);
     } else {
       EXPECT_EQ(facts.explicit_huge_bytes, 0u) << policy;
       EXPECT_EQ(facts.page_bytes_of_kernel, page_bytes()) << policy;
@@ -94,17 +77,17 @@ TEST(PageFacts, blocks_of_every_policy_are_seen) {
   }
 }
 
-TEST(PageFacts, transparent_huge_pages_are_seen_where_the_kernel_gave_them) {
+TEST(PageFacts, include_transparent_huge_pages_if_the_kernel_gave_some) {
   if (const auto reason = why_no_transparent_huge_pages()) GTEST_SKIP() << *reason;
   const std::size_t bytes = 8 * huge_page_bytes();
   const memory_block block(bytes, "huge-transparent");
   touch(block.data(), bytes);
   const auto facts = inspect_pages(block.data(), bytes);
-  if (!facts.transparent_huge_bytes) GTEST_SKIP() << "this kernel does not say";
+  if (!facts.transparent_huge_bytes) GTEST_SKIP() << "this kernel does not tell";
   EXPECT_LE(*facts.transparent_huge_bytes, bytes);
   EXPECT_EQ(*facts.transparent_huge_bytes % page_bytes(), 0u);
   if (*facts.transparent_huge_bytes == 0) GTEST_SKIP() << "the kernel had no huge pages to give";
-  // A part of a mapping has its share of them: the last half of a huge page below is of small ones.
+  // A part of a mapping gets its share. The last half of a huge page below consists of small pages.
   const std::size_t more = bytes + huge_page_bytes() / 2;
   const memory_block mixed(more, "huge-transparent");
   touch(mixed.data(), more);
@@ -117,7 +100,7 @@ TEST(PageFacts, transparent_huge_pages_are_seen_where_the_kernel_gave_them) {
   EXPECT_LT(*part.transparent_huge_bytes, huge_page_bytes());
 }
 
-TEST(PageFacts, shared_segments_are_seen) {
+TEST(PageFacts, are_right_for_shared_memory) {
   const std::size_t bytes = 64 * page_bytes();
   const int file = memfd_create("longshore-page-facts", MFD_CLOEXEC);
   ASSERT_GE(file, 0);
@@ -134,18 +117,18 @@ TEST(PageFacts, shared_segments_are_seen) {
   munmap(mapping, bytes);
 }
 
-TEST(PageFacts, at_most_as_many_pages_are_sampled_as_was_said) {
+TEST(PageFacts, sample_at_most_the_given_number_of_pages) {
   const pages memory(1000 * page_bytes());
   touch(memory.data(), memory.size_bytes());
   const auto facts = inspect_pages(memory.data(), memory.size_bytes(), 50);
   EXPECT_EQ(facts.pages_in_range, 1000u);
-  if (!facts.nodes) GTEST_SKIP() << "the kernel does not say where pages lie";
+  if (!facts.nodes) GTEST_SKIP() << "the kernel does not tell where pages lie";
   EXPECT_EQ(facts.pages_sampled, 50u);
   EXPECT_NEAR(static_cast<double>(on_all_nodes(facts)), static_cast<double>(memory.size_bytes()),
               4096);
 }
 
-TEST(PageFacts, of_no_memory_nothing_is_said) {
+TEST(PageFacts, are_unknown_for_addresses_without_memory) {
   EXPECT_FALSE(inspect_pages(nullptr, 0).resident_bytes);
   const auto facts = inspect_pages(nullptr, 100);
   EXPECT_FALSE(facts.resident_bytes);
@@ -164,7 +147,7 @@ constexpr std::string_view smaps =
     "KernelPageSize:     2048 kB\nRss:                   0 kB\nPrivate_Hugetlb:    4096 kB\n"
     "7f0000800000-7f0000801000 r--p 00000000 00:00 0\nSize:                  4 kB\n";
 
-TEST(PageFacts, the_map_of_memory_is_read_mapping_by_mapping) {
+TEST(PageFacts, the_mappings_of_smaps_are_parsed) {
   const auto all = detail::mappings_in(smaps, 0x7f0000000000, 0x7f0000801000);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].resident, 3000u << 10);
@@ -175,7 +158,7 @@ TEST(PageFacts, the_map_of_memory_is_read_mapping_by_mapping) {
   EXPECT_EQ(all[1].explicit_huge, 4096u << 10);
   EXPECT_EQ(all[1].page_bytes, 2u << 20);
   EXPECT_FALSE(all[1].transparent_huge);
-  EXPECT_FALSE(all[2].resident) << "what is not written is not zero";
+  EXPECT_FALSE(all[2].resident) << "a missing value is not zero";
   EXPECT_EQ(detail::mappings_in(smaps, 0x7f0000400000, 0x7f0000400001).size(), 1u);
   EXPECT_EQ(detail::mappings_in(smaps, 0x7e0000000000, 0x7f0000000000).size(), 0u);
 }

@@ -36,7 +36,7 @@ pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
   const std::size_t available = available_memory_bytes();
   if (bytes > available)
     fail(errc::out_of_memory,
-         "{} bytes of memory asked for, {} are available: use smaller arrays or fewer ranks per "
+         "{} bytes of memory requested, {} are available: use smaller arrays or fewer ranks per "
          "node",
          bytes, available);
   const std::size_t alignment = huge ? huge_page_bytes() : page_bytes();
@@ -57,18 +57,16 @@ pages::pages(std::size_t bytes, bool huge) : bytes_(bytes) {
 pages pages::from_huge_page_pool(std::size_t bytes) {
   pages memory;
   if (bytes == 0) return memory;
-  const huge_page_pool pool = explicit_huge_pages();
-  // Without MAP_NORESERVE the pages are set aside now: what is granted here does not end the
-  // process at first touch.
+  const huge_page_pool pool = read_huge_page_pool();
+  // Without MAP_NORESERVE the pages are reserved now, so a first touch cannot kill the process.
   void* mapping = MAP_FAILED;
   if (pool.page_bytes > 0 && bytes <= pool.free_bytes)
     mapping = mmap(nullptr, round_up(bytes, pool.page_bytes), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
   if (mapping == MAP_FAILED)
     fail(errc::out_of_memory,
-         "{} bytes asked for, the pool of explicit huge pages has {} free: as root, sysctl "
-         "vm.nr_hugepages=N adds pages of {} "
-         "bytes",
+         "{} bytes requested, the pool of explicit huge pages has {} free: as root, sysctl "
+         "vm.nr_hugepages=N sets the number of pages of {} bytes",
          bytes, pool.free_bytes, pool.page_bytes);
   memory.mapping_ = mapping;
   memory.mapping_bytes_ = round_up(bytes, pool.page_bytes);
@@ -81,7 +79,7 @@ pages::~pages() {
   if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
 }
 
-huge_page_pool explicit_huge_pages() {
+huge_page_pool read_huge_page_pool() {
   std::size_t kibibytes = 0, value = 0, free = 0, reserved = 0, surplus = 0;
   std::ifstream info("/proc/meminfo");
   std::string key, rest;
@@ -99,14 +97,14 @@ huge_page_pool explicit_huge_pages() {
 
 std::optional<std::string> why_no_transparent_huge_pages() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
-  std::string choice;  // always [madvise] never
+  std::string choice;  // for instance "always [madvise] never"
   if (!std::getline(file, choice)) return "this kernel has no transparent huge pages";
   if (choice.find("[never]") != std::string::npos)
     return "transparent huge pages are off: as root, echo madvise > "
            "/sys/kernel/mm/transparent_hugepage/enabled";
   if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0)
-    return "transparent huge pages are off for this process (prctl PR_SET_THP_DISABLE, set by what "
-           "started it)";
+    return "transparent huge pages are off for this process (prctl PR_SET_THP_DISABLE, set by the "
+           "program that started it)";
   return std::nullopt;
 }
 

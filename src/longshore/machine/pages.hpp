@@ -1,5 +1,4 @@
-// Memory straight from the kernel, untouched: whoever writes a page first decides on which NUMA
-// node it lies.
+// Fresh pages from the kernel. The first write to a page decides on which NUMA node it lies.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +8,21 @@
 
 namespace longshore {
 
-/// Size of a page, and of a transparent huge page (what the kernel says, 2 MiB where it does not).
+/// Size of a page.
 [[nodiscard]] std::size_t page_bytes() noexcept;
+/// Size of a transparent huge page; 2 MiB if the kernel does not tell.
 [[nodiscard]] std::size_t huge_page_bytes();
 
-/// An anonymous mapping, zero on first touch, private to this process. Movable, freed with the
-/// object.
+/// An anonymous private mapping, initially zero. Movable; freed with the object.
 class pages {
  public:
   pages() = default;
-  /// At least `bytes` bytes, aligned to a page, or to a huge page when `huge`: then transparent
-  /// huge pages are asked for (a request: the kernel may refuse). Throws errc::out_of_memory when
-  /// more is asked than there is, before the kernel kills for it.
+  /// Maps at least `bytes` bytes, aligned to a page. With `huge` they are aligned to a huge page,
+  /// and transparent huge pages are requested; the kernel may ignore the request. Throws
+  /// errc::out_of_memory if less memory is available, before the kernel would kill the process.
   explicit pages(std::size_t bytes, bool huge = false);
-  /// At least `bytes` bytes of explicit huge pages, reserved at once. Throws errc::out_of_memory
-  /// when the pool has too few.
+  /// Maps at least `bytes` bytes of explicit huge pages, reserved at once. Throws
+  /// errc::out_of_memory if the pool has too few.
   [[nodiscard]] static pages from_huge_page_pool(std::size_t bytes);
   ~pages();
   pages(pages&& other) noexcept { swap(other); }
@@ -50,18 +49,17 @@ class pages {
 
 /// The kernel's pool of explicit huge pages of its default size.
 struct huge_page_pool {
-  std::size_t page_bytes = 0;  ///< 0: this kernel has none
-  /// not in use and not promised to anybody, with those that the kernel would add on demand
+  std::size_t page_bytes = 0;  ///< size of a page; 0: this kernel has no such pages
+  /// bytes that are neither in use nor reserved, including pages that the kernel adds on demand
   std::size_t free_bytes = 0;
 };
-[[nodiscard]] huge_page_pool explicit_huge_pages();
+[[nodiscard]] huge_page_pool read_huge_page_pool();
 
-/// Why the kernel would not give transparent huge pages to private memory that asks for them, or
-/// nothing.
+/// Why the kernel gives no transparent huge pages to private memory on request; nothing if it does.
 [[nodiscard]] std::optional<std::string> why_no_transparent_huge_pages();
 
-/// Asks for transparent huge pages in the part of [data, data + bytes) that holds whole ones. Does
-/// nothing where they are off.
+/// Requests transparent huge pages for the whole pages of [data, data + bytes). Has no effect if
+/// they are off.
 void prefer_huge_pages(void* data, std::size_t bytes) noexcept;
 
 }  // namespace longshore

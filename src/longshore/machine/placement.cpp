@@ -11,7 +11,7 @@
 namespace longshore {
 namespace {
 
-constexpr long most_places = 1L << 30;
+constexpr long max_places = 1L << 30;
 
 std::string names_of(std::span<const hardware_level> levels) {
   std::string text;
@@ -26,9 +26,9 @@ int places_of(std::span<const hardware_level> levels) {
   long places = 1;
   for (const auto& level : levels) {
     if (level.count < 1)
-      fail(errc::usage, "level {}: a count of {}; at least 1", level.name, level.count);
+      fail(errc::usage, "level {}: a count of {}; it must be at least 1", level.name, level.count);
     places *= level.count;
-    if (places > most_places)
+    if (places > max_places)
       fail(errc::usage, "{} are more than 2^30 places for ranks", names_of(levels));
   }
   return static_cast<int>(places);
@@ -40,7 +40,8 @@ dimension_order dimension_order_from(std::string_view text) {
   std::sort(sorted.begin(), sorted.end());
   if (sorted != "xyz")
     fail(errc::usage,
-         "'{}' is no order of dimensions: x, y and z once each, the fastest first, as in xyz",
+         "'{}' is not an order of dimensions: give x, y and z once each, the fastest first, as in "
+         "xyz",
          text);
   for (std::size_t i = 0; i < 3; ++i) order[i] = text[i] - 'x';
   return order;
@@ -58,17 +59,18 @@ std::string text_of(const grid_triple& grid) {
 
 placement::placement(std::vector<placement_level> levels)
     : levels_(std::move(levels)), blocks_(levels_.size()) {
-  if (levels_.empty()) fail(errc::usage, "a placement of no levels: at least one, such as node");
+  if (levels_.empty())
+    fail(errc::usage, "a placement without levels: give at least one, such as node");
   long places = 1;
   for (std::size_t i = levels_.size(); i-- > 0;) {
     blocks_[i] = shape_;
     for (int d = 0; d < 3; ++d) {
       const int extent = levels_[i].grid[d];
       if (extent < 1)
-        fail(errc::usage, "{} {}: each number is at least 1", levels_[i].name,
+        fail(errc::usage, "{} {}: each number must be at least 1", levels_[i].name,
              text_of(levels_[i].grid));
       places *= extent;
-      if (places > most_places)
+      if (places > max_places)
         fail(errc::usage, "{} {}: more than 2^30 ranks", levels_[i].name, text_of(levels_[i].grid));
       shape_[d] *= extent;
     }
@@ -109,7 +111,7 @@ void placement::check(std::span<const hardware_level> machine) const {
       fail(errc::usage, "level {} of the machine ({}) has no grid", machine[i].name,
            names_of(machine));
     if (i >= machine.size() || levels_[i].name != machine[i].name)
-      fail(errc::usage, "level {} is not where the machine has it: its levels are {}",
+      fail(errc::usage, "level {} does not fit the machine: its levels are {}, in this order",
            levels_[i].name, names_of(machine));
     if (levels_[i].count() != machine[i].count)
       fail(errc::usage, "{} {} makes {}, the machine has {}", levels_[i].name,
@@ -151,7 +153,7 @@ grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given)
                      *std::max_element(grid.begin(), grid.end()));
   };
   const auto fits = [&](const grid_triple& grid) {
-    int before = ranks;  // free entries do not increase
+    int before = ranks;  // the previous free entry: free entries do not increase
     for (int d = 0; d < 3; ++d) {
       if (d >= dimensions) {
         if (grid[d] != 1) return false;
@@ -173,10 +175,10 @@ grid_triple mpi_dims_create(int ranks, int dimensions, const grid_triple& given)
     }
   }
   if (!best)
-    fail(
-        errc::usage,
-        "no grid of {} ranks in {} dimensions fits {} (0: free): each number must divide the ranks",
-        ranks, dimensions, text_of(given));
+    fail(errc::usage,
+         "no grid of {} ranks in {} dimensions fits {} (0 is free): each number must divide the "
+         "ranks",
+         ranks, dimensions, text_of(given));
   return *best;
 }
 

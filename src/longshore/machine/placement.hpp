@@ -1,7 +1,7 @@
-// Placement of a grid of ranks on the hardware: hierarchical Cartesian decomposition, as hwcart has
-// it (Niethammer and Rabenseifner, EuroMPI 2019, discuss the idea). Every level of the machine has
-// a small grid of its own; together they make the grid of ranks. Pure arithmetic: it knows neither
-// a machine nor a team.
+// Placement of a grid of ranks on the hardware by hierarchical Cartesian decomposition, as in
+// hwcart (Niethammer and Rabenseifner, EuroMPI 2019, discuss the idea). Every level of the machine
+// has a small grid of its own; together they form the grid of ranks. This is arithmetic only: it
+// uses neither a machine nor a team.
 #pragma once
 
 #include <array>
@@ -17,27 +17,29 @@ namespace longshore {
 /// Extents of a grid, or coordinates in one: x, y, z.
 using grid_triple = std::array<int, 3>;
 
-/// One level of a machine, seen from the level around it: 4 numa domains in every socket are
-/// {"numa", 4}.
+/// One level of a machine, with its number of objects per object of the level around it. 4 NUMA
+/// domains in every socket are {"numa", 4}.
 struct hardware_level {
   std::string name;
   int count = 1;
   friend bool operator==(const hardware_level&, const hardware_level&) = default;
 };
 
-/// Product of the counts: how many places for ranks there are. Throws errc::usage beyond 2^30, or
-/// for a count below 1.
+/// The number of places for ranks: the product of the counts. Throws errc::usage if it exceeds
+/// 2^30, or if a count is below 1.
 [[nodiscard]] int places_of(std::span<const hardware_level> levels);
 
-/// The dimensions 0, 1, 2 in the order in which consecutive indices walk them, fastest first.
+/// A permutation of the dimensions 0, 1, 2: the order in which they vary for consecutive indices,
+/// fastest first.
 using dimension_order = std::array<int, 3>;
 inline constexpr dimension_order x_fastest = {0, 1, 2}, z_fastest = {2, 1, 0};
 
-/// "xyz": x fastest. Throws errc::usage for anything but a permutation of these three letters.
+/// Parses an order such as "xyz", in which x is fastest. Throws errc::usage unless the text is a
+/// permutation of these three letters.
 [[nodiscard]] dimension_order dimension_order_from(std::string_view text);
 [[nodiscard]] std::string name_of(const dimension_order& order);
 
-/// The grid that the objects of one level form within an object of the level around it.
+/// The grid of one level's objects within an object of the level around it.
 struct placement_level {
   std::string name;
   grid_triple grid{1, 1, 1};
@@ -46,15 +48,15 @@ struct placement_level {
   friend bool operator==(const placement_level&, const placement_level&) = default;
 };
 
-/// A decomposition. A *position* is a place for a rank in the machine, numbered along the hardware:
-/// the innermost level fastest, so that the first positions share the first core, then the first
-/// cache, then the first node. Coordinates are those of the grid of ranks: sum over the levels of
-/// the level's coordinate times the extent of what the inner levels hold. Both ways in O(levels),
-/// without a table.
+/// A hierarchical placement. A *position* is a place for a rank in the machine. Positions are
+/// numbered along the hardware with the innermost level fastest: the first positions share the
+/// first core, then the first cache, then the first node. Coordinates are those of the grid of
+/// ranks: the sum over all levels of the coordinate within the level times the extent of a block of
+/// the inner levels. Conversions in both directions take O(levels), without a table.
 class placement {
  public:
-  /// `levels` from the outermost in. Throws errc::usage when there is none, or a grid has a number
-  /// below 1.
+  /// `levels` begin with the outermost. Throws errc::usage if there are none, or if a grid has a
+  /// number below 1.
   explicit placement(std::vector<placement_level> levels);
 
   [[nodiscard]] std::span<const placement_level> levels() const noexcept { return levels_; }
@@ -69,8 +71,8 @@ class placement {
   [[nodiscard]] grid_triple coordinates_of(int position) const noexcept;
   [[nodiscard]] int position_at(const grid_triple& coordinates) const noexcept;
 
-  /// Throws errc::usage unless the levels are those of a machine, by name and count: the error
-  /// names the first that is not.
+  /// Throws errc::usage unless the levels have the names and counts of `machine`. The error names
+  /// the first level that differs.
   void check(std::span<const hardware_level> machine) const;
 
  private:
@@ -79,9 +81,9 @@ class placement {
   grid_triple shape_{1, 1, 1};
 };
 
-/// Positions along the dimensions of a grid, one dimension after the other, whatever the machine
-/// is: as MPI numbers the ranks of a Cartesian communicator (last dimension fastest), or as rank =
-/// x + X (y + Y z) does (first dimension fastest).
+/// A placement by rows: positions vary along one dimension of the grid after the other, whatever
+/// the machine is. MPI numbers the ranks of a Cartesian communicator like this (last dimension
+/// fastest); so does rank = x + X (y + Y z) (first dimension fastest).
 class rank_order {
  public:
   rank_order(const grid_triple& shape, const dimension_order& order) noexcept;
@@ -89,7 +91,7 @@ class rank_order {
   [[nodiscard]] const grid_triple& shape() const noexcept { return shape_; }
   [[nodiscard]] int size() const noexcept { return shape_[0] * shape_[1] * shape_[2]; }
   [[nodiscard]] const dimension_order& order() const noexcept { return order_; }
-  /// How far apart the positions of neighbours along a dimension are.
+  /// For each dimension, the distance between the positions of neighbours.
   [[nodiscard]] const grid_triple& strides() const noexcept { return strides_; }
 
   [[nodiscard]] grid_triple coordinates_of(int position) const noexcept;
@@ -102,26 +104,26 @@ class rank_order {
   dimension_order order_;
 };
 
-/// Which position sits where in the grid of ranks.
+/// A map between positions and coordinates in the grid of ranks.
 using arrangement = std::variant<placement, rank_order>;
 
 [[nodiscard]] grid_triple shape_of(const arrangement& arranged) noexcept;
 [[nodiscard]] grid_triple coordinates_of(const arrangement& arranged, int position) noexcept;
 [[nodiscard]] int position_at(const arrangement& arranged, const grid_triple& coordinates) noexcept;
 
-/// The grid of MPI_Dims_create: factors of `ranks` as equal as can be (least sum), not increasing;
-/// entries of `given` that are not 0 are kept. Beyond `dimensions` 1. Throws errc::usage when no
-/// such grid exists.
+/// The grid of MPI_Dims_create: non-increasing factors of `ranks` that are as equal as possible
+/// (smallest sum). Nonzero entries of `given` are kept. Entries from `dimensions` on are 1. Throws
+/// errc::usage if no such grid exists.
 [[nodiscard]] grid_triple mpi_dims_create(int ranks, int dimensions = 3,
                                           const grid_triple& given = {});
 
-/// MPI's Cartesian order: rows of the grid one after the other, the last dimension fastest,
-/// consecutive ranks side by side on the nodes.
+/// MPI's Cartesian order: the last dimension is fastest, and consecutive ranks are neighbours on
+/// the nodes.
 [[nodiscard]] inline rank_order mpi_cartesian_order(const grid_triple& shape) noexcept {
   return {shape, z_fastest};
 }
 
-/// "2x1x4".
+/// The grid as text, for instance "2x1x4".
 [[nodiscard]] std::string text_of(const grid_triple& grid);
 
 }  // namespace longshore

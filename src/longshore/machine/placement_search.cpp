@@ -15,7 +15,8 @@ constexpr double weight_ratio = 8;
 
 bool clearly_less(double a, double b) { return a < b - 1e-12 * b; }
 
-// Every (x, y, z) with product `count` whose numbers divide those of `block`; small x first.
+// Visits every (x, y, z) with product `count` whose numbers divide those of `block`, by ascending
+// x.
 template <class Visit>
 void for_each_factorisation(int count, const grid_triple& block, const Visit& visit) {
   const int common_x = std::gcd(count, block[0]);
@@ -28,17 +29,17 @@ void for_each_factorisation(int count, const grid_triple& block, const Visit& vi
   }
 }
 
-// The best way to cut one grid, level by level. best(l, b) is for the levels from l in, when an
-// object around level l holds the block b.
-class cutter {
+// Finds the best partition of one grid, level by level. best(l, b) is the best partition for level
+// l and all inner levels, if an object around level l holds the block b.
+class grid_partitioner {
  public:
-  cutter(std::span<const hardware_level> levels, std::span<const double> weights,
-         const halo_load& load, const grid_triple& shape, std::int64_t most_off_node)
+  grid_partitioner(std::span<const hardware_level> levels, std::span<const double> weights,
+                   const halo_load& load, const grid_triple& shape, std::int64_t max_off_node)
       : levels_(levels),
         weights_(weights),
         load_(load),
         shape_(shape),
-        most_off_node_(most_off_node),
+        max_off_node_(max_off_node),
         known_(levels.size()) {}
 
   [[nodiscard]] std::optional<placement> find() {
@@ -53,22 +54,22 @@ class cutter {
   }
 
  private:
-  struct choice {
+  struct partition {
     double cost = std::numeric_limits<double>::infinity();
     grid_triple grid{};
   };
 
-  choice best(std::size_t l, const grid_triple& block) {
+  partition best(std::size_t l, const grid_triple& block) {
     if (l == levels_.size()) return {.cost = 0};
     if (const auto at = known_[l].find(block); at != known_[l].end()) return at->second;
-    choice least;
+    partition least;
     const std::int64_t here = bytes_within(shape_, block, load_);
     for_each_factorisation(levels_[l].count, block, [&](const grid_triple& grid) {
       grid_triple inner = block;
       for (int d = 0; d < 3; ++d) inner[d] /= grid[d];
       const std::int64_t there = bytes_within(shape_, inner, load_);
       if (l + 1 == levels_off_node(levels_) &&
-          bytes_within(shape_, shape_, load_) - there > most_off_node_)
+          bytes_within(shape_, shape_, load_) - there > max_off_node_)
         return;
       const double cost = weights_[l] * static_cast<double>(here - there) + best(l + 1, inner).cost;
       if (least.cost == std::numeric_limits<double>::infinity() ? cost < least.cost
@@ -83,8 +84,8 @@ class cutter {
   std::span<const double> weights_;
   halo_load load_;
   grid_triple shape_;
-  std::int64_t most_off_node_;
-  std::vector<std::map<grid_triple, choice>> known_;  // by level and block
+  std::int64_t max_off_node_;
+  std::vector<std::map<grid_triple, partition>> known_;  // by level and block
 };
 
 std::int64_t off_node_bytes(const level_crossing& crossing,
@@ -97,11 +98,28 @@ std::vector<grid_triple> grids_to_try(int ranks, const search_options& options,
                                       const grid_triple& cart) {
   if (!options.any_grid) return {cart};
   std::vector<grid_triple> all;
-  const int y_most = options.dimensions > 1 ? ranks : 1,
-            z_most = options.dimensions > 2 ? ranks : 1;
-  for_each_factorisation(ranks, {ranks, y_most, z_most},
+  const int max_y = options.dimensions > 1 ? ranks : 1, max_z = options.dimensions > 2 ? ranks : 1;
+  for_each_factorisation(ranks, {ranks, max_y, max_z},
                          [&](const grid_triple& grid) { all.push_back(grid); });
   return all;
+}
+
+// The weights of a search. Throws errc::usage for invalid options.
+std::vector<double> checked_weights(std::span<const hardware_level> levels,
+                                    const search_options& options) {
+  if (levels.empty())
+    fail(errc::usage, "a machine without levels: give at least one, such as node");
+  if (options.dimensions < 1 || options.dimensions > 3)
+    fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", options.dimensions);
+  auto weights = options.weights.empty() ? default_level_weights(levels) : options.weights;
+  if (weights.size() != levels.size())
+    fail(errc::usage, "{} weights for {} levels: give one per level, from the outermost in",
+         weights.size(), levels.size());
+  for (std::size_t l = 0; l < levels.size(); ++l)
+    if (!(weights[l] >= 0))
+      fail(errc::usage, "the weight of level {} is {}; it must be at least 0", levels[l].name,
+           weights[l]);
+  return weights;
 }
 
 std::string kind_of(const dimension_order& order) {
@@ -131,22 +149,13 @@ std::size_t levels_off_node(std::span<const hardware_level> levels) noexcept {
 
 found_placement find_placement(std::span<const hardware_level> levels, const halo_load& whole_load,
                                const search_options& options) {
-  if (levels.empty()) fail(errc::usage, "a machine of no levels: at least one, such as node");
-  if (options.dimensions < 1 || options.dimensions > 3)
-    fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", options.dimensions);
-  const auto weights = options.weights.empty() ? default_level_weights(levels) : options.weights;
-  if (weights.size() != levels.size())
-    fail(errc::usage, "{} weights for {} levels: one each, from the outermost in", weights.size(),
-         levels.size());
-  for (std::size_t l = 0; l < levels.size(); ++l)
-    if (!(weights[l] >= 0))
-      fail(errc::usage, "the weight {} of level {}: at least 0", weights[l], levels[l].name);
+  const auto weights = checked_weights(levels, options);
   const int ranks = places_of(levels);
   const halo_load load = whole_load.in(options.dimensions);
   const grid_triple cart_shape = mpi_dims_create(ranks, options.dimensions, options.grid);
   const rank_order cart = mpi_cartesian_order(cart_shape);
   const auto cart_crossing = crossing_of(cart, levels, load);
-  const std::int64_t most_off_node = off_node_bytes(cart_crossing, levels);
+  const std::int64_t max_off_node = off_node_bytes(cart_crossing, levels);
   found_placement found{cart,   cart_crossing, weighted_cost(cart_crossing, weights),
                         "cart", cart_crossing, 0};
   found.cart_cost = found.cost;
@@ -157,16 +166,16 @@ found_placement find_placement(std::span<const hardware_level> levels, const hal
     const bool by_levels = kind == "levels";
     const bool better =
         by_levels && !has_levels ? cost <= found.cost : clearly_less(cost, found.cost);
-    if (off_node_bytes(crossing, levels) > most_off_node || !better) return;
+    if (off_node_bytes(crossing, levels) > max_off_node || !better) return;
     found.arranged = arranged, found.crossing = std::move(crossing), found.cost = cost,
     found.kind = kind;
     has_levels = by_levels;
   };
   for (const auto& shape : grids_to_try(ranks, options, cart_shape)) {
     check_countable(shape, load);
-    if (auto cut = cutter(levels, weights, load, shape, most_off_node).find())
+    if (auto cut = grid_partitioner(levels, weights, load, shape, max_off_node).find())
       consider(*cut, "levels");
-    // Rows of other grids than MPI's are blocks too: lines and planes.
+    // On other grids than MPI's, rows are not tried: lines and planes are blocks, too.
     if (shape != cart_shape) continue;
     dimension_order order = x_fastest;
     do consider(rank_order(shape, order), kind_of(order));

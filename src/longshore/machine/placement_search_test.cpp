@@ -1,5 +1,4 @@
-// The placement that is found: the best of all, never worse than MPI's Cartesian order, and
-// quickly.
+// The search finds the best placement in short time. It is never worse than MPI's Cartesian order.
 #include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/machine/placement_search.hpp>
@@ -50,9 +49,9 @@ std::int64_t off_node(const level_crossing& crossing, const machine_levels& leve
   return bytes;
 }
 
-// Every hierarchical placement there is on a grid, one after the other: no pruning, no memory.
+// The oracle: tries every hierarchical placement on a grid, without pruning or stored results.
 double least_cost_of_all(const machine_levels& levels, const halo_load& load,
-                         const grid_triple& shape, std::int64_t most_off_node,
+                         const grid_triple& shape, std::int64_t max_off_node,
                          std::span<const double> weights) {
   double least = std::numeric_limits<double>::infinity();
   std::vector<placement_level> chosen;
@@ -62,7 +61,7 @@ double least_cost_of_all(const machine_levels& levels, const halo_load& load,
       const placement placed(chosen);
       if (placed.shape() != shape) return;
       const auto crossing = crossing_of(placed, load);
-      if (off_node(crossing, levels) <= most_off_node)
+      if (off_node(crossing, levels) <= max_off_node)
         least = std::min(least, weighted_cost(crossing, weights));
       return;
     }
@@ -78,7 +77,7 @@ double least_cost_of_all(const machine_levels& levels, const halo_load& load,
   return least;
 }
 
-TEST(FindPlacement, is_never_worse_than_mpis_cartesian_order_in_cost_or_off_node_bytes) {
+TEST(FindPlacement, is_never_worse_than_the_cartesian_order_of_mpi_in_cost_or_off_node_bytes) {
   int better = 0;
   for (const auto& levels : machines())
     for (const auto& whole : searched_loads())
@@ -146,7 +145,7 @@ TEST(FindPlacement, weighs_faces_by_their_size) {
   const auto block_of = [](const found_placement& found) {
     return std::get<placement>(found.arranged).block(0);
   };
-  // the face across z is eight times as large as the others
+  // The face across z is eight times as large as the others.
   const halo_load flat{.cells = {64, 64, 8}};
   const placement cubes({{"node", {4, 4, 4}}, {"core", {4, 4, 4}}});
   EXPECT_EQ(block_of(find_placement(levels, {})), cubes.block(0));
@@ -154,8 +153,8 @@ TEST(FindPlacement, weighs_faces_by_their_size) {
   EXPECT_LT(find_placement(levels, flat).crossing.bytes[0], crossing_of(cubes, flat).bytes[0]);
 }
 
-TEST(FindPlacement, takes_rows_where_no_block_is_as_good) {
-  // A node holds five whole rows of 12 along z and more; a block that divides both 12 and 64 holds
+TEST(FindPlacement, takes_rows_if_no_block_is_as_good) {
+  // A node holds more than five whole rows of 12 along z. A block that divides both 12 and 64 holds
   // at most a third of a row.
   const machine_levels levels{{"node", 27}, {"core", 64}};
   const auto found = find_placement(levels, {.cells = {64, 64, 8}});
@@ -163,7 +162,7 @@ TEST(FindPlacement, takes_rows_where_no_block_is_as_good) {
   EXPECT_EQ(found.crossing.bytes, found.cart_crossing.bytes);
 }
 
-TEST(FindPlacement, follows_the_weights_that_are_given) {
+TEST(FindPlacement, uses_the_given_weights) {
   const machine_levels levels{{"node", 2}, {"socket", 2}, {"core", 16}};
   const auto cost = [&](std::vector<double> weights) {
     return find_placement(levels, {}, {.weights = std::move(weights)});
@@ -175,7 +174,7 @@ TEST(FindPlacement, follows_the_weights_that_are_given) {
   EXPECT_THROW(static_cast<void>(cost({1, -2, 0})), error);
 }
 
-TEST(FindPlacement, sends_no_more_between_nodes_than_cart_even_where_that_weighs_nothing) {
+TEST(FindPlacement, has_no_more_off_node_bytes_than_the_cartesian_order_even_with_weight_0) {
   int bound = 0;
   for (const auto& levels : machines())
     for (const auto& load : searched_loads()) {
@@ -184,25 +183,25 @@ TEST(FindPlacement, sends_no_more_between_nodes_than_cart_even_where_that_weighs
         weights[heavy] = 1;
         const auto found = find_placement(levels, load, {.weights = weights});
         ASSERT_LE(off_node(found.crossing, levels), off_node(found.cart_crossing, levels));
-        const auto least_with = [&](std::int64_t most_off_node) {
-          return least_cost_of_all(levels, load, shape_of(found.arranged), most_off_node, weights);
+        const auto least_with = [&](std::int64_t max_off_node) {
+          return least_cost_of_all(levels, load, shape_of(found.arranged), max_off_node, weights);
         };
         ASSERT_LE(found.cost, least_with(off_node(found.cart_crossing, levels)) * (1 + 1e-12));
         const double least = least_with(found.cart_crossing.total);
-        bound += least < found.cost;  // what would be better inside costs more between nodes
+        bound += least < found.cost;  // a better placement exists, but has more off-node bytes
       }
     }
   EXPECT_GT(bound, 0);
 }
 
-TEST(FindPlacement, keeps_a_grid_that_is_given) {
+TEST(FindPlacement, keeps_a_given_grid) {
   const auto found = find_placement(published_machine, {}, {.grid = {1728, 1, 1}});
   EXPECT_EQ(shape_of(found.arranged), (grid_triple{1728, 1, 1}));
   EXPECT_THROW(static_cast<void>(find_placement(published_machine, {}, {.grid = {5, 0, 0}})),
                error);
 }
 
-TEST(FindPlacement, is_quick) {
+TEST(FindPlacement, takes_seconds_for_a_thousand_nodes) {
   const auto seconds = [](const machine_levels& levels, bool any_grid) {
     const double began = monotonic_seconds();
     const auto found = find_placement(levels, {}, {.any_grid = any_grid});

@@ -1,4 +1,4 @@
-// Positions and coordinates, both ways, and what is refused.
+// Conversions between positions and coordinates, and the errors of invalid placements.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/placement.hpp>
 
@@ -39,12 +39,12 @@ TEST(Placement, coordinates_are_the_sum_over_levels_of_coordinate_times_inner_ex
   EXPECT_EQ(placed.coordinates_of(1), (grid_triple{1, 0, 0}));   // the next core
   EXPECT_EQ(placed.coordinates_of(2), (grid_triple{2, 0, 0}));   // the next cache
   EXPECT_EQ(placed.coordinates_of(4), (grid_triple{0, 1, 0}));   // the second cache along y
-  EXPECT_EQ(placed.coordinates_of(8), (grid_triple{0, 2, 0}));   // the next domain of memory
+  EXPECT_EQ(placed.coordinates_of(8), (grid_triple{0, 2, 0}));   // the next NUMA domain
   EXPECT_EQ(placed.coordinates_of(32), (grid_triple{0, 0, 2}));  // the next socket
   EXPECT_EQ(placed.coordinates_of(64), (grid_triple{4, 0, 0}));  // the next node
 }
 
-TEST(Placement, every_position_has_coordinates_of_its_own_whatever_the_order) {
+TEST(Placement, every_position_has_unique_coordinates_in_every_order) {
   for (const char* order : {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx"}) {
     const auto dimensions = dimension_order_from(order);
     EXPECT_EQ(name_of(dimensions), order);
@@ -75,24 +75,25 @@ TEST(Placement, errors_name_the_level_and_the_numbers) {
   EXPECT_EQ(of({{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"core", {2, 1, 1}}}),
             "socket 1x1x2 makes 2, the machine has 4");
   EXPECT_EQ(of({{"node", {3, 3, 3}}, {"core", {2, 1, 1}}}),
-            "level core is not where the machine has it: its levels are node:27,socket:4,core:2");
+            "level core does not fit the machine: its levels are node:27,socket:4,core:2, in this "
+            "order");
   EXPECT_EQ(of({{"node", {3, 3, 3}}}),
             "level socket of the machine (node:27,socket:4,core:2) has no grid");
   EXPECT_EQ(of({{"node", {3, 3, 3}}, {"socket", {1, 2, 2}}, {"core", {2, 1, 1}}}), "no error");
   EXPECT_EQ(message_of([] {
               placement({{"node", {3, 0, 3}}});
             }),
-            "node 3x0x3: each number is at least 1");
+            "node 3x0x3: each number must be at least 1");
   EXPECT_NE(message_of([] {
               placement({{"node", {2000, 2000, 2000}}});
             }).find("2^30"),
             std::string::npos);
-  EXPECT_NE(message_of([] { placement({}); }).find("no levels"), std::string::npos);
+  EXPECT_NE(message_of([] { placement({}); }).find("without levels"), std::string::npos);
   EXPECT_NE(message_of([] { static_cast<void>(dimension_order_from("xxz")); }).find("'xxz'"),
             std::string::npos);
   const std::vector<hardware_level> none{{"node", 0}};
   EXPECT_EQ(message_of([&] { static_cast<void>(places_of(none)); }),
-            "level node: a count of 0; at least 1");
+            "level node: a count of 0; it must be at least 1");
 }
 
 TEST(MpiDimsCreate, factors_are_balanced_and_do_not_increase) {

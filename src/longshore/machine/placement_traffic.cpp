@@ -8,17 +8,17 @@
 namespace longshore {
 namespace {
 
-// Links in one direction along a dimension whose ends lie in the same block.
+// Number of links in one direction along a dimension with both ends in the same block.
 std::int64_t links_within(std::int64_t extent, std::int64_t block, bool periodic) {
   if (block == extent) return periodic ? extent : extent - 1;
   return extent / block * (block - 1);
 }
 
-// Ranks along one dimension whose neighbour is equally far away in the numbering of ranks: all but
-// the last, and the last one that wraps.
+// Consecutive ranks along one dimension whose neighbours are at the same distance. A periodic
+// dimension has two such spans: all ranks but the last, and the last one, whose link wraps around.
 struct span_of_ranks {
-  std::int64_t first, last;  // last: one beyond
-  std::int64_t step;         // coordinate of the neighbour minus own
+  std::int64_t first, last;  // [first, last)
+  std::int64_t step;         // coordinate of the neighbour minus own coordinate
 };
 
 std::vector<span_of_ranks> spans_along(std::int64_t extent, int step, bool periodic) {
@@ -31,29 +31,31 @@ std::vector<span_of_ranks> spans_along(std::int64_t extent, int step, bool perio
   return spans;
 }
 
-// How many of the numbers below n have a remainder below r when divided by group.
-std::int64_t below(std::int64_t n, std::int64_t group, std::int64_t r) {
+// Number of integers in [0, n) whose remainder modulo `group` is below r.
+std::int64_t count_small_remainders(std::int64_t n, std::int64_t group, std::int64_t r) {
   return n / group * r + std::min(n % group, r);
 }
 
-// Of the numbers first..last-1, those that lie in the same group as the number `distance` further.
-std::int64_t together(std::int64_t first, std::int64_t last, std::int64_t group,
-                      std::int64_t distance) {
+// Number of integers i in [first, last) that lie in the same group as i + distance.
+std::int64_t count_pairs_in_group(std::int64_t first, std::int64_t last, std::int64_t group,
+                                  std::int64_t distance) {
   if (std::abs(distance) >= group) return 0;
-  if (distance < 0) return together(first + distance, last + distance, group, -distance);
-  return below(last, group, group - distance) - below(first, group, group - distance);
+  if (distance < 0)
+    return count_pairs_in_group(first + distance, last + distance, group, -distance);
+  return count_small_remainders(last, group, group - distance) -
+         count_small_remainders(first, group, group - distance);
 }
 
 std::int64_t bytes_of_message(const halo_load& load, const std::array<int, 3>& step) {
   std::int64_t bytes = load.bytes_per_cell;
-  // What travels up fills the low side of the one above.
+  // A message in positive direction fills the low side of the receiver.
   for (int d = 0; d < 3; ++d)
     bytes *= step[d] == 0 ? load.cells[d] : step[d] > 0 ? load.low[d] : load.high[d];
   return bytes;
 }
 
-// Adds to within[k] the bytes of the messages of one direction whose ends lie in the same group of
-// group_sizes[k] consecutive ranks.
+// Adds the messages of one direction: within[k] gets the bytes whose two ends lie in the same group
+// of group_sizes[k] consecutive ranks.
 void add_direction(const rank_order& order, const std::array<int, 3>& step, const halo_load& load,
                    std::span<const std::int64_t> group_sizes, std::vector<std::int64_t>& within) {
   const std::int64_t bytes = bytes_of_message(load, step);
@@ -73,7 +75,8 @@ void add_direction(const rank_order& order, const std::array<int, 3>& step, cons
           for (std::int64_t z = c.first; z < c.last; ++z)
             for (std::int64_t y = b.first; y < b.last; ++y) {
               const std::int64_t row = z * strides[slow] + y * strides[middle];
-              messages += together(row + a.first, row + a.last, group_sizes[k], distance);
+              messages +=
+                  count_pairs_in_group(row + a.first, row + a.last, group_sizes[k], distance);
             }
           within[k] += messages * bytes;
         }
@@ -111,21 +114,21 @@ void check_countable(const grid_triple& shape, const halo_load& load) {
   for (int d = 0; d < 3; ++d) {
     if (load.cells[d] < 1 || load.low[d] < 0 || load.high[d] < 0)
       fail(errc::usage,
-           "{} cells with a halo of {} and {} along dimension {}: at least 1 cell, and no negative "
-           "halo",
+           "{} cells with a halo of {} and {} along dimension {}: give at least 1 cell and no "
+           "negative halo",
            load.cells[d], load.low[d], load.high[d], d);
     bytes *= (static_cast<double>(load.cells[d]) + load.low[d] + load.high[d]) * shape[d];
   }
   if (load.bytes_per_cell < 1)
-    fail(errc::usage, "{} bytes per cell: at least 1", load.bytes_per_cell);
+    fail(errc::usage, "{} bytes per cell: give at least 1", load.bytes_per_cell);
   if (bytes > 0x1p62)
-    fail(errc::usage, "{:.3g} bytes of cells are more than can be counted (2^62)", bytes);
+    fail(errc::usage, "{:.3g} bytes of cells exceed 2^62: use fewer cells or ranks", bytes);
 }
 
 std::int64_t bytes_within(const grid_triple& shape, const grid_triple& block,
                           const halo_load& load) noexcept {
-  // Over all directions the products of (cells x ranks) or (width x links) sum up to a product of
-  // sums.
+  // Each direction contributes a product over the dimensions of (cells x ranks) or (width x links).
+  // The sum over all directions is a product of sums.
   std::array<std::int64_t, 3> still{}, moving{};
   for (int d = 0; d < 3; ++d) {
     still[d] = load.cells[d] * shape[d];

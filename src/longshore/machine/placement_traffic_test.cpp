@@ -1,7 +1,6 @@
-// The closed forms of the traffic against counting message by message, exactly.
+// Compares the closed forms of the traffic with counting message by message, exactly.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/machine/detail/placement_oracle.hpp>
 #include <longshore/machine/placement_traffic.hpp>
 
 #include <fmt/core.h>
@@ -10,7 +9,48 @@
 namespace longshore {
 namespace {
 
-using testing::counted_crossing;
+// The oracle: counts the traffic rank by rank and message by message.
+level_crossing counted_crossing(const arrangement& arranged, std::span<const hardware_level> levels,
+                                const halo_load& load) {
+  const grid_triple shape = shape_of(arranged);
+  level_crossing crossing{std::vector<std::int64_t>(levels.size()), 0};
+  const int places = shape[0] * shape[1] * shape[2];
+  for (int position = 0; position < places; ++position) {
+    const grid_triple here = coordinates_of(arranged, position);
+    for (int x = -1; x <= 1; ++x)
+      for (int y = -1; y <= 1; ++y)
+        for (int z = -1; z <= 1; ++z) {
+          const std::array<int, 3> step{x, y, z};
+          const int moves = x * x + y * y + z * z;
+          if (moves == 0 || (load.faces_only && moves != 1)) continue;
+          grid_triple there{};
+          bool exists = true;
+          std::int64_t bytes = load.bytes_per_cell;
+          for (int d = 0; d < 3; ++d) {
+            there[d] = here[d] + step[d];
+            if (there[d] < 0 || there[d] >= shape[d]) {
+              exists = exists && load.periodic[d];
+              there[d] = (there[d] + shape[d]) % shape[d];
+            }
+            if (step[d] == 0)
+              bytes *= load.cells[d];
+            else
+              bytes *= step[d] > 0 ? load.low[d] : load.high[d];
+          }
+          const int peer = position_at(arranged, there);
+          if (!exists || peer == position) continue;
+          crossing.total += bytes;
+          int group = places;  // positions in one object of the level
+          for (std::size_t l = 0; l < levels.size(); ++l) {
+            group /= levels[l].count;
+            if (position / group == peer / group) continue;
+            crossing.bytes[l] += bytes;
+            break;
+          }
+        }
+  }
+  return crossing;
+}
 
 std::vector<hardware_level> levels_of(const placement& placed) {
   std::vector<hardware_level> levels;
@@ -43,7 +83,7 @@ std::vector<halo_load> counted_loads() {
   return all;
 }
 
-TEST(PlacementTraffic, is_what_counting_finds_on_small_machines_of_any_shape) {
+TEST(PlacementTraffic, agrees_with_counting_on_small_machines_of_any_shape) {
   std::uint64_t state = 17;
   int machines = 0;
   const auto below = [&](int n) {
@@ -71,7 +111,7 @@ TEST(PlacementTraffic, is_what_counting_finds_on_small_machines_of_any_shape) {
   EXPECT_GT(machines, 100);
 }
 
-TEST(PlacementTraffic, is_what_counting_finds_on_27_nodes) {
+TEST(PlacementTraffic, agrees_with_counting_on_27_nodes) {
   const std::vector<std::vector<placement_level>> machines = {
       {{"node", {3, 3, 3}},
        {"socket", {1, 1, 2}},
@@ -98,7 +138,7 @@ TEST(PlacementTraffic, is_what_counting_finds_on_27_nodes) {
   }
 }
 
-TEST(PlacementTraffic, that_is_wrong_would_be_seen) {
+TEST(PlacementTraffic, of_a_wrong_load_or_placement_differs_from_counting) {
   const placement placed({{"node", {2, 3, 1}}, {"socket", {1, 2, 2}}, {"core", {2, 1, 1}}});
   const auto hardware = levels_of(placed);
   const halo_load right{.cells = {4, 5, 6}, .low = {1, 2, 3}, .high = {2, 2, 1}};
@@ -114,8 +154,8 @@ TEST(PlacementTraffic, that_is_wrong_would_be_seen) {
   EXPECT_NE(crossing_of(other, right).bytes, counted_crossing(placed, hardware, right).bytes);
 }
 
-TEST(PlacementTraffic, of_known_blocks_is_the_known_fraction_off_node) {
-  // 64 ranks per node in blocks of a x b x c: (1/a + 1/b + 1/c) / 3 of the face messages leave the
+TEST(PlacementTraffic, of_known_blocks_has_the_known_off_node_fraction) {
+  // With blocks of a x b x c ranks per node, (1/a + 1/b + 1/c) / 3 of the face messages leave the
   // node.
   const halo_load faces{.faces_only = true};
   const auto off_node = [&](const grid_triple& nodes, const grid_triple& block) {
@@ -129,8 +169,7 @@ TEST(PlacementTraffic, of_known_blocks_is_the_known_fraction_off_node) {
   EXPECT_NEAR(off_node({3, 3, 3}, {128, 1, 1}), 0.669, 0.0005);
 }
 
-TEST(PlacementTraffic,
-     a_rank_that_is_its_own_neighbour_has_no_traffic_and_two_ranks_have_two_links) {
+TEST(PlacementTraffic, is_0_for_one_rank_and_uses_two_links_for_two_periodic_ranks) {
   const halo_load load{.cells = {10, 10, 10}, .bytes_per_cell = 1, .faces_only = true};
   EXPECT_EQ(crossing_of(placement({{"node", {1, 1, 1}}}), load).total, 0);
   EXPECT_EQ(crossing_of(placement({{"node", {1, 1, 1}}}), load).fraction(0), 0.0);
@@ -140,7 +179,7 @@ TEST(PlacementTraffic,
   EXPECT_EQ(crossing_of(placement({{"node", {2, 1, 1}}}), open).total, 2 * 100);
 }
 
-TEST(PlacementTraffic, what_cannot_be_counted_or_makes_no_sense_is_refused) {
+TEST(PlacementTraffic, of_invalid_or_overflowing_loads_is_refused) {
   const placement placed({{"node", {1000, 1000, 1}}});
   EXPECT_THROW(static_cast<void>(crossing_of(placed, {.cells = {1L << 20, 1L << 20, 8}})), error);
   EXPECT_THROW(static_cast<void>(crossing_of(placed, {.cells = {0, 1, 1}})), error);

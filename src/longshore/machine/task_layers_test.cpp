@@ -1,5 +1,5 @@
-// Every tasking layer does the same: everything once, nesting without oversubscription, the right
-// count, errors to the caller.
+// All tasking layers behave alike: every part runs once, nesting does not oversubscribe, running()
+// is right, and exceptions reach the caller.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/tasks.hpp>
@@ -22,7 +22,7 @@
 namespace longshore {
 namespace {
 
-struct sort {
+struct layer_case {
   const char* layer;
   int count;
   bool pin = false, spin = true;
@@ -31,22 +31,22 @@ struct sort {
   }
 };
 
-std::string name_of(const ::testing::TestParamInfo<sort>& info) {
+std::string name_of(const ::testing::TestParamInfo<layer_case>& info) {
   return fmt::format("{}_{}{}{}", info.param.layer, info.param.count,
                      info.param.pin ? "_pinned" : "", info.param.spin ? "" : "_sleepy");
 }
 
-std::vector<sort> all_sorts() {
-  std::vector<sort> sorts = {{"serial", 1}};
+std::vector<layer_case> all_cases() {
+  std::vector<layer_case> cases = {{"serial", 1}};
   for (const char* layer : {"threads", "openmp", "tbb"})
     for (const int count : {1, 2, 3, 9})
-      sorts.insert(sorts.end(), {{layer, count}, {layer, count, true}});
+      cases.insert(cases.end(), {{layer, count}, {layer, count, true}});
   for (const int count : {2, 9})
-    sorts.insert(sorts.end(), {{"threads", count, false, false}, {"threads", count, true, false}});
-  return sorts;
+    cases.insert(cases.end(), {{"threads", count, false, false}, {"threads", count, true, false}});
+  return cases;
 }
 
-class task_layers : public ::testing::TestWithParam<sort> {
+class task_layers : public ::testing::TestWithParam<layer_case> {
  protected:
   void SetUp() override {
     if (const auto reason = why_no_tasks(GetParam().layer)) GTEST_SKIP() << *reason;
@@ -56,9 +56,9 @@ class task_layers : public ::testing::TestWithParam<sort> {
     return GetParam().layer != std::string("tbb");
   }
 };
-INSTANTIATE_TEST_SUITE_P(all, task_layers, ::testing::ValuesIn(all_sorts()), name_of);
+INSTANTIATE_TEST_SUITE_P(all, task_layers, ::testing::ValuesIn(all_cases()), name_of);
 
-TEST_P(task_layers, each_element_is_visited_once) {
+TEST_P(task_layers, each_element_is_visited_once_per_region) {
   tasks workers(GetParam().options());
   EXPECT_EQ(workers.count(), count());
   EXPECT_EQ(workers.layer(), GetParam().layer);
@@ -72,15 +72,15 @@ TEST_P(task_layers, each_element_is_visited_once) {
   }
 }
 
-TEST_P(task_layers, many_short_regions_lose_nothing) {
+TEST_P(task_layers, many_short_regions_run_every_task_once) {
   tasks workers(GetParam().options());
-  // no atomics: a task that ran twice at once, or unseen, would be a race
+  // Without atomics, a task that ran twice at once would be a race that a sanitizer finds.
   std::vector<long> calls(count(), 0);
   for (int round = 0; round < 200; ++round) workers.run([&](int task) { ++calls[task]; });
   for (const long times : calls) EXPECT_EQ(times, 200);
 }
 
-TEST_P(task_layers, what_is_written_in_one_region_is_read_in_the_next_by_another_task) {
+TEST_P(task_layers, the_next_region_sees_writes_of_other_tasks) {
   tasks workers(GetParam().options());
   std::vector<int> values(count());
   std::iota(values.begin(), values.end(), 0);
@@ -92,14 +92,14 @@ TEST_P(task_layers, what_is_written_in_one_region_is_read_in_the_next_by_another
   for (int task = 0; task < count(); ++task) EXPECT_EQ(values[task], (task + 50) % count());
 }
 
-TEST_P(task_layers, run_at_the_same_time_with_the_caller_as_task_0) {
-  if (!runs_tasks_at_the_same_time()) GTEST_SKIP() << "tbb does not promise it";
+TEST_P(task_layers, tasks_run_at_the_same_time_and_the_caller_is_task_0) {
+  if (!runs_tasks_at_the_same_time()) GTEST_SKIP() << "tbb does not guarantee it";
   tasks workers(GetParam().options());
   std::atomic<int> present = 0;
   std::vector<std::thread::id> who(count());
   workers.run([&](int task) {
     who[task] = std::this_thread::get_id();
-    for (++present; present < count();) std::this_thread::yield();  // ends only if all are there
+    for (++present; present < count();) std::this_thread::yield();  // ends only if all tasks run
   });
   EXPECT_EQ(who[0], std::this_thread::get_id());
   EXPECT_EQ(std::set(who.begin(), who.end()).size(), static_cast<std::size_t>(count()));
@@ -137,12 +137,12 @@ TEST_P(task_layers, an_exception_in_any_task_reaches_the_caller_after_all_have_e
     EXPECT_EQ(workers.running(), 0);
   }
   EXPECT_THROW(workers.run([&](int) { throw std::logic_error("all of them"); }), std::logic_error);
-  std::atomic<int> calls = 0;  // and the tasks are still good
+  std::atomic<int> calls = 0;  // the tasks still work
   workers.run([&](int) { ++calls; });
   EXPECT_EQ(calls, count());
 }
 
-TEST_P(task_layers, an_exception_in_a_nested_region_goes_through_both) {
+TEST_P(task_layers, an_exception_in_a_nested_region_reaches_the_outer_caller) {
   tasks outer(GetParam().options()), inner(GetParam().options());
   std::atomic<int> ended = 0;
   EXPECT_THROW(outer.run([&](int) {
@@ -152,10 +152,10 @@ TEST_P(task_layers, an_exception_in_a_nested_region_goes_through_both) {
     });
   }),
                std::runtime_error);
-  EXPECT_EQ(ended, count() * (count() - 1)) << "the pieces beside it were left out";
+  EXPECT_EQ(ended, count() * (count() - 1)) << "other parts did not run";
 }
 
-TEST_P(task_layers, pinned_ones_stay_where_they_were_put_and_the_caller_is_freed_at_the_end) {
+TEST_P(task_layers, pinned_tasks_stay_on_their_cpus_and_the_caller_gets_its_cpus_back) {
   if (!GetParam().pin) GTEST_SKIP() << "these are not pinned";
   const auto before = allowed_cpus();
   {
@@ -166,7 +166,7 @@ TEST_P(task_layers, pinned_ones_stay_where_they_were_put_and_the_caller_is_freed
       workers.run([&](int task) {
         where[task] = allowed_cpus(), who[task] = std::this_thread::get_id();
         if (runs_tasks_at_the_same_time()) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that workers come in time
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // gives workers time to arrive
       });
       for (int task = 0; task < count(); ++task) {
         const auto place = runs_tasks_at_the_same_time()
@@ -180,7 +180,7 @@ TEST_P(task_layers, pinned_ones_stay_where_they_were_put_and_the_caller_is_freed
   EXPECT_EQ(allowed_cpus(), before);
 }
 
-// CPUs that each thread of this process may use, as the kernel writes them.
+// The allowed CPUs of each thread of this process, as the kernel writes them.
 std::multiset<std::string> bindings_of_all_threads() {
   std::multiset<std::string> bindings;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -191,10 +191,10 @@ std::multiset<std::string> bindings_of_all_threads() {
   return bindings;
 }
 
-TEST_P(task_layers, threads_that_stay_behind_are_not_left_on_one_cpu) {
+TEST_P(task_layers, remaining_threads_are_not_bound_to_one_cpu) {
   const auto unbound = bindings_of_all_threads();
   const auto kinds_before = std::set(unbound.begin(), unbound.end()).size();
-  if (allowed_cpus().size() == 1) GTEST_SKIP() << "there is but one";
+  if (allowed_cpus().size() == 1) GTEST_SKIP() << "there is only one CPU";
   for (int round = 0; round < 3; ++round) {
     tasks workers(GetParam().options());
     workers.run([](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
@@ -207,7 +207,7 @@ TEST_P(task_layers, threads_that_stay_behind_are_not_left_on_one_cpu) {
   EXPECT_EQ(std::set(after.begin(), after.end()).size(), 1u);
 }
 
-TEST_P(task_layers, those_of_a_pinned_rank_may_use_its_whole_share) {
+TEST_P(task_layers, tasks_of_a_pinned_rank_may_use_all_cpus_of_the_rank) {
   if (GetParam().pin) GTEST_SKIP() << "these are pinned";
   const auto share = allowed_cpus();
   const pinned rank(share.front());
@@ -242,7 +242,7 @@ TEST_P(task_layers, a_region_inside_a_task_runs_in_that_task) {
   }
 }
 
-TEST_P(task_layers, running_is_the_number_of_tasks_inside) {
+TEST_P(task_layers, running_is_the_number_of_tasks_inside_regions) {
   tasks workers(GetParam().options()), others(GetParam().options());
   EXPECT_EQ(workers.running(), 0);
   std::vector<int> seen(count()), within_same(count()), within_other(count());
@@ -256,13 +256,13 @@ TEST_P(task_layers, running_is_the_number_of_tasks_inside) {
   for (int task = 0; task < count(); ++task) {
     EXPECT_EQ(seen[task], count());
     EXPECT_EQ(within_same[task], count())
-        << "a nested region in a task of the same tasks is no further task";
+        << "a nested region in a task of the same object adds no task";
     EXPECT_GE(within_other[task], 1);
-    EXPECT_LE(within_other[task], count()) << "one for each task that they were nested in";
+    EXPECT_LE(within_other[task], count()) << "one for each task with a nested region";
   }
 }
 
-TEST_P(task_layers, real_nesting_uses_the_inner_tasks_where_they_are_free) {
+TEST_P(task_layers, nested_regions_use_the_inner_tasks_if_the_option_is_set_and_they_are_free) {
   tasks outer({.layer = "threads", .count = 2});
   std::array<std::unique_ptr<tasks>, 2> inner;
   for (auto& its : inner) {
@@ -280,7 +280,7 @@ TEST_P(task_layers, real_nesting_uses_the_inner_tasks_where_they_are_free) {
       if (piece == 0) running[task] = inner[task]->running();
       for (++present; runs_tasks_at_the_same_time() && present < count();)
         std::this_thread::yield();
-      // A region of the outer tasks in here would need those that wait for this one: it runs here.
+      // The outer tasks wait for this region, so a region of theirs runs in this thread.
       outer.run([](int) {});
     });
     who[task] = std::set(threads.begin(), threads.end());
@@ -293,7 +293,7 @@ TEST_P(task_layers, real_nesting_uses_the_inner_tasks_where_they_are_free) {
   }
 }
 
-TEST_P(task_layers, nested_in_circles_they_do_not_wait_for_each_other) {
+TEST_P(task_layers, tasks_that_start_each_others_regions_do_not_deadlock) {
   task_options options = GetParam().options();
   options.nested = true, options.pin = false;
   tasks a(options), b(options);
@@ -311,7 +311,7 @@ TEST_P(task_layers, nested_in_circles_they_do_not_wait_for_each_other) {
   EXPECT_EQ(calls, 2L * 50 * count() * count() * count());
 }
 
-TEST_P(task_layers, another_thread_that_starts_a_region_stands_in_for_the_maker) {
+TEST_P(task_layers, another_thread_that_starts_a_region_replaces_the_constructing_thread) {
   tasks workers(GetParam().options());
   workers.run([](int) {});
   std::vector<std::thread::id> who(count());
@@ -328,14 +328,14 @@ TEST_P(task_layers, another_thread_that_starts_a_region_stands_in_for_the_maker)
   }).join();
   if (runs_tasks_at_the_same_time()) {
     EXPECT_EQ(std::ranges::count(who, std::this_thread::get_id()), 0)
-        << "the maker was made to work";
+        << "the constructing thread ran a task";
   }
   for (const int seen : running) EXPECT_EQ(seen, count());
 }
 
-TEST_P(task_layers, of_two_threads_that_start_regions_the_second_waits_for_its_turn) {
+TEST_P(task_layers, regions_of_two_threads_run_one_after_the_other) {
   tasks workers(GetParam().options());
-  std::vector<long> calls(count(), 0);  // no atomics: two regions at once would be a race
+  std::vector<long> calls(count(), 0);  // without atomics, two regions at once would be a race
   std::atomic<int> wrong = 0;
   const auto start_many = [&] {
     for (int round = 0; round < 100; ++round)
@@ -352,7 +352,7 @@ TEST_P(task_layers, of_two_threads_that_start_regions_the_second_waits_for_its_t
   for (const long times : calls) EXPECT_EQ(times, 300);
 }
 
-TEST_P(task_layers, many_objects_of_many_threads_do_not_disturb_each_other) {
+TEST_P(task_layers, objects_of_many_threads_do_not_affect_each_other) {
   std::atomic<int> wrong = 0;
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 4; ++rank)
@@ -372,7 +372,7 @@ TEST_P(task_layers, many_objects_of_many_threads_do_not_disturb_each_other) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_P(task_layers, objects_come_and_go) {
+TEST_P(task_layers, objects_can_be_destroyed_and_moved) {
   std::atomic<int> calls = 0;
   for (int round = 0; round < 10; ++round) {
     tasks workers(GetParam().options());

@@ -13,22 +13,21 @@
 namespace longshore {
 namespace {
 
-constexpr int most_tasks = 4096;
+constexpr int max_tasks = 4096;
 
 bool is_known(std::string_view layer) {
   const auto names = task_layer_names();
   return std::ranges::find(names, layer) != names.end();
 }
 
-// Of a known layer: why this machine or build does not have it, as opposed to a count that makes no
-// sense.
+// Why this machine or build does not have a known layer.
 std::optional<std::string> why_no_layer(std::string_view layer, int count) {
   if (layer == "openmp") return detail::why_no_openmp_tasks(count);
   if (layer == "tbb") return detail::why_no_tbb_tasks();
   return std::nullopt;
 }
 
-std::unique_ptr<task_layer> make_layer(const task_options& options) {
+std::unique_ptr<detail::task_layer> make_layer(const task_options& options) {
   if (options.layer == "threads") return std::make_unique<detail::thread_pool>(options);
   if (options.layer == "openmp") return detail::make_openmp_tasks(options);
   if (options.layer == "tbb") return detail::make_tbb_tasks(options);
@@ -41,23 +40,22 @@ std::vector<std::string> task_layer_names() { return {"serial", "threads", "open
 
 std::optional<std::string> why_no_tasks(std::string_view layer, int count) {
   if (!is_known(layer))
-    return fmt::format("unknown tasking layer '{}': serial, threads, openmp or tbb", layer);
-  if (count < 0 || count > most_tasks)
-    return fmt::format("{} tasks: 1 to {} make sense", count, most_tasks);
+    return fmt::format("unknown tasking layer '{}': use serial, threads, openmp or tbb", layer);
+  if (count < 0 || count > max_tasks)
+    return fmt::format("{} tasks: give 1 to {}", count, max_tasks);
   if (layer == "serial" && count > 1)
-    return fmt::format("tasks serial are one, not {}: use threads", count);
+    return fmt::format("the layer serial has 1 task, not {}: use threads", count);
   return why_no_layer(layer, count);
 }
 
-tasks::tasks() : turns_(std::make_unique<detail::turns>()) {}
+tasks::tasks() : regions_(std::make_unique<detail::region_state>()) {}
 
 tasks::tasks(const task_options& options)
     : name_(options.layer),
       count_(options.count),
       nested_(options.nested),
-      turns_(std::make_unique<detail::turns>()) {
-  if (options.count < 1)
-    fail(errc::usage, "{} tasks: 1 to {} make sense", options.count, most_tasks);
+      regions_(std::make_unique<detail::region_state>()) {
+  if (options.count < 1) fail(errc::usage, "{} tasks: give 1 to {}", options.count, max_tasks);
   if (const auto reason = why_no_tasks(options.layer, options.count)) {
     const bool is_missing =
         is_known(options.layer) && why_no_layer(options.layer, options.count) == reason;
@@ -70,23 +68,23 @@ tasks::~tasks() = default;
 tasks::tasks(tasks&&) noexcept = default;
 tasks& tasks::operator=(tasks&&) noexcept = default;
 
-int tasks::running() const noexcept { return turns_->running; }
+int tasks::running() const noexcept { return regions_->running; }
 
-void tasks::start(task_call call) {
-  detail::task_region region(*turns_, call);
-  // Inside a task nobody waits for a turn: two tasks that wait for each other's would do so for
-  // ever.
-  std::unique_lock turn(turns_->busy, std::defer_lock);
+void tasks::start(detail::task_call call) {
+  detail::task_region region(*regions_, call);
+  // A region inside a task never waits for the lock: two tasks that start each other's regions
+  // would deadlock.
+  std::unique_lock lock(regions_->busy, std::defer_lock);
   if (region.is_nested()) {
-    if (nested_ && layer_ && !region.is_nested_in_its_owner()) static_cast<void>(turn.try_lock());
+    if (nested_ && layer_ && !region.is_nested_in_its_owner()) static_cast<void>(lock.try_lock());
   } else {
-    turn.lock();
+    lock.lock();
   }
-  if (turn && layer_)
+  if (lock && layer_)
     region.run_on(*layer_, count_);
   else
     region.run_here(count_);
-  if (turn) turn.unlock();
+  if (lock) lock.unlock();
   region.rethrow();
 }
 

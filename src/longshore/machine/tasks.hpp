@@ -1,28 +1,52 @@
-// One parallel loop, whatever tasking layer stands behind it: chosen at run time by name, with a
-// static partition.
+// The tasks of a rank, and one parallel loop over them with a static partition. A tasking layer,
+// chosen by name at run time, provides the threads.
 #pragma once
-
-#include <longshore/machine/task_layer.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 namespace longshore {
-namespace detail {
-class turns;
-}
 
-/// Names of all tasking layers, also of those that this build does not have.
+struct task_options {
+  std::string layer = "serial";  ///< "serial", "threads", "openmp" or "tbb"
+  int count = 1;                 ///< number of tasks, including the calling thread; 1 for "serial"
+  /// CPUs that the tasks may use (team::cpus()); empty: those of the calling thread
+  std::span<const int> cpus = {};
+  bool pin = false;  ///< bind each task to one of `cpus`, evenly spread over them
+  /// Whether idle tasks spin. Set it to false if tasks outnumber cores (team::waiting().spin): idle
+  /// tasks then release their core at once.
+  bool spin = true;
+  /// Decides how a region runs that is started inside a task of other tasks. false: piece by piece
+  /// in that task, so that never more tasks run than the outer region has. true: on these tasks if
+  /// they are free.
+  bool nested = false;
+};
+
+namespace detail {
+
+/// A function and its context, called as function(context, task).
+struct task_call {
+  void (*function)(void* context, int task);
+  void* context;
+};
+
+class task_layer;
+class region_state;
+
+}  // namespace detail
+
+/// Names of all tasking layers, including those that this build does not have.
 [[nodiscard]] std::vector<std::string> task_layer_names();
 
-/// Why this many tasks of a layer cannot be had here, as a sentence, or nothing. Count 0 stands for
-/// any.
+/// Why this many tasks of a layer are not available here, as a sentence; nothing if they are. Count
+/// 0 stands for any number.
 [[nodiscard]] std::optional<std::string> why_no_tasks(std::string_view layer, int count = 0);
 
 struct index_range {
@@ -31,7 +55,7 @@ struct index_range {
   friend constexpr bool operator==(const index_range&, const index_range&) noexcept = default;
 };
 
-/// Piece `task` of [0, n) in `count` pieces that are as equal as whole units allow; ends are
+/// Part `task` of [0, n) in `count` parts whose sizes differ by at most one unit. Ends of parts are
 /// multiples of `unit`, or n.
 [[nodiscard]] constexpr index_range static_share(std::size_t n, int task, int count,
                                                  std::size_t unit = 1) noexcept {
@@ -40,38 +64,43 @@ struct index_range {
   const std::size_t each = units / all, rest = units % all;
   const auto first = [&](std::size_t piece) {
     const std::size_t at = piece * each + (piece < rest ? piece : rest);
-    return at == units ? n : at * unit;  // the last unit may be a partial one
+    return at == units ? n : at * unit;  // the last unit may be incomplete
   };
   return {first(i), first(i + 1)};
 }
 
-/// The tasks of one rank. The thread that made them must be the one to destroy them; any thread may
-/// start a region of them, and is task 0 of it: a rank that starts work on the tasks of another
-/// stands in for that rank's own thread, so that count() pieces run on count() threads. When two
-/// threads start regions of the same tasks, the second waits for its turn.
+/// The tasks of one rank: threads that run the parallel regions of its loops. The thread that
+/// constructs the object must destroy it. Any thread may start a region, and is then task 0 of it.
+/// So a rank that starts a region on another rank's tasks replaces that rank's own thread, and
+/// count() parts run on count() threads. If two threads start regions of the same tasks, the second
+/// waits until the first region has ended.
 ///
-/// A region that is started inside a task, of these or of others, runs its pieces one after the
-/// other in that task (see task_options::nested); kernels that may be nested must not wait for each
-/// other across tasks. A nested region never waits for a turn, so that tasks which start each
-/// other's regions do not wait for each other for ever.
+/// A region that is started inside a task, of these or of other tasks, runs its parts one after the
+/// other in that task (see task_options::nested). So bodies that may be nested must not wait for
+/// each other across tasks. A nested region never waits for another region, so tasks that start
+/// each other's regions cannot deadlock.
 ///
-///     layer    tasks                                                 start of a region, tasks still awake
-///     serial   the calling thread                                    nothing
-///     threads  threads of our own, all at the same time              a microsecond; they spin for some 50 us, then sleep
-///     openmp   the team that OpenMP keeps for each calling thread,   a microsecond; idle threads spin as OMP_WAIT_POLICY and
-///              all at the same time                                  GOMP_SPINCOUNT said at program start, whatever `spin` says
-///     tbb      an arena of their own; some may run one after the     a microsecond; an empty one may be over before the others
-///              other in one thread: kernels must not wait            of the arena have come
-///              for each other across tasks
+///     layer    tasks                                     cost of a region, idle threads
+///     serial   the calling thread                        nothing
+///     threads  own threads, all at the same time         about 1 us; idle threads spin for some
+///                                                        50 us, then sleep
+///     openmp   the team that OpenMP keeps for each       about 1 us; idle threads wait as set by
+///              calling thread, all at the same time      OMP_WAIT_POLICY and GOMP_SPINCOUNT at
+///                                                        program start; `spin` has no effect
+///     tbb      an arena of their own; one thread may     about 1 us; an empty region may end
+///              run several tasks, so bodies must not     before other threads of the arena wake
+///              wait for each other across tasks          up
 ///
 ///     longshore::tasks workers({.layer = "threads", .count = 2, .cpus = team.cpus()});
-///     workers.for_each_range(n, [&](std::size_t begin, std::size_t end) { for (auto i = begin; i < end; ++i) a[i] = b[i]; });
+///     workers.for_each_range(n, [&](std::size_t begin, std::size_t end) {
+///       for (auto i = begin; i < end; ++i) a[i] = b[i];
+///     });
 class tasks {
  public:
   /// One task: the calling thread.
   tasks();
-  /// Throws errc::usage for an unknown layer or a count that makes no sense, errc::unsupported for
-  /// a layer that this build does not have, errc::out_of_memory when threads cannot be started.
+  /// Throws errc::usage for an unknown layer or an invalid count, errc::unsupported for a layer
+  /// that this build does not have, errc::out_of_memory if threads cannot be started.
   explicit tasks(const task_options& options);
   ~tasks();
   tasks(tasks&&) noexcept;
@@ -80,13 +109,13 @@ class tasks {
   [[nodiscard]] int count() const noexcept { return count_; }
   [[nodiscard]] const std::string& layer() const noexcept { return name_; }
 
-  /// Tasks now inside a region: count() while one runs, 0 outside of all. The caller's own code
-  /// between regions is no task. A region that was nested runs in one task, which counts as one of
-  /// its tasks unless it is one of them already. May be asked by any thread.
+  /// Number of tasks that are inside a region now: count() while one runs, 0 between regions. A
+  /// nested region adds the one task in which it runs, unless that is one of these tasks already.
+  /// Any thread may call it.
   [[nodiscard]] int running() const noexcept;
 
-  /// Calls body(task) once for each task, at the same time where the layer does so. Returns when
-  /// all have ended; the first exception thrown in a task is thrown again here.
+  /// Calls body(task) once for each task, at the same time if the layer can. Returns when all tasks
+  /// have ended, and rethrows the first exception of a task.
   template <std::invocable<int> Body>
   void run(Body&& body) {
     using body_type = std::remove_reference_t<Body>;
@@ -94,8 +123,8 @@ class tasks {
            const_cast<std::remove_const_t<body_type>*>(std::addressof(body))});
   }
 
-  /// Calls body(begin, end) in each task with its piece of [0, n); tasks without a piece are left
-  /// out. See static_share.
+  /// Calls body(begin, end) in each task with its part of [0, n), see static_share. Tasks with an
+  /// empty part make no call.
   template <std::invocable<std::size_t, std::size_t> Body>
   void for_each_range(std::size_t n, Body&& body, std::size_t unit = 1) {
     run([&](int task) {
@@ -105,13 +134,13 @@ class tasks {
   }
 
  private:
-  void start(task_call call);
+  void start(detail::task_call call);
 
   std::string name_ = "serial";
   int count_ = 1;
   bool nested_ = false;
-  std::unique_ptr<detail::turns> turns_;
-  std::unique_ptr<task_layer> layer_;  // none: serial
+  std::unique_ptr<detail::region_state> regions_;
+  std::unique_ptr<detail::task_layer> layer_;  // null for "serial"
 };
 
 }  // namespace longshore

@@ -1,20 +1,16 @@
-// Tasking layers: everything is done once, in the shares that were promised, and what goes wrong in
-// a task reaches the caller.
+// The partition of loops, the time of an empty region, and the errors of wrong options of tasks.
 #include <longshore/core/error.hpp>
-#include <longshore/machine/affinity.hpp>
+#include <longshore/machine/empty_region.hpp>
 #include <longshore/machine/tasks.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <set>
-#include <thread>
 
 namespace longshore {
 namespace {
 
-TEST(StaticShare, covers_everything_once_in_order_and_evenly) {
+TEST(StaticShare, covers_all_elements_once_in_order_and_evenly) {
   for (const std::size_t unit : {1, 8, 16})
     for (const int count : {1, 2, 3, 7, 64})
       for (const std::size_t n : {0, 1, 7, 8, 9, 100, 1000, 4096}) {
@@ -42,7 +38,7 @@ void refused(const task_options& options, errc code, const std::string& part_of_
   }
 }
 
-TEST(Tasks, what_makes_no_sense_or_is_not_there_is_refused_with_its_reason) {
+TEST(Tasks, wrong_and_unavailable_options_are_refused_with_a_reason) {
   refused({.layer = "thread"}, errc::usage, "unknown tasking layer 'thread'");
   refused({.layer = "serial", .count = 2}, errc::usage, "use threads");
   refused({.layer = "threads", .count = 0}, errc::usage, "0 tasks");
@@ -55,6 +51,15 @@ TEST(Tasks, what_makes_no_sense_or_is_not_there_is_refused_with_its_reason) {
           << *reason;
       refused({.layer = layer, .count = 2}, errc::unsupported, "build Longshore again");
     }
+}
+
+TEST(EmptyRegion, takes_less_than_10_ms) {
+  for (const int count : {1, 2}) {
+    tasks workers({.layer = count == 1 ? "serial" : "threads", .count = count});
+    const double seconds = empty_region_seconds(workers);
+    EXPECT_GT(seconds, 0);
+    EXPECT_LT(seconds, 0.01) << count << " tasks";
+  }
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace longshore {
 namespace {
 
-// What hwloc's descriptions call our levels.
-std::string name_in_description(const std::string& level) {
+// hwloc's name of a level.
+std::string hwloc_name(const std::string& level) {
   return level == "socket" ? "pack" : level == "hwthread" ? "pu" : level;
 }
 
@@ -23,21 +23,21 @@ bool same_objects(const topology_level& a, const topology_level& b) {
 }  // namespace
 
 topology::topology(std::vector<int> cpus, std::span<const labelled_level> levels,
-                   std::string why_little)
-    : cpus_(std::move(cpus)), why_little_(std::move(why_little)) {
+                   std::string why_cores_only)
+    : cpus_(std::move(cpus)), why_cores_only_(std::move(why_cores_only)) {
   if (cpus_.empty()) fail(errc::usage, "a machine without CPUs");
   std::vector<int> outer(cpus_.size(), 0);
   for (const auto& level : levels) {
-    topology_level cut{level.name, 0, {}};
+    topology_level added{level.name, 0, {}};
     std::map<std::pair<int, int>, int> numbers;  // (outer object, label) -> object
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
       const auto [at, is_new] =
-          numbers.try_emplace({outer[i], std::max(level.labels[i], -1)}, cut.count);
-      cut.count += is_new;
-      cut.object_of.push_back(at->second);
+          numbers.try_emplace({outer[i], std::max(level.labels[i], -1)}, added.count);
+      added.count += is_new;
+      added.object_of.push_back(at->second);
     }
-    outer = cut.object_of;
-    levels_.push_back(std::move(cut));
+    outer = added.object_of;
+    levels_.push_back(std::move(added));
   }
   for (std::size_t l = 1; l + 1 < levels_.size(); ++l)
     if (levels_[l].name == "l2" &&
@@ -77,7 +77,7 @@ topology topology::restricted_to(std::span<const int> cpus) const {
     labelled.push_back({level.name, {}});
     for (const auto i : kept) labelled.back().labels.push_back(level.object_of[i]);
   }
-  return {std::move(left), labelled, why_little_};
+  return {std::move(left), labelled, why_cores_only_};
 }
 
 std::optional<std::vector<hardware_level>> topology::even_levels() const {
@@ -98,7 +98,7 @@ std::optional<std::vector<hardware_level>> topology::even_levels() const {
     even.push_back({level.name, objects_in.front()});
     outer = &level;
   }
-  if (outer->count != static_cast<int>(cpus_.size())) {  // CPUs that no level tells apart
+  if (outer->count != static_cast<int>(cpus_.size())) {  // innermost objects with several CPUs
     std::vector<int> cpus_in(static_cast<std::size_t>(outer->count), 0);
     for (const int object : outer->object_of) ++cpus_in[static_cast<std::size_t>(object)];
     if (std::any_of(cpus_in.begin(), cpus_in.end(), [&](int n) { return n != cpus_in.front(); }))
@@ -111,8 +111,7 @@ std::string topology::description() const {
   std::string text;
   if (const auto even = even_levels()) {
     for (const auto& level : *even)
-      text += fmt::format("{}{}:{}", text.empty() ? "" : " ", name_in_description(level.name),
-                          level.count);
+      text += fmt::format("{}{}:{}", text.empty() ? "" : " ", hwloc_name(level.name), level.count);
     if (levels_.empty() || levels_.back().name != "hwthread")
       text += text.empty() ? "pu:1" : " pu:1";
     return text;

@@ -1,5 +1,4 @@
-// The levels of one node: which sockets, memory domains, caches and cores there are, and to which
-// of them each CPU belongs.
+// The topology of one node: its sockets, NUMA domains, caches and cores, and the CPUs of each.
 #pragma once
 
 #include <longshore/machine/placement.hpp>
@@ -12,71 +11,72 @@
 
 namespace longshore {
 
-/// One level: how many objects the machine has of it, and in which of them each CPU of
-/// topology::cpus() lies, by its place there.
+/// One level of a topology.
 struct topology_level {
   std::string name;
-  int count = 0;
-  std::vector<int> object_of;
+  int count = 0;               ///< number of objects of this level in the machine
+  std::vector<int> object_of;  ///< object_of[i] is the object that holds topology::cpus()[i]
 };
 
-/// Levels from the outermost in: socket, numa, l3, l2 where it is neither the same as l3 nor as
-/// core, core, hwthread. *Invariant*: every object lies within one object of the level before.
-/// Where hardware is built otherwise it is cut until that is so: memory that serves two sockets
-/// counts as one numa domain in each. Objects are numbered along the hardware, so that those of one
-/// outer object follow each other. A value: copied, it needs nothing of the library that read it.
+/// The topology of a node as a value, independent of the library that read it. Its levels, from the
+/// outermost in, are socket, numa, l3, l2, core, hwthread; l2 is left out if it equals l3 or core.
+///
+/// *Invariant*: every object lies within one object of the level around it. Hardware objects that
+/// violate this are split: memory that serves two sockets counts as one NUMA domain in each.
+/// Objects are numbered along the hardware, so objects of one outer object are consecutive.
 class topology {
  public:
-  /// Which CPU belongs to what, by labels: equal where CPUs share an object, negative where there
-  /// is none. One label per CPU.
+  /// A level given by one label per CPU: equal labels mean the same object, negative ones no
+  /// object.
   struct labelled_level {
     std::string name;
     std::vector<int> labels;
   };
-  /// From CPU numbers in hardware order and levels from the outermost in. For readers; those who
-  /// ask use the functions below.
+  /// Makes a topology of CPU numbers in hardware order and levels from the outermost in. For code
+  /// that reads a topology; users call the functions below.
   topology(std::vector<int> cpus, std::span<const labelled_level> levels,
-           std::string why_little = "");
+           std::string why_cores_only = "");
 
-  /// CPUs in the order of the hardware: hardware threads of a core side by side, then the cores of
-  /// a cache.
+  /// CPUs in hardware order: the hardware threads of a core are consecutive, then the cores of a
+  /// cache, and so on.
   [[nodiscard]] std::span<const int> cpus() const noexcept { return cpus_; }
   [[nodiscard]] std::span<const topology_level> levels() const noexcept { return levels_; }
-  /// The object of a level in which a CPU lies; -1 when the machine has no such CPU.
+  /// The object of a level that holds a CPU; -1 if the machine has no such CPU.
   [[nodiscard]] int object_of(std::size_t level, int cpu) const noexcept;
-  /// The object of a level in which all these CPUs lie; -1 when there is none.
+  /// The object of a level that holds all these CPUs; -1 if there is none.
   [[nodiscard]] int object_holding(std::size_t level, std::span<const int> cpus) const noexcept;
-  /// Name of the innermost level of which one object holds all these CPUs; "" when only the whole
+  /// Name of the innermost level with an object that holds all these CPUs; "" if only the whole
   /// machine does.
   [[nodiscard]] std::string innermost_holding(std::span<const int> cpus) const;
 
-  /// What is left when only these CPUs may be used. CPUs that it does not have are ignored; with
-  /// none left it stays whole.
+  /// The topology of these CPUs only. CPUs that the machine does not have are ignored; if none is
+  /// left, the result is the whole topology.
   [[nodiscard]] topology restricted_to(std::span<const int> cpus) const;
 
-  /// Objects of each level per object of the level before, when they are equal everywhere; else
-  /// nothing.
+  /// For each level, its number of objects per object of the level around it, if these numbers are
+  /// equal everywhere; else nothing.
   [[nodiscard]] std::optional<std::vector<hardware_level>> even_levels() const;
-  /// One line: a description that topology_from() reads again, "pack:2 numa:4 l3:4 core:2 pu:1",
-  /// where it is even; else counts in words.
+  /// One line of text. For even levels a description that topology_from() can read, for instance
+  /// "pack:2 numa:4 l3:4 core:2 pu:1"; else "uneven: " and the counts.
   [[nodiscard]] std::string description() const;
-  /// Why no more than the cores are known; "" when all is.
-  [[nodiscard]] const std::string& why_little() const noexcept { return why_little_; }
+  /// Why only the cores are known; "" if all levels are known.
+  [[nodiscard]] const std::string& why_cores_only() const noexcept { return why_cores_only_; }
 
  private:
   std::vector<int> cpus_;
   std::vector<topology_level> levels_;
-  std::string why_little_;
+  std::string why_cores_only_;
 };
 
-/// This machine, as far as its control group lets this process see it, whichever CPUs the calling
-/// thread is bound to. Read anew at each call: milliseconds to some tenths of a second on large
-/// nodes. Without hwloc each CPU is a core, and why_little() says so.
+/// The topology of this machine, limited by the control group of this process, but not by the
+/// binding of the calling thread. Each call reads it anew, which takes milliseconds, or some tenths
+/// of a second on large nodes. Without hwloc each CPU counts as a core, and why_cores_only() has
+/// the reason.
 [[nodiscard]] topology topology_of_this_machine();
 
-/// "this"; the name of a file that ends in .xml, as lstopo writes it; or a description as hwloc has
-/// it, from "pack:" to "pu:". Throws errc::usage when it is none of these, errc::unsupported in a
-/// build without hwloc.
+/// Reads a topology. `what` is "this" for this machine, the name of a file that ends in .xml, as
+/// lstopo writes it, or a synthetic description of hwloc, from "pack:" to "pu:". Throws errc::usage
+/// for anything else, errc::unsupported in a build without hwloc.
 [[nodiscard]] topology topology_from(const std::string& what);
 
 }  // namespace longshore

@@ -1,4 +1,4 @@
-// Topologies of this machine, of descriptions and of files: levels, nesting, restriction.
+// Topologies of this machine and of descriptions: levels, nesting, restriction.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/topology.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 using levels = std::vector<hardware_level>;
 
-bool has_hwloc() { return topology_of_this_machine().why_little().empty(); }
+bool has_hwloc() { return topology_of_this_machine().why_cores_only().empty(); }
 
 void expect_nested(const topology& machine) {
   for (std::size_t l = 1; l < machine.levels().size(); ++l) {
@@ -31,7 +31,7 @@ void expect_nested(const topology& machine) {
   }
 }
 
-TEST(Topology, of_this_machine_has_every_cpu_that_may_be_used) {
+TEST(Topology, of_this_machine_has_every_allowed_cpu) {
   const auto machine = topology_of_this_machine();
   expect_nested(machine);
   ASSERT_FALSE(machine.levels().empty());
@@ -44,7 +44,7 @@ TEST(Topology, of_this_machine_has_every_cpu_that_may_be_used) {
   EXPECT_FALSE(machine.description().empty());
 }
 
-TEST(Topology, is_the_same_from_a_bound_thread_and_can_be_restricted) {
+TEST(Topology, ignores_the_binding_of_the_thread_and_can_be_restricted) {
   const auto machine = topology_of_this_machine();
   const int first = allowed_cpus().front();
   std::string seen;
@@ -59,7 +59,7 @@ TEST(Topology, is_the_same_from_a_bound_thread_and_can_be_restricted) {
   EXPECT_EQ(machine.restricted_to(std::vector{100000}).cpus().size(), machine.cpus().size());
 }
 
-TEST(Topology, of_a_description_has_its_levels) {
+TEST(Topology, of_a_description_has_the_described_levels) {
   if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
   const struct {
     const char* text;
@@ -101,7 +101,7 @@ TEST(Topology, of_a_description_has_its_levels) {
   }
 }
 
-TEST(Topology, knows_which_object_holds_some_cpus) {
+TEST(Topology, finds_the_object_that_holds_several_cpus) {
   if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
   const auto machine = topology_from("pack:2 numa:2 l3:2 core:2 pu:2");
   EXPECT_EQ(machine.innermost_holding(std::vector{0}), "hwthread");
@@ -115,7 +115,7 @@ TEST(Topology, knows_which_object_holds_some_cpus) {
   EXPECT_EQ(machine.object_holding(1, std::vector<int>{}), -1);
 }
 
-TEST(Topology, that_is_uneven_says_so) {
+TEST(Topology, without_even_levels_is_described_as_uneven) {
   if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
   const auto part =
       topology_from("pack:2 numa:1 l3:2 core:2 pu:1").restricted_to(std::vector{0, 1, 2, 4, 5});
@@ -127,7 +127,7 @@ TEST(Topology, that_is_uneven_says_so) {
   EXPECT_EQ(half.description(), "pack:2 numa:1 l3:2 core:1 pu:1");
 }
 
-TEST(Topology, without_labels_of_a_level_is_whole_there) {
+TEST(Topology, has_one_object_at_a_level_without_labels) {
   const std::vector<topology::labelled_level> none{{"socket", {-1, -1, -1}}, {"core", {7, 8, 7}}};
   const topology machine({4, 5, 6}, none);
   EXPECT_EQ(machine.levels()[0].count, 1);
@@ -136,7 +136,7 @@ TEST(Topology, without_labels_of_a_level_is_whole_there) {
   EXPECT_FALSE(machine.even_levels().has_value());  // two CPUs in one core, one in the other
 }
 
-TEST(Topology, refuses_what_it_cannot_read_in_one_clear_line) {
+TEST(Topology, is_refused_with_the_text_if_it_cannot_be_read) {
   if (!has_hwloc()) GTEST_SKIP() << "no hwloc";
   for (const char* wrong : {"", "pack:2 spoon:3", "nothing.xml"}) {
     try {

@@ -1,4 +1,4 @@
-#include <longshore/core/names.hpp>
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/sort/strategy.hpp>
 #include <longshore/transport/team.hpp>
 
@@ -33,12 +33,12 @@ std::string_view name_of(exchange_order order) noexcept {
 }
 
 exchange_strategy exchange_strategy_of(std::string_view name) {
-  return exchange_strategies[place_of_name(exchange_strategies, name,
+  return exchange_strategies[index_of_name(exchange_strategies, name,
                                            "a bucket sort has no exchange")]
       .exchange;
 }
 exchange_order exchange_order_of(std::string_view name) {
-  return exchange_orders[place_of_name(exchange_orders, name, "a bucket sort has no order")].order;
+  return exchange_orders[index_of_name(exchange_orders, name, "a bucket sort has no order")].order;
 }
 
 exchange_layout exchange_layout_of(const team& team) {

@@ -1,5 +1,5 @@
 // STREAM over distributed arrays, on every transport.
-#include <longshore/stream/choose_stores.hpp>
+#include <longshore/stream/choose_store_kind.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@ namespace {
 
 using testing::spmd;
 
-// Right on all ranks; then one wrong element on the last rank that has any, which that rank finds
-// and no other.
+// First all ranks must be right. Then the last rank that has elements makes one wrong, and only
+// that rank must find it.
 template <class T, class D>
 void every_kernel_is_right(team& team, std::uint64_t elements) {
   tasks workers({.layer = "threads", .count = 2, .spin = false});
@@ -38,8 +38,8 @@ TEST(DistributedStream, every_kernel_is_right_and_a_wrong_element_is_found) {
   });
 }
 
-// What is clear by size is not measured; what is not clear is, and leaves right results.
-TEST(DistributedStream, stores_are_chosen_by_size_where_it_is_clear_and_measured_where_not) {
+// A measurement must also leave right results.
+TEST(DistributedStream, stores_are_chosen_by_a_clear_size_and_measured_otherwise) {
   spmd([](team& team) {
     tasks workers({.layer = "threads", .count = 2, .spin = false});
     stream loops(distributed_arrays<double, block>(team, 10'000), workers, {});
@@ -47,13 +47,13 @@ TEST(DistributedStream, stores_are_chosen_by_size_where_it_is_clear_and_measured
     struct expectation {
       std::size_t bytes;
       bool measured;
-      store_kind kind;  // of what is not measured
+      store_kind kind;  // expected if not measured
     };
     for (const auto& [bytes, measured, kind] :
          {expectation{cache / 5, false, store_kind::ordinary}, expectation{cache, true, {}},
           expectation{cache / 3, true, {}}, expectation{cache * 5, false, store_kind::streaming}}) {
-      loops.store_with(kind == store_kind::ordinary ? store_kind::streaming : store_kind::ordinary);
-      const auto choice = choose_stores(team, loops, bytes, team.size() * 2);
+      loops.set_stores(kind == store_kind::ordinary ? store_kind::streaming : store_kind::ordinary);
+      const auto choice = choose_store_kind(team, loops, bytes, team.size() * 2);
       EXPECT_EQ(choice.measured, measured) << bytes;
       EXPECT_EQ(choice.cache_bytes, cache);
       EXPECT_EQ(choice.kind, loops.options().stores);
@@ -67,9 +67,8 @@ TEST(DistributedStream, stores_are_chosen_by_size_where_it_is_clear_and_measured
   });
 }
 
-// The parts of distributed arrays differ, and so do hosts: what one rank finds doubtful all
-// measure.
-TEST(DistributedStream, stores_are_chosen_together_where_ranks_differ_in_size) {
+// Parts of distributed arrays differ in size, and hosts in their caches.
+TEST(DistributedStream, all_ranks_measure_stores_if_one_needs_it) {
   spmd([](team& team) {
     tasks alone;
     stream loops(distributed_arrays<double, block_cyclic>(team, 1500, {1024}), alone, {});
@@ -81,7 +80,7 @@ TEST(DistributedStream, stores_are_chosen_together_where_ranks_differ_in_size) {
     for (const auto& [on_last, on_others, measured] :
          {expectation{cache, 0, true}, expectation{0, cache, true},
           expectation{0, 100 * cache, true}, expectation{0, 0, false}}) {
-      const auto choice = choose_stores(
+      const auto choice = choose_store_kind(
           team, loops, team.rank() + 1 == team.size() ? on_last : on_others, team.size());
       EXPECT_TRUE(team.size() == 1 || choice.measured == measured)
           << on_last << " and " << on_others;
@@ -96,7 +95,7 @@ TEST(DistributedStream, stores_are_chosen_together_where_ranks_differ_in_size) {
   });
 }
 
-TEST(DistributedStream, more_than_there_is_is_refused_on_all_ranks) {
+TEST(DistributedStream, arrays_larger_than_the_memory_are_refused_on_all_ranks) {
   spmd([](team& team) {
     EXPECT_THROW((distributed_arrays<double, block>(team, std::uint64_t{1} << 50)), error);
     team.barrier();

@@ -1,9 +1,8 @@
 // The four kernels of STREAM (J. D. McCalpin, "Memory bandwidth and machine balance in current high
-// performance computers", IEEE TCCA newsletter, 1995): what each does to one element, and what it
-// counts.
+// performance computers", IEEE TCCA newsletter, 1995), with the bytes that each counts per element:
 //
-//     copy   c = a            2 x size of element          scale  b = q * c        2 x
-//     add    c = a + b        3 x                          triad  a = b + q * c    3 x
+//     copy   c = a            2 x sizeof(T)          scale  b = q * c        2 x sizeof(T)
+//     add    c = a + b        3 x sizeof(T)          triad  a = b + q * c    3 x sizeof(T)
 #pragma once
 
 #include <array>
@@ -29,13 +28,13 @@ inline constexpr std::array<std::string_view, 4> stream_kernel_names = {"copy", 
   return std::nullopt;
 }
 
-/// Arrays that a kernel reads and writes: the figure counts so many elements (not the line that an
-/// ordinary store reads first).
+/// Number of arrays that a kernel reads and writes. The bandwidth counts their bytes, without the
+/// cache line that an ordinary store reads first.
 [[nodiscard]] constexpr std::size_t arrays_touched(stream_kernel kernel) noexcept {
   return kernel == stream_kernel::copy || kernel == stream_kernel::scale ? 2 : 3;
 }
 
-/// One element of the result. Where the kernel reads one array, it is x.
+/// One element of the result. A kernel that reads one array reads x.
 template <stream_kernel Kernel, class T>
 [[nodiscard]] constexpr T stream_value(T x, [[maybe_unused]] T y,
                                        [[maybe_unused]] T scalar) noexcept {
@@ -45,7 +44,7 @@ template <stream_kernel Kernel, class T>
   if constexpr (Kernel == stream_kernel::triad) return x + scalar * y;
 }
 
-/// The arrays in their parts: result and one or two sources.
+/// The arrays by their role in a kernel: the result and one or two sources.
 template <class Array>
 struct stream_operands {
   Array result, x, y;

@@ -1,7 +1,7 @@
 #include <longshore/stream/loop.hpp>
 
 #include <longshore/machine/memory.hpp>
-#include <longshore/stream/detail/loop_sets.hpp>
+#include <longshore/stream/detail/instruction_set_loops.hpp>
 
 #include <algorithm>
 
@@ -52,8 +52,8 @@ template <class T>
 stream_loop<T> find_stream_loop(stream_kernel kernel, [[maybe_unused]] store_kind stores,
                                 [[maybe_unused]] instruction_set set) {
 #if LONGSHORE_X86_LOOPS
-  if (set == instruction_set::avx512) return stream_loops::avx512(T{}, kernel, stores);
-  if (set == instruction_set::avx2) return stream_loops::avx2(T{}, kernel, stores);
+  if (set == instruction_set::avx512) return detail::stream_loops::avx512(T{}, kernel, stores);
+  if (set == instruction_set::avx2) return detail::stream_loops::avx2(T{}, kernel, stores);
 #endif
   return portable<T>(kernel);
 }
@@ -67,7 +67,7 @@ std::size_t reached_cache_bytes(int tasks_of_machine) {
   return static_cast<std::size_t>(std::clamp(tasks_of_machine, 1, caches)) * cache_bytes;
 }
 
-store_kind stores_for(std::size_t bytes, int tasks_of_machine) {
+store_kind store_kind_for(std::size_t bytes, int tasks_of_machine) {
   return bytes > reached_cache_bytes(tasks_of_machine) ? store_kind::streaming
                                                        : store_kind::ordinary;
 }

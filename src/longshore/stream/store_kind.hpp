@@ -1,4 +1,5 @@
-// How a loop stores its results: through the caches, or past them.
+// The two kinds of stores of a loop: ordinary ones go through the caches, streaming (non-temporal)
+// ones bypass them.
 #pragma once
 
 #include <array>

@@ -1,18 +1,19 @@
-// STREAM on one rank: first touch, the kernel, and the check of every element, over any kind of
-// arrays and tasks.
+// STREAM on one rank: the first touch of the arrays, the kernel, and the verification of every
+// element. It works with any kind of arrays and tasks.
 //
 //     longshore::tasks workers({.layer = "threads", .count = 2, .cpus = team.cpus()});
-//     longshore::stream triad(longshore::own_arrays<double>(n, "huge"), workers, {.kernel = longshore::stream_kernel::triad});
+//     longshore::stream triad(longshore::own_arrays<double>(n, "huge"), workers,
+//                             {.kernel = longshore::stream_kernel::triad});
 //     triad.run();
 //     if (triad.wrong_elements() != 0) ...
 //
-// All calls are local: no communication and no barrier. Cost of run(): arrays_touched(kernel) x
-// elements x sizeof(T) bytes, and with ordinary stores the line of each result read before it is
-// written, once more.
+// All calls are local, without communication or barrier. run() moves arrays_touched(kernel) x
+// elements x sizeof(T) bytes. Ordinary stores also read each line of the result before they write
+// it.
 #pragma once
 
 #include <longshore/machine/numa_nodes.hpp>
-#include <longshore/machine/touch_threshold.hpp>
+#include <longshore/stream/detail/first_touch_threshold.hpp>
 #include <longshore/stream/loop.hpp>
 #include <longshore/stream/stream_arrays.hpp>
 
@@ -25,13 +26,13 @@
 
 namespace longshore {
 
-/// Who writes the pages first, and so decides on which NUMA node they lie.
+/// Which threads write the pages first. This decides on which NUMA nodes the pages lie.
 enum class first_touch {
-  /// parallel where that is measured to pay: see measured_touch_threshold_bytes; the smallest
-  /// arrays are not worth asking
+  /// All tasks if a measurement shows that this pays. Arrays smaller than a page per task are
+  /// written by one thread, without a measurement.
   automatic,
-  serial,   ///< the thread that runs the rank
-  parallel  ///< each task its own piece
+  serial,   ///< the rank's thread alone
+  parallel  ///< each task its own part
 };
 
 struct stream_options {
@@ -40,7 +41,7 @@ struct stream_options {
   first_touch touch = first_touch::automatic;
 };
 
-/// Relative error up to which an element is right: STREAM's.
+/// Relative error up to which an element counts as right, as in STREAM.
 template <class T>
 inline constexpr double stream_tolerance = sizeof(T) == sizeof(float) ? 1e-6 : 1e-13;
 
@@ -50,7 +51,7 @@ class stream {
   using value_type = typename Arrays::value_type;
   static constexpr value_type scalar = 3;
 
-  /// Writes the first values. The tasks must outlive the object.
+  /// Writes the initial values. The tasks must outlive the object.
   stream(Arrays arrays, tasks& workers, const stream_options& options)
       : arrays_(std::move(arrays)),
         workers_(workers),
@@ -59,13 +60,13 @@ class stream {
     initialise();
   }
 
-  /// The runs that follow store in this way.
-  void store_with(store_kind stores) {
+  /// Sets the kind of stores of all later runs.
+  void set_stores(store_kind stores) {
     options_.stores = stores;
     loop_ = find_stream_loop<value_type>(options_.kernel, stores);
   }
 
-  /// The kernel, once over all elements of this rank.
+  /// Runs the kernel once over all elements of this rank.
   void run() {
     const auto loop = loop_;
     const auto kernel = options_.kernel;
@@ -77,9 +78,9 @@ class stream {
     ++runs_;
   }
 
-  /// Elements of the three arrays of this rank that differ from what run() should have left. The
-  /// oracle is the recurrence of the kernel on single values, as often as run() was called; it
-  /// shares no code with the loops.
+  /// Number of elements in this rank's three arrays with a wrong value. The expected values are
+  /// computed by applying the kernel to single values as often as run() was called. This
+  /// computation shares no code with the loops.
   [[nodiscard]] std::uint64_t wrong_elements() {
     const auto expected = expected_values();
     std::atomic<std::uint64_t> wrong = 0;
@@ -92,9 +93,9 @@ class stream {
     return wrong;
   }
 
-  /// Whether all tasks wrote the first values, each its own piece; and the size of an array above
-  /// which they do, where it was asked for (first_touch::automatic).
+  /// Whether all tasks wrote the initial values, each its own part.
   [[nodiscard]] bool touched_in_parallel() const noexcept { return touched_in_parallel_; }
+  /// The size of an array above which all tasks touch first; nothing if it was not measured.
   [[nodiscard]] std::optional<std::size_t> touch_threshold_bytes() const noexcept {
     return threshold_bytes_;
   }
@@ -103,14 +104,14 @@ class stream {
   [[nodiscard]] const stream_options& options() const noexcept { return options_; }
 
  private:
-  // First values: 1, 2 and 0 as STREAM has them, plus k/64 for the k-th of every 61 elements (exact
-  // in float): so that an element computed from a neighbour's operands is wrong too. The result
-  // differs from what was there before for every k.
+  // Initial values: 1, 2 and 0 as in STREAM, plus k/64 for the k-th of every 61 elements (exact in
+  // float). So an element that was computed from a neighbour's operands is wrong, and for every k
+  // the kernel changes the value.
   static constexpr std::size_t period = 61;
   using period_values = std::array<value_type, period>;
   static constexpr std::array<value_type, 3> base = {1, 2, 0};
 
-  static period_values first_values(value_type base_value) {
+  static period_values initial_values(value_type base_value) {
     period_values values;
     for (std::size_t k = 0; k < period; ++k)
       values[k] = base_value + static_cast<value_type>(k) / 64;
@@ -121,13 +122,13 @@ class stream {
     return static_cast<std::size_t>(a.data() - arrays_.local(0).data());
   }
 
-  // On several NUMA nodes time is not all: pages that one thread touched lie on its node, and the
-  // other tasks reach them slowly.
+  // With several NUMA nodes all tasks touch, whatever the threshold: pages that one thread touched
+  // lie on its node, and tasks on other nodes access them slowly.
   [[nodiscard]] bool touches_in_parallel() {
     if (options_.touch != first_touch::automatic) return options_.touch == first_touch::parallel;
     const std::size_t bytes = arrays_.local(0).size_bytes();
     if (bytes < page_bytes() * static_cast<std::size_t>(workers_.count())) return false;
-    threshold_bytes_ = measured_touch_threshold_bytes(workers_);
+    threshold_bytes_ = detail::measured_first_touch_threshold_bytes(workers_);
     return bytes > *threshold_bytes_ || (workers_.count() > 1 && allowed_numa_nodes().size() > 1);
   }
 
@@ -138,8 +139,8 @@ class stream {
         touched_in_parallel_ ? workers_ : alone,
         [&](std::span<value_type> a, std::span<value_type> b, std::span<value_type> c) {
           const std::size_t first = first_index(a);
-          fill(a, first_values(base[0]), first), fill(b, first_values(base[1]), first),
-              fill(c, first_values(base[2]), first);
+          fill(a, initial_values(base[0]), first), fill(b, initial_values(base[1]), first),
+              fill(c, initial_values(base[2]), first);
         });
   }
 
@@ -152,8 +153,8 @@ class stream {
   }
 
   std::array<period_values, 3> expected_values() const {
-    std::array<period_values, 3> values = {first_values(base[0]), first_values(base[1]),
-                                           first_values(base[2])};
+    std::array<period_values, 3> values = {initial_values(base[0]), initial_values(base[1]),
+                                           initial_values(base[2])};
     auto& [a, b, c] = values;
     for (std::uint64_t run = 0; run < runs_; ++run)
       for (std::size_t k = 0; k < period; ++k) switch (options_.kernel) {
@@ -171,9 +172,9 @@ class stream {
     std::size_t k = first % period;
     for (const value_type item : items) {
       const double error = static_cast<double>(item) - static_cast<double>(expected[k]);
-      // the values are not negative
+      // No expected value is negative.
       const double allowed = stream_tolerance<value_type> * static_cast<double>(expected[k]);
-      // NaN is wrong
+      // A comparison with NaN is false, so NaN counts as wrong.
       wrong += !(error <= allowed && -error <= allowed);
       if (++k == period) k = 0;
     }

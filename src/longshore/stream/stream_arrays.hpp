@@ -1,5 +1,5 @@
-// The three arrays of STREAM on one rank: its own, or its part of distributed ones. Both are walked
-// the same way.
+// The three arrays of STREAM on one rank: arrays of its own, or its parts of distributed arrays.
+// Both have the same interface.
 #pragma once
 
 #include <longshore/array/for_each.hpp>
@@ -11,13 +11,13 @@
 
 namespace longshore {
 
-/// Scope `ep` (embarrassingly parallel): each rank allocates its own arrays by a memory policy.
-/// Local, no communication. Memory per rank: 3 x elements x sizeof(T).
+/// Scope `ep` (embarrassingly parallel): each rank allocates arrays of its own by a memory policy.
+/// Local, without communication. Memory per rank: 3 x elements x sizeof(T).
 template <class T>
 class own_arrays {
  public:
   using value_type = T;
-  /// Throws errc::out_of_memory; see memory_block for the policies.
+  /// Throws errc::out_of_memory. memory_block lists the policies.
   own_arrays(std::size_t elements, std::string_view policy)
       : elements_(elements),
         blocks_{block_of(elements, policy), block_of(elements, policy),
@@ -27,7 +27,7 @@ class own_arrays {
     return {reinterpret_cast<T*>(blocks_[array].data()), elements_};
   }
 
-  /// Calls body(a, b, c) in each task with its piece of each array.
+  /// Calls body(a, b, c) in each task with its part of each array.
   template <class Body>
   void for_each_span(tasks& workers, const Body& body) {
     workers.for_each_range(
@@ -41,21 +41,22 @@ class own_arrays {
 
  private:
   static memory_block block_of(std::size_t elements, std::string_view policy) {
-    if (elements > most_elements / sizeof(T))
-      fail(errc::out_of_memory, "arrays of {} elements: more than any memory holds", elements);
+    if (elements > max_elements / sizeof(T))
+      fail(errc::out_of_memory, "arrays of {} elements: more than any memory holds; use fewer",
+           elements);
     return {elements * sizeof(T), policy};
   }
   std::size_t elements_;
   std::array<memory_block, 3> blocks_;
 };
 
-/// Scope `global`: three distributed arrays. Making and destroying are collective. Memory per rank:
-/// that of three dist_arrays.
+/// Scope `global`: three distributed arrays. Construction and destruction are collective. Memory
+/// per rank: that of three dist_arrays.
 template <class T, distribution Distribution>
 class distributed_arrays {
  public:
   using value_type = T;
-  /// `elements` in all. Throws errc::out_of_memory, on all ranks.
+  /// `elements` is the size of each array over all ranks. Throws errc::out_of_memory on all ranks.
   distributed_arrays(team& team, std::uint64_t elements, Distribution distribution = {})
       : a_(team, elements, distribution),
         b_(team, elements, distribution),

@@ -1,5 +1,5 @@
-// STREAM over arrays of a rank's own and all sorts of tasks: right results are accepted, and one
-// wrong element anywhere is found.
+// STREAM over a rank's own arrays and all kinds of tasks. The verification accepts right results
+// and finds a single wrong element anywhere.
 #include <longshore/stream/stream.hpp>
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ void every_kernel_is_right(std::size_t elements, std::string_view policy) {
       for (const auto stores : {store_kind::ordinary, store_kind::streaming})
         for (const auto touch : {first_touch::serial, first_touch::parallel}) {
           stream run(own_arrays<T>(elements, policy), workers, {kernel, stores, touch});
-          EXPECT_EQ(run.wrong_elements(), 0u);  // the first values
+          EXPECT_EQ(run.wrong_elements(), 0u);  // the initial values
           for (const int runs : {1, 3}) {
             for (int i = 0; i < runs; ++i) run.run();
             EXPECT_EQ(run.wrong_elements(), 0u)
@@ -33,7 +33,7 @@ void every_kernel_is_right(std::size_t elements, std::string_view policy) {
   }
 }
 
-TEST(Stream, every_kernel_is_right_in_every_memory) {
+TEST(Stream, every_kernel_is_right_at_many_sizes) {
   for (const std::size_t elements : {0, 1, 63, 64, 1000, 40'000})
     for (const auto policy : {"malloc", "calloc", "huge"}) {
       every_kernel_is_right<double>(elements, policy);
@@ -41,7 +41,7 @@ TEST(Stream, every_kernel_is_right_in_every_memory) {
     }
 }
 
-TEST(Stream, every_kernel_is_right_on_every_tasking_layer_in_every_memory_there_is) {
+TEST(Stream, every_kernel_is_right_on_every_tasking_layer_in_every_kind_of_memory) {
   constexpr std::size_t elements = 40'001;
   int ran = 0;
   for (const auto& layer : task_layer_names())
@@ -57,10 +57,10 @@ TEST(Stream, every_kernel_is_right_on_every_tasking_layer_in_every_memory_there_
         ++ran;
       }
     }
-  EXPECT_GE(ran, 2 * 3 * 4);  // serial and threads, malloc, calloc and huge are always there
+  EXPECT_GE(ran, 2 * 3 * 4);  // serial, threads, malloc, calloc and huge are always available
 }
 
-TEST(Stream, who_touches_first_is_as_asked_or_by_the_measured_threshold) {
+TEST(Stream, first_touch_follows_the_option_or_the_measured_threshold) {
   tasks workers({.layer = "threads", .count = 2}), alone;
   constexpr std::size_t large = 300'000, tiny = 64;
   const auto touched = [](std::size_t elements, tasks& by, first_touch touch) {
@@ -84,7 +84,7 @@ TEST(Stream, who_touches_first_is_as_asked_or_by_the_measured_threshold) {
   }
 }
 
-// Faults: each is made in arrays that were right, must be found, and taken back.
+// Puts each fault into correct arrays, checks that it is found, and removes it.
 template <class T>
 void faults_are_found() {
   tasks workers({.layer = "threads", .count = 3, .spin = false});
@@ -120,7 +120,7 @@ TEST(StreamCheck, one_wrong_element_anywhere_is_found) {
   faults_are_found<float>();
 }
 
-TEST(StreamCheck, a_kernel_that_did_nothing_or_was_shifted_is_found) {
+TEST(StreamCheck, a_kernel_without_effect_and_a_shifted_result_are_found) {
   tasks alone;
   constexpr std::size_t n = 5000;
   for (const auto kernel : all_kernels) {
@@ -138,8 +138,8 @@ TEST(StreamCheck, a_kernel_that_did_nothing_or_was_shifted_is_found) {
   }
 }
 
-TEST(OwnArrays, more_than_there_is_is_refused) {
-  EXPECT_THROW(own_arrays<double>(most_elements, "malloc"), error);
+TEST(OwnArrays, larger_than_the_memory_are_refused) {
+  EXPECT_THROW(own_arrays<double>(max_elements, "malloc"), error);
   EXPECT_THROW(own_arrays<double>(std::size_t{1} << 45, "malloc"), error);
   EXPECT_THROW(own_arrays<double>(std::size_t{1} << 45, "huge"), error);
 }

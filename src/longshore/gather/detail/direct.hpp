@@ -42,7 +42,7 @@ class direct_gather {
                       : load<false, false>(locate, indices, out.data());
       const std::size_t loaded = misses ? load<true, true>(locate, indices, out.data())
                                         : load<true, false>(locate, indices, out.data());
-      end_streaming();
+      fence_streaming_stores();
       return loaded;
     });
     if (done < indices.size())

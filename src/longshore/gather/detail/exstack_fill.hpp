@@ -4,7 +4,7 @@
 
 #include <longshore/aggregate/cursors.hpp>
 #include <longshore/aggregate/exstack.hpp>
-#include <longshore/array/location.hpp>
+#include <longshore/array/distribution.hpp>
 #include <longshore/gather/detail/index_range.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // since they are most of what a request weighs.
 #pragma once
 
-#include <longshore/array/location.hpp>
+#include <longshore/array/distribution.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -15,25 +15,24 @@
 namespace longshore::detail {
 namespace {
 
-// Never unloaded: blocks, and what an allocator keeps per thread, may outlive the last use that we
-// know of.
+// Never unloads: blocks and the allocator's data of each thread may outlive our last use.
 void* load(const char* file) {
 #ifdef __SANITIZE_ADDRESS__
-  const __lsan::ScopedDisabler what_a_library_keeps_of_its_own_is_no_leak_of_ours;
+  const __lsan::ScopedDisabler ignore_memory_that_the_library_keeps;
 #endif
   return dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
 struct known_library {
   std::string_view name;
-  std::array<const char*, 2> files;  // the usual ones, best first
-  // names of the function, those that only this library has first
+  std::array<const char*, 2> files;  // usual file names, best first
+  // possible names of the functions; names that only this library uses come first
   std::array<const char*, 2> allocate;
   std::array<const char*, 2> release;
-  const char* package;  // of Debian
+  const char* package;  // Debian's package
 };
 
-constexpr known_library known[] = {
+constexpr known_library libraries[] = {
     {"jemalloc",
      {"libjemalloc.so.2", "libjemalloc.so"},
      {"je_malloc", "malloc"},
@@ -51,8 +50,8 @@ constexpr known_library known[] = {
      "libtcmalloc-minimal4"},
 };
 
-// A function of the library itself: a search by handle goes on into the libraries that it needs,
-// and the C library has a malloc too.
+// Finds a function of the library itself. dlsym also searches the libraries that it depends on, and
+// the C library has a malloc too.
 void* own_function(void* handle, const std::array<const char*, 2>& names) {
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
@@ -66,18 +65,17 @@ void* own_function(void* handle, const std::array<const char*, 2>& names) {
   return nullptr;
 }
 
-std::string how_to_get(const known_library& library, const std::string& loader_says) {
-  if (loader_says.find("static TLS") != std::string::npos)
+std::string load_error_text(const known_library& library, const std::string& loader_message) {
+  if (loader_message.find("static TLS") != std::string::npos)
     return fmt::format(
-        "{}: it wants thread-local storage that must be set aside at program start: set "
-        "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 "
-        "or LD_PRELOAD={} and start again",
-        loader_says, library.files[0]);
+        "{}: it needs thread-local storage that is reserved at program start: set "
+        "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 or LD_PRELOAD={} and start again",
+        loader_message, library.files[0]);
   return fmt::format("{}: install it (Debian: {}) or add its folder to LD_LIBRARY_PATH",
-                     loader_says, library.package);
+                     loader_message, library.package);
 }
 
-allocator_search search_for(const known_library& library) {
+allocator_search search_library(const known_library& library) {
   std::string reason;
   for (const char* file : library.files) {
     void* handle = load(file);
@@ -91,32 +89,32 @@ allocator_search search_for(const known_library& library) {
     result.found.allocate =
         reinterpret_cast<void* (*)(std::size_t)>(own_function(handle, library.allocate));
     result.found.release = reinterpret_cast<void (*)(void*)>(own_function(handle, library.release));
-    dlclose(handle);  // gives back the count that dlopen took; the library stays
+    dlclose(handle);  // only lowers the reference count: the library stays loaded
     if (result.found.allocate != nullptr && result.found.release != nullptr) return result;
     reason = fmt::format("{} has no function {}", file, library.allocate[0]);
   }
   return {.found = {},
-          .missing = fmt::format("memory {}: {}", library.name, how_to_get(library, reason))};
+          .missing = fmt::format("memory {}: {}", library.name, load_error_text(library, reason))};
 }
 
 }  // namespace
 
 std::vector<std::string> allocator_library_names() {
   std::vector<std::string> names;
-  for (const auto& library : known) names.emplace_back(library.name);
+  for (const auto& library : libraries) names.emplace_back(library.name);
   return names;
 }
 
 allocator_search find_allocator_library(std::string_view name) {
-  const auto library = std::ranges::find(known, name, &known_library::name);
-  if (library == std::end(known))
-    return {.found = {}, .missing = fmt::format("{} is no known allocator", name)};
-  // What the loader could not find costs it a search of all its folders each time.
-  static std::array<std::once_flag, std::size(known)> asked;
-  static std::array<allocator_search, std::size(known)> answers;
-  const auto i = static_cast<std::size_t>(library - std::begin(known));
-  std::call_once(asked[i], [&] { answers[i] = search_for(*library); });
-  return answers[i];
+  const auto library = std::ranges::find(libraries, name, &known_library::name);
+  if (library == std::end(libraries))
+    return {.found = {}, .missing = fmt::format("{} is not a known allocator", name)};
+  // If a library is missing, each search goes through all of the loader's folders.
+  static std::array<std::once_flag, std::size(libraries)> searched;
+  static std::array<allocator_search, std::size(libraries)> results;
+  const auto i = static_cast<std::size_t>(library - std::begin(libraries));
+  std::call_once(searched[i], [&] { results[i] = search_library(*library); });
+  return results[i];
 }
 
 }  // namespace longshore::detail

@@ -1,5 +1,5 @@
-// Memory allocators of other people (jemalloc, mimalloc, tcmalloc), loaded by name while the
-// program runs. Only what asks for them uses them: the C library's malloc stays what it is.
+// Allocators of other libraries (jemalloc, mimalloc, tcmalloc), loaded by name at run time. Only
+// explicit callers use them; malloc stays that of the C library.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace longshore::detail {
 
-/// How to allocate and free with one of them. Stays valid until the program ends: an allocator is
+/// The functions of one allocator. They stay valid until the program ends, because an allocator is
 /// never unloaded.
 struct allocator_library {
   void* (*allocate)(std::size_t bytes) = nullptr;
@@ -20,13 +20,12 @@ struct allocator_library {
 [[nodiscard]] std::vector<std::string> allocator_library_names();
 
 struct allocator_search {
-  allocator_library found;             ///< usable when `missing` holds nothing
-  std::optional<std::string> missing;  ///< why it cannot be had, and what would help, as a sentence
+  allocator_library found;             ///< usable if `missing` is empty
+  std::optional<std::string> missing;  ///< why it is not available, and what to do, as a sentence
 };
 
-/// Loads the library of that name, one of allocator_library_names(), from where the system's loader
-/// finds libraries: once in a process, like all that the loader does. Asking again gives the same
-/// answer at once.
+/// Loads a library, one of allocator_library_names(), through the system's loader. Each library is
+/// searched once per process; later calls return the first result at once.
 [[nodiscard]] allocator_search find_allocator_library(std::string_view name);
 
 }  // namespace longshore::detail

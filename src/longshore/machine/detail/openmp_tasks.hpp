@@ -1,8 +1,8 @@
-// The tasking layer "openmp": regions of the compiler's OpenMP, with threads that its run time
-// keeps for each calling thread.
+// The tasking layer "openmp": parallel regions of OpenMP. Its run time keeps a team of threads for
+// each calling thread.
 #pragma once
 
-#include <longshore/machine/task_layer.hpp>
+#include <longshore/machine/detail/task_layer.hpp>
 
 #include <memory>
 #include <optional>
@@ -10,23 +10,22 @@
 
 namespace longshore::detail {
 
-/// Why this many tasks of OpenMP cannot be had, as a sentence, or nothing.
+/// Why this many tasks of OpenMP are not available, as a sentence; nothing if they are.
 [[nodiscard]] std::optional<std::string> why_no_openmp_tasks(int count);
 
-/// All tasks at the same time; task i is always on the same thread for the same calling thread.
-/// Each thread that starts regions has a team of its own, as OpenMP has it: the threads of ranks
-/// that are threads never mix, and those of a caller that is not the maker come in addition to the
-/// maker's, which then are idle.
+/// All tasks run at the same time. For one calling thread, task i is always on the same thread.
+/// OpenMP gives each calling thread a team of its own. So ranks that are threads never share
+/// OpenMP's threads, and a caller other than the constructing thread uses additional threads while
+/// those of the constructing thread are idle.
 ///
-/// Idle threads wait as OpenMP does: with GNU's they spin for milliseconds, less where there are
-/// more of them than CPUs. That is set by OMP_WAIT_POLICY (passive: sleep at once) and
-/// GOMP_SPINCOUNT before the program starts; a program cannot change it, and task_options::spin has
-/// no effect. Where ranks or other tasks want the cores between regions: OMP_WAIT_POLICY=passive.
+/// Idle threads wait as OpenMP does. With GNU's they spin for milliseconds, or less if they
+/// outnumber the CPUs. OMP_WAIT_POLICY (passive: sleep at once) and GOMP_SPINCOUNT set this before
+/// the program starts; a program cannot change it, and task_options::spin has no effect. Set
+/// OMP_WAIT_POLICY=passive if ranks or other tasks need the cores between regions.
 ///
-/// Threads are given their CPUs at their first region, unless OMP_PROC_BIND is set and tasks are
-/// not pinned: then OpenMP's own placement is left alone. Inside a parallel region of the user's
-/// own OpenMP the rules of OpenMP decide: without task_options::nested all pieces run in the
-/// calling thread.
+/// Threads get their CPUs at their first region. If OMP_PROC_BIND is set and tasks are not pinned,
+/// OpenMP's own placement stays. Inside a parallel region of the user's own OpenMP, the rules of
+/// OpenMP apply: without task_options::nested all parts run in the calling thread.
 [[nodiscard]] std::unique_ptr<task_layer> make_openmp_tasks(const task_options& options);
 
 }  // namespace longshore::detail

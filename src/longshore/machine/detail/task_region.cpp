@@ -5,11 +5,11 @@
 namespace longshore::detail {
 namespace {
 
-// The region that the task of this thread is in. State of a thread, not of the program: set by
-// whoever calls a task, and given back when the task ends.
+// The region of the task that this thread runs. run_task sets it, and restores it when the task
+// ends.
 thread_local const task_region* innermost = nullptr;
 
-// Adds to the number of tasks that run, for as long as it lives.
+// Adds to the number of running tasks while it lives.
 class counted {
  public:
   counted(std::atomic<int>& running, int count) noexcept : running_(running), count_(count) {
@@ -26,7 +26,7 @@ class counted {
 
 }  // namespace
 
-task_region::task_region(turns& owner, task_call call) noexcept
+task_region::task_region(region_state& owner, task_call call) noexcept
     : owner_(owner), call_(call), outer_(innermost) {}
 
 bool task_region::is_nested_in_its_owner() const noexcept {

@@ -1,4 +1,4 @@
-// Stands in for tbb_tasks.cpp in a build without oneTBB.
+// Replaces tbb_tasks.cpp in a build without oneTBB.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/detail/tbb_tasks.hpp>
 

@@ -1,4 +1,5 @@
-// Not instrumented for ThreadSanitizer, as oneTBB's library is not: thread_sanitizer.hpp.
+// Like oneTBB's library, this file is not instrumented for ThreadSanitizer (see
+// thread_sanitizer.hpp).
 #include <longshore/machine/detail/tbb_tasks.hpp>
 #include <longshore/machine/detail/thread_sanitizer.hpp>
 
@@ -17,84 +18,85 @@
 namespace longshore::detail {
 namespace {
 
-// Binds workers to the CPUs of their place while they are in the arena. The caller's binding is not
-// its business.
-class binder final : public tbb::task_scheduler_observer {
+// Binds workers to the CPUs of their slot while they are in the arena. It leaves the caller's
+// binding alone.
+class worker_binder final : public tbb::task_scheduler_observer {
  public:
-  binder(tbb::task_arena& arena, const std::vector<std::vector<int>>& cpus)
-      : tbb::task_scheduler_observer(arena), places_(cpus.size()) {
-    for (std::size_t place = 0; place < cpus.size(); ++place) places_[place].cpus = cpus[place];
-    tell_release(this);
+  worker_binder(tbb::task_arena& arena, const std::vector<std::vector<int>>& cpus)
+      : tbb::task_scheduler_observer(arena), slots_(cpus.size()) {
+    for (std::size_t index = 0; index < cpus.size(); ++index) slots_[index].cpus = cpus[index];
+    annotate_release(this);
     observe(true);
   }
-  // Workers that are still in the arena leave it unseen: they are given their CPUs back from here.
-  ~binder() override {
+  // Workers that are still in the arena will leave it without on_scheduler_exit, so they get their
+  // CPUs back here.
+  ~worker_binder() override {
     observe(false);
-    tell_acquire(this);
-    for (const auto& place : places_)
-      if (place.worker != 0) bind_thread(place.worker, place.before);
+    annotate_acquire(this);
+    for (const auto& each : slots_)
+      if (each.worker != 0) bind_thread(each.worker, each.before);
   }
 
   void on_scheduler_entry(bool is_worker) override {
     if (!is_worker) return;
-    tell_acquire(this);
-    if (seat* const here = my_seat()) {
+    annotate_acquire(this);
+    if (slot* const here = my_slot()) {
       here->before = allowed_cpus();
       here->worker = static_cast<int>(syscall(SYS_gettid));
       bind_this_thread(here->cpus);
     }
-    tell_release(this);
+    annotate_release(this);
   }
   void on_scheduler_exit(bool is_worker) override {
     if (!is_worker) return;
-    tell_acquire(this);
-    if (seat* const here = my_seat(); here != nullptr && here->worker != 0) {
+    annotate_acquire(this);
+    if (slot* const here = my_slot(); here != nullptr && here->worker != 0) {
       bind_this_thread(here->before);
       here->worker = 0;
     }
-    tell_release(this);
+    annotate_release(this);
   }
 
  private:
-  struct seat {
-    std::vector<int> cpus, before;  // before: of the worker that is there now
+  struct slot {
+    std::vector<int> cpus, before;  // before: the worker's CPUs when it entered
     int worker = 0;
   };
-  seat* my_seat() noexcept {
-    const auto place = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
-    return place < places_.size() ? &places_[place] : nullptr;
+  slot* my_slot() noexcept {
+    const auto index = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
+    return index < slots_.size() ? &slots_[index] : nullptr;
   }
 
-  std::vector<seat> places_;
+  std::vector<slot> slots_;
 };
 
-// oneTBB takes the smallest of all wishes that exist, so they must be alike: each object asks for
-// what many of them need together.
-std::size_t wished_threads(int count) { return static_cast<std::size_t>(std::max(count, 256)); }
+// oneTBB applies the smallest of all requests that exist, so all objects must request the same
+// number: one that suffices for many of them together.
+std::size_t requested_threads(int count) { return static_cast<std::size_t>(std::max(count, 256)); }
 
 class tbb_tasks final : public task_layer {
  public:
   explicit tbb_tasks(const task_options& options)
       : count_(options.count),
         cpus_(cpus_of_tasks(options)),
-        allow_(tbb::global_control::max_allowed_parallelism, wished_threads(count_)),
+        allow_(tbb::global_control::max_allowed_parallelism, requested_threads(count_)),
         arena_(count_, 1),
         binder_(arena_, cpus_),
         own_binding_(options, cpus_) {}
 
   void run(task_call call) override {
-    tell_release(this);
+    annotate_release(this);
     arena_.execute([&] {
-      // Isolated: what is cancelled around this region must not leave out its tasks.
+      // Isolated: a cancelled outer group must not skip tasks of this region.
       tbb::task_group_context context(tbb::task_group_context::isolated);
       const auto piece = [&](int task) {
-        tell_acquire(this);
+        annotate_acquire(this);
         call.function(call.context, task);
-        tell_release(this);
+        annotate_release(this);
       };
       tbb::parallel_for(0, count_, piece, tbb::static_partitioner(), context);
     });
-    tell_acquire(this);
+    annotate_acquire(this);
   }
 
  private:
@@ -102,7 +104,7 @@ class tbb_tasks final : public task_layer {
   std::vector<std::vector<int>> cpus_;
   tbb::global_control allow_;
   tbb::task_arena arena_;
-  binder binder_;
+  worker_binder binder_;
   task_0_binding own_binding_;
 };
 

@@ -7,10 +7,10 @@
 namespace longshore::detail {
 namespace {
 
-// Some 50 microseconds: a region that follows at once finds everybody awake. Then straight to
-// sleep: where others want the core, yielding it costs a time slice of theirs, while a sleeper is
-// woken at once.
-constexpr int most_spins = 2000;
+// About 50 us, so that a region that follows at once finds all threads awake. Then they sleep
+// instead of yielding. If another thread needs the core, a thread that yielded waits for that
+// thread's time slice to end, but a sleeping thread is woken at once.
+constexpr int max_spins = 2000;
 
 void relax_core() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -50,7 +50,7 @@ void thread_pool::stop() noexcept {
 
 void thread_pool::await_change(const std::atomic<std::uint32_t>& value,
                                std::uint32_t old) const noexcept {
-  for (int i = 0; spin_ && i < most_spins; ++i) {
+  for (int i = 0; spin_ && i < max_spins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     relax_core();
   }

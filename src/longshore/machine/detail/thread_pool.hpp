@@ -1,9 +1,9 @@
-// The tasking layer "threads": a pool of std::threads that wait for the next region by spinning
-// shortly, then sleeping.
+// The tasking layer "threads": a pool of std::threads. While they wait for the next region, they
+// spin briefly, then sleep.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
-#include <longshore/machine/task_layer.hpp>
+#include <longshore/machine/detail/task_layer.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace longshore::detail {
 
-/// Invariant: outside run() all threads wait for round_ to change. A region is one change of round_
-/// and one countdown of unfinished_: two cache lines, and no call into the kernel while everybody
-/// still spins.
+/// Invariant: outside run() all threads wait for a change of round_. A region costs one change of
+/// round_ and one countdown of unfinished_: two cache lines, and no system call while all threads
+/// spin.
 class thread_pool final : public task_layer {
  public:
-  /// Starts options.count - 1 threads. Throws errc::out_of_memory when the system refuses.
+  /// Starts options.count - 1 threads. Throws errc::out_of_memory if the system refuses.
   explicit thread_pool(const task_options& options);
   ~thread_pool() override;
   void run(task_call call) override;
@@ -34,9 +34,9 @@ class thread_pool final : public task_layer {
   std::vector<std::thread> threads_;
   task_call call_{};
   bool stopping_ = false;
-  // changes when call_ is ready, or at the end
+  // changes when call_ is ready, and when the pool stops
   alignas(interference_bytes) std::atomic<std::uint32_t> round_ = 0;
-  // threads still in the region
+  // number of threads still in the region
   alignas(interference_bytes) std::atomic<std::uint32_t> unfinished_ = 0;
 };
 

@@ -3,8 +3,8 @@
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 
-// oneTBB hands its own memory from thread to thread by means that the sanitizer does not see; what
-// it does there is its business.
+// oneTBB passes its own memory between threads in ways that the sanitizer cannot see. Ignore races
+// inside its library.
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libtbb.so\n";
 }  // NOLINT(bugprone-reserved-identifier)
@@ -12,13 +12,13 @@ extern "C" const char* __tsan_default_suppressions() {
 
 namespace longshore::detail {
 
-void tell_release([[maybe_unused]] void* address) noexcept {
+void annotate_release([[maybe_unused]] void* address) noexcept {
 #ifdef __SANITIZE_THREAD__
   __tsan_release(address);
 #endif
 }
 
-void tell_acquire([[maybe_unused]] void* address) noexcept {
+void annotate_acquire([[maybe_unused]] void* address) noexcept {
 #ifdef __SANITIZE_THREAD__
   __tsan_acquire(address);
 #endif

@@ -1,5 +1,5 @@
-// Reads a topology with hwloc, whose names appear in this file only; without it the cores are all
-// there is to tell.
+// Reads a topology with hwloc. Only this file uses hwloc. In a build without it, only the cores are
+// known.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/machine/topology.hpp>
@@ -26,10 +26,10 @@ struct destroy {
 };
 using loaded_topology = std::unique_ptr<hwloc_topology, destroy>;
 
-loaded_topology fresh() {
+loaded_topology new_topology() {
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0)
-    fail(errc::out_of_memory, "hwloc could not begin to read a topology");
+    fail(errc::out_of_memory, "hwloc could not start to read a topology");
   return loaded_topology(made);
 }
 
@@ -38,9 +38,9 @@ int ancestor(hwloc_topology_t in, hwloc_obj_type_t type, hwloc_obj_t pu) {
   return found == nullptr ? -1 : static_cast<int>(found->logical_index);
 }
 
-// Memory hangs beside the tree of CPUs. Where several domains serve a CPU (fast and slow memory),
-// the one that serves the fewest counts.
-int memory_domain(hwloc_topology_t in, unsigned cpu) {
+// NUMA nodes are not in the tree of CPUs. If several serve a CPU (fast and slow memory), the one
+// that serves the fewest CPUs counts.
+int numa_node_of(hwloc_topology_t in, unsigned cpu) {
   int domain = -1, fewest = 0;
   for (hwloc_obj_t one = nullptr;
        (one = hwloc_get_next_obj_by_type(in, HWLOC_OBJ_NUMANODE, one)) != nullptr;) {
@@ -63,7 +63,7 @@ topology read(const loaded_topology& prepared) {
        (pu = hwloc_get_next_obj_by_type(in, HWLOC_OBJ_PU, pu)) != nullptr;) {
     cpus.push_back(static_cast<int>(pu->os_index));
     levels[0].labels.push_back(ancestor(in, HWLOC_OBJ_PACKAGE, pu));
-    levels[1].labels.push_back(memory_domain(in, pu->os_index));
+    levels[1].labels.push_back(numa_node_of(in, pu->os_index));
     levels[2].labels.push_back(ancestor(in, HWLOC_OBJ_L3CACHE, pu));
     levels[3].labels.push_back(ancestor(in, HWLOC_OBJ_L2CACHE, pu));
     const int core = ancestor(in, HWLOC_OBJ_CORE, pu);
@@ -75,21 +75,20 @@ topology read(const loaded_topology& prepared) {
 
 }  // namespace
 
-topology topology_of_this_machine() { return read(fresh()); }
+topology topology_of_this_machine() { return read(new_topology()); }
 
 topology topology_from(const std::string& what) {
   if (what == "this") return topology_of_this_machine();
-  const auto prepared = fresh();
+  const auto prepared = new_topology();
   if (what.ends_with(".xml")) {
     if (hwloc_topology_set_xml(prepared.get(), what.c_str()) != 0)
       fail(errc::usage, "'{}' cannot be read as a topology: {}; lstopo {} writes one", what,
            std::strerror(errno), what);
   } else if (what.empty() || hwloc_topology_set_synthetic(prepared.get(), what.c_str()) != 0) {
-    fail(
-        errc::usage,
-        "'{}' is no topology: allowed are this, a file that ends in .xml, and descriptions such as "
-        "\"pack:2 numa:4 l3:4 core:2 pu:1\"",
-        what);
+    fail(errc::usage,
+         "'{}' is not a topology: use this, a file that ends in .xml, or a description such as "
+         "\"pack:2 numa:4 l3:4 core:2 pu:1\"",
+         what);
   }
   return read(prepared);
 }
@@ -101,13 +100,14 @@ topology topology_of_this_machine() {
   std::vector<int> cpus(static_cast<std::size_t>(configured));
   std::iota(cpus.begin(), cpus.end(), 0);
   const std::vector<topology::labelled_level> cores{{"core", cpus}};
-  return {cpus, cores, "this build has no hwloc (libhwloc-dev), so that only cores are known"};
+  return {cpus, cores, "this build has no hwloc (libhwloc-dev), so only cores are known"};
 }
 
 topology topology_from(const std::string& what) {
   if (what == "this") return topology_of_this_machine();
   fail(errc::unsupported,
-       "the topology '{}' needs hwloc, which this build does not have; this is allowed", what);
+       "the topology '{}' needs hwloc, which this build does not have; use the topology 'this'",
+       what);
 }
 #endif
 

@@ -1,6 +1,6 @@
-// AVX-512 loops. The target is given per function, so that the rest of the program runs on any
-// processor.
-#include <longshore/stream/detail/loop_sets.hpp>
+// AVX-512 loops. Only these functions are compiled for AVX-512, so the rest of the program runs on
+// any processor.
+#include <longshore/stream/detail/instruction_set_loops.hpp>
 
 #if LONGSHORE_X86_LOOPS
 
@@ -9,7 +9,7 @@
 #define LONGSHORE_TARGET __attribute__((target("avx512f")))
 #define LONGSHORE_VECTOR_OPERATION [[gnu::always_inline]] LONGSHORE_TARGET static inline
 
-namespace longshore::stream_loops {
+namespace longshore::detail::stream_loops {
 namespace {
 
 struct double_vector {
@@ -41,11 +41,11 @@ struct float_vector {
 };
 
 }  // namespace
-}  // namespace longshore::stream_loops
+}  // namespace longshore::detail::stream_loops
 
 #include <longshore/stream/detail/vector_loop.hpp>
 
-namespace longshore::stream_loops {
+namespace longshore::detail::stream_loops {
 
 stream_loop<float> avx512(float, stream_kernel kernel, store_kind stores) {
   return find_vector_loop<float_vector>(kernel, stores);
@@ -54,6 +54,6 @@ stream_loop<double> avx512(double, stream_kernel kernel, store_kind stores) {
   return find_vector_loop<double_vector>(kernel, stores);
 }
 
-}  // namespace longshore::stream_loops
+}  // namespace longshore::detail::stream_loops
 
 #endif

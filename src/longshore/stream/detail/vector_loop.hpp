@@ -1,10 +1,10 @@
-// The loop of a kernel, written once for all vector instruction sets. The including file says for
-// which: it defines LONGSHORE_TARGET, the attribute that lets a function use the set, and the
-// vectors' operations. Everything here is private to that file: the same names mean other
-// instructions elsewhere.
+// The loop of a kernel, written once for all vector instruction sets. The including file selects
+// the set: it defines the operations of its vectors and LONGSHORE_TARGET, the attribute by which a
+// function may use the set. Everything here is in an unnamed namespace, because each including file
+// compiles the same names to other instructions.
 //
-// Eight vectors per step and no software prefetch: measured best of 2, 4 and 8, with and without
-// prefetch into any level, and of one to four streams per task.
+// The loop processes eight vectors per step without software prefetch. This was the fastest of 2, 4
+// and 8 vectors, with and without prefetch into any level, and of one to four streams per task.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace longshore::stream_loops {
+namespace longshore::detail::stream_loops {
 namespace {
 
 template <stream_kernel Kernel, class V>
@@ -68,4 +68,4 @@ stream_loop<typename V::item> find_vector_loop(stream_kernel kernel, store_kind 
 }
 
 }  // namespace
-}  // namespace longshore::stream_loops
+}  // namespace longshore::detail::stream_loops

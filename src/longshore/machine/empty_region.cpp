@@ -1,4 +1,4 @@
-#include <longshore/machine/region_start.hpp>
+#include <longshore/machine/empty_region.hpp>
 
 #include <longshore/core/clock.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace longshore {
 
-double region_start_seconds(tasks& workers) {
+double empty_region_seconds(tasks& workers) {
   constexpr int warm_ups = 20;
   std::array<double, 301> seconds;
   for (int i = 0; i < warm_ups; ++i) workers.run([](int) {});

@@ -1,4 +1,4 @@
-#include <longshore/machine/touch_threshold.hpp>
+#include <longshore/stream/detail/first_touch_threshold.hpp>
 
 #include <longshore/core/clock.hpp>
 #include <longshore/machine/pages.hpp>
@@ -9,7 +9,7 @@
 #include <ctime>
 #include <limits>
 
-namespace longshore {
+namespace longshore::detail {
 namespace {
 
 constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
@@ -18,9 +18,9 @@ void touch(volatile std::byte* data, std::size_t begin, std::size_t end, std::si
   for (std::size_t at = begin; at < end; at += page) data[at] = std::byte{1};
 }
 
-// The shortest of some rounds: what else runs on the machine only adds to them. Before each the
-// pages are given back to the kernel, since they are fresh only once, and the tasks have time to
-// fall asleep, as they have before a first touch in a program.
+// The shortest of some rounds, because other load on the machine only adds time. Before each round
+// the pages go back to the kernel, so that they are fresh again. The pause lets the tasks fall
+// asleep, as before a first touch in a program.
 template <class Touch>
 double shortest_seconds(const pages& memory, const Touch& touch_all) {
   constexpr int rounds = 7;
@@ -38,10 +38,10 @@ double shortest_seconds(const pages& memory, const Touch& touch_all) {
 
 }  // namespace
 
-touch_times measure_touch(tasks& workers) {
+first_touch_times measure_first_touch(tasks& workers) {
   const std::size_t page = page_bytes(), count = static_cast<std::size_t>(workers.count());
-  touch_times times{.small_bytes = count * page,
-                    .large_bytes = std::max(std::size_t{1} << 20, 64 * count * page)};
+  first_touch_times times{.small_bytes = count * page,
+                          .large_bytes = std::max(std::size_t{1} << 20, 64 * count * page)};
   const pages memory(times.large_bytes);
   const auto by_all = [&](std::size_t bytes) {
     return shortest_seconds(memory, [&] {
@@ -58,21 +58,22 @@ touch_times measure_touch(tasks& workers) {
   return times;
 }
 
-std::size_t touch_threshold_bytes(const touch_times& times) noexcept {
-  // By one: a n. By all: s + b n, through the two sizes measured. They meet at n = s / (a - b).
+std::size_t first_touch_threshold_bytes(const first_touch_times& times) noexcept {
+  // For n bytes, one thread takes a n, all tasks take s + b n; s and b follow from the two measured
+  // sizes. The times are equal at n = s / (a - b).
   const auto small = static_cast<double>(times.small_bytes),
              large = static_cast<double>(times.large_bytes);
-  const double one = times.large_by_one_seconds / large;
-  const double all =
+  const double a = times.large_by_one_seconds / large;
+  const double b =
       std::max(0.0, (times.large_by_all_seconds - times.small_by_all_seconds) / (large - small));
-  const double start = std::max(0.0, times.small_by_all_seconds - all * small);
-  if (!(all < 0.95 * one)) return never;
-  const double meet = start / (one - all);
-  return meet < 1e18 ? static_cast<std::size_t>(meet) : never;
+  const double s = std::max(0.0, times.small_by_all_seconds - b * small);
+  if (!(b < 0.95 * a)) return never;
+  const double equal = s / (a - b);
+  return equal < 1e18 ? static_cast<std::size_t>(equal) : never;
 }
 
-std::size_t measured_touch_threshold_bytes(tasks& workers) {
-  return workers.count() == 1 ? never : touch_threshold_bytes(measure_touch(workers));
+std::size_t measured_first_touch_threshold_bytes(tasks& workers) {
+  return workers.count() == 1 ? never : first_touch_threshold_bytes(measure_first_touch(workers));
 }
 
-}  // namespace longshore
+}  // namespace longshore::detail

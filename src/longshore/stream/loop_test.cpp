@@ -1,5 +1,5 @@
-// The loops of every kernel, type, store and instruction set of this processor, against one line of
-// plain arithmetic.
+// Compares the loops of every kernel, type, kind of store and instruction set of this processor
+// with plain arithmetic.
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/stream/loop.hpp>
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-namespace longshore::detail {
+namespace longshore {
 namespace {
 
 template <class T>
@@ -20,8 +20,8 @@ T plain(stream_kernel kernel, T x, T y, T q) {
                                           : x + q * y;
 }
 
-// Lengths around every step of the loops, starts at any distance from a cache line, and guards on
-// both sides of the result.
+// Tries lengths around every step of the loops and starts at different distances from a cache line.
+// Guards on both sides of the result show writes outside of it.
 template <class T>
 void compare_with_plain_arithmetic(instruction_set set) {
   random_stream random(5);
@@ -41,7 +41,7 @@ void compare_with_plain_arithmetic(instruction_set set) {
             const bool inside = i >= to && i < to + n;
             const T expected =
                 inside ? plain<T>(kernel, x[i - to + shift], y[i - to + 2], 3) : T{-7};
-            // A fused multiply-add rounds once, plain arithmetic twice.
+            // A fused multiply-add rounds once; plain arithmetic rounds twice.
             ASSERT_LE(std::abs(result[i] - expected),
                       (sizeof(T) == 4 ? 4e-7 : 1e-15) * std::abs(expected))
                 << name << " " << name_of(set) << " n " << n << " shift " << shift << " element "
@@ -53,7 +53,7 @@ void compare_with_plain_arithmetic(instruction_set set) {
   EXPECT_GT(compared, 100'000u);
 }
 
-TEST(Loop, every_instruction_set_gives_what_plain_arithmetic_gives) {
+TEST(Loop, every_instruction_set_agrees_with_plain_arithmetic) {
   const auto sets = instruction_sets();
   ASSERT_FALSE(sets.empty());
   for (const auto set : sets) {
@@ -72,19 +72,19 @@ TEST(Loop, result_may_be_a_source) {
   }
 }
 
-TEST(Loop, stores_stream_only_beyond_the_caches_that_the_tasks_reach) {
+TEST(Loop, streaming_stores_are_chosen_beyond_the_caches_that_the_tasks_reach) {
   const std::size_t cache = last_level_cache_bytes(),
                     all = cache * static_cast<std::size_t>(last_level_cache_count());
-  EXPECT_EQ(stores_for(cache / 2, 1), store_kind::ordinary);
-  EXPECT_EQ(stores_for(cache + 1, 1), store_kind::streaming);
-  EXPECT_EQ(stores_for(all, 1 << 20), store_kind::ordinary);
-  EXPECT_EQ(stores_for(all + 1, 1 << 20), store_kind::streaming);
+  EXPECT_EQ(store_kind_for(cache / 2, 1), store_kind::ordinary);
+  EXPECT_EQ(store_kind_for(cache + 1, 1), store_kind::streaming);
+  EXPECT_EQ(store_kind_for(all, 1 << 20), store_kind::ordinary);
+  EXPECT_EQ(store_kind_for(all + 1, 1 << 20), store_kind::streaming);
 }
 
-TEST(Kernel, names_go_there_and_back) {
+TEST(Kernel, is_found_by_its_name) {
   for (const auto name : stream_kernel_names) EXPECT_EQ(name_of(*stream_kernel_named(name)), name);
   EXPECT_FALSE(stream_kernel_named("Triad"));
 }
 
 }  // namespace
-}  // namespace longshore::detail
+}  // namespace longshore

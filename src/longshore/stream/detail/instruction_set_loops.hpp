@@ -1,6 +1,6 @@
-// Between loop.cpp and the files of the vector instruction sets, which exist on x86-64 only:
-// elsewhere the portable loop is vectorised by the compiler for what every processor of the
-// architecture has.
+// The loops for the vector instruction sets of x86-64. On other processors there is only the
+// portable loop, which the compiler vectorises for the instructions that all processors of the
+// architecture have.
 #pragma once
 
 #include <longshore/stream/loop.hpp>
@@ -11,11 +11,11 @@
 #define LONGSHORE_X86_LOOPS 0
 #endif
 
-namespace longshore::stream_loops {
+namespace longshore::detail::stream_loops {
 
 [[nodiscard]] stream_loop<float> avx2(float, stream_kernel kernel, store_kind stores);
 [[nodiscard]] stream_loop<double> avx2(double, stream_kernel kernel, store_kind stores);
 [[nodiscard]] stream_loop<float> avx512(float, stream_kernel kernel, store_kind stores);
 [[nodiscard]] stream_loop<double> avx512(double, stream_kernel kernel, store_kind stores);
 
-}  // namespace longshore::stream_loops
+}  // namespace longshore::detail::stream_loops
