@@ -175,16 +175,16 @@ INSTANTIATE_TEST_SUITE_P(of, CollectiveCheck, ::testing::Range(std::size_t{0}, p
 TEST(CollectiveCall, has_a_fingerprint_that_depends_on_each_of_its_properties) {
   const std::array calls = {
       detail::collective_call{},
-      detail::collective_call{.what = detail::collective::broadcast},
-      detail::collective_call{.what = detail::collective::broadcast, .root = 1},
-      detail::collective_call{.what = detail::collective::broadcast, .size = 1},
-      detail::collective_call{.what = detail::collective::allreduce_numbers},
-      detail::collective_call{.what = detail::collective::allreduce_integers},
-      detail::collective_call{.what = detail::collective::allreduce_numbers,
+      detail::collective_call{.kind = detail::collective::broadcast},
+      detail::collective_call{.kind = detail::collective::broadcast, .root = 1},
+      detail::collective_call{.kind = detail::collective::broadcast, .size = 1},
+      detail::collective_call{.kind = detail::collective::allreduce_numbers},
+      detail::collective_call{.kind = detail::collective::allreduce_integers},
+      detail::collective_call{.kind = detail::collective::allreduce_numbers,
                               .operation = reduction::min},
-      detail::collective_call{.what = detail::collective::allreduce_numbers,
+      detail::collective_call{.kind = detail::collective::allreduce_numbers,
                               .operation = reduction::max},
-      detail::collective_call{.what = detail::collective::allreduce_numbers,
+      detail::collective_call{.kind = detail::collective::allreduce_numbers,
                               .size = std::uint64_t{1} << 40},
   };
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -194,7 +194,7 @@ TEST(CollectiveCall, has_a_fingerprint_that_depends_on_each_of_its_properties) {
 }
 
 TEST(NodeBarrier, counts_the_ranks_that_have_come_whatever_their_calls_are) {
-  constexpr detail::collective_call call{.what = detail::collective::allocate};
+  constexpr detail::collective_call call{.kind = detail::collective::allocate};
   detail::node_barrier_state state{};
   for (int come = 0; come < 3; ++come) {
     EXPECT_EQ(state.arrived_ranks(), come);
@@ -205,8 +205,8 @@ TEST(NodeBarrier, counts_the_ranks_that_have_come_whatever_their_calls_are) {
 TEST(CollectiveCall, is_counted_as_people_count) {
   const auto message_with = [](std::uint64_t number) {
     return message_of([&] {
-      detail::disagreement{true, {{}, 0, number}, {{.what = detail::collective::allocate}, 1, 1}}
-          .report();
+      detail::call_mismatch{true, {{}, 0, number}, {{.kind = detail::collective::allocate}, 1, 1}}
+          .throw_error();
     });
   };
   for (const auto& [number, text] : {std::pair{1, "its 1st "},

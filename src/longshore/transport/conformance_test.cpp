@@ -339,7 +339,7 @@ TEST(Segment, what_the_ranks_of_a_host_ask_for_is_added_up_also_over_virtual_nod
     const std::size_t available = team.broadcast_value(available_memory_bytes());
     // Together half more than there is, on each host: several may be on one machine, and one that
     // believed the others would take all of it.
-    const int sharing = team.broadcast_value(team.nodes().ranks_of_machine());
+    const int sharing = team.broadcast_value(team.nodes().ranks_on_host());
     const std::size_t each = available / static_cast<std::size_t>(sharing) * 3 / 2;
     EXPECT_EQ(code_of([&] { (void)team.allocate(each); }), errc::out_of_memory);
     team.barrier();
@@ -438,7 +438,7 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
     // Nobody receives. Messages between nodes may fill the slots of both ends, never more.
     for (int attempt = 0; attempt < 2000; ++attempt) {
       if (sender.reserve() == nullptr) {
-        team.attend();
+        team.progress();
         continue;
       }
       std::memcpy(sender.reserve(), &sent, sizeof(sent));

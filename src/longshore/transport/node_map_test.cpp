@@ -18,7 +18,7 @@ TEST(NodeMap, ranks_dealt_round_robin_to_hosts_are_found_again) {
             (std::vector<int>{1, 4}));
   EXPECT_EQ(nodes.local_index(6), 2);
   EXPECT_EQ(nodes.largest_node(), 3);
-  EXPECT_EQ(nodes.ranks_of_machine(), 2);
+  EXPECT_EQ(nodes.ranks_on_host(), 2);
   EXPECT_TRUE(nodes.is_local(1));
   EXPECT_FALSE(nodes.is_local(0));
   EXPECT_FALSE(nodes.is_virtual());
@@ -31,7 +31,7 @@ TEST(NodeMap, virtual_nodes_cut_each_host_and_the_last_one_may_be_smaller) {
   const std::vector<int> expected = {0, 0, 1, 2, 2, 3, 3};
   for (int rank = 0; rank < 7; ++rank) EXPECT_EQ(nodes.node_of(rank), expected[rank]) << rank;
   EXPECT_EQ(nodes.my_rank_count(), 1);
-  EXPECT_EQ(nodes.ranks_of_machine(), 3) << "of the other host are none";
+  EXPECT_EQ(nodes.ranks_on_host(), 3) << "of the other host are none";
   EXPECT_EQ(std::vector<int>(nodes.leaders().begin(), nodes.leaders().end()),
             (std::vector<int>{0, 2, 3, 5}));
   EXPECT_TRUE(nodes.is_virtual());
