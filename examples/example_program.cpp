@@ -168,8 +168,8 @@ int run_program(int argc, char** argv, const description& about,
       longshore::fail(longshore::errc::usage, "--hops is for --engine conveyor: {} has its own",
                       options.word("engine"));
     std::atomic<int> status = all_right;  // ranks may be threads
-    longshore::launcher launcher(launch_options(options));
-    launcher.run([&](longshore::team& team) {
+    longshore::runtime runtime(launch_options(options));
+    runtime.run([&](longshore::team& team) {
       if (!options.word("ranks").empty() &&
           static_cast<std::uint64_t>(team.size()) != options.whole("ranks"))
         longshore::fail(longshore::errc::usage, "--ranks {}: the launcher started {}",

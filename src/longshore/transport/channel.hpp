@@ -27,75 +27,73 @@
 #include <span>
 #include <vector>
 
-    namespace longshore {
+namespace longshore {
 
-  /// One end of a channel to be opened.
-  struct channel_end {
-    int peer = 0;                ///< the rank at the other end; may be this rank
-    std::size_t slot_bytes = 0;  ///< bytes of the largest message
-  };
+/// One end of a channel to be opened.
+struct channel_end {
+  int peer = 0;                ///< the rank at the other end; may be this rank
+  std::size_t slot_bytes = 0;  ///< bytes of the largest message
+};
 
-  /// The sending end. Used by one thread.
-  class channel_sender {
-   public:
-    virtual ~channel_sender() = default;
-    /// The slot for the next message, slot_bytes() long and aligned to a cache line; null while all
-    /// slots are in use. Gives the same slot until commit(). Never blocks.
-    [[nodiscard]] virtual std::byte* reserve() = 0;
-    /// Sends the first `bytes` bytes of the reserved slot; 0 sends an empty message. The caller must
-    /// not touch the slot any more.
-    virtual void commit(std::size_t bytes) = 0;
+/// The sending end. Used by one thread.
+class channel_sender {
+ public:
+  virtual ~channel_sender() = default;
+  /// The slot for the next message, slot_bytes() long and aligned to a cache line; null while all
+  /// slots are in use. Gives the same slot until commit(). Never blocks.
+  [[nodiscard]] virtual std::byte* reserve() = 0;
+  /// Sends the first `bytes` bytes of the reserved slot; 0 sends an empty message. The caller
+  /// must not touch the slot any more.
+  virtual void commit(std::size_t bytes) = 0;
 
-    [[nodiscard]] int peer() const noexcept { return end_.peer; }
-    [[nodiscard]] std::size_t slot_bytes() const noexcept { return end_.slot_bytes; }
+  [[nodiscard]] int peer() const noexcept { return end_.peer; }
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return end_.slot_bytes; }
 
-   protected:
-    explicit channel_sender(channel_end end) : end_(end) {}
+ protected:
+  explicit channel_sender(channel_end end) : end_(end) {}
 
-   private:
-    channel_end end_;
-  };
+ private:
+  channel_end end_;
+};
 
-  /// The receiving end. Used by one thread.
-  class channel_receiver {
-   public:
-    virtual ~channel_receiver() = default;
-    /// The oldest message that is not yet released, or nothing if none has arrived. Gives the same
-    /// message until release(). Never blocks.
-    [[nodiscard]] virtual std::optional<std::span<const std::byte>> front() = 0;
-    /// Returns the slot of front() to the sender. The credit may be sent only when this rank waits
-    /// next. REQUIRES: front() gave a message since the last release.
-    virtual void release() = 0;
+/// The receiving end. Used by one thread.
+class channel_receiver {
+ public:
+  virtual ~channel_receiver() = default;
+  /// The oldest message that is not yet released, or nothing if none has arrived. Gives the same
+  /// message until release(). Never blocks.
+  [[nodiscard]] virtual std::optional<std::span<const std::byte>> front() = 0;
+  /// Returns the slot of front() to the sender. The credit may be sent only when this rank waits
+  /// next. REQUIRES: front() gave a message since the last release.
+  virtual void release() = 0;
 
-    [[nodiscard]] int peer() const noexcept { return end_.peer; }
-    [[nodiscard]] std::size_t slot_bytes() const noexcept { return end_.slot_bytes; }
+  [[nodiscard]] int peer() const noexcept { return end_.peer; }
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return end_.slot_bytes; }
 
-   protected:
-    explicit channel_receiver(channel_end end) : end_(end) {}
+ protected:
+  explicit channel_receiver(channel_end end) : end_(end) {}
 
-   private:
-    channel_end end_;
-  };
+ private:
+  channel_end end_;
+};
 
-  /// All channels that one rank opened in one collective call, in the order in which it listed them.
-  /// Destroying it is collective; messages that have not been received by then are lost.
-  class channel_set {
-   public:
-    virtual ~channel_set() = default;
-    channel_set(const channel_set&) = delete;
-    channel_set& operator=(const channel_set&) = delete;
+/// All channels that one rank opened in one collective call, in the order in which it listed
+/// them. Destroying it is collective; messages that have not been received by then are lost.
+class channel_set {
+ public:
+  virtual ~channel_set() = default;
+  channel_set(const channel_set&) = delete;
+  channel_set& operator=(const channel_set&) = delete;
 
-    [[nodiscard]] std::size_t sender_count() const noexcept { return senders_.size(); }
-    [[nodiscard]] std::size_t receiver_count() const noexcept { return receivers_.size(); }
-    [[nodiscard]] channel_sender& sender(std::size_t i) const noexcept { return *senders_[i]; }
-    [[nodiscard]] channel_receiver& receiver(std::size_t i) const noexcept {
-      return *receivers_[i];
-    }
+  [[nodiscard]] std::size_t sender_count() const noexcept { return senders_.size(); }
+  [[nodiscard]] std::size_t receiver_count() const noexcept { return receivers_.size(); }
+  [[nodiscard]] channel_sender& sender(std::size_t i) const noexcept { return *senders_[i]; }
+  [[nodiscard]] channel_receiver& receiver(std::size_t i) const noexcept { return *receivers_[i]; }
 
-   protected:
-    channel_set() = default;
-    std::vector<channel_sender*> senders_;  // owned by the derived class
-    std::vector<channel_receiver*> receivers_;
-  };
+ protected:
+  channel_set() = default;
+  std::vector<channel_sender*> senders_;  // owned by the derived class
+  std::vector<channel_receiver*> receivers_;
+};
 
 }  // namespace longshore

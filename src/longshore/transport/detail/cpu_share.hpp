@@ -27,8 +27,8 @@ struct host_share {
   std::vector<int> cpus;
   bool enough_cores;  ///< whether each rank of the host can have a core of its own
 };
-/// The CPUs of rank `index` of the `ranks` ranks of a host. If the launcher bound the rank to a part
-/// of the host's CPUs, it has the `allowed` CPUs; else its cpu_share or compact_share.
+/// The CPUs of rank `index` of the `ranks` ranks of a host. If the launcher bound the rank to a
+/// part of the host's CPUs, it has the `allowed` CPUs; else its cpu_share or compact_share.
 [[nodiscard]] host_share share_of_host(const std::vector<int>& allowed,
                                        std::span<const int> host_cpus, int index, int ranks,
                                        bool compact);

@@ -39,13 +39,13 @@ struct alignas(interference_bytes) call_slot {
 };
 
 /// One rank's handle of the state. A counting barrier: every rank writes one cache line, and reads
-/// another. Up to about a hundred ranks per node it is as fast as a tree. With more ranks than cores
-/// it is the fastest, because each rank is woken once.
+/// another. Up to about a hundred ranks per node it is as fast as a tree. With more ranks than
+/// cores it is the fastest, because each rank is woken once.
 ///
 /// Invariant of the comparison: if all calls are equal, the sum of their fingerprints is the number
-/// of ranks times one fingerprint. The instruction that counts a rank also adds its fingerprint. The
-/// posted calls are read only if the sum differs. So the comparison costs each rank one store to a
-/// cache line of its own.
+/// of ranks times one fingerprint. The instruction that counts a rank also adds its fingerprint.
+/// The posted calls are read only if the sum differs. So the comparison costs each rank one store
+/// to a cache line of its own.
 class node_barrier {
  public:
   /// slots[i] belongs to the i-th rank of the node. The first rank is the leader. At most 65535

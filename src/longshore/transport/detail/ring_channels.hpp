@@ -1,9 +1,9 @@
 // Channels in shared memory, for all transports: a ring of slots per channel, with one producer and
 // one consumer.
 //
-// The way of a message (channel.hpp): the sender writes into the next slot of the ring and increments
-// `produced`. The receiver reads the message in the same slot and increments `consumed`, which is
-// the credit. Slot i mod slots holds message i.
+// The way of a message (channel.hpp): the sender writes into the next slot of the ring and
+// increments `produced`. The receiver reads the message in the same slot and increments `consumed`,
+// which is the credit. Slot i mod slots holds message i.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -66,10 +66,10 @@ class ring_channels {
   /// Bytes of shared memory that this rank needs for its `to` ends; 2^62 if they are more.
   static std::size_t needed_bytes(std::span<const channel_end> to, int slots);
 
-  /// Collective over the ranks that share memory. `part_of(rank)` is the address of a rank's part of
-  /// the memory: at least needed_bytes() of that rank, zeroed. Each rank writes the offsets of its
-  /// rings into its part, calls `barrier`, and finds the rings that lead to it in the parts of the
-  /// others. Throws errc::usage if the two ends of a channel do not match.
+  /// Collective over the ranks that share memory. `part_of(rank)` is the address of a rank's part
+  /// of the memory: at least needed_bytes() of that rank, zeroed. Each rank writes the offsets of
+  /// its rings into its part, calls `barrier`, and finds the rings that lead to it in the parts of
+  /// the others. Throws errc::usage if the two ends of a channel do not match.
   ring_channels(std::span<const channel_end> to, std::span<const channel_end> from, int slots,
                 int my_rank, const std::function<std::byte*(int)>& part_of,
                 const std::function<void()>& barrier);

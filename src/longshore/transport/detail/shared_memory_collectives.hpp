@@ -1,6 +1,6 @@
-// Collectives through shared memory: each rank has a staging buffer that the other ranks of its node
-// can access. A collective copies data into staging buffers, makes a barrier, and copies results out.
-// Longer data go in pieces, with one barrier per piece.
+// Collectives through shared memory: each rank has a staging buffer that the other ranks of its
+// node can access. A collective copies data into staging buffers, makes a barrier, and copies
+// results out. Longer data go in pieces, with one barrier per piece.
 //
 // There are two staging buffers per rank, used alternately. When a rank begins a barrier, all ranks
 // have arrived at the previous one, so all have copied their results of the barrier before that.
@@ -108,10 +108,10 @@ class shared_memory_collectives {
     });
   }
 
-  /// Each rank but the first of a node copies its values into its own staging buffer. The first rank
-  /// combines them with its own in the block of its node, in its staging buffer. The blocks of all
-  /// nodes then follow each other in that buffer, and the first rank combines them behind the last
-  /// block. All nodes use the same order, so that sums are the same on all ranks.
+  /// Each rank but the first of a node copies its values into its own staging buffer. The first
+  /// rank combines them with its own in the block of its node, in its staging buffer. The blocks of
+  /// all nodes then follow each other in that buffer, and the first rank combines them behind the
+  /// last block. All nodes use the same order, so that sums are the same on all ranks.
   template <class T>
   void allreduce(std::span<T> values, reduction operation, collective kind) {
     const collective_call call{kind, operation, 0, values.size()};
@@ -170,8 +170,8 @@ class shared_memory_collectives {
   }
 
   /// Sends blocks of nodes with one message of the barrier. A staging buffer holds one block per
-  /// node, ordered by node; start(node) bytes precede it. This node has the blocks of the `distance`
-  /// nodes up to itself, and sends those that the receiver does not have yet.
+  /// node, ordered by node; start(node) bytes precede it. This node has the blocks of the
+  /// `distance` nodes up to itself, and sends those that the receiver does not have yet.
   template <class Start>
   void put_blocks(int distance, int to, std::size_t offset, const Start& start) {
     const int count = node_count(), end = my_node() + 1,

@@ -1,5 +1,5 @@
-// Joining a team outside of run(): for interpreters and notebooks, which cannot pass the program as a
-// function, and for programs that start MPI themselves and have a communicator.
+// Joining a team outside of run(): for interpreters and notebooks, which cannot pass the program as
+// a function, and for programs that start MPI themselves and have a communicator.
 #pragma once
 
 #include <longshore/transport/run_options.hpp>
@@ -9,19 +9,19 @@
 
 namespace longshore {
 
-/// Under an MPI launcher: collective; the team of all processes. MPI is initialised unless the program
-/// has done so, and finalised with the team if it was initialised here. Without a launcher: a team
-/// of one rank, the calling thread. Destroying the team is collective.
+/// Under an MPI launcher: collective; the team of all processes. MPI is initialised unless the
+/// program has done so, and finalised with the team if it was initialised here. Without a launcher:
+/// a team of one rank, the calling thread. Destroying the team is collective.
 ///
-/// Unlike run(), an error of one rank does not end the run: the caller handles it, and the other ranks
-/// time out. Throws errc::unsupported for the transports shmem and ucx, and errc::usage for a
+/// Unlike run(), an error of one rank does not end the run: the caller handles it, and the other
+/// ranks time out. Throws errc::unsupported for the transports shmem and ucx, and errc::usage for a
 /// transport that this build does not have.
 [[nodiscard]] std::shared_ptr<team> join(const run_options& options);
 
-/// Collective over a communicator of a program that has initialised MPI. `communicator` points to an
-/// MPI_Comm, which may be freed after the call. Of the options, ranks_per_node and timeout_seconds
-/// are used. Throws errc::unsupported in a build without MPI, and errc::usage if MPI is not running.
-/// Destroying the team is collective, and must precede MPI_Finalize.
+/// Collective over a communicator of a program that has initialised MPI. `communicator` points to
+/// an MPI_Comm, which may be freed after the call. Of the options, ranks_per_node and
+/// timeout_seconds are used. Throws errc::unsupported in a build without MPI, and errc::usage if
+/// MPI is not running. Destroying the team is collective, and must precede MPI_Finalize.
 [[nodiscard]] std::shared_ptr<team> join_communicator(const void* communicator,
                                                       const run_options& options);
 

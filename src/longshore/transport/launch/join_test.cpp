@@ -1,5 +1,6 @@
-// Tests of teams outside of run(), and of the runtime. Teams of a communicator are tested in programs
-// that start MPI: transport/mpi/own_program_test.cpp, and the tests of the Python package with mpi4py.
+// Tests of teams outside of run(), and of the runtime. Teams of a communicator are tested in
+// programs that start MPI: transport/mpi/own_program_test.cpp, and the tests of the Python package
+// with mpi4py.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/join.hpp>

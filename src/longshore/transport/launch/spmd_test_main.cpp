@@ -1,10 +1,10 @@
-// The main program of tests that run on every transport, in several layouts after one start. Options:
-// --transport, either --layouts or --ranks and --ranks-per-node, and those of GoogleTest.
+// The main program of tests that run on every transport, in several layouts after one start.
+// Options: --transport, either --layouts or --ranks and --ranks-per-node, and those of GoogleTest.
 //
 //     --layouts 1,3,7:2    all tests on 1 rank, on 3, and on 7 with virtual nodes of 2 ranks
 //
-// On threads a layout starts its number of ranks. On mpi the first ranks of the launched ones run it,
-// while the others wait. On shmem and ucx all ranks take part.
+// On threads a layout starts its number of ranks. On mpi the first ranks of the launched ones run
+// it, while the others wait. On shmem and ucx all ranks take part.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/spmd_test.hpp>

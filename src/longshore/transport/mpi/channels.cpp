@@ -9,8 +9,8 @@
 namespace longshore::mpi {
 namespace {
 
-// The tags of the channels. The channels between one pair of ranks have ascending tags, in the order
-// in which both ranks list them.
+// The tags of the channels. The channels between one pair of ranks have ascending tags, in the
+// order in which both ranks list them.
 std::vector<int> tags_of(std::span<const channel_end> ends, int block) {
   std::vector<int> tags;
   std::map<int, int> used;

@@ -7,8 +7,8 @@
 //      receive is complete.
 //   4. release() posts the slot's receive again.
 // A synchronous send completes only when a posted receive has matched it. So its completion is the
-// credit: the sender's slot is then free. At most `slots` messages per channel are unexpected at the
-// receiver, and their data stay in the sender's slots.
+// credit: the sender's slot is then free. At most `slots` messages per channel are unexpected at
+// the receiver, and their data stay in the sender's slots.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -30,8 +30,8 @@ class message_sender final : public channel_sender {
   message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag);
   [[nodiscard]] std::byte* reserve() override;
   void commit(std::size_t bytes) override;
-  /// Sends the closing message if it is not sent yet and a slot is free. True if it has been sent and
-  /// all sends are complete.
+  /// Sends the closing message if it is not sent yet and a slot is free. True if it has been sent
+  /// and all sends are complete.
   bool try_close();
 
  private:
@@ -48,9 +48,9 @@ class message_sender final : public channel_sender {
 
 class message_receiver;
 
-/// The next receive of each channel of a set. One MPI call tests all of them, after each receiver has
-/// been polled once. If each receiver tested its own, every empty poll would cost an MPI call, and
-/// on shared cores, where MPI yields the core in such a call, a time slice.
+/// The next receive of each channel of a set. One MPI call tests all of them, after each receiver
+/// has been polled once. If each receiver tested its own, every empty poll would cost an MPI call,
+/// and on shared cores, where MPI yields the core in such a call, a time slice.
 class pending_receives {
  public:
   /// Returns the index of the receiver, which must outlive the object.

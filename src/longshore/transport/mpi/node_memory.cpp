@@ -33,8 +33,8 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
 }
 
 node_memory::~node_memory() {
-  // During an exception the other ranks may never come to free the window. The run is being aborted,
-  // and the window is freed with it.
+  // During an exception the other ranks may never come to free the window. The run is being
+  // aborted, and the window is freed with it.
   if (window_ == MPI_WIN_NULL || std::uncaught_exceptions() > unwinding_) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);

@@ -1,7 +1,7 @@
 // Memory that the ranks of a node share: an MPI shared window. The first rank of the node allocates
-// all of it, so that the parts lie at a fixed distance. Also, some MPI libraries and simulators give
-// every rank the first part if each rank allocates a part of the same size. A page still lies on
-// the NUMA node of the rank that writes it first.
+// all of it, so that the parts lie at a fixed distance. Also, some MPI libraries and simulators
+// give every rank the first part if each rank allocates a part of the same size. A page still lies
+// on the NUMA node of the rank that writes it first.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -13,8 +13,9 @@ namespace longshore::mpi {
 
 class node_memory {
  public:
-  /// Collective over `node`. `part_bytes` must be the same on all its ranks. REQUIRES: the memory is
-  /// available (team::agree_on_memory). A node of one rank gets private memory, without a window.
+  /// Collective over `node`. `part_bytes` must be the same on all its ranks. REQUIRES: the memory
+  /// is available (team::agree_on_memory). A node of one rank gets private memory, without a
+  /// window.
   node_memory(const communicator& node, std::size_t part_bytes);
   ~node_memory();
   node_memory(const node_memory&) = delete;

@@ -50,8 +50,8 @@ MPI_Comm communicator_of(const longshore::team& team) noexcept {
 
 namespace {
 
-// A barrier with the deadline, before the blocking calls that make a team: those would wait for ever
-// for a rank that never makes them.
+// A barrier with the deadline, before the blocking calls that make a team: those would wait for
+// ever for a rank that never makes them.
 void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(ranks, &request), "MPI_Ibarrier");
@@ -125,9 +125,10 @@ std::string team::library_version() const {
 }
 
 void team::progress() {
-  // MPI makes progress only in MPI calls, and a peer may wait for that while this rank polls memory.
-  // This also holds on one node: for collectives, and for messages of the program itself. Nobody
-  // sends with the tag, because a probe that finds a message returns without making progress.
+  // MPI makes progress only in MPI calls, and a peer may wait for that while this rank polls
+  // memory. This also holds on one node: for collectives, and for messages of the program itself.
+  // Nobody sends with the tag, because a probe that finds a message returns without making
+  // progress.
   int flag = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, unused_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE),
         "MPI_Iprobe");
@@ -158,8 +159,8 @@ void team::checked_barrier(const detail::collective_call& call) {
       call, [](int, int) {}, [] {}, [] {});
 }
 
-// The barrier does not use MPI_Ibarrier, which is wrong in one simulator that this transport must run
-// under, nor MPI_Barrier, which has no deadline.
+// The barrier does not use MPI_Ibarrier, which is wrong in one simulator that this transport must
+// run under, nor MPI_Barrier, which has no deadline.
 template <class Message, class Update>
 void team::disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
                                 const Update& update) {
@@ -176,8 +177,8 @@ void team::disseminate_messages(const detail::collective_call& call, std::array<
 }
 
 // First dissemination: a node sends the fingerprint of its call, or 0 if it has received another
-// fingerprint or 0. So after the last round each node knows whether all calls are equal. If they are
-// not, a second dissemination finds two ranks whose calls differ.
+// fingerprint or 0. So after the last round each node knows whether all calls are equal. If they
+// are not, a second dissemination finds two ranks whose calls differ.
 void team::barrier_between_nodes(const detail::collective_call& call,
                                  detail::call_mismatch& mismatch) {
   if (!messages_) messages_ = std::make_unique<node_messages>();

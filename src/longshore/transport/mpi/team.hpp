@@ -75,7 +75,8 @@ class team final : public longshore::team {
   /// largest `own_bytes` of any rank, for each of its ranks.
   [[nodiscard]] std::size_t agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes);
   /// Collective. Closes and frees a resource; an exceeded deadline aborts the run. Local if
-  /// `unwinding` (an exception is in flight): the free is then deferred (detail/deferred_frees.hpp).
+  /// `unwinding` (an exception is in flight): the free is then deferred
+  /// (detail/deferred_frees.hpp).
   void release(std::unique_ptr<collective_resource> resource, bool unwinding);
   /// Prints why this rank failed, unless another rank of the host has already printed its reason.
   /// Then ends all processes.

@@ -1,5 +1,5 @@
-// The barrier of all ranks: a counter within each node, signals between the first ranks of the nodes.
-// Data of a collective can be sent along with the signals.
+// The barrier of all ranks: a counter within each node, signals between the first ranks of the
+// nodes. Data of a collective can be sent along with the signals.
 #pragma once
 
 #include <longshore/transport/detail/dissemination.hpp>

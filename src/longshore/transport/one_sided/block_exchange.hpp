@@ -3,8 +3,9 @@
 // waits for an empty block. Reading blocks from the memory of their senders would take several
 // barriers of all ranks, and gets are slow over TCP.
 //
-// Cost: a message per piece of at most 56 KiB, and a copy at each end. Memory per rank: 4 pieces for
-// each rank and direction (twice that between nodes). Pieces are shorter if there are many ranks.
+// Cost: a message per piece of at most 56 KiB, and a copy at each end. Memory per rank: 4 pieces
+// for each rank and direction (twice that between nodes). Pieces are shorter if there are many
+// ranks.
 #pragma once
 
 #include <longshore/transport/channel.hpp>

@@ -151,9 +151,8 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
     const int peer = to[i].peer, nth = opened_to[peer]++;
     const auto theirs = other_end(mine[i], false, nth);
     if (mine[i].number == 0) {
-      auto made =
-          std::make_unique<signal_sender>(to[i], slots, team_.lib(), team_.credits(),
-                                          *memory_, mine[i].offset, theirs.offset);
+      auto made = std::make_unique<signal_sender>(to[i], slots, team_.lib(), team_.credits(),
+                                                  *memory_, mine[i].offset, theirs.offset);
       signal_senders[{peer, nth}] = made.get();
       remote_senders_.push_back(std::move(made));
       continue;
@@ -166,9 +165,8 @@ void channels::open_remote(std::span<const channel_end> to, std::span<const chan
     const int peer = from[i].peer, nth = opened_from[peer]++;
     const auto theirs = other_end(own, true, nth);
     if (own.number == 0) {
-      auto made =
-          std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.credits(),
-                                            *memory_, own.offset, theirs.offset);
+      auto made = std::make_unique<signal_receiver>(from[i], slots, team_.lib(), team_.credits(),
+                                                    *memory_, own.offset, theirs.offset);
       // the peer makes the same pairs
       if (const auto reverse = signal_senders.find({peer, nth}); reverse != signal_senders.end()) {
         reverse->second->pair_with(*made);

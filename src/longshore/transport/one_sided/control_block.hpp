@@ -31,9 +31,9 @@ struct control_block {
 };
 
 /// The content of a signal between nodes: the number of the barrier, and in the lower bits a
-/// fingerprint of the collective call. The fingerprint is 0 if the sender knows of ranks in different
-/// calls. Different calls have the same fingerprint with a probability of 2^-23. 2^40 barriers can
-/// be numbered, which is weeks of barriers only.
+/// fingerprint of the collective call. The fingerprint is 0 if the sender knows of ranks in
+/// different calls. Different calls have the same fingerprint with a probability of 2^-23. 2^40
+/// barriers can be numbered, which is weeks of barriers only.
 struct barrier_signal {
   static constexpr int call_bits = 24;
   static constexpr std::uint64_t call_mask = (std::uint64_t{1} << call_bits) - 1;

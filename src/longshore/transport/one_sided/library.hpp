@@ -19,8 +19,8 @@ namespace longshore::one_sided {
 /// A number that is the same on all ranks of a host, and very probably different on other hosts.
 [[nodiscard]] std::uint64_t host_hash();
 
-/// A piece of the library's memory on each rank, of the same size, zero at first. Other ranks access
-/// it without this rank's help if the hardware allows that. Allocating and freeing it are
+/// A piece of the library's memory on each rank, of the same size, zero at first. Other ranks
+/// access it without this rank's help if the hardware allows that. Allocating and freeing it are
 /// collective, and the library waits for all ranks in both. So a team makes a barrier, which has a
 /// deadline, before it.
 class region {
@@ -46,8 +46,8 @@ class region {
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
 
   /// As put_start. When all of the data is there, the 8 bytes at `signal_offset` are set to
-  /// `*signal`. A rank that sees the signal also sees the data, and all that this rank has put there
-  /// before. Both sources must lie in regions, and must not change. `bytes` may be 0.
+  /// `*signal`. A rank that sees the signal also sees the data, and all that this rank has put
+  /// there before. Both sources must lie in regions, and must not change. `bytes` may be 0.
   virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                                std::size_t signal_offset, const std::uint64_t* signal) = 0;
 
@@ -102,8 +102,8 @@ class library {
   /// Collective. Null on a rank that does not have the memory. The parts of other ranks can be used
   /// after every rank has communicated following the allocation.
   [[nodiscard]] virtual std::unique_ptr<region> allocate(std::size_t bytes) = 0;
-  /// Bytes that each of the `ranks` ranks of this host can still allocate. The largest number if all
-  /// ranks have the same limit, so that allocate() fails on all of them alike.
+  /// Bytes that each of the `ranks` ranks of this host can still allocate. The largest number if
+  /// all ranks have the same limit, so that allocate() fails on all of them alike.
   [[nodiscard]] virtual std::size_t available_bytes(int ranks) const = 0;
   /// Text for messages: the total capacity, and how a user can increase it.
   [[nodiscard]] virtual std::string capacity_text() const = 0;

@@ -49,8 +49,8 @@ signal_sender::signal_sender(channel_end end, int slots, library& lib, deferred_
       slots_(static_cast<std::uint64_t>(slots)) {}
 
 // The sender's slot is free as soon as the receiver's is, because a message that was taken has left
-// the sender's memory. A credit that was sent alone arrives after all earlier messages of the reverse
-// channel. So their credits are taken together with it, and a credit that is older than
+// the sender's memory. A credit that was sent alone arrives after all earlier messages of the
+// reverse channel. So their credits are taken together with it, and a credit that is older than
 // consumed_seen_ is older by at most the number of slots, as credit_beyond() requires.
 std::byte* signal_sender::reserve() {
   if (produced_ - consumed_seen_ == slots_) {
@@ -102,9 +102,9 @@ std::uint64_t signal_receiver::word_of(std::size_t slot) const noexcept {
   return word_at(here_ + signal_layout::words_at + slot * sizeof(std::uint64_t));
 }
 
-// Sends the credit if no message has arrived, or if half of the slots are used. A rank may only poll
-// this channel, and never wait. So every 8192 empty polls the credits of its other channels are sent
-// too.
+// Sends the credit if no message has arrived, or if half of the slots are used. A rank may only
+// poll this channel, and never wait. So every 8192 empty polls the credits of its other channels
+// are sent too.
 std::optional<std::span<const std::byte>> signal_receiver::front() {
   const std::uint64_t word = word_of(slot_);
   if (!format_.is_of(word, consumed_ + 1)) {

@@ -41,8 +41,8 @@ class signal_format {
   [[nodiscard]] std::size_t bytes(std::uint64_t word) const noexcept {
     return word & low(length_bits_);
   }
-  /// By how much the credit of a word exceeds `seen`; 0 if it is smaller. REQUIRES: they differ by no
-  /// more than the number of slots.
+  /// By how much the credit of a word exceeds `seen`; 0 if it is smaller. REQUIRES: they differ by
+  /// no more than the number of slots.
   [[nodiscard]] std::uint64_t credit_beyond(std::uint64_t word, std::uint64_t seen) const noexcept {
     const std::uint64_t more = ((word >> length_bits_) - seen) & low(number_bits_);
     return more > low(number_bits_ - 1) ? 0 : more;

@@ -1,6 +1,6 @@
-// Both ends of signal channels over a fake library. It delivers a put, and reads its source, only when
-// the test says so. So credits, signal words and slots are tested in random orders of the events of
-// a network, until the numbers have wrapped several times.
+// Both ends of signal channels over a fake library. It delivers a put, and reads its source, only
+// when the test says so. So credits, signal words and slots are tested in random orders of the
+// events of a network, until the numbers have wrapped several times.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>

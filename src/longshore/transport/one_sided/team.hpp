@@ -1,5 +1,5 @@
-// The team of the transports shmem and ucx: ranks are processes, connected by a library of one-sided
-// communication. Ranks of a node share memory; between nodes they put and get.
+// The team of the transports shmem and ucx: ranks are processes, connected by a library of
+// one-sided communication. Ranks of a node share memory; between nodes they put and get.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -143,8 +143,8 @@ class region_handle {
   int unwinding_ = std::uncaught_exceptions();
 };
 
-/// Collective. Runs `body` with a team over `lib`. An exception ends all processes, with exit status
-/// 3 and one message per host; run() then does not return.
+/// Collective. Runs `body` with a team over `lib`. An exception ends all processes, with exit
+/// status 3 and one message per host; run() then does not return.
 void run(library& lib, const run_options& options,
          const std::function<void(longshore::team&)>& body);
 

@@ -155,10 +155,10 @@ void library::quiet() {
   shmem_quiet();
 }
 
-// shmem_test drives a library that needs CPU time for accesses of other ranks. In Open MPI 4.1 it only
-// reads, so that nothing would arrive over TCP; opal_progress() is called instead. The kernel needs a
-// core to receive over TCP, so the rank yields now and then. If all ranks share memory, neither is
-// needed, and the system call would only delay messages.
+// shmem_test drives a library that needs CPU time for accesses of other ranks. In Open MPI 4.1 it
+// only reads, so that nothing would arrive over TCP; opal_progress() is called instead. The kernel
+// needs a core to receive over TCP, so the rank yields now and then. If all ranks share memory,
+// neither is needed, and the system call would only delay messages.
 void library::progress() {
   if (over_network_ && &opal_progress != nullptr) {
     constexpr unsigned calls_per_yield = 8;  // opal_progress does not return whether it progressed

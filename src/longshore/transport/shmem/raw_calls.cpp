@@ -1,4 +1,5 @@
-// The OpenSHMEM calls that segments and channels use, as a program without Longshore would write them.
+// The OpenSHMEM calls that segments and channels use, as a program without Longshore would write
+// them.
 #include <longshore/transport/shmem/library.hpp>
 
 #include <shmem.h>

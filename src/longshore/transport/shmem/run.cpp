@@ -30,8 +30,8 @@ constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";  // the standard's
 constexpr const char* heap_variable_of_open_mpi = "SHMEM_SYMMETRIC_HEAP_SIZE";
 constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks";
 
-// Twice the needed bytes, because some allocators round up to powers of two; at most a rank's share of
-// the host's memory. If the launcher does not tell the number of ranks, the share is all of it.
+// Twice the needed bytes, because some allocators round up to powers of two; at most a rank's share
+// of the host's memory. If the launcher does not tell the number of ranks, the share is all of it.
 std::size_t heap_bytes(std::size_t symmetric_bytes) {
   constexpr long most_ranks = 1 << 20;
   std::optional<long> ranks_on_host;
@@ -90,8 +90,8 @@ environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
           .value_or(open_mpi_size.value_or(std::to_string(heap_bytes(symmetric_bytes))));
   check_heap(size);
   for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
-  // Open MPI 4.1 hooks into the memory allocator for UCX. The hook outlives the library that it calls,
-  // so the program would crash when it ends.
+  // Open MPI 4.1 hooks into the memory allocator for UCX. The hook outlives the library that it
+  // calls, so the program would crash when it ends.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);
   {  // shmem_init waits for other processes without a deadline

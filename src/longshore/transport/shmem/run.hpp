@@ -26,8 +26,8 @@ class environment {
   double timeout_seconds_;
 };
 
-/// Bytes of this process's heap according to the environment ("256M"); the largest number if it is not
-/// set. May differ between hosts.
+/// Bytes of this process's heap according to the environment ("256M"); the largest number if it is
+/// not set. May differ between hosts.
 [[nodiscard]] std::size_t symmetric_heap_bytes();
 
 /// Collective over all processing elements. REQUIRES: an environment.

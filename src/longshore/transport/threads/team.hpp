@@ -37,8 +37,8 @@ class team final : public longshore::team {
   void checked_barrier(const detail::collective_call& call) {
     barrier_.wait(*this, call, [](detail::call_mismatch&) {});
   }
-  // Posts `mine`, calls `read(rank, theirs)` for the object of each rank, and returns when all ranks
-  // have read.
+  // Posts `mine`, calls `read(rank, theirs)` for the object of each rank, and returns when all
+  // ranks have read.
   template <class T, class Read>
   void share(const detail::collective_call& call, const T& mine, const Read& read);
   template <class T>

@@ -168,7 +168,7 @@ ucp_ep_h library::endpoint(int peer) {
   if (const auto status = ucp_ep_create(worker_, &params, &endpoint); status != UCS_OK) {
     endpoint = nullptr;
     if (status == UCS_ERR_UNREACHABLE)
-      fail(errc::transport, "no network of rank {} reaches rank {}: {}", rank(), peer,
+      fail(errc::transport, "rank {} has no network that reaches rank {}: {}", rank(), peer,
            networks_allowed());
     fail(errc::transport, "ucp_ep_create to rank {}: {}", peer, ucs_status_string(status));
   }

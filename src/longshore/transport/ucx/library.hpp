@@ -1,6 +1,6 @@
 // UCX (UCP 1.13 and later) as a one-sided library. An endpoint is made, and the key of a region is
-// fetched, at the first access to a peer. A peer that is never accessed costs only the memory of its
-// address.
+// fetched, at the first access to a peer. A peer that is never accessed costs only the memory of
+// its address.
 #pragma once
 
 #include <longshore/transport/one_sided/library.hpp>
@@ -17,8 +17,8 @@ class active_messages;
 
 class library final : public one_sided::library {
  public:
-  /// Collective. `bootstrap` must outlive the library. timeout_seconds: deadline of the waits inside;
-  /// 0: none.
+  /// Collective. `bootstrap` must outlive the library. timeout_seconds: deadline of the waits
+  /// inside; 0: none.
   library(process_bootstrap& bootstrap, double timeout_seconds);
   /// Collective, unless an exception is in flight.
   ~library() override;

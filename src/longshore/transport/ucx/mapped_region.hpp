@@ -11,7 +11,8 @@ namespace longshore::ucx {
 
 class mapped_region final : public one_sided::region {
  public:
-  /// Local. `number` identifies the region; it is the same on all ranks. Throws errc::out_of_memory.
+  /// Local. `number` identifies the region; it is the same on all ranks. Throws
+  /// errc::out_of_memory.
   mapped_region(library& lib, std::size_t bytes, std::size_t number);
   ~mapped_region() override;
 

@@ -69,8 +69,8 @@ void active_messages::remove(std::uint32_t number, message_receiver* end) {
     last_sent_alone_.erase(last);
 }
 
-// A credit that is sent alone costs as much as a small message. So it waits for a message if a message
-// soon followed the last credit, and if the sender has a free slot.
+// A credit that is sent alone costs as much as a small message. So it waits for a message if a
+// message soon followed the last credit, and if the sender has a free slot.
 void active_messages::return_credit(message_receiver& end) {
   if (!end.piggybacks_soon_ || end.consumed_ - end.credit_sent_ == end.slots_) {
     send_credit(end);

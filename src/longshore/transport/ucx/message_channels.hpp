@@ -1,18 +1,19 @@
-// Channels between nodes by active messages of UCX, for networks without remote memory access (TCP).
-// There UCX implements a put by three messages; an active message is one.
+// Channels between nodes by active messages of UCX, for networks without remote memory access
+// (TCP). There UCX implements a put by three messages; an active message is one.
 //
 // The way of a message (channel.hpp):
-//   1. The user writes it into a slot of the sender.
-//   2. commit() sends it, in parts of at most 56 KiB, each with a header that names the receiver, the
+//   1. The user writes it into a slot of the sender. 2. commit() sends it, in parts of at most 56
+//   KiB, each with a header that names the receiver, the
 //      slot and the offset.
 //   3. UCX calls active_messages::deliver at the receiver, which copies the part into the slot.
 //      front() gives the slot when all parts have arrived.
-//   4. release() counts the message. This count is the credit. It waits for a message to the sender's
+//   4. release() counts the message. This count is the credit. It waits for a message to the
+//   sender's
 //      rank, whose header carries it (piggybacked), or is sent alone. So an exchange in both
 //      directions costs one message per channel, not two.
 //
-// Cost: a header of 32 bytes for each part; a copy at the receiver, from the buffer of the network to
-// the slot.
+// Cost: a header of 32 bytes for each part; a copy at the receiver, from the buffer of the network
+// to the slot.
 #pragma once
 
 #include <longshore/transport/one_sided/library.hpp>
@@ -58,7 +59,8 @@ class active_messages {
   void return_credit(message_receiver& end);
   /// Puts a deferred credit for `peer`, if there is one, into the header of a message to it.
   void piggyback_credit(message_header& header, int peer);
-  /// Called when a rank waits without progress. Sends deferred credits that have waited long enough.
+  /// Called when a rank waits without progress. Sends deferred credits that have waited long
+  /// enough.
   void on_idle();
   /// Sends `header` and `bytes` bytes from `from`. Both must stay until the message has left.
   void send(int peer, const message_header* header, const std::byte* from, std::size_t bytes);

@@ -56,9 +56,9 @@ void mpi_bootstrap::barrier() {
   complete(&request, "MPI_Ibarrier");
 }
 
-// Bruck et al. 1997: a rank that has the blocks of d ranks, beginning with itself, gets the blocks of
-// the next d ranks from the rank d after it. (MPI_Iallgather of Open MPI 4.1 is linear, and would
-// connect each rank with all.)
+// Bruck et al. 1997: a rank that has the blocks of d ranks, beginning with itself, gets the blocks
+// of the next d ranks from the rank d after it. (MPI_Iallgather of Open MPI 4.1 is linear, and
+// would connect each rank with all.)
 void mpi_bootstrap::allgather_blocks(std::byte* blocks, std::span<const std::size_t> ends) {
   for (int distance = 1; distance < size_; distance *= 2) {
     const auto have = static_cast<std::size_t>(distance),

@@ -22,8 +22,8 @@ class mpi_bootstrap final : public process_bootstrap {
 
  private:
   void complete(void* request, const char* operation);
-  /// `blocks` begins with this rank's block. The blocks of the next ranks follow, cyclically; block j
-  /// ends at offset ends[j].
+  /// `blocks` begins with this rank's block. The blocks of the next ranks follow, cyclically; block
+  /// j ends at offset ends[j].
   void allgather_blocks(std::byte* blocks, std::span<const std::size_t> ends);
 
   bool own_ = false;

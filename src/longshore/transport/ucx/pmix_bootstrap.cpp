@@ -105,8 +105,8 @@ std::vector<std::byte> pmix_bootstrap::get(int rank, const std::string& key) {
 }
 
 void pmix_bootstrap::fence(bool collect) {
-  // 1 means pending: PMIx uses 0 and negative numbers. This wait and the callback share the ownership,
-  // because a timeout ends the wait before the callback is called.
+  // 1 means pending: PMIx uses 0 and negative numbers. This wait and the callback share the
+  // ownership, because a timeout ends the wait before the callback is called.
   const auto outcome = std::make_shared<std::atomic<int>>(1);
   auto* const shared = new std::shared_ptr(outcome);
   const pmix_proc_t all = library_->process(PMIX_RANK_WILDCARD);

@@ -1,6 +1,6 @@
-// The bootstrap by PMIx, without MPI: for processes that a launcher with PMIx started (mpirun of Open
-// MPI, prterun, srun --mpi=pmix). The library of PMIx is loaded at run time and not linked, because an
-// MPI library in the same program may use another version.
+// The bootstrap by PMIx, without MPI: for processes that a launcher with PMIx started (mpirun of
+// Open MPI, prterun, srun --mpi=pmix). The library of PMIx is loaded at run time and not linked,
+// because an MPI library in the same program may use another version.
 #pragma once
 
 #include <longshore/transport/ucx/process_bootstrap.hpp>

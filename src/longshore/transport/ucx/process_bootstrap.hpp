@@ -1,6 +1,6 @@
 // The bootstrap of UCX: which processes take part, and how they find each other. UCX leaves this to
-// the program that started them: MPI, or the PMIx of a launcher. No data of a run is sent through the
-// bootstrap.
+// the program that started them: MPI, or the PMIx of a launcher. No data of a run is sent through
+// the bootstrap.
 #pragma once
 
 #include <longshore/transport/detail/watchdog.hpp>
