@@ -46,7 +46,7 @@ class launch {
            "processes; leave out the launcher, "
            "or take mpi",
            processes, processes);
-    launcher start(launcher_options(processes));
+    runtime start(launcher_options(processes));
     ranks_are_threads_ = start.options().transport == "threads";
     try {
       start.run([this](team& team) { guarded(team); });

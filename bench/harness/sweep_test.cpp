@@ -431,7 +431,7 @@ TEST(AgreedRequest, a_variant_that_one_rank_cannot_run_is_skipped_by_all_with_it
 // tests/program/test_bench_failures.py tests that.
 std::string failure_of(const std::string& kind) {
   try {
-    launcher({.transport = "threads", .ranks = 3, .timeout_seconds = 20}).run([&](team& team) {
+    runtime({.transport = "threads", .ranks = 3, .timeout_seconds = 20}).run([&](team& team) {
       static_cast<void>(sweep_dummies(team, {kind}, {.repetitions = 2, .iterations = 1}));
     });
   } catch (const error& e) {

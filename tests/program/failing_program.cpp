@@ -1,6 +1,7 @@
 // A program that fails on purpose. Its first argument names the failure. Tests look at how the run
 // ends.
 #include <longshore/core/error.hpp>
+#include <longshore/transport/detail/team_attribute.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -166,12 +167,12 @@ struct stops_at_the_end {
 
 void one_stops_at_the_end(team& team) {
   team.barrier();
-  team.kept<stops_at_the_end>().armed = team.rank() == last(team);
+  longshore::detail::team_attribute<stops_at_the_end>(team).armed = team.rank() == last(team);
 }
 
 // One rank stops after the run, before the communication library is finalised.
 void one_stops_after_the_run() {
-  longshore::launcher started(longshore::options_from_environment());
+  longshore::runtime started(longshore::options_from_environment());
   bool stops = false;
   started.run([&](team& team) { stops = team.rank() == last(team); });
   if (stops) stop();

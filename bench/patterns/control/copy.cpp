@@ -28,9 +28,9 @@ class copy_measurement final : public measurement {
       std::memcpy(from_.data() + i, &value, sizeof(value));
     }
     std::memset(to_.data(), 0, bytes);
-    const int sharing = ranks.nodes().ranks_of_machine();
-    const auto possible = possible_store_kinds(ranks, 2 * bytes * static_cast<std::size_t>(sharing),
-                                               reached_cache_bytes(sharing), 1);
+    const int sharing = ranks.nodes().ranks_on_host();
+    const auto possible = possible_stores(ranks, 2 * bytes * static_cast<std::size_t>(sharing),
+                                          reached_cache_bytes(sharing), 1);
     if (possible[1])  // on any rank: then all ranks measure
       streaming_ = !(best_seconds([&] { copy_plainly(); }) * clearly <
                      best_seconds([&] { copy_streaming(); }));
@@ -64,7 +64,7 @@ class copy_measurement final : public measurement {
   static constexpr double clearly = 1.15;
 
   static std::size_t checked(team& ranks, std::size_t bytes) {
-    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
+    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_on_host());
     const auto available = static_cast<std::size_t>(ranks.allreduce_value(
         static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)),
         reduction::min));

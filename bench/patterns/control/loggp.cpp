@@ -128,7 +128,7 @@ class put_link final : public link {
         *reinterpret_cast<std::int64_t*>(memory_->local() + flag_at));
     waiter wait(team_, "a train of puts", peer_);
     while (flag.load(std::memory_order_acquire) < received_) {
-      team_.attend();
+      team_.progress();
       wait.pause();
     }
     std::memcpy(to, memory_->local() + static_cast<std::size_t>(count - 1) * longest, bytes);
@@ -271,7 +271,7 @@ class loggp_measurement final : public measurement {
     }
     link_->receive(shortest, answer_.data());
     const double until = team_.now() + settle_seconds;
-    while (team_.now() < until) team_.attend();
+    while (team_.now() < until) team_.progress();
     const double start = team_.now();
     for (int i = 1; i < train; ++i) link_->receive(shortest, answer_.data());
     keep(receiving_, (team_.now() - start) / (train - 1));

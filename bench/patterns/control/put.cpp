@@ -122,7 +122,7 @@ class raw_put final : public put_measurement {
   void put_train() override { calls_->put(partner_, from_.data(), bytes_, train_); }
   [[nodiscard]] const std::byte* arrived() const override { return calls_->message(); }
 
-  std::unique_ptr<raw_calls> calls_;
+  std::unique_ptr<longshore::detail::raw_calls> calls_;
 };
 
 // Messages by calls of the library.
@@ -147,7 +147,7 @@ class raw_transfer {
   team& team_;
   int peer_;
   std::size_t bytes_;
-  std::unique_ptr<raw_calls> calls_;
+  std::unique_ptr<longshore::detail::raw_calls> calls_;
   std::uint64_t sent_ = 0, received_ = 0;
 };
 

@@ -125,7 +125,7 @@ class table_measurement : public measurement {
   // Checks the indices and values of all ranks of the machine together before writing any: the
   // kernel allocates more memory than there is.
   static std::size_t checked_bytes(team& ranks, std::size_t requests, std::size_t arrays) {
-    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
+    const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_on_host());
     const auto available = static_cast<std::size_t>(ranks.allreduce_value(
         static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)),
         reduction::min));

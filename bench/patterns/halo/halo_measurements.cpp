@@ -18,7 +18,7 @@
 
 namespace longshore::bench {
 void check_memory(team& team, double bytes_per_rank) {
-  const int sharing = team.nodes().ranks_of_machine();
+  const int sharing = team.nodes().ranks_on_host();
   const auto available = static_cast<double>(available_memory_bytes());
   const double share = team.allreduce_value(bytes_per_rank * sharing / available, reduction::max);
   if (share > 1)

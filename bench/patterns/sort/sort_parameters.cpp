@@ -60,7 +60,7 @@ bucket_options bucket_options_of(const variant& what, const launch_facts& facts,
 }
 
 std::size_t checked_item_bytes(team& ranks, std::size_t items, std::size_t item_bytes) {
-  const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
+  const auto sharing = static_cast<std::size_t>(ranks.nodes().ranks_on_host());
   const auto available = static_cast<std::size_t>(ranks.allreduce_value(
       static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)),
       reduction::min));

@@ -66,7 +66,7 @@ stream_options options_of(const variant& what) {
 // The C library allocates more memory than there is, so all ranks of the machine check together
 // before writing.
 void check_memory(team& ranks, std::size_t elements, std::size_t element_bytes) {
-  const std::size_t all = static_cast<std::size_t>(ranks.nodes().ranks_of_machine());
+  const std::size_t all = static_cast<std::size_t>(ranks.nodes().ranks_on_host());
   const auto available = static_cast<std::size_t>(ranks.allreduce_value(
       static_cast<std::int64_t>(std::min(available_memory_bytes(), std::size_t{1} << 62)),
       reduction::min));
@@ -97,7 +97,7 @@ class stream_measurement final : public measurement {
       // Parts of distributed arrays differ between ranks: the machine holds its ranks' share of
       // all.
       const auto all = ranks.allreduce_value(static_cast<double>(bytes_of_run()), reduction::sum);
-      const int machine_ranks = ranks.nodes().ranks_of_machine();
+      const int machine_ranks = ranks.nodes().ranks_on_host();
       const auto of_machine = static_cast<std::size_t>(all / ranks.size() * machine_ranks);
       stores_ = choose_store_kind(ranks, stream_, of_machine, machine_ranks * workers_.count());
     }

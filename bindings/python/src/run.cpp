@@ -6,9 +6,10 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
+#include <longshore/transport/detail/team_attribute.hpp>
+#include <longshore/transport/detail/wait_callback.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
-#include <longshore/transport/wait_hook.hpp>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -25,7 +26,7 @@ using namespace nb::literals;
 
 // What a process has once; with Python's lock.
 struct process_state {
-  std::shared_ptr<launcher> started;  // keeps MPI until the interpreter ends,
+  std::shared_ptr<runtime> started;  // keeps MPI until the interpreter ends,
   // teams that were joined, to be ended before MPI is
   std::vector<std::shared_ptr<membership>> joined;
   std::shared_ptr<membership> world;  // of processes
@@ -69,14 +70,14 @@ void look_for_signals() {
 void heed_signals(team& ranks) {
   const nb::module_ threading = nb::module_::import_("threading");
   if (threading.attr("current_thread")().is(threading.attr("main_thread")()))
-    ranks.kept<wait_hook>().call = look_for_signals;
+    detail::team_attribute<detail::wait_callback>(ranks).call = look_for_signals;
 }
 
 // What was started stays so: the libraries underneath start once in a process.
-std::shared_ptr<launcher> start(const run_options& options) {
+std::shared_ptr<runtime> start(const run_options& options) {
   auto& started = process().started;
   if (started && started->options().transport == options.transport) return started;
-  auto starter = std::make_shared<launcher>(options);
+  auto starter = std::make_shared<runtime>(options);
   if (options.transport != "threads" && !started) {
     started = starter;
     process().started_in = membership::generation();

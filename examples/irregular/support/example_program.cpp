@@ -169,8 +169,8 @@ int run_program(int argc, char** argv, const description& about,
                       "--hops is for --engine conveyor; {} has a fixed number",
                       options.word("engine"));
     std::atomic<int> status = all_right;  // ranks may be threads
-    longshore::launcher launcher(launch_options(options));
-    launcher.run([&](longshore::team& team) {
+    longshore::runtime runtime(launch_options(options));
+    runtime.run([&](longshore::team& team) {
       if (!options.word("ranks").empty() &&
           static_cast<std::uint64_t>(team.size()) != options.whole("ranks"))
         longshore::fail(longshore::errc::usage, "--ranks {}: the launcher started {}",

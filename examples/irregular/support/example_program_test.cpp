@@ -118,7 +118,7 @@ TEST(random_inputs, a_bijection_maps_to_every_number_once_and_has_an_inverse) {
 
 sparse_matrix made_on(int ranks, const std::function<sparse_matrix(longshore::team&)>& make) {
   sparse_matrix whole;
-  longshore::launcher({.transport = "threads", .ranks = ranks}).run([&](longshore::team& team) {
+  longshore::runtime({.transport = "threads", .ranks = ranks}).run([&](longshore::team& team) {
     sparse_matrix gathered = whole_on_rank_0(team, make(team));
     if (team.rank() == 0) whole = std::move(gathered);
   });
@@ -155,9 +155,9 @@ TEST(random_inputs, graphs_list_every_edge_at_both_ends_and_have_no_loop) {
   }
 }
 
-TEST(random_inputs, the_chosen_vertex_is_the_given_one_or_the_first_with_an_edge) {
-  longshore::launcher({.transport = "threads", .ranks = 3}).run([](longshore::team& team) {
-    // Row 4 is the second row of rank 1.
+TEST(random_inputs, a_vertex_is_that_asked_for_or_the_first_with_an_edge) {
+  longshore::runtime({.transport = "threads", .ranks = 3}).run([](longshore::team& team) {
+    // Row 4 is the second one of rank 1.
     const std::vector<row_entry> edges =
         team.rank() == 1 ? std::vector<row_entry>{{1, 5, 1}} : std::vector<row_entry>{};
     EXPECT_EQ(chosen_vertex(team, {7, 7, team.rank(), 3, edges}, ""), 4);

@@ -131,7 +131,7 @@ int run_seeds(std::uint64_t first, std::uint64_t seeds) {
     options.pin = false;
     std::uint64_t seed = begin;
     try {
-      launcher(options).run([&](team& team) {
+      runtime(options).run([&](team& team) {
         for (std::uint64_t s = begin; s < std::min(begin + per_run, first + seeds); ++s) {
           if (team.rank() == 0) seed = s;
           run_scenario(team, s);

@@ -163,7 +163,7 @@ TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
               before = refused;
               engine.template drain<item>(take);
             } while (name == "exstack" && refused != before);
-            team.attend();
+            team.progress();
           }
           EXPECT_EQ(wrong, 0u) << name;
           EXPECT_GT(refused, 0u);
@@ -304,7 +304,7 @@ TEST(Engines, refuse_what_makes_no_sense) {
               errc::usage);
     while (engine.advance(true)) {
       engine.drain<item>([](int, const item&) {});
-      team.attend();
+      team.progress();
     }
     EXPECT_EQ(code_of([&] { static_cast<void>(engine.push(0, item{})); }),
               errc::usage);  // done is done

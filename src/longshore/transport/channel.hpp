@@ -1,14 +1,25 @@
-// Channels: ordered, flow-controlled streams of messages from one rank to one other, in fixed
-// slots.
+// Channels: ordered streams of messages from one rank to another, through a fixed number of slots.
 //
-// The sender writes a message straight into a slot; in memory that both ranks share the receiver
-// reads it from there: one copy, not two. A slow receiver stops its sender (reserve gives nothing):
-// memory is slots x slot_bytes per channel (twice that where messages cross between nodes),
-// whatever happens.
+// The way of a message:
+//   1. sender.reserve() gives the next free slot. The user writes the message into it.
+//   2. sender.commit(bytes) sends it.
+//   3. receiver.front() gives the oldest message that has arrived. The user reads it in place.
+//   4. receiver.release() frees the slot. A credit tells the sender about it, so that reserve() can
+//      give the slot again.
+// If the receiver is slow, all slots are in use and reserve() gives null. So a channel never needs
+// more memory than slots x slot_bytes (twice that between nodes).
 //
-// What crosses between nodes goes on, both ways, while this rank waits (waiter, team::attend, a
-// collective) or looks at a channel that crosses too, and need not go on in between. A loop that
-// looks at other things, at memory say, calls attend() now and then.
+// Steps 2 and 4 have one implementation for each kind of connection:
+//   detail/ring_channels          within a node: both ranks use the slots in shared memory, so a
+//                                 message is copied once, and a credit is a counter in memory
+//   mpi/message_channels          between nodes: a synchronous send into a posted receive, whose
+//                                 completion is the credit
+//   one_sided/signal_channels     between nodes: a put of the message, then one of a signal word
+//   ucx/message_channels          between nodes, over TCP: active messages
+//
+// Channels between nodes make progress while this rank waits (waiter, team::progress, a collective)
+// or polls such a channel; between these calls they need not. A loop that polls something else,
+// such as memory, calls team::progress() now and then.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +29,21 @@
 
 namespace longshore {
 
-/// One end of a channel to be opened: the other rank (may be the own one), and the bytes of the
-/// largest message.
+/// One end of a channel to be opened.
 struct channel_end {
-  int peer = 0;
-  std::size_t slot_bytes = 0;
+  int peer = 0;                ///< the rank at the other end; may be this rank
+  std::size_t slot_bytes = 0;  ///< bytes of the largest message
 };
 
 /// The sending end. Used by one thread.
 class channel_sender {
  public:
   virtual ~channel_sender() = default;
-  /// The slot for the next message, slot_bytes() long and aligned to a cache line; null while the
-  /// receiver is too far behind. Asking again without commit gives the same slot. Never blocks.
+  /// The slot for the next message, slot_bytes() long and aligned to a cache line; null while all
+  /// slots are in use. Gives the same slot until commit(). Never blocks.
   [[nodiscard]] virtual std::byte* reserve() = 0;
-  /// Sends the first `bytes` bytes of the reserved slot; 0 is a message too. The slot is no longer
-  /// the caller's.
+  /// Sends the first `bytes` bytes of the reserved slot; 0 sends an empty message. The caller
+  /// must not touch the slot any more.
   virtual void commit(std::size_t bytes) = 0;
 
   [[nodiscard]] int peer() const noexcept { return end_.peer; }
@@ -50,11 +60,11 @@ class channel_sender {
 class channel_receiver {
  public:
   virtual ~channel_receiver() = default;
-  /// The oldest message not yet released, or nothing when none has arrived. Asking again gives the
-  /// same one. Never blocks.
+  /// The oldest message that is not yet released, or nothing if none has arrived. Gives the same
+  /// message until release(). Never blocks.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> front() = 0;
-  /// Gives the slot of front() back to the sender, which may hear of it when this rank waits next.
-  /// REQUIRES: front() gave a message since the last release.
+  /// Returns the slot of front() to the sender. The credit may be sent only when this rank waits
+  /// next. REQUIRES: front() gave a message since the last release.
   virtual void release() = 0;
 
   [[nodiscard]] int peer() const noexcept { return end_.peer; }
@@ -67,8 +77,8 @@ class channel_receiver {
   channel_end end_;
 };
 
-/// All channels that one rank opened in one collective call, in the order in which it named them.
-/// Destroying it is collective; messages that were not received by then are lost.
+/// All channels that one rank opened in one collective call, in the order in which it listed
+/// them. Destroying it is collective; messages that have not been received by then are lost.
 class channel_set {
  public:
   virtual ~channel_set() = default;

@@ -1,5 +1,5 @@
-// Ranks that are not in the same collective call get an error that names both, on every transport.
-// The tests run with LONGSHORE_CHECK=1, so that all calls are compared.
+// Ranks in different collective calls get an error that names two of them, on every transport. The
+// tests run with LONGSHORE_CHECK=1, so that all calls are compared.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/detail/collective_call.hpp>
 #include <longshore/transport/detail/node_barrier.hpp>
@@ -20,7 +20,7 @@ namespace {
 using testing::spmd;
 
 struct call_of_a_rank {
-  std::string text;  // as an error shows it
+  std::string text;  // as the error message shows it
   std::function<void(team&)> make;
 };
 
@@ -65,7 +65,7 @@ call_of_a_rank exchange_elements(std::string text, std::size_t element_bytes) {
           }};
 }
 
-const call_of_a_rank meet = {"a barrier", [](team& team) { team.barrier(); }};
+const call_of_a_rank barrier = {"a barrier", [](team& team) { team.barrier(); }};
 const call_of_a_rank allocation = {"the allocation of a segment",
                                    [](team& team) { (void)team.allocate(64); }};
 const call_of_a_rank opening = {
@@ -77,16 +77,15 @@ const call_of_a_rank opening = {
 
 struct pair_of_calls {
   std::string name;
-  call_of_a_rank usual, of_the_odd_one;
+  call_of_a_rank usual, odd;
 };
 
-// Each kind of call against a call of another kind, and every property of a call against another
-// value of it.
+// Each kind of call is paired with another kind, and each property of a call with another value.
 const std::vector<pair_of_calls> pairs = {
-    {"barrier_and_allreduce", meet,
+    {"barrier_and_allreduce", barrier,
      reduce<double>("an allreduce (sum) of 1 floating-point number", 1, reduction::sum)},
-    {"broadcast_and_barrier", send("a broadcast of 8 bytes from rank 0", 8, 0), meet},
-    {"barrier_and_broadcast", meet, send("a broadcast of 1 byte from rank 0", 1, 0)},
+    {"broadcast_and_barrier", send("a broadcast of 8 bytes from rank 0", 8, 0), barrier},
+    {"barrier_and_broadcast", barrier, send("a broadcast of 1 byte from rank 0", 1, 0)},
     {"allgather_and_alltoall", collect("an allgather of 8 bytes per rank", 8),
      exchange("an alltoall of 8 bytes for each rank", 8)},
     {"alltoallv_and_allgather", exchange_elements("an alltoallv of elements of 4 bytes", 4),
@@ -99,14 +98,14 @@ const std::vector<pair_of_calls> pairs = {
     {"allreduce_counts",
      reduce<double>("an allreduce (sum) of 3 floating-point numbers", 3, reduction::sum),
      reduce<double>("an allreduce (sum) of 4 floating-point numbers", 4, reduction::sum)},
-    {"allreduce_of_much_and_of_nothing",
+    {"allreduce_of_many_and_of_no_values",
      reduce<double>("an allreduce (sum) of 100000 floating-point numbers", 100'000, reduction::sum),
      reduce<double>("an allreduce (sum) of 0 floating-point numbers", 0, reduction::sum)},
     {"broadcast_roots", send("a broadcast of 8 bytes from rank 0", 8, 0),
      send("a broadcast of 8 bytes from rank 1", 8, 1)},
     {"broadcast_sizes", send("a broadcast of 8 bytes from rank 0", 8, 0),
      send("a broadcast of 100000 bytes from rank 0", 100'000, 0)},
-    {"broadcast_of_nothing", send("a broadcast of 8 bytes from rank 0", 8, 0),
+    {"broadcast_of_no_bytes", send("a broadcast of 8 bytes from rank 0", 8, 0),
      send("a broadcast of 0 bytes from rank 0", 0, 0)},
     {"allgather_sizes", collect("an allgather of 8 bytes per rank", 8),
      collect("an allgather of 16 bytes per rank", 16)},
@@ -114,9 +113,9 @@ const std::vector<pair_of_calls> pairs = {
      exchange("an alltoall of 100000 bytes for each rank", 100'000)},
     {"alltoallv_elements", exchange_elements("an alltoallv of elements of 4 bytes", 4),
      exchange_elements("an alltoallv of elements of 8 bytes", 8)},
-    {"allocation_and_barrier", allocation, meet},
+    {"allocation_and_barrier", allocation, barrier},
     {"channels_and_allocation", opening, allocation},
-    {"barrier_and_channels", meet, opening},
+    {"barrier_and_channels", barrier, opening},
 };
 
 std::string message_of(const std::function<void()>& call) {
@@ -129,14 +128,14 @@ std::string message_of(const std::function<void()>& call) {
   return "no error";
 }
 
-void expect_both_named(const std::string& message, const pair_of_calls& calls, int odd_one,
+void expect_both_named(const std::string& message, const pair_of_calls& calls, int odd_rank,
                        int size) {
-  EXPECT_NE(message.find(fmt::format("rank {} is in {}, its ", odd_one, calls.of_the_odd_one.text)),
+  EXPECT_NE(message.find(fmt::format("rank {} is in {}, its ", odd_rank, calls.odd.text)),
             std::string::npos)
       << message;
   bool names_another = false;
   for (int rank = 0; rank < size; ++rank)
-    names_another |= rank != odd_one &&
+    names_another |= rank != odd_rank &&
                      message.find(fmt::format("rank {} is in {}, its ", rank, calls.usual.text)) !=
                          std::string::npos;
   EXPECT_TRUE(names_another) << message;
@@ -144,47 +143,47 @@ void expect_both_named(const std::string& message, const pair_of_calls& calls, i
 
 class CollectiveCheck : public ::testing::TestWithParam<std::size_t> {};
 
-TEST_P(CollectiveCheck, names_two_ranks_that_are_in_different_calls) {
+TEST_P(CollectiveCheck, names_two_ranks_in_different_calls) {
   const pair_of_calls& calls = pairs[GetParam()];
   spmd([&](team& team) {
     if (team.size() == 1) return;
-    // Each rank once: the first of a node has another part in it than the others.
-    for (int odd_one = 0; odd_one < team.size(); ++odd_one) {
-      const auto& mine = team.rank() == odd_one ? calls.of_the_odd_one : calls.usual;
+    // Each rank is the odd one once, because the first rank of a node acts differently.
+    for (int odd_rank = 0; odd_rank < team.size(); ++odd_rank) {
+      const auto& mine = team.rank() == odd_rank ? calls.odd : calls.usual;
       const std::string message = message_of([&] { mine.make(team); });
-      expect_both_named(message, calls, odd_one, team.size());
-      // All have left the call alike, and can agree on what next.
+      expect_both_named(message, calls, odd_rank, team.size());
+      // All ranks have left the call, and the next collective call works.
       const int sum = team.allreduce_value(team.rank(), reduction::sum);
       EXPECT_EQ(sum, team.size() * (team.size() - 1) / 2);
     }
   });
 }
 
-TEST_P(CollectiveCheck, does_not_disturb_calls_that_are_the_same) {
+TEST_P(CollectiveCheck, lets_equal_calls_pass) {
   const pair_of_calls& calls = pairs[GetParam()];
   spmd([&](team& team) {
     if (team.size() == 1 && calls.name == "broadcast_roots") return;
     for (int round = 0; round < 3; ++round)
-      for (const auto* call : {&calls.usual, &calls.of_the_odd_one}) call->make(team);
+      for (const auto* call : {&calls.usual, &calls.odd}) call->make(team);
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(of, CollectiveCheck, ::testing::Range(std::size_t{0}, pairs.size()),
                          [](const auto& chosen) { return pairs[chosen.param].name; });
 
-TEST(CollectiveCall, has_a_fingerprint_that_depends_on_each_of_its_properties) {
+TEST(CollectiveCall, has_a_fingerprint_that_depends_on_each_property) {
   const std::array calls = {
       detail::collective_call{},
-      detail::collective_call{.what = detail::collective::broadcast},
-      detail::collective_call{.what = detail::collective::broadcast, .root = 1},
-      detail::collective_call{.what = detail::collective::broadcast, .size = 1},
-      detail::collective_call{.what = detail::collective::allreduce_numbers},
-      detail::collective_call{.what = detail::collective::allreduce_integers},
-      detail::collective_call{.what = detail::collective::allreduce_numbers,
+      detail::collective_call{.kind = detail::collective::broadcast},
+      detail::collective_call{.kind = detail::collective::broadcast, .root = 1},
+      detail::collective_call{.kind = detail::collective::broadcast, .size = 1},
+      detail::collective_call{.kind = detail::collective::allreduce_numbers},
+      detail::collective_call{.kind = detail::collective::allreduce_integers},
+      detail::collective_call{.kind = detail::collective::allreduce_numbers,
                               .operation = reduction::min},
-      detail::collective_call{.what = detail::collective::allreduce_numbers,
+      detail::collective_call{.kind = detail::collective::allreduce_numbers,
                               .operation = reduction::max},
-      detail::collective_call{.what = detail::collective::allreduce_numbers,
+      detail::collective_call{.kind = detail::collective::allreduce_numbers,
                               .size = std::uint64_t{1} << 40},
   };
   for (std::size_t i = 0; i < calls.size(); ++i)
@@ -193,20 +192,20 @@ TEST(CollectiveCall, has_a_fingerprint_that_depends_on_each_of_its_properties) {
           << calls[i].text() << " and " << calls[j].text();
 }
 
-TEST(NodeBarrier, counts_the_ranks_that_have_come_whatever_their_calls_are) {
-  constexpr detail::collective_call call{.what = detail::collective::allocate};
+TEST(NodeBarrier, counts_arrived_ranks_independently_of_their_calls) {
+  constexpr detail::collective_call call{.kind = detail::collective::allocate};
   detail::node_barrier_state state{};
-  for (int come = 0; come < 3; ++come) {
-    EXPECT_EQ(state.arrived_ranks(), come);
+  for (int arrived = 0; arrived < 3; ++arrived) {
+    EXPECT_EQ(state.arrived_ranks(), arrived);
     state.arrived.fetch_add(call.fingerprint() << detail::node_barrier_state::rank_bits | 1);
   }
 }
 
-TEST(CollectiveCall, is_counted_as_people_count) {
+TEST(CollectiveCall, has_an_english_ordinal_in_messages) {
   const auto message_with = [](std::uint64_t number) {
     return message_of([&] {
-      detail::disagreement{true, {{}, 0, number}, {{.what = detail::collective::allocate}, 1, 1}}
-          .report();
+      detail::call_mismatch{true, {{}, 0, number}, {{.kind = detail::collective::allocate}, 1, 1}}
+          .throw_error();
     });
   };
   for (const auto& [number, text] : {std::pair{1, "its 1st "},

@@ -1,5 +1,5 @@
-// What every transport promises, checked on each at several numbers of ranks, on real and on
-// virtual nodes.
+// The contract of all transports. These tests run on each transport with several numbers of ranks,
+// on real and on virtual nodes.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/machine/memory.hpp>
@@ -40,7 +40,7 @@ std::span<const std::byte> wait_front(team& team, channel_receiver& receiver) {
   return *message;
 }
 
-// The code of the error that a call throws; none: errc{}.
+// The code of the error that a call throws; errc{} if it throws none.
 template <class Call>
 errc code_of(const Call& call) {
   try {
@@ -72,7 +72,7 @@ TEST(Team, ranks_and_nodes_agree_everywhere) {
   });
 }
 
-TEST(Team, a_barrier_lets_nobody_pass_before_all_have_come) {
+TEST(Team, no_rank_leaves_a_barrier_before_all_have_arrived) {
   spmd([](team& team) {
     const auto counter = team.allocate(sizeof(std::int64_t));
     for (int round = 0; round < 200; ++round) {
@@ -90,8 +90,8 @@ TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
   spmd([](team& team) {
     constexpr double late_seconds = 0.02;
     EXPECT_EQ(team.allreduce_value(team.waited_seconds() < 0 ? 1 : 0, reduction::max), 0);
-    // A rank that the kernel keeps from running comes late itself, and does not wait: then once
-    // more.
+    // If the kernel does not run a rank in time, it arrives late itself and does not wait; then the
+    // test tries again.
     bool all_waited = false;
     for (int attempt = 0; attempt < 20 && !all_waited; ++attempt) {
       team.barrier();
@@ -102,7 +102,7 @@ TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
       const double waited = team.waited_seconds() - before, lasted = team.now() - began;
       EXPECT_LE(waited, lasted);
       if (late && team.size() == 1) {
-        EXPECT_EQ(waited, 0) << "nobody else was there";
+        EXPECT_EQ(waited, 0) << "there is no other rank";
       }
       all_waited =
           team.allreduce_value(late || waited >= late_seconds / 4 ? 1 : 0, reduction::min) == 1;
@@ -111,7 +111,7 @@ TEST(Team, seconds_waited_for_a_late_rank_are_counted) {
   });
 }
 
-TEST(Team, collectives_give_what_a_loop_over_ranks_would) {
+TEST(Team, collectives_give_the_results_of_a_loop_over_ranks) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
     for (int root = 0; root < size; ++root) {
@@ -138,9 +138,9 @@ TEST(Team, collectives_give_what_a_loop_over_ranks_would) {
   });
 }
 
-// One after the other, of more than a transport may take at a time, with a rank that comes late:
-// what one of them uses the next must not spoil.
-TEST(Team, collectives_follow_each_other_closely) {
+// Some data are longer than one piece of a transport, and a rank comes late. A collective must not
+// overwrite memory that the one before it still uses.
+TEST(Team, consecutive_collectives_do_not_disturb_each_other) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
     const std::int64_t total = static_cast<std::int64_t>(size) * (size - 1) / 2;
@@ -170,7 +170,7 @@ TEST(Team, collectives_follow_each_other_closely) {
   });
 }
 
-TEST(Team, a_broadcast_from_a_rank_that_is_not_there_is_refused) {
+TEST(Team, a_broadcast_from_a_nonexistent_rank_is_refused) {
   spmd([](team& team) {
     std::array<std::byte, 8> data{};
     for (const int root : {-1, team.size()})
@@ -225,7 +225,7 @@ TEST(Segment, put_and_get_reach_every_rank) {
       std::array<std::int64_t, 5> mine{};
       mine.fill(rank * 1000 + peer);
       memory->put(peer, rank * line, mine.data(), line);
-      mine.fill(-1);  // reusable at once
+      mine.fill(-1);  // a put allows reuse of its source on return
     }
     memory->quiet();
     team.barrier();
@@ -264,7 +264,7 @@ TEST(Segment, started_puts_and_gets_are_complete_after_quiet) {
   });
 }
 
-TEST(Segment, direct_is_the_same_memory_and_only_within_the_node) {
+TEST(Segment, direct_gives_the_same_memory_and_only_within_a_node) {
   spmd([](team& team) {
     const auto memory = team.allocate(64 * team.size());
     EXPECT_EQ(memory->direct(team.rank()), memory->local());
@@ -281,7 +281,7 @@ TEST(Segment, direct_is_the_same_memory_and_only_within_the_node) {
   });
 }
 
-TEST(Segment, fetch_add_loses_nothing_and_gives_every_value_once) {
+TEST(Segment, fetch_add_loses_no_update_and_returns_each_value_once) {
   spmd([](team& team) {
     constexpr int adds = 500;
     const auto memory = team.allocate(2 * sizeof(std::int64_t));
@@ -297,7 +297,7 @@ TEST(Segment, fetch_add_loses_nothing_and_gives_every_value_once) {
   });
 }
 
-TEST(Segment, what_lies_outside_is_refused) {
+TEST(Segment, a_range_outside_is_refused) {
   spmd([](team& team) {
     const auto memory = team.allocate(100);
     std::array<std::byte, 16> buffer{};
@@ -311,11 +311,11 @@ TEST(Segment, what_lies_outside_is_refused) {
   });
 }
 
-TEST(Segment, more_memory_than_there_is_is_refused_on_all_ranks) {
+TEST(Segment, more_memory_than_available_is_refused_on_all_ranks) {
   spmd([](team& team) {
     try {
       const auto memory = team.allocate(std::size_t{1} << 46);
-      ADD_FAILURE() << "64 TiB were granted";
+      ADD_FAILURE() << "64 TiB were allocated";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
     }
@@ -323,7 +323,7 @@ TEST(Segment, more_memory_than_there_is_is_refused_on_all_ranks) {
   });
 }
 
-TEST(Segment, sizes_that_would_wrap_are_refused_on_all_ranks) {
+TEST(Segment, sizes_that_would_overflow_are_refused_on_all_ranks) {
   spmd([](team& team) {
     const std::size_t most = std::numeric_limits<std::size_t>::max();
     for (const std::size_t bytes :
@@ -334,19 +334,20 @@ TEST(Segment, sizes_that_would_wrap_are_refused_on_all_ranks) {
   });
 }
 
-TEST(Segment, what_the_ranks_of_a_host_ask_for_is_added_up_also_over_virtual_nodes) {
+TEST(Segment, requests_of_all_ranks_of_a_host_are_added_up_over_virtual_nodes) {
   spmd([](team& team) {
     const std::size_t available = team.broadcast_value(available_memory_bytes());
-    // Together half more than there is, on each host: several may be on one machine, and one that
-    // believed the others would take all of it.
-    const int sharing = team.broadcast_value(team.nodes().ranks_of_machine());
+    // The ranks of a host together request 1.5 times the available memory. Not more: several hosts
+    // may be namespaces of one machine, and a host that allocated it wrongly would take all the
+    // memory.
+    const int sharing = team.broadcast_value(team.nodes().ranks_on_host());
     const std::size_t each = available / static_cast<std::size_t>(sharing) * 3 / 2;
     EXPECT_EQ(code_of([&] { (void)team.allocate(each); }), errc::out_of_memory);
     team.barrier();
   });
 }
 
-TEST(Segment, memory_that_was_written_and_freed_is_zero_when_it_is_given_again) {
+TEST(Segment, memory_is_zero_again_after_it_was_written_and_freed) {
   spmd([](team& team) {
     constexpr std::size_t bytes = 100000;
     for (int round = 0; round < 5; ++round) {
@@ -358,8 +359,8 @@ TEST(Segment, memory_that_was_written_and_freed_is_zero_when_it_is_given_again) 
   });
 }
 
-// Who left them by an exception frees them with the next that all make.
-TEST(Segment, one_rank_may_leave_its_segments_by_an_exception_of_its_own) {
+// The free is deferred until all ranks allocate again.
+TEST(Segment, a_single_rank_may_leave_its_segments_by_an_exception) {
   spmd([](team& team) {
     (void)code_of([&] {
       const auto first = team.allocate(100), second = team.allocate(200);
@@ -435,10 +436,10 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
     const auto channels = team.open_channels(to, from, slots);
     auto& sender = channels->sender(0);
     int sent = 0;
-    // Nobody receives. Messages between nodes may fill the slots of both ends, never more.
+    // No rank receives. Messages between nodes may fill the slots of both ends, but not more.
     for (int attempt = 0; attempt < 2000; ++attempt) {
       if (sender.reserve() == nullptr) {
-        team.attend();
+        team.progress();
         continue;
       }
       std::memcpy(sender.reserve(), &sent, sizeof(sent));
@@ -455,17 +456,18 @@ TEST(Channel, a_sender_is_stopped_by_a_slow_receiver) {
       EXPECT_EQ(got, n);
       channels->receiver(0).release();
     }
-    (void)wait_reserve(team, sender);  // and it goes on again
+    (void)wait_reserve(team, sender);  // the sender can continue
     team.barrier();
   });
 }
 
-// What gives a slot back may come with an answer that nobody has read yet.
-TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
+// A message may carry the credit for a slot. The credit must arrive even if that message is not
+// read.
+TEST(Channel, credits_arrive_while_the_messages_that_carry_them_are_not_read) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
-    // questions, answers
+    // requests, replies
     const std::array<channel_end, 2> to{{{next, 64}, {before, 8}}}, from{{{before, 64}, {next, 8}}};
     constexpr int slots = 2, rounds = 20;
     const auto channels = team.open_channels(to, from, slots);
@@ -480,11 +482,11 @@ TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
       return value;
     };
     for (int round = 0; round < rounds; ++round) {
-      for (int i = 0; i < slots; ++i) send(channels->sender(0), rank + i);  // all that fits
+      for (int i = 0; i < slots; ++i) send(channels->sender(0), rank + i);  // fills all slots
       for (int i = 0; i < slots; ++i) {
-        const int question = take(channels->receiver(0));
-        EXPECT_EQ(question, before + i);
-        send(channels->sender(1), question);
+        const int request = take(channels->receiver(0));
+        EXPECT_EQ(request, before + i);
+        send(channels->sender(1), request);
       }
       (void)wait_reserve(team, channels->sender(0));
       for (int i = 0; i < slots; ++i) EXPECT_EQ(take(channels->receiver(1)), rank + i);
@@ -493,16 +495,16 @@ TEST(Channel, slots_come_back_also_while_answers_are_not_read) {
   });
 }
 
-// A slot that is given back must not wait for a message to go with where none comes: its owner may
-// look at another channel, and nothing else.
-TEST(Channel, slots_come_back_also_from_a_rank_that_only_looks_at_another_channel) {
+// A deferred credit must not wait for ever for a message that carries it: the receiving rank may
+// only poll another channel.
+TEST(Channel, credits_arrive_from_a_rank_that_only_polls_another_channel) {
   spmd([](team& team) {
     const int rank = team.rank(), partner = rank ^ 1;
     constexpr int slots = 4;
     constexpr double most_seconds = 10;
     const bool paired = partner < team.size(), sends = paired && rank < partner,
                receives = paired && !sends;
-    // the second one only to be looked at
+    // the second channel is only polled
     const std::array<channel_end, 2> both{{{partner, 64}, {partner, 0}}};
     const std::span<const channel_end> none;
     const auto channels = team.open_channels(sends ? both : none, receives ? both : none, slots);
@@ -526,11 +528,10 @@ TEST(Channel, slots_come_back_also_from_a_rank_that_only_looks_at_another_channe
   });
 }
 
-TEST(Channel, several_channels_of_one_pair_are_matched_in_order_also_to_oneself) {
+TEST(Channel, several_channels_of_one_pair_are_matched_in_order) {
   spmd([](team& team) {
     const int size = team.size(), rank = team.rank();
-    // As in a periodic halo exchange: down and up, which are the same rank when there are one or
-    // two of them.
+    // As in a periodic halo exchange. With one or two ranks, down and up are the same rank.
     const int down = (rank + size - 1) % size, up = (rank + 1) % size;
     const std::array<channel_end, 2> to{{{down, 100}, {up, 200}}}, from{{{up, 100}, {down, 200}}};
     const auto channels = team.open_channels(to, from, 2);
@@ -550,7 +551,7 @@ TEST(Channel, several_channels_of_one_pair_are_matched_in_order_also_to_oneself)
   });
 }
 
-TEST(Channel, what_is_not_received_is_dropped_when_the_set_is_closed) {
+TEST(Channel, closing_a_set_drops_messages_that_were_not_received) {
   spmd([](team& team) {
     for (int round = 0; round < 5; ++round) {
       const auto ends = ends_to_all(team, 64);
@@ -564,7 +565,7 @@ TEST(Channel, what_is_not_received_is_dropped_when_the_set_is_closed) {
   });
 }
 
-TEST(Channel, slots_that_would_wrap_are_refused_on_all_ranks) {
+TEST(Channel, slots_that_would_overflow_are_refused_on_all_ranks) {
   spmd([](team& team) {
     const std::size_t most = std::numeric_limits<std::size_t>::max();
     for (const std::size_t slot_bytes : {most, most - 100, most / 4 + 1, most / 16 + 1}) {
@@ -575,7 +576,7 @@ TEST(Channel, slots_that_would_wrap_are_refused_on_all_ranks) {
   });
 }
 
-// Bytes of address space that this process has mapped.
+// The bytes of address space that this process has mapped.
 std::size_t mapped_bytes() {
   std::ifstream file("/proc/self/statm");
   std::size_t mapped_pages = 0;
@@ -583,7 +584,7 @@ std::size_t mapped_bytes() {
   return mapped_pages * page_bytes();
 }
 
-TEST(Channel, an_error_that_all_ranks_caught_leaves_nothing_behind) {
+TEST(Channel, an_error_that_all_ranks_catch_leaks_no_memory) {
   spmd([](team& team) {
     constexpr int rounds = 16, warm_up = 4;
     constexpr std::size_t segment_bytes = std::size_t{4} << 20;
@@ -591,7 +592,7 @@ TEST(Channel, an_error_that_all_ranks_caught_leaves_nothing_behind) {
         from{(team.rank() + team.size() - 1) % team.size(), 64};
     std::size_t mapped = 0;
     for (int round = 0; round < warm_up + rounds; ++round) {
-      // a segment and channels exist, with a message under way, when the error passes
+      // when the error is thrown, a segment and channels exist, and a message is in flight
       const auto code = code_of([&] {
         const auto memory = team.allocate(segment_bytes);
         const auto channels = team.open_channels({&to, 1}, {&from, 1}, 2);
@@ -619,8 +620,9 @@ TEST(Channel, an_error_that_all_ranks_caught_leaves_nothing_behind) {
   });
 }
 
-// More than a network takes at once: the rest leaves after the sender's end is gone.
-TEST(Channel, what_was_sent_arrives_also_when_its_sender_left_by_an_exception) {
+// The messages are more than a network takes at once, so the rest leaves after the sender's end is
+// destroyed.
+TEST(Channel, messages_arrive_after_their_sender_was_destroyed_by_an_exception) {
   spmd([](team& team) {
     if (team.size() == 1) return;
     constexpr int slots = 8192;
@@ -636,29 +638,29 @@ TEST(Channel, what_was_sent_arrives_also_when_its_sender_left_by_an_exception) {
         channels->sender(0).commit(slot_bytes);
       }
       if (sends) fail(errc::usage, "the sender leaves");
-      // what is on its way fills what lies between
+      // meanwhile messages in flight fill the buffers of the network
       if (receives) std::this_thread::sleep_for(std::chrono::milliseconds(100));
       for (int message = 0; receives && message < slots; ++message) {
-        const auto came = wait_front(team, channels->receiver(0));
-        ASSERT_EQ(came.size(), slot_bytes);
-        ASSERT_EQ(came.front(), std::byte(message & 0x7f));
-        ASSERT_EQ(std::memcmp(came.data(), came.data() + 1, slot_bytes - 1), 0)
+        const auto received = wait_front(team, channels->receiver(0));
+        ASSERT_EQ(received.size(), slot_bytes);
+        ASSERT_EQ(received.front(), std::byte(message & 0x7f));
+        ASSERT_EQ(std::memcmp(received.data(), received.data() + 1, slot_bytes - 1), 0)
             << "not all bytes are the same";
         channels->receiver(0).release();
       }
     });
     EXPECT_EQ(code, sends ? errc::usage : errc{});
-    // where the end may have been
+    // may reuse the memory of the destroyed end
     const std::vector<std::byte> written(slots * sizeof(std::uint64_t), std::byte{0xff});
     const auto memory = team.allocate(300);
     team.barrier();
   });
 }
 
-TEST(Channel, ends_that_do_not_fit_are_refused) {
+TEST(Channel, ends_that_do_not_match_are_refused) {
   spmd([](team& team) {
-    // Only within shared memory can both sides be compared at once; elsewhere MPI itself notices a
-    // message that is too long.
+    // Both sides are compared only in shared memory. Between nodes MPI detects a message that is
+    // too long.
     if (team.size() != 1) return;
     const std::array<channel_end, 1> small{{{0, 64}}}, large{{{0, 128}}};
     EXPECT_THROW((void)team.open_channels(small, large, 2), error);

@@ -1,5 +1,5 @@
-// A failure on purpose, for the tests of the tests (transport.failure.*): in one layout of several,
-// on one rank.
+// A test that fails on purpose, on one rank of one layout. The tests transport.failure.* run it to
+// check that such a failure is reported.
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which ranks share a node: the one fact about the machine that every algorithm asks for.
+// Which ranks share a node.
 #pragma once
 
 #include <span>
@@ -6,43 +6,45 @@
 
 namespace longshore {
 
-/// Ranks to nodes and back. Nodes are numbered in the order of their lowest rank. Memory: 8 bytes
-/// per rank of the team.
+/// Maps ranks to nodes and back. Nodes are numbered in the order of their lowest rank. A node is a
+/// host, or a part of one (a virtual node). Memory: 8 bytes per rank of the team.
 class node_map {
  public:
   node_map() = default;
 
-  /// `host_of[r]` says on which host rank r runs: any numbers, equal on equal hosts. With
-  /// ranks_per_node > 0 every host is cut into virtual nodes of that many of its ranks, in rank
-  /// order, the last one smaller when it does not divide.
+  /// `host_of[r]` is the host of rank r: any number, the same for ranks of one host. With
+  /// ranks_per_node > 0 every host is cut into virtual nodes of that many ranks, in rank order. The
+  /// last node of a host has the rest.
   node_map(std::span<const int> host_of, int my_rank, int ranks_per_node);
 
   [[nodiscard]] int node_count() const noexcept { return node_count_; }
-  /// Ranks of all nodes.
+  /// Number of ranks of all nodes.
   [[nodiscard]] int rank_count() const noexcept { return static_cast<int>(node_of_.size()); }
-  /// Node of a rank, 0 <= node < node_count().
+  /// Node of a rank: 0 <= node < node_count().
   [[nodiscard]] int node_of(int rank) const noexcept { return node_of_[rank]; }
   /// Position of a rank among the ranks of its node, in rank order, from 0.
   [[nodiscard]] int local_index(int rank) const noexcept { return local_index_[rank]; }
-  /// The node of this rank, its ranks in ascending order, and how many they are.
+  /// The node of this rank; the ranks of that node in ascending order, and their number.
   [[nodiscard]] int my_node() const noexcept { return my_node_; }
   [[nodiscard]] std::span<const int> my_ranks() const noexcept { return my_ranks_; }
   [[nodiscard]] int my_rank_count() const noexcept { return static_cast<int>(my_ranks_.size()); }
-  /// Whether a rank is on the node of this rank. A rank is on its own node.
+  /// Whether a rank is on the node of this rank. True for this rank itself.
   [[nodiscard]] bool is_local(int rank) const noexcept { return node_of_[rank] == my_node_; }
   /// Lowest rank of each node, by node.
   [[nodiscard]] std::span<const int> leaders() const noexcept { return leaders_; }
-  /// Ranks of the node with the most ranks.
+  /// Number of ranks of the node with the most ranks.
   [[nodiscard]] int largest_node() const noexcept { return largest_node_; }
-  /// Ranks that share the machine of this rank, whatever its virtual nodes: they have its memory
-  /// together.
-  [[nodiscard]] int ranks_of_machine() const noexcept { return ranks_of_machine_; }
-  /// Whether nodes are virtual: more of them than hosts.
+  /// Number of ranks on the host of this rank, over all its virtual nodes. They share its memory.
+  [[nodiscard]] int ranks_on_host() const noexcept { return ranks_on_host_; }
+  [[deprecated("use ranks_on_host()")]] int ranks_of_machine() const noexcept {
+    return ranks_on_host_;
+  }
+  /// Whether nodes are virtual, so that there are more nodes than hosts.
   [[nodiscard]] bool is_virtual() const noexcept { return virtual_; }
 
  private:
   std::vector<int> node_of_, local_index_, my_ranks_, leaders_;
-  int node_count_ = 0, my_node_ = 0, largest_node_ = 0, ranks_of_machine_ = 0;
+  int node_count_ = 0, my_node_ = 0, largest_node_ = 0, ranks_on_host_ = 0;
   bool virtual_ = false;
 };
 

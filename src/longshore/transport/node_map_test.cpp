@@ -9,7 +9,7 @@
 namespace longshore {
 namespace {
 
-TEST(NodeMap, ranks_dealt_round_robin_to_hosts_are_found_again) {
+TEST(NodeMap, maps_ranks_that_alternate_between_hosts) {
   const std::vector<int> hosts = {0, 1, 2, 0, 1, 2, 0};
   const node_map nodes(hosts, 4, 0);
   EXPECT_EQ(nodes.node_count(), 3);
@@ -18,26 +18,26 @@ TEST(NodeMap, ranks_dealt_round_robin_to_hosts_are_found_again) {
             (std::vector<int>{1, 4}));
   EXPECT_EQ(nodes.local_index(6), 2);
   EXPECT_EQ(nodes.largest_node(), 3);
-  EXPECT_EQ(nodes.ranks_of_machine(), 2);
+  EXPECT_EQ(nodes.ranks_on_host(), 2);
   EXPECT_TRUE(nodes.is_local(1));
   EXPECT_FALSE(nodes.is_local(0));
   EXPECT_FALSE(nodes.is_virtual());
 }
 
-TEST(NodeMap, virtual_nodes_cut_each_host_and_the_last_one_may_be_smaller) {
+TEST(NodeMap, cuts_each_host_into_virtual_nodes_of_which_the_last_may_be_smaller) {
   const std::vector<int> hosts = {5, 5, 5, 9, 9, 9, 9};
   const node_map nodes(hosts, 2, 2);
   EXPECT_EQ(nodes.node_count(), 4);
   const std::vector<int> expected = {0, 0, 1, 2, 2, 3, 3};
   for (int rank = 0; rank < 7; ++rank) EXPECT_EQ(nodes.node_of(rank), expected[rank]) << rank;
   EXPECT_EQ(nodes.my_rank_count(), 1);
-  EXPECT_EQ(nodes.ranks_of_machine(), 3) << "of the other host are none";
+  EXPECT_EQ(nodes.ranks_on_host(), 3) << "ranks of the other host do not count";
   EXPECT_EQ(std::vector<int>(nodes.leaders().begin(), nodes.leaders().end()),
             (std::vector<int>{0, 2, 3, 5}));
   EXPECT_TRUE(nodes.is_virtual());
 }
 
-TEST(NodeMap, virtual_nodes_as_large_as_the_host_are_the_host) {
+TEST(NodeMap, virtual_nodes_as_large_as_the_host_are_not_virtual) {
   const std::vector<int> hosts(4, 0);
   const node_map nodes(hosts, 3, 4);
   EXPECT_EQ(nodes.node_count(), 1);
@@ -55,9 +55,9 @@ TEST(CpuShare, shares_cover_all_cpus_and_do_not_overlap) {
   EXPECT_EQ(detail::cpu_share(cpus, 8, 20), std::vector<int>{2});
 }
 
-TEST(CpuShare, compact_ranks_take_neighbouring_cores_and_second_hardware_threads_last) {
-  // Two sockets of two cores of two hardware threads, numbered as Linux mostly does: CPU c + 4
-  // shares the core of CPU c.
+TEST(CpuShare, compact_ranks_use_neighbouring_cores_and_second_hardware_threads_last) {
+  // Two sockets with two cores each, and two hardware threads per core, in the usual numbering of
+  // Linux: CPUs c and c + 4 share a core.
   const std::vector<topology::labelled_level> levels{{"socket", {0, 0, 0, 0, 1, 1, 1, 1}},
                                                      {"core", {0, 0, 1, 1, 2, 2, 3, 3}}};
   const topology host({0, 4, 2, 6, 1, 5, 3, 7}, levels);
@@ -65,7 +65,7 @@ TEST(CpuShare, compact_ranks_take_neighbouring_cores_and_second_hardware_threads
   EXPECT_EQ(detail::core_order(all, host), (std::vector<int>{0, 2, 1, 3, 4, 6, 5, 7}));
   EXPECT_EQ(detail::core_order(some, host), (std::vector<int>{2, 1, 3, 6}));
   EXPECT_EQ(detail::core_order(std::vector<int>{2, 99}, host), (std::vector<int>{2, 99}))
-      << "a CPU that the topology does not know";
+      << "CPU 99 is not in the topology";
   std::set<int> taken;
   const auto mine = allowed_cpus();
   for (int rank = 0; rank + 1 < static_cast<int>(mine.size()); ++rank) {

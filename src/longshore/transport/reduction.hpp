@@ -1,4 +1,4 @@
-// How an allreduce combines the values of the ranks.
+// The operations by which an allreduce combines the values of the ranks.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a transport is started with.
+// The options with which a transport is started.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,15 @@ struct run_options {
   int ranks = 0;                 ///< threads only; 0: as many as there are usable cores
   int ranks_per_node = 0;        ///< virtual nodes of this many ranks; 0: the real nodes
   double timeout_seconds = 300;  ///< deadline of every wait; 0: none
-  /// ranks compare every collective call, also where that takes messages of its own
+  /// ranks compare every collective call, even if that takes additional messages
   bool check_calls = false;
-  bool pin = false;  ///< bind every rank to a CPU of its own where there are enough
-  bool compact =
-      /// ranks on neighbouring cores of the hardware, one core each; else spread over all CPUs in
-      /// equal shares
-      false;
-  /// threads only: after so long a start of more ranks than cores says how far it is
+  bool pin = false;  ///< bind every rank to a CPU of its own if there are enough CPUs
+  /// place ranks on neighbouring cores, one core each; else spread them over all CPUs in equal
+  /// shares
+  bool compact = false;
+  /// threads only: if starting more ranks than cores takes longer, its progress is printed
   double notice_seconds = 3;
-  /// shmem only: what a rank will have in segments and channels at a time; 0: not known
+  /// shmem only: the most bytes that a rank has in segments and channels at a time; 0: not known
   std::size_t symmetric_bytes = 0;
 };
 

@@ -7,7 +7,7 @@ void segment::check_range(int peer, std::size_t offset, std::size_t bytes) const
   if (peer < 0 || peer >= static_cast<int>(direct_.size()))
     fail(errc::usage, "rank {} does not exist: the team has {} ranks", peer, direct_.size());
   if (offset > size_bytes_ || bytes > size_bytes_ - offset)
-    fail(errc::usage, "bytes {} to {} of rank {} asked for: the segment has {} bytes per rank",
+    fail(errc::usage, "bytes {} to {} of rank {} do not exist: the segment has {} bytes per rank",
          offset, offset + bytes, peer, size_bytes_);
 }
 

@@ -8,13 +8,13 @@
 
 namespace longshore {
 
-/// One allocation of symmetric memory. Made by team::allocate; making and destroying it are
-/// collective. The bytes are zero until first written, and lie on the NUMA node of the rank that
-/// writes them first.
+/// One allocation of symmetric memory. team::allocate makes it; making and destroying it are
+/// collective. The bytes are zero at first. A page lies on the NUMA node of the rank that writes it
+/// first.
 ///
-/// Ordering: what put, put_start and stores through direct() write is visible to the target after
-/// quiet() followed by a synchronisation of the two ranks (barrier, a message on a channel). Calls
-/// are for the one thread that owns the team. Every call throws errc::usage when a range does not
+/// Ordering: data that put, put_start or stores through direct() wrote is visible to the target
+/// after quiet() and then a synchronisation of the two ranks (a barrier, a message on a channel).
+/// Only the thread that owns the team may call. Every call throws errc::usage if a range does not
 /// lie in the segment.
 class segment {
  public:
@@ -26,8 +26,8 @@ class segment {
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
   /// This rank's own part, aligned to a page.
   [[nodiscard]] std::byte* local() const noexcept { return local_; }
-  /// The part of `peer`, when this rank can load and store there (it is on the same node), else
-  /// null. O(1); ask once per peer, then work inline on the pointer.
+  /// The part of `peer` if it is on the same node, so that this rank can load and store there; else
+  /// null. O(1). Call it once per peer, and use the pointer inline.
   [[nodiscard]] std::byte* direct(int peer) const noexcept { return direct_[peer]; }
 
   /// Copies [from, from + bytes) to `offset` in the part of `peer`. The source may be reused on
@@ -35,15 +35,15 @@ class segment {
   virtual void put(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   /// Copies from `offset` in the part of `peer` to [to, to + bytes). Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// The same, started only: neither source nor destination may be touched until quiet().
+  /// As put and get, but not complete before quiet(). Until then neither the source may be written
+  /// nor the destination be used.
   virtual void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// Adds to the 64-bit integer at `offset` (a multiple of 8) of `peer`, atomically among all
-  /// fetch_add of all ranks, and returns what was there before. Not atomic against stores through
-  /// direct().
+  /// Adds `amount` to the 64-bit integer at `offset` (a multiple of 8) of `peer`, and returns its
+  /// previous value. Atomic with respect to fetch_add of all ranks, not to stores through direct().
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
-  /// Returns when everything this rank has started on this segment is complete, also at its
-  /// targets.
+  /// Returns when all operations that this rank has started on this segment are complete, also at
+  /// their targets.
   virtual void quiet() = 0;
 
  protected:
@@ -55,7 +55,7 @@ class segment {
  private:
   std::size_t size_bytes_;
   std::byte* local_;
-  std::vector<std::byte*> direct_;  // by rank; null where it cannot be reached
+  std::vector<std::byte*> direct_;  // by rank; null on another node
 };
 
 }  // namespace longshore

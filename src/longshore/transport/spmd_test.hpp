@@ -1,4 +1,4 @@
-// How a test runs a body on every rank of a transport that is chosen on its command line.
+// Running the body of a test on every rank of the transport that the command line selects.
 #pragma once
 
 #include <longshore/transport/team.hpp>
@@ -7,8 +7,7 @@
 
 namespace longshore::testing {
 
-/// Runs `body` on all ranks of this test run. On threads an exception that it throws fails the
-/// test; on mpi it ends the run.
+/// Runs `body` on all ranks. If it throws, the test fails on threads, and the run ends on mpi.
 void spmd(const std::function<void(team&)>& body);
 
 }  // namespace longshore::testing

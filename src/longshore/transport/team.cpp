@@ -13,14 +13,14 @@ team::team(int rank, int size, node_map nodes, wait_policy waiting, std::vector<
 
 team::~team() = default;
 
-void* team::find_kept(const std::type_info& type) const noexcept {
-  for (const kept_object& one : kept_)
+void* team::find_attribute(const std::type_info& type) const noexcept {
+  for (const attribute& one : attributes_)
     if (*one.type == type) return one.object.get();
   return nullptr;
 }
 
-void* team::keep(const std::type_info& type, std::shared_ptr<void> object) {
-  return kept_.emplace_back(kept_object{&type, std::move(object)}).object.get();
+void* team::add_attribute(const std::type_info& type, std::shared_ptr<void> object) {
+  return attributes_.emplace_back(attribute{&type, std::move(object)}).object.get();
 }
 
 }  // namespace longshore

@@ -1,4 +1,4 @@
-// What an operation moved, as one rank counts it. The three kinds of bytes are never mixed.
+// How much an operation moved, as one rank counts it. The three kinds of bytes are counted apart.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,13 @@
 namespace longshore {
 
 struct traffic {
-  std::uint64_t messages =
-      /// sent by this rank to others, also within its node; what is copied by direct loads and
-      /// stores, or for the rank itself, is no message
-      0;
-  std::uint64_t payload_bytes = 0;  ///< what the user asked this rank to move
-  /// what the messages carried: payload with headers and padding, and requests that answers need
+  /// messages of this rank to others, also within its node; not direct loads and stores, and not
+  /// copies for the rank itself
+  std::uint64_t messages = 0;
+  std::uint64_t payload_bytes = 0;  ///< that the user asked this rank to move
+  /// bytes of the messages: payload with headers and padding, and requests for replies
   std::uint64_t wire_bytes = 0;
-  std::uint64_t offnode_bytes = 0;  ///< of the wire bytes, those to another node
+  std::uint64_t offnode_bytes = 0;  ///< the part of wire_bytes that goes to another node
 
   traffic& operator+=(const traffic& other) noexcept {
     messages += other.messages;
@@ -22,7 +21,7 @@ struct traffic {
     offnode_bytes += other.offnode_bytes;
     return *this;
   }
-  /// What came since `earlier`, of counts that only grow.
+  /// The traffic since `earlier`, an earlier state of the same counters.
   [[nodiscard]] traffic operator-(const traffic& earlier) const noexcept {
     return {messages - earlier.messages, payload_bytes - earlier.payload_bytes,
             wire_bytes - earlier.wire_bytes, offnode_bytes - earlier.offnode_bytes};

@@ -1,25 +1,25 @@
-// One wait: spins, then yields the core, then sleeps, and gives up at the deadline with a message
-// that says who waited for whom.
+// A wait for other ranks: it spins, then yields the core, then sleeps. At the deadline it throws an
+// error that says who waited for whom.
 #pragma once
 
 #include <longshore/transport/team.hpp>
 
 namespace longshore {
 
-/// Made where a wait begins; pause() is called each time the awaited thing is not there yet:
+/// Make one where a wait begins, and call pause() each time the condition does not hold yet:
 ///
 ///     for (waiter wait(team, "a message on a channel", peer); !arrived(); wait.pause()) {}
 class waiter {
  public:
-  /// `operation` is shown in the message of a timeout and must outlive the waiter (a literal). peer
-  /// -1: no single one.
+  /// The message of a timeout shows `operation`, which must outlive the waiter (a literal), and
+  /// `peer`; -1: several ranks.
   waiter(team& team, const char* operation, int peer = -1) noexcept
       : team_(team),
         operation_(operation),
         peer_(peer),
         spins_left_(team.waiting().spin ? most_spins : 0) {}
   ~waiter() {
-    if (began_ >= 0) tell();
+    if (began_ >= 0) add_to_team();
   }
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
@@ -34,20 +34,20 @@ class waiter {
 #endif
       return;
     }
-    give_way();
+    yield();
   }
 
  private:
-  // some 50 microseconds: longer than a message, shorter than a time slice
+  // about 50 microseconds: longer than a message takes, shorter than a time slice
   static constexpr int most_spins = 2000;
-  // Waits of less than these spins, some two microseconds, are over before it would pay to look at
-  // the clock: they are not counted.
+  // The first 80 spins, about two microseconds, do not read the clock: shorter waits are not
+  // counted.
   static constexpr int spins_before_clock = most_spins - 80;
   void look_at_clock() noexcept;
-  // the team, how long this wait was: until the last pause, since what follows may be work
-  void tell() noexcept;
-  void give_way();
-  [[noreturn]] void give_up(double waited_seconds) const;
+  // Adds the time until the last pause to team::waited_seconds(). The time after it may be work.
+  void add_to_team() noexcept;
+  void yield();
+  [[noreturn]] void fail_timeout(double waited_seconds) const;
 
   team& team_;
   const char* operation_;

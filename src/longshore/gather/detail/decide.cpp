@@ -5,6 +5,7 @@
 #include <longshore/gather/detail/profile.hpp>
 #include <longshore/gather/detail/profile_file.hpp>
 #include <longshore/machine/memory.hpp>
+#include <longshore/transport/detail/team_attribute.hpp>
 
 #include <fmt/core.h>
 
@@ -39,7 +40,7 @@ std::string broadcast_text(team& team, std::string text) {
 }
 
 kept_profile& profile_of(team& team) {
-  auto& kept = team.kept<kept_profile>();
+  auto& kept = team_attribute<kept_profile>(team);
   if (kept.loaded) return kept;
   // Rank 0 alone looks at its environment and at files. A value there that makes no sense is to
   // fail on all ranks.

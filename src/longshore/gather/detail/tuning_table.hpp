@@ -7,7 +7,7 @@
 #include <longshore/gather/detail/decide.hpp>
 #include <longshore/gather/detail/table_parts.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/fail_together.hpp>
+#include <longshore/transport/detail/agree_on_errors.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -32,7 +32,7 @@ class tuning_table {
   /// on all ranks. REQUIRES: size.table_items > 0.
   tuning_table(const auto& like, const tuning_size& size)
       : table(like.team(), size.table_items, distribution_of<Distribution>(like.map())) {
-    fail_together(like.team(), "measuring what strategy auto is to be", [&] {
+    agree_on_errors(like.team(), "measuring what strategy auto is to be", [&] {
       indices_memory_ = pages(size.requests * sizeof(std::int64_t), true);
       values_memory_ = pages(size.requests * sizeof(T), true);
     });

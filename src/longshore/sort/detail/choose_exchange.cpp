@@ -1,6 +1,7 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/sort/block_exchange.hpp>
 #include <longshore/sort/detail/choose_exchange.hpp>
+#include <longshore/transport/detail/team_attribute.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -56,7 +57,7 @@ double time_of(team& team, exchange_strategy strategy, std::size_t block_bytes,
 exchange_strategy choose_exchange(team& team, std::size_t block_bytes, bool deterministic) {
   const auto layout = exchange_layout_of(team);
   if (layout.nodes == 1) return exchange_strategy::direct;
-  auto& [kept, off] = team.kept<kept_choices>();
+  auto& [kept, off] = team_attribute<kept_choices>(team);
   if (!off) off = team.broadcast_value(environment_text("LONGSHORE_PROFILE") == "off");
   if (*off) return exchange_strategy::direct;
   const int size_class =

@@ -35,8 +35,8 @@ std::string sentence(const posted_call& posted) {
 
 }  // namespace
 
-const char* name_of(collective what) noexcept {
-  switch (what) {
+const char* name_of(collective kind) noexcept {
+  switch (kind) {
     case collective::barrier: return "a barrier";
     case collective::broadcast: return "a broadcast";
     case collective::allgather: return "an allgather";
@@ -55,8 +55,8 @@ const char* name_of(collective what) noexcept {
 }
 
 std::string collective_call::text() const {
-  const char* const name = name_of(what);
-  switch (what) {
+  const char* const name = name_of(kind);
+  switch (kind) {
     case collective::broadcast:
       return fmt::format("{} of {} from rank {}", name, counted(size, "byte"), root);
     case collective::allgather:
@@ -74,12 +74,12 @@ std::string collective_call::text() const {
   }
 }
 
-void disagreement::report() const {
+void call_mismatch::throw_error() const {
   fail(errc::usage,
        "the ranks are not in the same collective call: {}; {}. All ranks must make the same "
-       "collective calls in the "
-       "same order: look for a condition, an error or a loop that differs between ranks",
-       sentence(one), sentence(other));
+       "collective calls in the same order: look for a condition, an error or a loop that differs "
+       "between ranks",
+       sentence(first), sentence(second));
 }
 
 void check_root(int root, int size) {
@@ -87,11 +87,10 @@ void check_root(int root, int size) {
     fail(errc::usage, "a broadcast from rank {}: the ranks are 0 to {}", root, size - 1);
 }
 
-void refuse_block(int rank, int peer, std::size_t expected, std::size_t sent) {
+void fail_count_mismatch(int rank, int peer, std::size_t expected, std::size_t sent) {
   fail(errc::usage,
-       "an alltoallv: rank {} sends {} elements to rank {}, which expects {}: incoming_counts of a "
-       "rank must be the "
-       "outgoing_counts that the others have for it",
+       "an alltoallv: rank {} sends {} elements to rank {}, which expects {}: the incoming_counts "
+       "of a rank must equal the outgoing_counts that the other ranks have for it",
        peer, sent, rank, expected);
 }
 

@@ -1,7 +1,7 @@
-// What a collective call of a team is, so that ranks can notice that they are not in the same one.
+// Descriptions of collective calls, by which ranks detect that they make different calls.
 //
-// Ranks that make different collective calls would otherwise read memory of another call, take the
-// result of another reduction, or wait until the deadline. So each rank posts its call before it
+// Without the check, such ranks would read memory of another call, take the result of another
+// reduction, or wait until the deadline. So each rank posts a description of its call before it
 // arrives at a barrier, and the barrier compares them (node_barrier.hpp).
 #pragma once
 
@@ -30,61 +30,61 @@ enum class collective : std::uint8_t {
   end_of_run,
 };
 
-/// Name of a call for messages, such as "an allgather". Static text.
-[[nodiscard]] const char* name_of(collective what) noexcept;
+/// The name of a call in messages, such as "an allgather". Static text.
+[[nodiscard]] const char* name_of(collective kind) noexcept;
 
-/// What all ranks must agree on when they make one collective call.
+/// The properties of a collective call that must be the same on all ranks.
 struct collective_call {
-  collective what = collective::barrier;
+  collective kind = collective::barrier;
   reduction operation = reduction::sum;  ///< of an allreduce
   std::int32_t root = 0;                 ///< of a broadcast
-  /// elements of an allreduce, bytes of an element of an alltoallv, else bytes
+  /// number of elements of an allreduce, bytes of one element of an alltoallv, else bytes
   std::uint64_t size = 0;
 
   friend bool operator==(const collective_call&, const collective_call&) = default;
 
-  /// 48 bits that differ for different calls, but for a chance of some 2^-40 when those of the
-  /// ranks of a node are added up.
+  /// 48 bits that differ for different calls. The sums over the ranks of a node are equal by
+  /// chance with a probability of about 2^-40.
   [[nodiscard]] constexpr std::uint64_t fingerprint() const noexcept {
-    // Odd constants whose bits look random (of SplitMix64: Steele, Lea, Flood 2014). Inline: of a
-    // barrier it is a constant.
-    const auto kind =
-        (static_cast<std::uint64_t>(what) << 8 | static_cast<std::uint64_t>(operation)) << 32;
-    std::uint64_t x = (kind | static_cast<std::uint32_t>(root)) * 0x9e3779b97f4a7c15u +
+    // Odd constants with random-looking bits (SplitMix64: Steele, Lea, Flood 2014). Inline, so that
+    // the fingerprint of a barrier is a compile-time constant.
+    const auto kind_bits =
+        (static_cast<std::uint64_t>(kind) << 8 | static_cast<std::uint64_t>(operation)) << 32;
+    std::uint64_t x = (kind_bits | static_cast<std::uint32_t>(root)) * 0x9e3779b97f4a7c15u +
                       size * 0xbf58476d1ce4e5b9u + 1;
     x = (x ^ (x >> 31)) * 0x94d049bb133111ebu;
     return (x ^ (x >> 29)) >> 16;
   }
-  /// For messages: "a broadcast of 8 bytes from rank 0".
+  /// Text for messages: "a broadcast of 8 bytes from rank 0".
   [[nodiscard]] std::string text() const;
 };
 
-/// A call, and who makes it. All bytes zero is a valid value.
+/// A call and the rank that makes it. All bytes zero is a valid value.
 struct posted_call {
   collective_call call;
   std::int32_t rank = 0;
-  /// how many collective calls the rank has made on its team, this one included
+  /// number of collective calls that the rank has made on its team, including this one
   std::uint64_t number = 0;
 };
 
-/// Two ranks that are in different collective calls, or none.
-struct disagreement {
+/// Two ranks that make different collective calls, if there are any.
+struct call_mismatch {
   bool found = false;
-  posted_call one, other;
+  posted_call first, second;
 
-  /// Remembers the first two calls that differ.
+  /// Stores the two calls if they differ and nothing is stored yet.
   void compare(const posted_call& mine, const posted_call& theirs) noexcept {
     if (!found && mine.call != theirs.call) *this = {true, mine, theirs};
   }
-  /// Throws errc::usage, which names both ranks and both calls.
-  [[noreturn]] void report() const;
+  /// Throws errc::usage. The message names both ranks and both calls.
+  [[noreturn]] void throw_error() const;
 };
 
 /// Throws errc::usage unless `root` is a rank of a team of `size` ranks.
 void check_root(int root, int size);
 
-/// Throws errc::usage: `rank` expects `expected` elements of `peer` in an alltoallv, which sends
-/// `sent`.
-[[noreturn]] void refuse_block(int rank, int peer, std::size_t expected, std::size_t sent);
+/// Throws errc::usage: in an alltoallv `peer` sends `sent` elements to `rank`, which expects
+/// `expected`.
+[[noreturn]] void fail_count_mismatch(int rank, int peer, std::size_t expected, std::size_t sent);
 
 }  // namespace longshore::detail

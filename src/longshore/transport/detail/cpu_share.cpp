@@ -34,18 +34,18 @@ std::vector<int> core_order(std::span<const int> cpus, const topology& host) {
   std::size_t core = host.levels().size();
   for (std::size_t level = 0; level < host.levels().size(); ++level)
     if (host.levels()[level].name == "core") core = level;
-  std::vector<std::pair<int, int>> by_turn;  // which thread of its core, CPU
+  std::vector<std::pair<int, int>> by_thread;  // index of the thread in its core, CPU
   std::map<int, int> threads_seen;
   for (const int cpu : host.cpus()) {
     if (std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) continue;
-    by_turn.emplace_back(
+    by_thread.emplace_back(
         core < host.levels().size() ? threads_seen[host.object_of(core, cpu)]++ : 0, cpu);
   }
-  std::stable_sort(by_turn.begin(), by_turn.end(),
+  std::stable_sort(by_thread.begin(), by_thread.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<int> ordered;
-  for (const auto& [turn, cpu] : by_turn) ordered.push_back(cpu);
-  for (const int cpu : cpus)  // that the topology does not know
+  for (const auto& [thread, cpu] : by_thread) ordered.push_back(cpu);
+  for (const int cpu : cpus)  // CPUs that the topology does not list
     if (std::find(ordered.begin(), ordered.end(), cpu) == ordered.end()) ordered.push_back(cpu);
   return ordered;
 }

@@ -1,4 +1,4 @@
-// Dividing the CPUs of a host among its ranks.
+// How the CPUs of a host are divided among its ranks.
 #pragma once
 
 #include <longshore/machine/topology.hpp>
@@ -9,32 +9,31 @@
 
 namespace longshore::detail {
 
-/// CPUs as bits, as ranks tell each other of theirs. Those from 8192 on are left out.
+/// A set of CPUs as bits, for messages between ranks. CPUs with numbers from 8192 on are left out.
 using cpu_mask = std::array<unsigned char, 8192 / 8>;
 [[nodiscard]] cpu_mask mask_of(std::span<const int> cpus) noexcept;
-/// Ascending.
+/// The CPUs of a mask, ascending.
 [[nodiscard]] std::vector<int> cpus_in(const cpu_mask& mask);
 
-/// The CPUs of rank `index` out of `ranks`: a contiguous share of `cpus`, remainder spread; with
-/// more ranks than CPUs one CPU, shared in turn.
+/// The CPUs of rank `index` of `ranks`: a contiguous share of `cpus`. The shares differ by at most
+/// one CPU. If there are more ranks than CPUs, each rank has one CPU, dealt out round-robin.
 [[nodiscard]] std::vector<int> cpu_share(std::span<const int> cpus, int index, int ranks);
 
-/// The same with the ranks as near to each other as the hardware allows: one core each, which are
-/// neighbours. Reads the topology: milliseconds.
+/// As cpu_share, but the ranks have one core each, and the cores are neighbours. Reads the
+/// topology, which takes milliseconds.
 [[nodiscard]] std::vector<int> compact_share(std::span<const int> cpus, int index, int ranks);
 
 struct host_share {
   std::vector<int> cpus;
-  bool enough_cores;  ///< for all ranks of the host, each on its own
+  bool enough_cores;  ///< whether each rank of the host can have a core of its own
 };
-/// What rank `index` out of `ranks` of a host has of it: what it is `allowed`, where its launcher
-/// bound it to a part of the host's CPUs; else its cpu_share or compact_share of them.
+/// The CPUs of rank `index` of the `ranks` ranks of a host. If the launcher bound the rank to a
+/// part of the host's CPUs, it has the `allowed` CPUs; else its cpu_share or compact_share.
 [[nodiscard]] host_share share_of_host(const std::vector<int>& allowed,
                                        std::span<const int> host_cpus, int index, int ranks,
                                        bool compact);
 
-/// Those of `cpus` in the order of the hardware, one hardware thread of every core before the
-/// second of any.
+/// `cpus` in hardware order. The first hardware threads of all cores come before the second ones.
 [[nodiscard]] std::vector<int> core_order(std::span<const int> cpus, const topology& host);
 
 }  // namespace longshore::detail

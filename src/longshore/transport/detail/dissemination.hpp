@@ -1,4 +1,4 @@
-// The part of a barrier that happens between nodes, whatever carries its messages.
+// The order of messages of a barrier between nodes. The transport sends them.
 #pragma once
 
 #include <longshore/transport/node_map.hpp>
@@ -7,9 +7,9 @@
 
 namespace longshore::detail {
 
-/// Dissemination (Hensgen, Finkel, Manber 1988) among the nodes' first ranks: in round k node i
-/// tells node i + 2^k, and then hears node i - 2^k; after the last round each has heard of all.
-/// Calls round(k, to, from) with their ranks.
+/// Dissemination (Hensgen, Finkel, Manber 1988) among the first ranks of the nodes: in round k node
+/// i sends to node i + 2^k, and then receives from node i - 2^k. After the last round each node has
+/// information, direct or forwarded, from all. Calls round(k, to, from) with the ranks.
 template <class Round>
 void disseminate(const node_map& nodes, const Round& round) {
   const auto leaders = nodes.leaders();

@@ -8,12 +8,11 @@
 namespace longshore::detail {
 namespace {
 
-// What sizes that would wrap are said to need: more than any machine has, and still a number that
-// can be added and reduced.
+// The size that is reported if the real one would overflow: more than any machine has, and small
+// enough to be added and reduced.
 constexpr std::size_t most_bytes = std::size_t{1} << 62;
 
-// What a rank writes at the start of its memory: where its rings lie, by target, in the order in
-// which it named them.
+// The directory at the start of a rank's part lists its rings, in the order of its `to` ends.
 struct directory_entry {
   std::int64_t peer;
   std::uint64_t slot_bytes, slots, offset;
@@ -31,7 +30,7 @@ struct directory {
   directory_entry* entries;
 };
 
-// The ring that is the `nth` one of a sender's to `receiver`.
+// The `nth` ring of a sender to `receiver`; null if there are not as many.
 const directory_entry* find_ring(const directory& of_sender, int receiver, int nth) {
   for (std::uint64_t i = 0; i < *of_sender.count; ++i)
     if (of_sender.entries[i].peer == receiver && nth-- == 0) return &of_sender.entries[i];
@@ -105,9 +104,9 @@ std::size_t ring_channels::needed_bytes(std::span<const channel_end> to, int slo
 }
 
 ring_channels::ring_channels(std::span<const channel_end> to, std::span<const channel_end> from,
-                             int slots, int my_rank, const std::function<std::byte*(int)>& reach,
-                             const std::function<void()>& meet) {
-  std::byte* const mine = reach(my_rank);
+                             int slots, int my_rank, const std::function<std::byte*(int)>& part_of,
+                             const std::function<void()>& barrier) {
+  std::byte* const mine = part_of(my_rank);
   const directory my_directory(mine);
   *my_directory.count = to.size();
   std::size_t offset = directory_bytes(to.size());
@@ -117,11 +116,11 @@ ring_channels::ring_channels(std::span<const channel_end> to, std::span<const ch
     senders.emplace_back(to[i], slots, mine + offset);
     offset += ring_layout(to[i].slot_bytes, slots).total_bytes;
   }
-  meet();
-  std::map<int, int> named;  // how many channels from each peer were found so far
+  barrier();
+  std::map<int, int> found;  // by peer: number of channels found so far
   for (const auto& end : from) {
-    const int nth = named[end.peer]++;
-    std::byte* const theirs = reach(end.peer);
+    const int nth = found[end.peer]++;
+    std::byte* const theirs = part_of(end.peer);
     const auto* entry = find_ring(directory(theirs), my_rank, nth);
     if (entry == nullptr)
       fail(errc::usage, "rank {} opens channel {} from rank {}, which opens no such channel to it",

@@ -13,9 +13,9 @@ std::shared_ptr<team> join(const run_options& options) {
 #ifdef LONGSHORE_HAVE_MPI
   if (transport == "mpi") return mpi::join(nullptr, options);
 #endif
-  if (transport == "threads") return threads::alone(options);
-  fail(errc::unsupported, "a team of transport {} outside of run(): only threads and mpi have one",
-       transport);
+  if (transport == "threads") return threads::join(options);
+  fail(errc::unsupported,
+       "a team of transport {} outside of run() is not possible: use threads or mpi", transport);
 }
 
 std::shared_ptr<team> join_communicator([[maybe_unused]] const void* communicator,

@@ -1,5 +1,5 @@
-// Joining a team outside of run(): for interpreters and notebooks, whose program is no function
-// that could be handed over, and for programs that started MPI themselves and have a communicator.
+// Joining a team outside of run(): for interpreters and notebooks, which cannot pass the program as
+// a function, and for programs that start MPI themselves and have a communicator.
 #pragma once
 
 #include <longshore/transport/run_options.hpp>
@@ -9,18 +9,19 @@
 
 namespace longshore {
 
-/// The team that run() would give with these options: under an MPI launcher that of all processes
-/// (collective; MPI is started unless it was, and ended with the team if it was started here), else
-/// one rank alone, which is the calling thread. Nobody ends the run when a rank fails: an error is
-/// the caller's to handle, and the other ranks find out at their deadline. Throws errc::unsupported
-/// for a transport that starts its own processes (shmem, ucx), errc::usage for one that this build
-/// does not have. The end of the team is collective.
+/// Under an MPI launcher: collective; the team of all processes. MPI is initialised unless the
+/// program has done so, and finalised with the team if it was initialised here. Without a launcher:
+/// a team of one rank, the calling thread. Destroying the team is collective.
+///
+/// Unlike run(), an error of one rank does not end the run: the caller handles it, and the other
+/// ranks time out. Throws errc::unsupported for the transports shmem and ucx, and errc::usage for a
+/// transport that this build does not have.
 [[nodiscard]] std::shared_ptr<team> join(const run_options& options);
 
-/// Collective over a communicator of a program that has started MPI; `communicator` points to an
-/// MPI_Comm, which may be freed when the team has been made. The options say ranks_per_node and
-/// timeout_seconds. Throws errc::unsupported in a build without MPI, errc::usage when MPI is not
-/// running. The end of the team is collective, and comes before MPI_Finalize.
+/// Collective over a communicator of a program that has initialised MPI. `communicator` points to
+/// an MPI_Comm, which may be freed after the call. Of the options, ranks_per_node and
+/// timeout_seconds are used. Throws errc::unsupported in a build without MPI, and errc::usage if
+/// MPI is not running. Destroying the team is collective, and must precede MPI_Finalize.
 [[nodiscard]] std::shared_ptr<team> join_communicator(const void* communicator,
                                                       const run_options& options);
 

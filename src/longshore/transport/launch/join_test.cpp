@@ -1,6 +1,6 @@
-// Teams outside of run(). That of a communicator is tested where programs start MPI:
-// transport/mpi/own_program_test.cpp has two of its own, and the tests of the Python package join
-// communicators of mpi4py.
+// Tests of teams outside of run(), and of the runtime. Teams of a communicator are tested in
+// programs that start MPI: transport/mpi/own_program_test.cpp, and the tests of the Python package
+// with mpi4py.
 #include <longshore/core/error.hpp>
 #include <longshore/machine/affinity.hpp>
 #include <longshore/transport/launch/join.hpp>
@@ -34,7 +34,7 @@ errc code_of(const run_options& options) {
   return errc{};
 }
 
-TEST(join, one_rank_alone_has_all_that_a_team_has) {
+TEST(join, a_single_rank_can_make_all_calls_of_a_team) {
   const std::shared_ptr<team> mine = join(on_threads());
   EXPECT_EQ(mine->rank(), 0);
   EXPECT_EQ(mine->size(), 1);
@@ -50,14 +50,14 @@ TEST(join, one_rank_alone_has_all_that_a_team_has) {
   EXPECT_NE(mine->open_channels(ends, ends, 1), nullptr);
 }
 
-TEST(join, two_teams_at_a_time_are_two) {
+TEST(join, two_teams_at_a_time_are_independent) {
   const auto first = join(on_threads()), second = join(on_threads());
   EXPECT_NE(first.get(), second.get());
   first->barrier();
   second->barrier();
 }
 
-TEST(join, several_ranks_as_threads_need_something_to_run) {
+TEST(join, refuses_several_ranks_as_threads) {
   run_options options = on_threads();
   options.ranks = 1;
   EXPECT_EQ(code_of(options), errc{});
@@ -65,14 +65,14 @@ TEST(join, several_ranks_as_threads_need_something_to_run) {
   EXPECT_EQ(code_of(options), errc::usage);
 }
 
-TEST(join, a_transport_that_there_is_not_is_refused) {
+TEST(join, refuses_an_unknown_transport) {
   run_options options;
   options.transport = "pigeons";
   EXPECT_EQ(code_of(options), errc::usage);
 }
 
-TEST(launcher, runs_again_with_other_options) {
-  launcher started(on_threads());
+TEST(runtime, runs_again_with_other_options) {
+  runtime started(on_threads());
   run_options options = on_threads();
   for (const int ranks : {2, 3}) {
     options.ranks = ranks;
@@ -87,7 +87,7 @@ TEST(launcher, runs_again_with_other_options) {
   }
 }
 
-// What is printed to stderr goes to a file meanwhile.
+// Redirects stderr to a file during its lifetime.
 class captured_stderr {
  public:
   captured_stderr() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
@@ -115,41 +115,40 @@ class captured_stderr {
   int before_;
 };
 
-constexpr int crowd_per_core = 16, most_ranks = 4096;
+constexpr int many_ranks_per_core = 16, most_ranks = 4096;
 
-TEST(launcher, says_how_far_a_start_of_many_ranks_is_that_takes_long) {
+TEST(runtime, prints_the_progress_of_a_long_start_of_many_ranks) {
   run_options options = on_threads();
-  options.ranks = crowd_per_core * usable_cores() + 1;
+  options.ranks = many_ranks_per_core * usable_cores() + 1;
   options.notice_seconds = 1e-3;
   if (options.ranks > most_ranks)
-    GTEST_SKIP() << "this machine has cores for as many ranks as there may be";
-  std::string said;
+    GTEST_SKIP() << "this machine has too many cores for more ranks per core";
+  std::string printed;
   {
-    const captured_stderr now;
-    launcher(options).run([&](team& mine) {
+    const captured_stderr captured;
+    runtime(options).run([&](team& mine) {
       const double began = mine.now();
-      while (mine.rank() == 1 && now.text().empty() && mine.now() - began < 60)
+      while (mine.rank() == 1 && captured.text().empty() && mine.now() - began < 60)
         std::this_thread::yield();
       mine.barrier();
     });
-    said = now.text();
+    printed = captured.text();
   }
-  EXPECT_NE(said.find(std::to_string(options.ranks) + " ranks"), std::string::npos) << said;
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_NE(printed.find(std::to_string(options.ranks) + " ranks"), std::string::npos) << printed;
+  EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 1) << printed;
 }
 
-TEST(launcher, says_nothing_of_a_start_that_is_over_soon) {
+TEST(runtime, prints_nothing_about_a_short_start) {
   run_options options = on_threads();
-  options.ranks = std::min(crowd_per_core * usable_cores() + 1, most_ranks);
+  options.ranks = std::min(many_ranks_per_core * usable_cores() + 1, most_ranks);
   options.notice_seconds = 1e6;
-  const captured_stderr now;
-  launcher(options).run([&](team& mine) { mine.barrier(); });
-  EXPECT_EQ(now.text(), "");
+  const captured_stderr captured;
+  runtime(options).run([&](team& mine) { mine.barrier(); });
+  EXPECT_EQ(captured.text(), "");
 }
 
-// A rank that catches its timeout may only leave; the run ends although the barrier has lost count
-// of who is there.
-TEST(launcher, ends_a_run_in_which_a_rank_has_caught_the_timeout_of_a_barrier) {
+// After a timeout the barrier can no longer count the ranks. The run ends nevertheless.
+TEST(runtime, ends_a_run_in_which_a_rank_caught_a_timeout) {
   for (const int ranks : {2, 3})
     for (int impatient = 0; impatient < ranks; ++impatient) {
       run_options options = on_threads();
@@ -157,7 +156,7 @@ TEST(launcher, ends_a_run_in_which_a_rank_has_caught_the_timeout_of_a_barrier) {
       options.timeout_seconds = 0.2;
       errc caught{};
       std::atomic<bool> gave_up = false;
-      launcher(options).run([&](team& team) {
+      runtime(options).run([&](team& team) {
         if (team.rank() != impatient) {
           while (!gave_up) std::this_thread::yield();
           return;
@@ -173,13 +172,13 @@ TEST(launcher, ends_a_run_in_which_a_rank_has_caught_the_timeout_of_a_barrier) {
     }
 }
 
-TEST(join, a_communicator_needs_mpi_to_run) {
+TEST(join, refuses_a_communicator_unless_mpi_is_running) {
   const auto available = available_transports();
   const bool mpi = std::find(available.begin(), available.end(), "mpi") != available.end();
   const int no_communicator = 0;
   try {
     (void)join_communicator(&no_communicator, {});
-    FAIL() << "it was not refused";
+    FAIL() << "no error";
   } catch (const error& e) {
     EXPECT_EQ(e.code(), mpi ? errc::usage : errc::unsupported) << e.what();
   }

@@ -1,7 +1,7 @@
-// The calls of the library underneath, for benchmarks that hold a transport against them.
+// Direct calls of the underlying library, for benchmarks that compare a transport with them.
 #pragma once
 
-#include <longshore/transport/raw_calls.hpp>
+#include <longshore/transport/detail/raw_calls.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace longshore {
 
-/// Whether raw_calls_of has any for a transport.
+/// Whether raw_calls_of supports a transport.
 [[nodiscard]] bool has_raw_calls(std::string_view transport) noexcept;
 
-/// Collective; destroying it is too. With room for a message of `bytes` bytes. Throws
-/// errc::unsupported where there are none.
-[[nodiscard]] std::unique_ptr<raw_calls> raw_calls_of(team& team, std::size_t bytes);
+/// Collective, and so is destroying the object. For messages of up to `bytes` bytes. Throws
+/// errc::unsupported for other transports.
+[[nodiscard]] std::unique_ptr<detail::raw_calls> raw_calls_of(team& team, std::size_t bytes);
 
 }  // namespace longshore

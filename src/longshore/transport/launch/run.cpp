@@ -25,13 +25,13 @@ constexpr double most_seconds = 1e6;
 
 }  // namespace
 
-std::string chosen_transport(const std::string& asked) {
+std::string chosen_transport(const std::string& requested) {
   const auto available = available_transports();
-  if (!asked.empty()) {
-    if (std::find(available.begin(), available.end(), asked) == available.end())
-      fail(errc::usage, "transport '{}': this build has {}", asked,
+  if (!requested.empty()) {
+    if (std::find(available.begin(), available.end(), requested) == available.end())
+      fail(errc::usage, "transport '{}': this build has {}", requested,
            fmt::format("{}", fmt::join(available, ", ")));
-    return asked;
+    return requested;
   }
 #ifdef LONGSHORE_HAVE_MPI
   if (mpi::is_launched()) return "mpi";
@@ -73,19 +73,21 @@ run_options options_from_environment() {
   return options;
 }
 
-void read_pinning(run_options& options, bool otherwise) {
-  const std::string word = environment_text("LONGSHORE_PIN").value_or(otherwise ? "scatter" : "0");
+void read_pinning(run_options& options, bool pin_by_default) {
+  const std::string word =
+      environment_text("LONGSHORE_PIN").value_or(pin_by_default ? "scatter" : "0");
   options.pin = word != "0";
   options.compact = word == "compact";
   if (word != "0" && word != "1" && word != "scatter" && word != "compact")
     fail(errc::usage,
-         "LONGSHORE_PIN is '{}': it is 0 (bind no rank), 1 or scatter (over all CPUs), or compact "
-         "(to neighbouring cores)",
+         "LONGSHORE_PIN is '{}': it must be 0 (bind no rank), 1 or scatter (over all CPUs), or "
+         "compact (to neighbouring cores)",
          word);
 }
 
-// One library of the transport's, started once: several would fight for what a process has once.
-struct launcher::environment {
+// The started library of the transport. At most one exists, because libraries would compete for
+// resources that a process has only once.
+struct runtime::environment {
   explicit environment([[maybe_unused]] const run_options& options) {
     [[maybe_unused]] const std::string& transport = options.transport;
 #ifdef LONGSHORE_HAVE_MPI
@@ -95,7 +97,7 @@ struct launcher::environment {
     if (transport == "shmem") shmem.emplace(options.symmetric_bytes, options.timeout_seconds);
 #endif
 #ifdef LONGSHORE_HAVE_UCX
-    if (transport == "ucx") ucx = ucx::process_group::join(options.timeout_seconds);
+    if (transport == "ucx") ucx = ucx::process_bootstrap::join(options.timeout_seconds);
 #endif
   }
 #ifdef LONGSHORE_HAVE_MPI
@@ -105,18 +107,18 @@ struct launcher::environment {
   std::optional<shmem::environment> shmem;
 #endif
 #ifdef LONGSHORE_HAVE_UCX
-  std::unique_ptr<ucx::process_group> ucx;
+  std::unique_ptr<ucx::process_bootstrap> ucx;
 #endif
 };
 
-launcher::launcher(run_options options) : options_(std::move(options)) {
+runtime::runtime(run_options options) : options_(std::move(options)) {
   options_.transport = chosen_transport(options_.transport);
   if (options_.transport != "threads") environment_ = std::make_unique<environment>(options_);
 }
 
-launcher::~launcher() = default;
+runtime::~runtime() = default;
 
-void launcher::run(const run_options& options, const std::function<void(team&)>& body) {
+void runtime::run(const run_options& options, const std::function<void(team&)>& body) {
 #ifdef LONGSHORE_HAVE_MPI
   if (options_.transport == "mpi") {
     mpi::run(options, body);
@@ -139,7 +141,7 @@ void launcher::run(const run_options& options, const std::function<void(team&)>&
 }
 
 void run(int, char**, const std::function<void(team&)>& body) {
-  launcher(options_from_environment()).run(body);
+  runtime(options_from_environment()).run(body);
 }
 
 }  // namespace longshore

@@ -1,4 +1,4 @@
-// Starting a run: the one place that knows which transports this build has.
+// Starting a run. Only this folder knows which transports the build has.
 #pragma once
 
 #include <longshore/transport/run_options.hpp>
@@ -14,31 +14,32 @@ namespace longshore {
 /// Names of the transports of this build, in the order of preference without a launcher.
 [[nodiscard]] std::vector<std::string> available_transports();
 
-/// The transport that a run has: `asked`, or where that is empty what the surroundings say, a
-/// launcher's or else threads. Throws errc::usage for one that this build does not have.
-[[nodiscard]] std::string chosen_transport(const std::string& asked);
+/// The transport of a run: `requested`; if that is empty, the transport of the launcher, or threads
+/// without a launcher. Throws errc::usage for a transport that this build does not have.
+[[nodiscard]] std::string chosen_transport(const std::string& requested);
 
 /// Options from the environment: LONGSHORE_TRANSPORT, LONGSHORE_RANKS, LONGSHORE_RANKS_PER_NODE,
-/// LONGSHORE_TIMEOUT (seconds), LONGSHORE_PIN (0, 1, scatter, compact). Throws errc::usage for a
-/// value that does not parse.
+/// LONGSHORE_TIMEOUT (seconds), LONGSHORE_CHECK (0, 1), LONGSHORE_PIN (0, 1, scatter, compact).
+/// Throws errc::usage for an invalid value.
 [[nodiscard]] run_options options_from_environment();
-/// What LONGSHORE_PIN says of binding alone; where it is not set: scatter, or nothing is bound.
-void read_pinning(run_options& options, bool otherwise);
+/// Sets options.pin and options.compact from LONGSHORE_PIN. If that is not set: scatter if
+/// `pin_by_default`, else 0.
+void read_pinning(run_options& options, bool pin_by_default);
 
-/// Keeps the library underneath started between several runs (MPI can be started only once in a
-/// process).
-class launcher {
+/// Starts the underlying library and keeps it between runs: MPI, for instance, can be initialised
+/// only once in a process.
+class runtime {
  public:
   /// Throws errc::usage for a transport that this build does not have.
-  explicit launcher(run_options options);
-  ~launcher();
+  explicit runtime(run_options options);
+  ~runtime();
 
   /// The options with the transport filled in.
   [[nodiscard]] const run_options& options() const noexcept { return options_; }
-  /// Runs `body` once on every rank, and returns when all ranks have ended. On threads the first
-  /// failure is rethrown; on mpi a failure ends the process with status 3.
+  /// Runs `body` once on every rank, and returns when all ranks have ended. On threads it rethrows
+  /// the first failure; on other transports a failure ends all processes with status 3.
   void run(const std::function<void(team&)>& body) { run(options_, body); }
-  /// The same with other options than it was started with; the transport stays.
+  /// The same with other options; options.transport is ignored.
   void run(const run_options& options, const std::function<void(team&)>& body);
 
  private:
@@ -46,6 +47,8 @@ class launcher {
   run_options options_;
   std::unique_ptr<environment> environment_;
 };
+
+using launcher [[deprecated("use runtime")]] = runtime;
 
 /// Runs an SPMD program: `body` on every rank, with options from the environment.
 ///

@@ -1,11 +1,10 @@
-// The main program of tests that run on every transport, in several layouts after one start:
-// --transport, then either --layouts or --ranks and --ranks-per-node, then GoogleTest's own
-// options.
+// The main program of tests that run on every transport, in several layouts after one start.
+// Options: --transport, either --layouts or --ranks and --ranks-per-node, and those of GoogleTest.
 //
-//     --layouts 1,3,7:2    all tests on 1 rank, on 3, and on 7 of which 2 share a virtual node
+//     --layouts 1,3,7:2    all tests on 1 rank, on 3, and on 7 with virtual nodes of 2 ranks
 //
-// On threads a layout has as many ranks as it says. On mpi it has the first of those that the
-// launcher started, while the others wait. On shmem and ucx all ranks take part.
+// On threads a layout starts its number of ranks. On mpi the first ranks of the launched ones run
+// it, while the others wait. On shmem and ucx all ranks take part.
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/run.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -36,13 +35,13 @@ struct layout {
   }
 };
 
-using body_of_a_test = std::function<void(team&)>;
+using test_body = std::function<void(team&)>;
 
-// How spmd() runs a body in the layout that is tried now, and the layout as failures name it.
-std::function<void(const body_of_a_test&)> run_now;
-std::string layout_now;
+// How spmd() runs a body in the current layout, and the text of that layout for failures.
+std::function<void(const test_body&)> run_body;
+std::string current_layout;
 
-// What ranks other than 0 print: their failures, nothing else.
+// The listener of ranks other than 0: it prints only failures.
 class failure_printer final : public ::testing::EmptyTestEventListener {
  public:
   explicit failure_printer(int rank) : rank_(rank) {}
@@ -61,11 +60,11 @@ int whole_number(std::string_view text) {
   int number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc{} || end != text.data() + text.size() || number < 0)
-    fail(errc::usage, "'{}' is no number of ranks", text);
+    fail(errc::usage, "'{}' is not a number of ranks", text);
   return number;
 }
 
-// "1,3,7:2"
+// Parses "1,3,7:2".
 std::vector<layout> layouts_of_text(std::string_view text) {
   std::vector<layout> layouts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -85,16 +84,16 @@ struct command_line {
 };
 
 command_line take_options(int& argc, char** argv) {
-  command_line asked;
-  layout single{asked.options.ranks, asked.options.ranks_per_node};
+  command_line parsed;
+  layout single{parsed.options.ranks, parsed.options.ranks_per_node};
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
     const bool has_value = i + 1 < argc;
     if (has_value && name == "--transport")
-      asked.options.transport = argv[++i];
+      parsed.options.transport = argv[++i];
     else if (has_value && name == "--layouts")
-      asked.layouts = layouts_of_text(argv[++i]);
+      parsed.layouts = layouts_of_text(argv[++i]);
     else if (has_value && name == "--ranks")
       single.ranks = whole_number(argv[++i]);
     else if (has_value && name == "--ranks-per-node")
@@ -103,32 +102,32 @@ command_line take_options(int& argc, char** argv) {
       argv[kept++] = argv[i];
   }
   argc = kept;
-  if (asked.layouts.empty()) asked.layouts.push_back(single);
-  return asked;
+  if (parsed.layouts.empty()) parsed.layouts.push_back(single);
+  return parsed;
 }
 
-// Whether all tests passed on this rank, or it has no part in this layout.
-bool passes(launcher& started, [[maybe_unused]] int started_ranks, const layout& tried) {
+// Runs all tests in a layout. Returns whether they passed on this rank, or it does not take part.
+bool passes(runtime& started, [[maybe_unused]] int started_ranks, const layout& tried) {
   run_options options = started.options();
   options.ranks = tried.ranks;
   options.ranks_per_node = tried.ranks_per_node;
-  layout_now = fmt::format("layout {} on {}", tried.text(), options.transport);
+  current_layout = fmt::format("layout {} on {}", tried.text(), options.transport);
 #ifdef LONGSHORE_HAVE_MPI
   if (options.transport == "mpi" && tried.ranks > 0 && tried.ranks < started_ranks) {
     const mpi::first_ranks ranks(tried.ranks);
     if (!ranks.include_this()) return true;
-    run_now = [&](const body_of_a_test& body) { ranks.run(options, body); };
+    run_body = [&](const test_body& body) { ranks.run(options, body); };
     return RUN_ALL_TESTS() == 0;
   }
 #endif
-  run_now = [&](const body_of_a_test& body) { started.run(options, body); };
+  run_body = [&](const test_body& body) { started.run(options, body); };
   return RUN_ALL_TESTS() == 0;
 }
 
 int run_all(int argc, char** argv) {
-  const command_line asked = take_options(argc, argv);
+  const command_line parsed = take_options(argc, argv);
   ::testing::InitGoogleTest(&argc, argv);
-  launcher started(asked.options);
+  runtime started(parsed.options);
   int rank = 0, ranks = 0;
   if (started.options().transport != "threads")
     started.run([&](team& all) {
@@ -141,7 +140,7 @@ int run_all(int argc, char** argv) {
     listeners.Append(new failure_printer(rank));
   }
   std::string failed;
-  for (const layout& tried : asked.layouts) {
+  for (const layout& tried : parsed.layouts) {
     if (rank == 0) fmt::print("==== layout {} on {}\n", tried.text(), started.options().transport);
     std::fflush(stdout);
     if (!passes(started, ranks, tried)) failed += " " + tried.text();
@@ -160,13 +159,13 @@ int run_all(int argc, char** argv) {
 
 void spmd(const std::function<void(team&)>& body) {
   try {
-    run_now([&](team& team) {
+    run_body([&](team& team) {
       const ::testing::ScopedTrace where(__FILE__, __LINE__,
-                                         fmt::format("{}, rank {}", layout_now, team.rank()));
+                                         fmt::format("{}, rank {}", current_layout, team.rank()));
       body(team);
     });
   } catch (const std::exception& e) {
-    FAIL() << layout_now << ": " << e.what();
+    FAIL() << current_layout << ": " << e.what();
   }
 }
 

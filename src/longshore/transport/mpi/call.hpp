@@ -1,5 +1,4 @@
-// Calling MPI: every return code is looked at, and lengths that do not fit an int are refused
-// instead of wrapped.
+// Calling MPI: every return code is checked, and lengths that do not fit an int are refused.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -14,8 +13,8 @@ namespace longshore::mpi {
 /// Exit status of a process whose rank failed.
 inline constexpr int runtime_failure_status = 3;
 
-/// Throws errc::transport, with MPI's own text, unless `code` is MPI_SUCCESS. `call` names the MPI
-/// call.
+/// Throws errc::transport, with MPI's own text, unless `code` is MPI_SUCCESS. `call` is the name of
+/// the MPI function.
 inline void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -24,11 +23,11 @@ inline void check(int code, const char* call) {
   fail(errc::transport, "{} failed: {}", call, text);
 }
 
-/// `n` as the int that MPI counts in. Throws errc::usage when it does not fit.
+/// `n` as an int, the type of counts in MPI. Throws errc::usage if it does not fit.
 inline int count(std::size_t n, const char* call) {
   if (n > INT_MAX)
     fail(errc::usage,
-         "{}: {} elements, but this MPI counts to {}: split the data over more ranks or calls",
+         "{}: {} elements, but MPI can count only to {}: split the data over more ranks or calls",
          call, n, INT_MAX);
   return static_cast<int>(n);
 }

@@ -1,5 +1,4 @@
 #include <longshore/core/error.hpp>
-#include <longshore/transport/detail/split_ends.hpp>
 #include <longshore/transport/mpi/channels.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -10,7 +9,8 @@
 namespace longshore::mpi {
 namespace {
 
-// Tags of the channels between one pair of ranks, in the order in which both name them.
+// The tags of the channels. The channels between one pair of ranks have ascending tags, in the
+// order in which both ranks list them.
 std::vector<int> tags_of(std::span<const channel_end> ends, int block) {
   std::vector<int> tags;
   std::map<int, int> used;
@@ -18,12 +18,12 @@ std::vector<int> tags_of(std::span<const channel_end> ends, int block) {
   return tags;
 }
 
-// Refuses what messages cannot do, before anything is made, and gives the bytes of all buffers.
+// The bytes of all buffers. Throws if there are too many channels to one rank.
 std::size_t needed_bytes(std::span<const channel_end> ends, int slots) {
   std::size_t bytes = 0;
-  std::map<int, int> named;
+  std::map<int, int> channels_to;
   for (const auto& end : ends) {
-    if (++named[end.peer] > team::tags_per_block)
+    if (++channels_to[end.peer] > team::tags_per_block)
       fail(errc::unsupported, "more than {} channels to rank {} in one call: open them in several",
            team::tags_per_block, end.peer);
     bytes += message_buffer_bytes(end.slot_bytes, slots);
@@ -33,30 +33,28 @@ std::size_t needed_bytes(std::span<const channel_end> ends, int slots) {
 
 }  // namespace
 
-channel_ends::channel_ends(team& team, std::span<const channel_end> near_to,
-                           std::span<const channel_end> near_from,
-                           std::span<const channel_end> far_to,
-                           std::span<const channel_end> far_from, int slots) {
+channel_ends::channel_ends(team& team, const detail::ends_by_locality& to,
+                           const detail::ends_by_locality& from, int slots) {
   const std::size_t ring_bytes =
-      team.agree_on_memory(detail::ring_channels::needed_bytes(near_to, slots),
-                           needed_bytes(far_to, slots) + needed_bytes(far_from, slots));
-  memory_ = std::make_unique<node_memory>(team.node(), ring_bytes);
+      team.agree_on_memory(detail::ring_channels::needed_bytes(to.local, slots),
+                           needed_bytes(to.remote, slots) + needed_bytes(from.remote, slots));
+  memory_ = std::make_unique<node_memory>(team.node_comm(), ring_bytes);
   const auto part_of = [&](int peer) { return memory_->part(team.nodes().local_index(peer)); };
-  constexpr detail::collective_call call{.what = detail::collective::open_channels};
-  rings = std::make_unique<detail::ring_channels>(near_to, near_from, slots, team.rank(), part_of,
-                                                  [&] { team.meet(call); });
+  constexpr detail::collective_call call{.kind = detail::collective::open_channels};
+  rings = std::make_unique<detail::ring_channels>(to.local, from.local, slots, team.rank(), part_of,
+                                                  [&] { team.checked_barrier(call); });
   try {
-    make_messages(team, far_to, far_from, slots);
-    team.meet(call);
+    open_remote(team, to.remote, from.remote, slots);
+    team.checked_barrier(call);
   } catch (...) {
-    // requests are active on them, as in the destructor
+    // requests are active on the buffers, as in the destructor
     static_cast<void>(new pages(std::move(buffers_)));
     throw;
   }
 }
 
-void channel_ends::make_messages(team& team, std::span<const channel_end> to,
-                                 std::span<const channel_end> from, int slots) {
+void channel_ends::open_remote(team& team, std::span<const channel_end> to,
+                               std::span<const channel_end> from, int slots) {
   buffers_ = pages(needed_bytes(to, slots) + needed_bytes(from, slots));
   tag_block_ = team.take_tag_block();
   std::byte* next = buffers_.data();
@@ -67,7 +65,7 @@ void channel_ends::make_messages(team& team, std::span<const channel_end> to,
       next += message_buffer_bytes(ends[i].slot_bytes, slots);
     }
   };
-  make(message_receivers, from, awaited);
+  make(message_receivers, from, pending);
   make(message_senders, to);
 }
 
@@ -78,19 +76,15 @@ void channel_ends::close(team& team) {
     for (auto& sender : message_senders) closed &= sender.try_close();
     if (closed) break;
   }
-  team.meet(
-      {.what = detail::collective::
-           // nobody unmaps a ring that its reader still looks at, or uses a tag again on which a
-       // peer still receives
-       free});
-  team.give_tag_block_back(tag_block_);
+  // After this barrier no rank reads a ring that is unmapped now, or receives with the tags.
+  team.checked_barrier({.kind = detail::collective::free});
+  team.release_tag_block(tag_block_);
   closed_ = true;
 }
 
 channel_ends::~channel_ends() {
   if (closed_) return;
-  // The run is being aborted. Requests are still active on these buffers: they must outlive this
-  // object.
+  // The run is being aborted. Requests are still active on the buffers, so they are leaked.
   static_cast<void>(new pages(std::move(buffers_)));
   static_cast<void>(memory_.release());
 }
@@ -98,20 +92,16 @@ channel_ends::~channel_ends() {
 channels::channels(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
                    int slots)
     : team_(team), unwinding_(std::uncaught_exceptions()) {
-  const detail::split_ends outgoing = detail::split(team.nodes(), to),
-                           incoming = detail::split(team.nodes(), from);
-  ends_ = std::make_unique<channel_ends>(team, outgoing.near, incoming.near, outgoing.far,
-                                         incoming.far, slots);
-  senders_ = detail::in_order<channel_sender>(
+  ends_ = std::make_unique<channel_ends>(team, detail::split_by_locality(team.nodes(), to),
+                                         detail::split_by_locality(team.nodes(), from), slots);
+  senders_ = detail::merge_ends<channel_sender>(
       team.nodes(), to, [next = ends_->rings->senders.begin()]() mutable { return &*next++; },
       [next = ends_->message_senders.begin()]() mutable { return &*next++; });
-  receivers_ = detail::in_order<channel_receiver>(
+  receivers_ = detail::merge_ends<channel_receiver>(
       team.nodes(), from, [next = ends_->rings->receivers.begin()]() mutable { return &*next++; },
       [next = ends_->message_receivers.begin()]() mutable { return &*next++; });
 }
 
-channels::~channels() {
-  team_.give_back(std::move(ends_), std::uncaught_exceptions() > unwinding_);
-}
+channels::~channels() { team_.release(std::move(ends_), std::uncaught_exceptions() > unwinding_); }
 
 }  // namespace longshore::mpi

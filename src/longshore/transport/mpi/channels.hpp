@@ -1,6 +1,7 @@
 // The channels of a rank over MPI: rings in memory to ranks of its node, messages to the others.
 #pragma once
 
+#include <longshore/transport/detail/local_and_remote_ends.hpp>
 #include <longshore/transport/detail/ring_channels.hpp>
 #include <longshore/transport/mpi/message_channels.hpp>
 #include <longshore/transport/mpi/team.hpp>
@@ -10,24 +11,23 @@
 
 namespace longshore::mpi {
 
-/// The ends themselves, near and far ones apart, each in the order in which they were named.
-class channel_ends final : public shared_resource {
+/// The ends of a channel set. Ends of one kind are in the order in which they were listed.
+class channel_ends final : public collective_resource {
  public:
   /// Collective over the team.
-  channel_ends(team& team, std::span<const channel_end> near_to,
-               std::span<const channel_end> near_from, std::span<const channel_end> far_to,
-               std::span<const channel_end> far_from, int slots);
+  channel_ends(team& team, const detail::ends_by_locality& to, const detail::ends_by_locality& from,
+               int slots);
   ~channel_ends() override;
   void close(team& team) override;
 
   std::unique_ptr<detail::ring_channels> rings;
-  awaited_messages awaited;
+  pending_receives pending;
   std::deque<message_sender> message_senders;
   std::deque<message_receiver> message_receivers;
 
  private:
-  void make_messages(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
-                     int slots);
+  void open_remote(team& team, std::span<const channel_end> to, std::span<const channel_end> from,
+                   int slots);
 
   int tag_block_ = 0;
   std::unique_ptr<node_memory> memory_;

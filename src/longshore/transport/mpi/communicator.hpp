@@ -1,4 +1,4 @@
-// Owning an MPI communicator.
+// Ownership of an MPI communicator.
 #pragma once
 
 #include <longshore/transport/mpi/call.hpp>
@@ -54,9 +54,9 @@ class communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// The communicator of a team of the mpi transport, its ranks those of the team; MPI_COMM_NULL for
-/// every other team. For modes that are defined by MPI calls. Owned by the team; duplicate it
-/// before sending on it.
+/// The communicator of a team of the mpi transport, with the same ranks; MPI_COMM_NULL for teams of
+/// other transports. For modes that are defined by MPI calls. The team owns it; duplicate it before
+/// you send on it.
 [[nodiscard]] MPI_Comm communicator_of(const team& team) noexcept;
 
 }  // namespace longshore::mpi

@@ -1,5 +1,5 @@
-// The first ranks of MPI_COMM_WORLD as a world of their own, for tests that run at several numbers
-// of ranks after one start.
+// A communicator of the first ranks of MPI_COMM_WORLD, for tests that run with several numbers of
+// ranks after one start.
 #pragma once
 
 #include <longshore/transport/mpi/communicator.hpp>
@@ -11,16 +11,16 @@
 
 namespace longshore::mpi {
 
-/// Collective over MPI_COMM_WORLD; MPI is running.
 class first_ranks {
  public:
+  /// Collective over MPI_COMM_WORLD. REQUIRES: MPI is running.
   explicit first_ranks(int ranks) {
     int rank = 0;
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     ranks_ = communicator::split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED);
   }
-  /// Collective over MPI_COMM_WORLD: waits until the first ranks are here too, and leaves them the
-  /// cores.
+  /// Collective over MPI_COMM_WORLD. Waits for the first ranks, and sleeps meanwhile, so that they
+  /// have the cores.
   ~first_ranks() {
     MPI_Request all = MPI_REQUEST_NULL;
     MPI_Ibarrier(MPI_COMM_WORLD, &all);

@@ -20,7 +20,7 @@ communicator split_by_host(const communicator& ranks) {
   return communicator(host);
 }
 
-// Memory for what host_layout has; null where it cannot be shared.
+// Memory for the contents of host_layout; null if it cannot be shared.
 std::unique_ptr<node_memory> try_share(const communicator& host) {
   try {
     const auto ranks = static_cast<std::size_t>(host.size());
@@ -41,7 +41,7 @@ bool all_of(const communicator& ranks, bool mine) {
   return value != 0;
 }
 
-// CPUs that any rank of the host may use: launchers bind ranks to different ones.
+// The CPUs that any rank of the host may use: launchers bind ranks to different CPUs.
 std::vector<int> cpus_of_host(const communicator& host) {
   detail::cpu_mask mask = detail::mask_of(allowed_cpus());
   check(MPI_Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_BYTE, MPI_BOR,
@@ -72,14 +72,13 @@ team::layout::layout(const communicator& ranks, const run_options& options) {
     if (rank == 0)
       fmt::print(stderr,
                  "longshore: no memory shared between ranks (MPI_Win_allocate_shared is missing or "
-                 "off, or /dev/shm is full): "
-                 "all data goes by messages\n");
+                 "off, or /dev/shm is full): all data goes by messages\n");
     host_memory.reset();
     host = communicator::split(ranks.get(), rank);
     host_memory = try_share(host);
   }
 
-  int host_id = rank;  // of the host's first rank
+  int host_id = rank;  // the first rank of the host
   check(MPI_Bcast(&host_id, 1, MPI_INT, 0, host.get()), "MPI_Bcast");
   std::vector<int> host_of(static_cast<std::size_t>(ranks.size()));
   check(MPI_Allgather(&host_id, 1, MPI_INT, host_of.data(), 1, MPI_INT, ranks.get()),

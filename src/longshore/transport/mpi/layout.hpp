@@ -1,4 +1,4 @@
-// Which ranks of a communicator share a host, and what each may use there.
+// Which ranks of a communicator share a host, and which CPUs and memory each may use there.
 #pragma once
 
 #include <longshore/transport/mpi/team.hpp>
@@ -7,35 +7,35 @@
 
 namespace longshore::mpi {
 
-/// Where things lie in the memory that the ranks of a host share, which is zero at first.
+/// The layout of the memory that the ranks of a host share, which is zero at first.
 struct host_layout {
   explicit host_layout(std::size_t ranks_of_host)
-      : row_bytes(detail::row_bytes_for(ranks_of_host, 4096)),
+      : staging_bytes(detail::staging_bytes_for(ranks_of_host, 4096)),
         barriers_at(round_up(sizeof(host_state), interference_bytes)),
-        slots_at(barriers_at + ranks_of_host * sizeof(detail::node_barrier_state)),
-        rows_at(slots_at + ranks_of_host * sizeof(detail::call_slot)),
-        total_bytes(rows_at + ranks_of_host * 2 * row_bytes) {}
+        call_slots_at(barriers_at + ranks_of_host * sizeof(detail::node_barrier_state)),
+        staging_at(call_slots_at + ranks_of_host * sizeof(detail::call_slot)),
+        total_bytes(staging_at + ranks_of_host * 2 * staging_bytes) {}
 
-  std::size_t row_bytes;
-  std::size_t barriers_at;  ///< of the node that rank i of the host leads
-  std::size_t slots_at;     ///< for the calls of each rank
-  std::size_t rows_at;      ///< two of each rank
+  std::size_t staging_bytes;
+  std::size_t barriers_at;    ///< entry i: the barrier of the node whose first rank is rank i
+  std::size_t call_slots_at;  ///< entry i: the posted calls of rank i
+  std::size_t staging_at;     ///< two staging buffers per rank
   std::size_t total_bytes;
 };
 
 struct team::layout {
-  /// Collective. Where memory cannot be shared (the library has no shared windows, or
-  /// LONGSHORE_MPI_SHARED=0) every rank is a host of its own, and rank 0 says so.
+  /// Collective. If memory cannot be shared (the library has no shared windows, or
+  /// LONGSHORE_MPI_SHARED=0), every rank is a host of its own, and rank 0 prints a message.
   layout(const communicator& ranks, const run_options& options);
 
-  /// the ranks of this host; this rank alone where memory cannot be shared
+  /// the ranks of this host; this rank alone if memory cannot be shared
   communicator host;
-  std::unique_ptr<node_memory> host_memory;  ///< what host_layout has, shared by the host's ranks
+  std::unique_ptr<node_memory> host_memory;  ///< with the contents of host_layout
   node_map nodes;
   std::vector<int> cpus;  ///< of this rank
-  int ranks_on_host = 1;  ///< that really run there, whether they share memory or not
+  int ranks_on_host = 1;  ///< number of ranks on the physical host, sharing memory or not
   bool enough_cores = true;
-  bool check_calls = false;  ///< the same on all ranks: one that asks for it decides
+  bool check_calls = false;  ///< the same on all ranks: true if any rank wants it
 };
 
 }  // namespace longshore::mpi

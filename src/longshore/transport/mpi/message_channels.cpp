@@ -6,7 +6,7 @@
 namespace longshore::mpi {
 namespace {
 
-// One byte more than any message: the length by which the last one says that it is the last.
+// The length of the closing message: one byte more than that of any other.
 std::size_t closing_bytes(std::size_t slot_bytes) { return slot_bytes + 1; }
 
 std::size_t stride_bytes(std::size_t slot_bytes) {
@@ -63,7 +63,7 @@ bool message_sender::try_close() {
   return true;
 }
 
-std::size_t awaited_messages::add(message_receiver& receiver) {
+std::size_t pending_receives::add(message_receiver& receiver) {
   receivers_.push_back(&receiver);
   requests_.push_back(MPI_REQUEST_NULL);
   complete_.resize(requests_.size());
@@ -71,31 +71,31 @@ std::size_t awaited_messages::add(message_receiver& receiver) {
   return requests_.size() - 1;
 }
 
-void awaited_messages::look() {
-  ++looks_;
+void pending_receives::test_all() {
+  ++tests_;
   int count = 0;
   check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, complete_.data(),
                      statuses_.data()),
         "MPI_Testsome");
-  for (int k = 0; k < count; ++k)  // MPI_UNDEFINED, where nothing is awaited, is negative
-    receivers_[static_cast<std::size_t>(complete_[static_cast<std::size_t>(k)])]->came(
+  for (int k = 0; k < count; ++k)  // count is MPI_UNDEFINED, which is negative, if all are null
+    receivers_[static_cast<std::size_t>(complete_[static_cast<std::size_t>(k)])]->on_arrival(
         statuses_[static_cast<std::size_t>(k)]);
 }
 
 message_receiver::message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm,
-                                   int tag, awaited_messages& awaited)
+                                   int tag, pending_receives& pending)
     : channel_receiver(end),
       buffer_(buffer),
       comm_(comm),
       tag_(tag),
-      awaited_(awaited),
-      place_(awaited.add(*this)),
+      pending_(pending),
+      index_(pending.add(*this)),
       requests_(static_cast<std::size_t>(slots), MPI_REQUEST_NULL) {
   for (std::size_t slot = 0; slot < requests_.size(); ++slot) post(slot);
-  awaited_.await(place_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
+  pending_.set(index_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
 }
 
-void message_receiver::came(const MPI_Status& status) {
+void message_receiver::on_arrival(const MPI_Status& status) {
   check(MPI_Get_count(&status, MPI_BYTE, &length_bytes_), "MPI_Get_count");
   closed_ = static_cast<std::size_t>(length_bytes_) == closing_bytes(slot_bytes());
   arrived_ = !closed_;
@@ -111,8 +111,9 @@ void message_receiver::post(std::size_t slot) {
 std::optional<std::span<const std::byte>> message_receiver::front() {
   if (!arrived_) {
     if (closed_) return std::nullopt;
-    if (asked_at_ == awaited_.looks()) awaited_.look();  // asked again: the others had their turn
-    asked_at_ = awaited_.looks();
+    // No test since the last poll of this receiver: the other receivers have been polled meanwhile.
+    if (polled_at_ == pending_.tests()) pending_.test_all();
+    polled_at_ = pending_.tests();
     if (!arrived_) return std::nullopt;
   }
   return std::span<const std::byte>(buffer_ + slot_ * stride_bytes(slot_bytes()),
@@ -124,7 +125,7 @@ void message_receiver::release() {
   arrived_ = false;
   post(slot_);
   slot_ = slot_ + 1 == requests_.size() ? 0 : slot_ + 1;
-  awaited_.await(place_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
+  pending_.set(index_, std::exchange(requests_[slot_], MPI_REQUEST_NULL));
 }
 
 bool message_receiver::try_close() {

@@ -1,8 +1,14 @@
-// Channels between nodes: a slot is a posted message.
+// Channels between nodes over MPI: a message is one synchronous send into a posted receive.
 //
-// The receiver keeps a receive posted for each free slot; the sender sends synchronously
-// (MPI_Issend), so that a send is complete only when a slot took it. That is the whole flow
-// control: at most `slots` messages wait unexpected per channel, held by their sender.
+// The way of a message (channel.hpp):
+//   1. The user writes it into a slot of the sender.
+//   2. commit() starts MPI_Issend from that slot.
+//   3. The receiver has a receive posted for each of its free slots. front() gives the slot whose
+//      receive is complete.
+//   4. release() posts the slot's receive again.
+// A synchronous send completes only when a posted receive has matched it. So its completion is the
+// credit: the sender's slot is then free. At most `slots` messages per channel are unexpected at
+// the receiver, and their data stay in the sender's slots.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
@@ -15,8 +21,7 @@
 
 namespace longshore::mpi {
 
-/// Bytes of buffer that one end needs. Throws errc::usage for a slot that MPI cannot send in one
-/// message.
+/// Bytes of the slots of one end. Throws errc::usage if MPI cannot send a slot in one message.
 [[nodiscard]] std::size_t message_buffer_bytes(std::size_t slot_bytes, int slots);
 
 class message_sender final : public channel_sender {
@@ -25,8 +30,8 @@ class message_sender final : public channel_sender {
   message_sender(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag);
   [[nodiscard]] std::byte* reserve() override;
   void commit(std::size_t bytes) override;
-  /// Tries to tell the receiver that nothing more comes, once. True when told and all sends are
-  /// complete.
+  /// Sends the closing message if it is not sent yet and a slot is free. True if it has been sent
+  /// and all sends are complete.
   bool try_close();
 
  private:
@@ -43,38 +48,40 @@ class message_sender final : public channel_sender {
 
 class message_receiver;
 
-/// The receives of all channels of one opening, looked at together: one call of MPI where each
-/// receiver has been asked once. Asked one by one, a message that is not there costs a call each,
-/// and on shared cores, where MPI gives the core away in such a call, a time slice.
-class awaited_messages {
+/// The next receive of each channel of a set. One MPI call tests all of them, after each receiver
+/// has been polled once. If each receiver tested its own, every empty poll would cost an MPI call,
+/// and on shared cores, where MPI yields the core in such a call, a time slice.
+class pending_receives {
  public:
-  /// The receiver must outlive the object; its place is the order of adding.
+  /// Returns the index of the receiver, which must outlive the object.
   std::size_t add(message_receiver& receiver);
-  /// The receive of the next message of receiver `place`.
-  void await(std::size_t place, MPI_Request request) { requests_[place] = request; }
-  /// Looks, and tells the receivers of what has come.
-  void look();
-  [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
+  /// Sets the receive of the next message of receiver `index`.
+  void set(std::size_t index, MPI_Request request) { requests_[index] = request; }
+  /// Tests all receives, and calls on_arrival() of the receivers whose messages have arrived.
+  void test_all();
+  /// The number of calls of test_all().
+  [[nodiscard]] std::uint64_t tests() const noexcept { return tests_; }
 
  private:
   std::vector<message_receiver*> receivers_;
-  std::vector<MPI_Request> requests_;  // by place
+  std::vector<MPI_Request> requests_;  // by index
   std::vector<int> complete_;
   std::vector<MPI_Status> statuses_;
-  std::uint64_t looks_ = 0;
+  std::uint64_t tests_ = 0;
 };
 
 class message_receiver final : public channel_receiver {
  public:
-  /// `awaited` must outlive the object, and the object not move.
+  /// `pending` must outlive the object, and the object must not move.
   message_receiver(channel_end end, int slots, std::byte* buffer, MPI_Comm comm, int tag,
-                   awaited_messages& awaited);
+                   pending_receives& pending);
   [[nodiscard]] std::optional<std::span<const std::byte>> front() override;
   void release() override;
-  /// Drops what arrives. True once the sender has closed; then no receive is posted any more.
+  /// Drops messages that have arrived. True if the sender has closed; then no receive is posted any
+  /// more.
   bool try_close();
-  /// The awaited message is there; said by awaited_messages.
-  void came(const MPI_Status& status);
+  /// Called by pending_receives when the next message has arrived.
+  void on_arrival(const MPI_Status& status);
 
  private:
   void post(std::size_t slot);
@@ -82,13 +89,13 @@ class message_receiver final : public channel_receiver {
   std::byte* buffer_;
   MPI_Comm comm_;
   int tag_;
-  awaited_messages& awaited_;
-  std::size_t place_;                  // there
-  std::vector<MPI_Request> requests_;  // by slot; that of slot_ is awaited, and null here
+  pending_receives& pending_;
+  std::size_t index_;                  // in pending_
+  std::vector<MPI_Request> requests_;  // by slot; that of slot_ is in pending_, and null here
   std::size_t slot_ = 0;
   bool arrived_ = false, closed_ = false;
   int length_bytes_ = 0;
-  std::uint64_t asked_at_ = 0;  // how often all had been looked at when this one was asked last
+  std::uint64_t polled_at_ = 0;  // pending_.tests() at the last empty poll
 };
 
 }  // namespace longshore::mpi

@@ -27,14 +27,14 @@ node_memory::node_memory(const communicator& node, std::size_t part_bytes)
   check(MPI_Win_shared_query(window_, 0, &size, &unit, &first), "MPI_Win_shared_query");
   base_ =
       reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(first), page_bytes()));
-  prefer_huge_pages(base_,
-                    ranks * stride_bytes_);  // where the system allows them for shared memory
+  // has an effect if the system allows huge pages for shared memory
+  prefer_huge_pages(base_, ranks * stride_bytes_);
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }
 
 node_memory::~node_memory() {
-  // After a failure the other ranks may never come to free it: the run is being aborted, and the
-  // window goes with it.
+  // During an exception the other ranks may never come to free the window. The run is being
+  // aborted, and the window is freed with it.
   if (window_ == MPI_WIN_NULL || std::uncaught_exceptions() > unwinding_) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);

@@ -1,9 +1,7 @@
-// Memory that the ranks of a node share: an MPI shared window, all of it allocated by the first
-// rank of the node.
-//
-// Why by one rank: the parts then lie at a fixed distance, and MPI libraries and simulators exist
-// that give every rank the first part when all parts have one size. The pages still go to the NUMA
-// node of the rank that first writes them.
+// Memory that the ranks of a node share: an MPI shared window. The first rank of the node allocates
+// all of it, so that the parts lie at a fixed distance. Also, some MPI libraries and simulators
+// give every rank the first part if each rank allocates a part of the same size. A page still lies
+// on the NUMA node of the rank that writes it first.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -15,16 +13,15 @@ namespace longshore::mpi {
 
 class node_memory {
  public:
-  /// Collective over `node`. `part_bytes` must be the same on all its ranks, which know already
-  /// that the memory is there (team::agree_on_memory). A node of one rank gets private memory,
-  /// without a window.
+  /// Collective over `node`. `part_bytes` must be the same on all its ranks. REQUIRES: the memory
+  /// is available (team::agree_on_memory). A node of one rank gets private memory, without a
+  /// window.
   node_memory(const communicator& node, std::size_t part_bytes);
   ~node_memory();
   node_memory(const node_memory&) = delete;
   node_memory& operator=(const node_memory&) = delete;
 
-  /// The part of the rank at `local_index` in the node; aligned to a page, zero before the first
-  /// write.
+  /// The part of the rank at `local_index` in the node, aligned to a page, zero at first.
   [[nodiscard]] std::byte* part(int local_index) const noexcept {
     return base_ + static_cast<std::size_t>(local_index) * stride_bytes_;
   }

@@ -1,5 +1,5 @@
-// A program that started MPI itself makes teams of communicators of its own, and goes on sending
-// messages of its own beside them.
+// Tests of programs that start MPI themselves, make teams from their own communicators, and send
+// their own MPI messages beside them.
 #include <longshore/transport/mpi/team.hpp>
 #include <longshore/transport/waiter.hpp>
 
@@ -27,7 +27,7 @@ struct world {
   int rank = 0, size = 0;
 };
 
-// Passes a number around a ring: through a segment, then through channels.
+// Passes a number around a ring, first through a segment, then through channels.
 void use(team& team, int salt) {
   const int up = (team.rank() + 1) % team.size(),
             down = (team.rank() + team.size() - 1) % team.size();
@@ -55,17 +55,17 @@ void use(team& team, int salt) {
 
 class OwnProgram : public ::testing::TestWithParam<int> {};  // ranks per virtual node
 
-TEST_P(OwnProgram, makes_teams_of_the_whole_world) {
+TEST_P(OwnProgram, makes_teams_of_all_processes) {
   const auto first = mpi::team::make(MPI_COMM_WORLD, with(GetParam()));
   EXPECT_EQ(first->rank(), world().rank);
   EXPECT_EQ(first->size(), world().size);
-  const auto second = mpi::team::make(MPI_COMM_WORLD, with(0));  // two at a time
+  const auto second = mpi::team::make(MPI_COMM_WORLD, with(0));  // both exist at the same time
   use(*first, 1);
   use(*second, 2);
   use(*first, 3);
 }
 
-TEST_P(OwnProgram, makes_teams_of_parts_that_work_apart_from_each_other) {
+TEST_P(OwnProgram, makes_teams_of_communicators_that_work_independently) {
   const world all;
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, all.rank % 2, -all.rank, &part);  // odd and even ranks, backwards
@@ -81,10 +81,10 @@ TEST_P(OwnProgram, makes_teams_of_parts_that_work_apart_from_each_other) {
   MPI_Comm_free(&part);
 }
 
-TEST_P(OwnProgram, has_messages_of_its_own_that_go_on_while_a_team_waits) {
+TEST_P(OwnProgram, own_messages_make_progress_while_a_team_waits) {
   const auto team = mpi::team::make(MPI_COMM_WORLD, with(GetParam()));
-  // The next rank comes to the barrier only after a send that completes no sooner than the waiting
-  // rank takes part in it.
+  // The next rank arrives at the barrier only after a synchronous send to the waiting rank, which
+  // needs progress on that rank.
   const int up = (team->rank() + 1) % team->size(),
             down = (team->rank() + team->size() - 1) % team->size();
   for (int waiting = 0; waiting < team->size() && team->size() > 1; ++waiting) {
@@ -103,7 +103,7 @@ TEST_P(OwnProgram, keeps_its_error_handler) {
   use(*mpi::team::make(MPI_COMM_SELF, with(GetParam())), 1);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
-  EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);  // the team's own are on communicators of its own
+  EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);  // the team sets its own on duplicates
 }
 
 INSTANTIATE_TEST_SUITE_P(on, OwnProgram, ::testing::Values(0, 1, 2));

@@ -1,5 +1,4 @@
-// What a team hands out and takes back together: whether the memory is there, and freeing it when
-// nobody uses it any more.
+// Memory of segments and channels: checking that all ranks can allocate it, and freeing it.
 #include <longshore/machine/memory.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
@@ -19,8 +18,8 @@ std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_byte
   const auto number = [](std::size_t bytes) {
     return static_cast<std::int64_t>(std::min(bytes, most));
   };
-  // Nodes may be virtual: what a host has is for all of its ranks. A page of shared memory that is
-  // not there kills with a bus error.
+  // Nodes may be virtual, so a host's memory is divided among all of its ranks. An access to shared
+  // memory that cannot be allocated would end the process with a bus error.
   const auto ranks = static_cast<std::size_t>(ranks_on_host_);
   const std::size_t memory = available_memory_bytes() / ranks;
   const std::size_t shareable =
@@ -32,21 +31,20 @@ std::size_t team::agree_on_memory(std::size_t shared_bytes, std::size_t own_byte
                      least_shareable = std::min(all[2], all[3]);
   if (shared > least_shareable || own > least_memory - shared)
     fail(errc::out_of_memory,
-         "a rank asks for {} bytes, {} of them shared; the host with the least has {} for each of "
-         "its ranks, {} of them shared: "
-         "use "
-         "smaller arrays or fewer ranks per node",
+         "a rank requests {} bytes, {} of them shared; the host with the least memory has {} for "
+         "each of its ranks, {} of them shared: use smaller arrays or fewer ranks per node",
          shared_bytes + own_bytes, shared_bytes, least_memory, least_shareable);
   return static_cast<std::size_t>(shared);
 }
 
-void team::give_back(std::unique_ptr<shared_resource> resource, bool unwinding) {
-  kept_.give_back(*this, std::move(resource), unwinding,
-                  [this](shared_resource& given) { given.close(*this); });
+void team::release(std::unique_ptr<collective_resource> resource, bool unwinding) {
+  deferred_frees_.free_or_defer(*this, std::move(resource), unwinding,
+                                [this](collective_resource& freed) { freed.close(*this); });
 }
 
-void team::close_kept() {
-  for (const auto kept = kept_.take(); const auto& resource : kept) resource->close(*this);
+void team::free_deferred() {
+  for (const auto deferred = deferred_frees_.take(); const auto& resource : deferred)
+    resource->close(*this);
 }
 
 }  // namespace longshore::mpi

@@ -17,9 +17,9 @@ environment::environment() : own_(false) {
   if (finalised != 0)
     fail(errc::usage,
          "MPI has been finalised and cannot be started again in this process: keep one "
-         "longshore::launcher for all runs");
+         "longshore::runtime for all runs");
   if (initialised != 0) return;
-  int provided = 0;  // anything will do: only the rank's own thread calls MPI
+  int provided = 0;  // not checked: only the rank's own thread calls MPI
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   own_ = true;
 }
@@ -38,7 +38,7 @@ bool is_launched() noexcept {
 namespace {
 
 [[noreturn]] void end(team* mine, const std::string& why) {
-  if (mine != nullptr) mine->end_run(why);
+  if (mine != nullptr) mine->abort_run(why);
   fmt::print(stderr, "longshore: {}\n", why);
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, runtime_failure_status);
@@ -60,12 +60,12 @@ void run(const void* communicator, const run_options& options,
     mine = team::make(*static_cast<const MPI_Comm*>(communicator), options);
     if (options.ranks > 0 && options.ranks != mine->size())
       fail(errc::usage,
-           "{} ranks asked for, but the launcher started {}: give the number to the launcher "
+           "{} ranks requested, but the launcher started {}: give the number to the launcher "
            "(mpirun -n {})",
            options.ranks, mine->size(), options.ranks);
     const pinned binding(options.pin && mine->waiting().spin ? mine->cpus().front() : -1);
     body(*mine);
-    mine->meet({.what = detail::collective::end_of_run});
+    mine->checked_barrier({.kind = detail::collective::end_of_run});
   } catch (...) {
     end(mine.get(), failure_text(std::current_exception()));
   }
@@ -73,7 +73,7 @@ void run(const void* communicator, const run_options& options,
 
 std::shared_ptr<longshore::team> join(const void* communicator, const run_options& options) {
   struct member {
-    std::optional<environment> mpi;  // not where the program has started MPI: it knows when it ends
+    std::optional<environment> mpi;  // empty if the program passed a communicator, and so owns MPI
     std::unique_ptr<team> mine;
   };
   const auto joined = std::make_shared<member>();
@@ -86,7 +86,7 @@ std::shared_ptr<longshore::team> join(const void* communicator, const run_option
     MPI_Finalized(&finalised);
     if (initialised == 0 || finalised != 0)
       fail(errc::usage, "a team of an MPI communicator: MPI {}",
-           initialised == 0 ? "has not been started" : "has ended");
+           initialised == 0 ? "has not been initialised" : "has been finalised");
     ranks = *static_cast<const MPI_Comm*>(communicator);
   }
   joined->mine = team::make(ranks, options);

@@ -9,7 +9,7 @@
 
 namespace longshore::mpi {
 
-/// Initialises MPI unless the program has done so, and finalises it if it did.
+/// Initialises MPI unless the program has done so; finalises MPI if it initialised it.
 class environment {
  public:
   environment();
@@ -25,17 +25,18 @@ class environment {
 [[nodiscard]] bool is_launched() noexcept;
 
 /// Collective over MPI_COMM_WORLD. Runs `body` with the team of this process. An exception ends all
-/// processes with exit status 3 and one message per host; it does not return.
+/// processes, with exit status 3 and one message per host; run() then does not return.
 void run(const run_options& options, const std::function<void(longshore::team&)>& body);
 
-/// The same over the communicator that `communicator` (an MPI_Comm*) points to. An exception ends
-/// all processes, those outside of it too.
+/// The same over the communicator that `communicator` (an MPI_Comm*) points to. An exception also
+/// ends the processes outside that communicator.
 void run(const void* communicator, const run_options& options,
          const std::function<void(longshore::team&)>& body);
 
-/// Collective over the communicator that `communicator` (an MPI_Comm*) points to; null: over
-/// MPI_COMM_WORLD, and MPI is started unless it was, and ended with the team if it was started
-/// here. Errors are thrown, and end no other process. See launch/join.hpp.
+/// Collective over the communicator that `communicator` (an MPI_Comm*) points to, or over
+/// MPI_COMM_WORLD if it is null. If it is null, join() also starts MPI unless the program has, and
+/// the end of the team then ends MPI. Errors are thrown, and end no other process. See
+/// launch/join.hpp.
 [[nodiscard]] std::shared_ptr<longshore::team> join(const void* communicator,
                                                     const run_options& options);
 

@@ -1,6 +1,6 @@
+#include <longshore/transport/detail/for_each_piece.hpp>
 #include <longshore/transport/mpi/segment.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <exception>
@@ -8,14 +8,8 @@
 namespace longshore::mpi {
 namespace {
 
-// Longest piece handed to one MPI call: its count is an int.
+// The longest piece of one MPI call, whose count is an int.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
-
-template <class Call>
-void in_pieces(std::size_t bytes, const Call& call) {
-  for (std::size_t done = 0; done < bytes; done += piece_bytes)
-    call(done, static_cast<int>(std::min(piece_bytes, bytes - done)));
-}
 
 std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory) {
   std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
@@ -29,19 +23,20 @@ std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory
 segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes)
     : memory_(std::move(memory)) {
   if (team.nodes().node_count() == 1) return;
-  const watchdog::section limit(team.dog(), "MPI_Win_create");
+  const detail::watchdog::section limit(team.watchdog(), "MPI_Win_create");
   check(MPI_Win_create(memory_->part(team.nodes().local_index(team.rank())),
                        static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, team.comm(), &window_),
-        "MPI_Win_create between nodes (Open MPI with TCP alone needs OMPI_MCA_osc=ucx,sm and more: "
+        "MPI_Win_create between nodes (Open MPI over TCP needs OMPI_MCA_osc=ucx,sm and more: "
         "docs/reference/transports.md)");
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
 }
 
 void segment_memory::close(team& team) {
-  team.meet({.what = detail::collective::free});  // what follows has no deadline of its own
+  team.checked_barrier(
+      {.kind = detail::collective::free});  // the calls below have no deadline of their own
   if (window_ != MPI_WIN_NULL) {
-    const watchdog::section limit(team.dog(), "freeing a segment");
+    const detail::watchdog::section limit(team.watchdog(), "freeing a segment");
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
@@ -54,12 +49,10 @@ segment::segment(team& team, std::unique_ptr<node_memory> memory, std::size_t by
       team_(team),
       memory_(std::make_unique<segment_memory>(team, std::move(memory), bytes)),
       window_(memory_->window()),
-      dog_(team.dog()),
+      watchdog_(team.watchdog()),
       unwinding_(std::uncaught_exceptions()) {}
 
-segment::~segment() {
-  team_.give_back(std::move(memory_), std::uncaught_exceptions() > unwinding_);
-}
+segment::~segment() { team_.release(std::move(memory_), std::uncaught_exceptions() > unwinding_); }
 
 void segment::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   check_range(peer, offset, bytes);
@@ -68,7 +61,8 @@ void segment::put_start(int peer, std::size_t offset, const void* from, std::siz
     std::memcpy(there + offset, from, bytes);
     return;
   }
-  in_pieces(bytes, [&](std::size_t done, int n) {
+  detail::for_each_piece(bytes, piece_bytes, [&](std::size_t done, std::size_t length) {
+    const int n = static_cast<int>(length);
     check(MPI_Put(static_cast<const std::byte*>(from) + done, n, MPI_BYTE, peer,
                   static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_),
           "MPI_Put");
@@ -83,7 +77,8 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
     std::memcpy(to, there + offset, bytes);
     return;
   }
-  in_pieces(bytes, [&](std::size_t done, int n) {
+  detail::for_each_piece(bytes, piece_bytes, [&](std::size_t done, std::size_t length) {
+    const int n = static_cast<int>(length);
     check(MPI_Get(static_cast<std::byte*>(to) + done, n, MPI_BYTE, peer,
                   static_cast<MPI_Aint>(offset + done), n, MPI_BYTE, window_),
           "MPI_Get");
@@ -94,14 +89,14 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
 void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   put_start(peer, offset, from, bytes);
   if (direct(peer) != nullptr) return;
-  const watchdog::section limit(dog_, "MPI_Win_flush_local");
+  const detail::watchdog::section limit(watchdog_, "MPI_Win_flush_local");
   check(MPI_Win_flush_local(peer, window_), "MPI_Win_flush_local");
 }
 
 void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
   get_start(peer, offset, to, bytes);
   if (direct(peer) != nullptr) return;
-  const watchdog::section limit(dog_, "MPI_Win_flush");
+  const detail::watchdog::section limit(watchdog_, "MPI_Win_flush");
   check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
 }
 
@@ -109,12 +104,13 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
   check_range(peer, offset, sizeof(std::int64_t));
   if (offset % sizeof(std::int64_t) != 0)
     fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
-  // One way for all ranks: processor atomics and MPI's are not atomic among each other.
+  // All ranks use the same kind of atomics: those of the processor and those of MPI are not atomic
+  // with respect to each other.
   if (window_ == MPI_WIN_NULL)
     return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
         .fetch_add(amount, std::memory_order_acq_rel);
   std::int64_t before = 0;
-  const watchdog::section limit(dog_, "MPI_Fetch_and_op");
+  const detail::watchdog::section limit(watchdog_, "MPI_Fetch_and_op");
   check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset),
                          MPI_SUM, window_),
         "MPI_Fetch_and_op");
@@ -125,7 +121,7 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
 void segment::quiet() {
   std::atomic_thread_fence(std::memory_order_release);
   if (!pending_) return;
-  const watchdog::section limit(dog_, "MPI_Win_flush_all");
+  const detail::watchdog::section limit(watchdog_, "MPI_Win_flush_all");
   check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
   pending_ = false;
 }

@@ -9,8 +9,9 @@
 
 namespace longshore::mpi {
 
-/// The memory behind a segment: of the node, and over all ranks where these are more.
-class segment_memory final : public shared_resource {
+/// The memory of a segment: shared memory of the node, and a window over all ranks if there are
+/// several nodes.
+class segment_memory final : public collective_resource {
  public:
   segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes);
   void close(team& team) override;
@@ -18,7 +19,7 @@ class segment_memory final : public shared_resource {
 
  private:
   std::unique_ptr<node_memory> memory_;
-  MPI_Win window_ = MPI_WIN_NULL;  // null when all ranks share memory
+  MPI_Win window_ = MPI_WIN_NULL;  // null if all ranks share memory
 };
 
 class segment final : public longshore::segment {
@@ -38,7 +39,7 @@ class segment final : public longshore::segment {
   team& team_;
   std::unique_ptr<segment_memory> memory_;
   MPI_Win window_;  // of memory_
-  watchdog& dog_;
+  detail::watchdog& watchdog_;
   bool pending_ = false;
   int unwinding_;
 };

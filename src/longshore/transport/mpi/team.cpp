@@ -17,7 +17,7 @@ namespace longshore::mpi {
 namespace {
 
 constexpr std::size_t tag_block_count = 511;
-constexpr int silent_tag = 32767;  // on the communicator of barriers
+constexpr int unused_tag = 32767;  // nobody sends with it on the communicator of barriers
 
 MPI_Op op_of(reduction operation) {
   switch (operation) {
@@ -28,7 +28,7 @@ MPI_Op op_of(reduction operation) {
   return MPI_OP_NULL;
 }
 
-// Counts and displacements of one side of an alltoallv, in MPI's ints.
+// Counts and displacements of one side of an alltoallv, as ints for MPI.
 struct block_list {
   block_list(std::span<const std::size_t> sizes) : counts(sizes.size()), starts(sizes.size()) {
     std::size_t start = 0;
@@ -50,8 +50,8 @@ MPI_Comm communicator_of(const longshore::team& team) noexcept {
 
 namespace {
 
-// What makes a team are blocking calls, which wait for ever for a rank that never makes one. So all
-// meet here first, within the deadline.
+// A barrier with the deadline, before the blocking calls that make a team: those would wait for
+// ever for a rank that never makes them.
 void wait_for_all(MPI_Comm ranks, double timeout_seconds) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(ranks, &request), "MPI_Ibarrier");
@@ -84,34 +84,35 @@ team::team(communicator ranks, layout found, double timeout_seconds)
       host_(std::move(found.host)),
       node_(communicator::split(ranks_.get(), nodes().my_node())),
       host_memory_(std::move(found.host_memory)),
-      row_bytes_(host_layout(static_cast<std::size_t>(host_.size())).row_bytes),
+      staging_bytes_(host_layout(static_cast<std::size_t>(host_.size())).staging_bytes),
       check_calls_(found.check_calls),
-      dog_(rank(), timeout_seconds),
+      watchdog_(rank(), timeout_seconds),
       tag_blocks_(tag_block_count, false),
       ranks_on_host_(found.ranks_on_host),
       unwinding_(std::uncaught_exceptions()) {
   const host_layout places(static_cast<std::size_t>(host_.size()));
   std::byte* const memory = host_memory_->part(0);
   host_state_ = reinterpret_cast<host_state*>(memory);
-  int leader_index = host_.rank();  // the ranks of a node lie side by side on their host
+  // The ranks of a node are consecutive on their host, so their entries follow the leader's.
+  int leader_index = host_.rank();
   check(MPI_Bcast(&leader_index, 1, MPI_INT, 0, node_.get()), "MPI_Bcast");
   auto* const barriers = reinterpret_cast<detail::node_barrier_state*>(memory + places.barriers_at);
-  auto* const slots = reinterpret_cast<detail::call_slot*>(memory + places.slots_at);
+  auto* const slots = reinterpret_cast<detail::call_slot*>(memory + places.call_slots_at);
   barrier_.emplace(&barriers[leader_index], &slots[leader_index], nodes().my_rank_count(),
                    nodes().local_index(rank()));
-  rows_ = memory + places.rows_at;
+  staging_ = memory + places.staging_at;
 }
 
 team::~team() {
-  if (std::uncaught_exceptions() > unwinding_) {  // the others may never come
-    kept_.abandon();
+  if (std::uncaught_exceptions() > unwinding_) {  // the other ranks may never come
+    deferred_frees_.abandon();
     return;
   }
   try {
-    close_kept();
-    meet({.what = detail::collective::end_of_team});
+    free_deferred();
+    checked_barrier({.kind = detail::collective::end_of_team});
   } catch (const error&) {
-    end_run(failure_text(std::current_exception()));
+    abort_run(failure_text(std::current_exception()));
   }
 }
 
@@ -123,12 +124,13 @@ std::string team::library_version() const {
   return std::string(whole.substr(0, whole.find_first_of(",\n\r\0")));
 }
 
-void team::attend() {
-  // Everything may depend on this rank's calling MPI, also what a peer waits for while this one
-  // waits in memory; on one node too: a collective, or messages of the program's own. The tag is
-  // one that nobody sends: a probe that finds a message returns at once, without making progress.
+void team::progress() {
+  // MPI makes progress only in MPI calls, and a peer may wait for that while this rank polls
+  // memory. This also holds on one node: for collectives, and for messages of the program itself.
+  // Nobody sends with the tag, because a probe that finds a message returns without making
+  // progress.
   int flag = 0;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, silent_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE),
+  check(MPI_Iprobe(MPI_ANY_SOURCE, unused_tag, ranks_.get(), &flag, MPI_STATUS_IGNORE),
         "MPI_Iprobe");
 }
 
@@ -140,72 +142,74 @@ void team::complete(MPI_Request& request, const char* operation) {
   }
 }
 
-template <class Carry, class Before, class After>
-void team::meet(const detail::collective_call& call, const Carry& /*carry*/, const Before& before,
-                const After& after) {
-  ++meetings_;
-  barrier_->wait(*this, call, [&](detail::disagreement& found) {
-    if (!found.found) before();
-    if (nodes().node_count() > 1) meet_nodes(call, found);
-    if (!found.found) after();
+template <class SendWith, class NodeArrived, class AllArrived>
+void team::checked_barrier(const detail::collective_call& call, const SendWith& /*send_with*/,
+                           const NodeArrived& when_node_arrived,
+                           const AllArrived& when_all_arrived) {
+  ++barrier_count_;
+  barrier_->wait(*this, call, [&](detail::call_mismatch& mismatch) {
+    if (!mismatch.found) when_node_arrived();
+    if (nodes().node_count() > 1) barrier_between_nodes(call, mismatch);
+    if (!mismatch.found) when_all_arrived();
   });
 }
 
-void team::meet(const detail::collective_call& call) {
-  meet(
+void team::checked_barrier(const detail::collective_call& call) {
+  checked_barrier(
       call, [](int, int) {}, [] {}, [] {});
 }
 
-// Own, because MPI_Ibarrier is wrong in one simulator that this transport must run under, and
-// MPI_Barrier has no deadline.
-template <class Message, class Read>
+// The barrier does not use MPI_Ibarrier, which is wrong in one simulator that this transport must
+// run under, nor MPI_Barrier, which has no deadline.
+template <class Message, class Update>
 void team::disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
-                                const Read& read) {
+                                const Update& update) {
   auto& [mine, theirs] = pair;
   detail::disseminate(nodes(), [&](int round, int to, int from) {
     MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;
     check(MPI_Irecv(&theirs, sizeof theirs, MPI_BYTE, from, round, ranks_.get(), &received),
           "MPI_Irecv");
     check(MPI_Isend(&mine, sizeof mine, MPI_BYTE, to, round, ranks_.get(), &sent), "MPI_Isend");
-    complete(received, name_of(call.what));
-    complete(sent, name_of(call.what));
-    read(mine, theirs);
+    complete(received, name_of(call.kind));
+    complete(sent, name_of(call.kind));
+    update(mine, theirs);
   });
 }
 
-// A node sends the fingerprint of its call while all that it has heard of have the same, else 0; so
-// after the last round each knows whether all agree. Which two ranks do not is asked for in a
-// second round of messages, where they do not.
-void team::meet_nodes(const detail::collective_call& call, detail::disagreement& found) {
+// First dissemination: a node sends the fingerprint of its call, or 0 if it has received another
+// fingerprint or 0. So after the last round each node knows whether all calls are equal. If they
+// are not, a second dissemination finds two ranks whose calls differ.
+void team::barrier_between_nodes(const detail::collective_call& call,
+                                 detail::call_mismatch& mismatch) {
   if (!messages_) messages_ = std::make_unique<node_messages>();
   try {
     const std::uint64_t agreed = call.fingerprint() + 1;
-    auto& words = messages_->words;
-    words[0] = found.found ? 0 : agreed;
-    disseminate_messages(call, words, [&](std::uint64_t& mine, std::uint64_t theirs) {
+    auto& fingerprints = messages_->fingerprints;
+    fingerprints[0] = mismatch.found ? 0 : agreed;
+    disseminate_messages(call, fingerprints, [&](std::uint64_t& mine, std::uint64_t theirs) {
       mine = mine == theirs ? mine : 0;
     });
-    if (words[0] == agreed) return;
-    auto& notes = messages_->notes;
-    notes[0] = {barrier_->posted(), found};
-    disseminate_messages(call, notes, [](note& mine, const note& theirs) {
-      if (!mine.heard.found) mine.heard = theirs.heard;
-      mine.heard.compare(mine.posted, theirs.posted);
+    if (fingerprints[0] == agreed) return;
+    auto& calls = messages_->calls;
+    calls[0] = {barrier_->posted(), mismatch};
+    disseminate_messages(call, calls, [](call_message& mine, const call_message& theirs) {
+      if (!mine.mismatch.found) mine.mismatch = theirs.mismatch;
+      mine.mismatch.compare(mine.posted, theirs.posted);
     });
-    found = notes[0].heard;
+    mismatch = calls[0].mismatch;
   } catch (...) {
-    static_cast<void>(messages_.release());  // requests may still be active on them
+    static_cast<void>(messages_.release());  // leaked: requests may still be active on them
     throw;
   }
 }
 
 void team::broadcast(std::span<std::byte> data, int root) {
   detail::check_root(root, size());
-  if (goes_by_rows(data.size())) {
-    detail::row_collectives(*this).broadcast(data, root);
+  if (fits_staging(data.size())) {
+    detail::shared_memory_collectives(*this).broadcast(data, root);
     return;
   }
-  meet_before({detail::collective::broadcast, {}, root, data.size()});
+  barrier_if_checked({detail::collective::broadcast, {}, root, data.size()});
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibcast(data.data(), count(data.size(), "MPI_Ibcast"), MPI_BYTE, root, ranks_.get(),
                    &request),
@@ -214,11 +218,11 @@ void team::broadcast(std::span<std::byte> data, int root) {
 }
 
 void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  if (goes_by_rows(all.size())) {
-    detail::row_collectives(*this).allgather(mine, all);
+  if (fits_staging(all.size())) {
+    detail::shared_memory_collectives(*this).allgather(mine, all);
     return;
   }
-  meet_before({detail::collective::allgather, {}, 0, mine.size()});
+  barrier_if_checked({detail::collective::allgather, {}, 0, mine.size()});
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = count(mine.size(), "MPI_Iallgather");
   check(MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, ranks_.get(),
@@ -228,12 +232,12 @@ void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) 
 }
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
-  if (goes_by_rows(outgoing.size())) {
-    detail::row_collectives(*this).alltoall(outgoing, incoming);
+  if (fits_staging(outgoing.size())) {
+    detail::shared_memory_collectives(*this).alltoall(outgoing, incoming);
     return;
   }
   const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
-  meet_before({detail::collective::alltoall, {}, 0, block});
+  barrier_if_checked({detail::collective::alltoall, {}, 0, block});
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = count(block, "MPI_Ialltoall");
   check(MPI_Ialltoall(outgoing.data(), bytes, MPI_BYTE, incoming.data(), bytes, MPI_BYTE,
@@ -242,8 +246,8 @@ void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> in
   complete(request, "an alltoall");
 }
 
-// What a rank sends to another must be what that one expects: MPI would wait, or leave the rest of
-// a block as it was.
+// Compares the counts of both sides. If they differ, MPI would wait, or leave the rest of a block
+// unchanged.
 void team::check_blocks(std::span<const std::size_t> outgoing_counts,
                         std::span<const std::size_t> incoming_counts) {
   std::vector<std::size_t> sent(incoming_counts.size());
@@ -258,14 +262,14 @@ void team::check_blocks(std::span<const std::size_t> outgoing_counts,
                                             : finding{rank(), peer, *wrong.second, *wrong.first});
   for (const auto& one : all)
     if (one.peer >= 0)
-      detail::refuse_block(static_cast<int>(one.rank), static_cast<int>(one.peer), one.expected,
-                           one.sent);
+      detail::fail_count_mismatch(static_cast<int>(one.rank), static_cast<int>(one.peer),
+                                  one.expected, one.sent);
 }
 
 void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
                      std::byte* incoming, std::span<const std::size_t> incoming_counts,
                      std::size_t element_bytes) {
-  meet_before({detail::collective::alltoallv, {}, 0, element_bytes});
+  barrier_if_checked({detail::collective::alltoallv, {}, 0, element_bytes});
   if (check_calls_) check_blocks(outgoing_counts, incoming_counts);
   const block_list out(outgoing_counts), in(incoming_counts);
   MPI_Datatype element = MPI_DATATYPE_NULL;
@@ -281,13 +285,13 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
 }
 
 template <class T>
-void team::allreduce_values(std::span<T> values, reduction operation, detail::collective what,
+void team::allreduce_values(std::span<T> values, reduction operation, detail::collective kind,
                             MPI_Datatype type) {
-  if (goes_by_rows(2 * values.size_bytes())) {  // the node's block, and the result
-    detail::row_collectives(*this).allreduce(values, operation, what);
+  if (fits_staging(2 * values.size_bytes())) {  // the node's block, and the result
+    detail::shared_memory_collectives(*this).allreduce(values, operation, kind);
     return;
   }
-  meet_before({what, operation, 0, values.size()});
+  barrier_if_checked({kind, operation, 0, values.size()});
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), count(values.size(), "MPI_Iallreduce"), type,
                        op_of(operation), ranks_.get(), &request),
@@ -304,14 +308,14 @@ void team::allreduce(std::span<double> values, reduction operation) {
 }
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
-  close_kept();
-  meet({.what = detail::collective::allocate});
+  free_deferred();
+  checked_barrier({.kind = detail::collective::allocate});
   const std::size_t largest = agree_on_memory(bytes, 0),
                     smallest = allreduce_value(bytes, reduction::min);
   if (smallest != largest)
     fail(errc::usage,
-         "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} "
-         "to {}",
+         "a segment must have the same size on all ranks: rank {} requests {} bytes, the ranks "
+         "request {} to {}",
          rank(), bytes, smallest, largest);
   auto memory = std::make_unique<node_memory>(node_, bytes);
   return std::make_unique<segment>(*this, std::move(memory), bytes);
@@ -320,8 +324,8 @@ std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
-  close_kept();
-  meet({.what = detail::collective::open_channels});
+  free_deferred();
+  checked_barrier({.kind = detail::collective::open_channels});
   return std::make_unique<channels>(*this, to, from, slots);
 }
 
@@ -331,10 +335,11 @@ int team::take_tag_block() {
     tag_blocks_[block] = true;
     return static_cast<int>(block);
   }
-  fail(errc::unsupported, "{} sets of channels are open: close some first", tag_blocks_.size());
+  fail(errc::unsupported, "{} channel sets are open, which is the most: close some first",
+       tag_blocks_.size());
 }
 
-void team::end_run(const std::string& why) {
+void team::abort_run(const std::string& why) {
   if (host_state_->failure_reported.exchange(1) == 0)
     fmt::print(stderr, "longshore: rank {} of {}: {}\n", rank(), size(), why);
   std::fflush(nullptr);

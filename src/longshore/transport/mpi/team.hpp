@@ -1,16 +1,16 @@
-// The mpi transport: ranks are processes. Within a node they share memory, between nodes they send
+// The mpi transport: ranks are processes. Ranks of a node share memory; between nodes they send
 // messages.
 #pragma once
 
 #include <longshore/core/error.hpp>
-#include <longshore/transport/detail/kept_resources.hpp>
+#include <longshore/transport/detail/deferred_frees.hpp>
 #include <longshore/transport/detail/node_barrier.hpp>
-#include <longshore/transport/detail/row_collectives.hpp>
+#include <longshore/transport/detail/shared_memory_collectives.hpp>
+#include <longshore/transport/detail/watchdog.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
-#include <longshore/transport/watchdog.hpp>
 
 #include <array>
 #include <memory>
@@ -20,23 +20,23 @@ namespace longshore::mpi {
 
 class team;
 
-/// Lies in memory that the ranks of a host share.
+/// State in memory that the ranks of a host share.
 struct host_state {
   std::atomic<int> failure_reported;
 };
 
-/// What a team made by a collective call and frees by one.
-class shared_resource {
+/// Memory and MPI objects that a team makes and frees by collective calls.
+class collective_resource {
  public:
-  virtual ~shared_resource() = default;
-  /// Collective. Waits for the others, within the deadline, and frees. Without it the memory stays:
-  /// requests of the library may still be active on it.
+  virtual ~collective_resource() = default;
+  /// Collective. Waits for the other ranks, within the deadline, and frees. Without this call the
+  /// destructor leaks the memory, because requests of the library may still be active on it.
   virtual void close(team& team) = 0;
 };
 
 class team final : public longshore::team {
  public:
-  /// Facts about the communicator's ranks that must be known before the base can be made.
+  /// The facts about the communicator's ranks that the constructor of the base class needs.
   struct layout;
 
   /// Collective over `ranks`, which must outlive the team. Destroying the team is collective too.
@@ -47,7 +47,7 @@ class team final : public longshore::team {
   [[nodiscard]] std::string library_version() const override;
   [[nodiscard]] double now() const override { return MPI_Wtime(); }
 
-  void barrier() override { meet({}); }
+  void barrier() override { checked_barrier({}); }
   void broadcast(std::span<std::byte> data, int root) override;
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
@@ -60,102 +60,103 @@ class team final : public longshore::team {
   [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
                                                            std::span<const channel_end> from,
                                                            int slots) override;
-  void attend() override;
+  void progress() override;
 
   // For the other files of this folder.
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return ranks_.get(); }
   [[nodiscard]] MPI_Comm channel_comm() const noexcept { return channel_comm_.get(); }
-  [[nodiscard]] const communicator& node() const noexcept { return node_; }
-  [[nodiscard]] watchdog& dog() noexcept { return dog_; }
-  /// A barrier of which all ranks must say the same.
-  void meet(const detail::collective_call& call);
-  /// Collective. The largest `shared_bytes` (of memory that a node shares) of any rank. Throws
-  /// errc::out_of_memory, on all ranks, unless every host has that, and the largest `own_bytes`,
-  /// for each of its ranks.
+  [[nodiscard]] const communicator& node_comm() const noexcept { return node_; }
+  [[nodiscard]] detail::watchdog& watchdog() noexcept { return watchdog_; }
+  /// A barrier that throws errc::usage unless all ranks pass the same call.
+  void checked_barrier(const detail::collective_call& call);
+  /// Collective. The largest `shared_bytes` (memory that a node shares) of any rank. Throws
+  /// errc::out_of_memory, on all ranks, unless every host has this number of shared bytes, and the
+  /// largest `own_bytes` of any rank, for each of its ranks.
   [[nodiscard]] std::size_t agree_on_memory(std::size_t shared_bytes, std::size_t own_bytes);
-  /// Collective. Closes a resource; a deadline that passes ends the run. With `unwinding` (an
-  /// exception passes: the others may never come) it is kept instead, until all ranks make or end
-  /// something together again: so an error that all threw and caught leaves nothing.
-  void give_back(std::unique_ptr<shared_resource> resource, bool unwinding);
-  /// Prints why this rank failed, unless another rank of the host has said its reason already, and
-  /// ends all processes.
-  [[noreturn]] void end_run(const std::string& why);
+  /// Collective. Closes and frees a resource; an exceeded deadline aborts the run. Local if
+  /// `unwinding` (an exception is in flight): the free is then deferred
+  /// (detail/deferred_frees.hpp).
+  void release(std::unique_ptr<collective_resource> resource, bool unwinding);
+  /// Prints why this rank failed, unless another rank of the host has already printed its reason.
+  /// Then ends all processes.
+  [[noreturn]] void abort_run(const std::string& why);
 
-  /// Tags of the channels opened in one call. MPI guarantees 32767: at most 511 calls' channels are
-  /// open at a time.
+  /// Tags of one channel set. MPI guarantees tags up to 32767, so at most 511 sets can be open.
   static constexpr int tags_per_block = 64;
-  /// Collective: the same number on all ranks.
+  /// Collective. Returns the same number on all ranks.
   [[nodiscard]] int take_tag_block();
-  void give_tag_block_back(int block) { tag_blocks_[block] = false; }
+  void release_tag_block(int block) { tag_blocks_[block] = false; }
 
  private:
   team(communicator ranks, layout found, double timeout_seconds);
 
-  // What collectives in rows ask for (row_collectives.hpp). They serve teams of one node: nothing
-  // goes between nodes.
-  friend class detail::row_collectives<team>;
-  template <class Carry, class Before, class After>
-  void meet(const detail::collective_call& call, const Carry& carry, const Before& before,
-            const After& after);
-  [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
-  [[nodiscard]] std::size_t next_row() const noexcept { return ((meetings_ + 1) & 1) * row_bytes_; }
-  [[nodiscard]] std::byte* reach(int peer) const {
-    return rows_ + static_cast<std::size_t>(nodes().local_index(peer)) * 2 * row_bytes_;
+  // The requirements of detail/shared_memory_collectives.hpp. They are used only on teams of one
+  // node, so nothing is sent between nodes.
+  friend class detail::shared_memory_collectives<team>;
+  template <class SendWith, class NodeArrived, class AllArrived>
+  void checked_barrier(const detail::collective_call& call, const SendWith& send_with,
+                       const NodeArrived& when_node_arrived, const AllArrived& when_all_arrived);
+  [[nodiscard]] std::size_t staging_bytes() const noexcept { return staging_bytes_; }
+  [[nodiscard]] std::size_t next_staging_offset() const noexcept {
+    return ((barrier_count_ + 1) & 1) * staging_bytes_;
   }
-  void put_row(int, std::size_t, std::size_t) {}
+  [[nodiscard]] std::byte* part_of(int peer) const {
+    return staging_ + static_cast<std::size_t>(nodes().local_index(peer)) * 2 * staging_bytes_;
+  }
+  void put_staging(int, std::size_t, std::size_t) {}
   [[nodiscard]] int my_leader() const {
     return nodes().leaders()[static_cast<std::size_t>(nodes().my_node())];
   }
   [[nodiscard]] std::size_t ranks_before(int) const noexcept { return 0; }
 
-  /// Whether `bytes` of each rank go through rows: where all share a node and they fit at once.
-  [[nodiscard]] bool goes_by_rows(std::size_t bytes) const noexcept {
-    return nodes().node_count() == 1 && bytes <= row_bytes_;
+  /// Whether collectives of `bytes` per rank use staging buffers: if all ranks share a node and the
+  /// bytes fit at once.
+  [[nodiscard]] bool fits_staging(std::size_t bytes) const noexcept {
+    return nodes().node_count() == 1 && bytes <= staging_bytes_;
   }
-  /// Before a call of MPI's: whether all are in it, where that is to be known: on one node, and
+  /// A checked barrier before an MPI collective if its calls are to be compared: on one node, and
   /// with LONGSHORE_CHECK=1.
-  void meet_before(const detail::collective_call& call) {
-    if (check_calls_ || nodes().node_count() == 1) meet(call);
+  void barrier_if_checked(const detail::collective_call& call) {
+    if (check_calls_ || nodes().node_count() == 1) checked_barrier(call);
   }
   void check_blocks(std::span<const std::size_t> outgoing_counts,
                     std::span<const std::size_t> incoming_counts);
   template <class T>
-  void allreduce_values(std::span<T> values, reduction operation, detail::collective what,
+  void allreduce_values(std::span<T> values, reduction operation, detail::collective kind,
                         MPI_Datatype type);
-  void meet_nodes(const detail::collective_call& call, detail::disagreement& found);
-  /// Sends pair[0] and receives pair[1] in each round of a dissemination among nodes; then
-  /// read(pair[0], pair[1]).
-  template <class Message, class Read>
+  void barrier_between_nodes(const detail::collective_call& call, detail::call_mismatch& mismatch);
+  /// In each round of a dissemination among nodes: sends pair[0], receives pair[1], and calls
+  /// update(pair[0], pair[1]).
+  template <class Message, class Update>
   void disseminate_messages(const detail::collective_call& call, std::array<Message, 2>& pair,
-                            const Read& read);
-  /// What nodes tell each other in a meeting: the call of the sender, and which two ranks differ,
-  /// as far as it has heard.
-  struct note {
+                            const Update& update);
+  /// A message of the second dissemination: the call of the sender, and the mismatch that it knows.
+  struct call_message {
     detail::posted_call posted;
-    detail::disagreement heard;
+    detail::call_mismatch mismatch;
   };
   struct node_messages {
-    std::array<std::uint64_t, 2> words;
-    std::array<note, 2> notes;
+    std::array<std::uint64_t, 2> fingerprints;
+    std::array<call_message, 2> calls;
   };
-  void close_kept();
+  void free_deferred();
   void complete(MPI_Request& request, const char* operation);
 
   communicator ranks_, channel_comm_, host_, node_;
   std::unique_ptr<node_memory> host_memory_;
   host_state* host_state_ = nullptr;
   std::optional<detail::node_barrier> barrier_;
-  std::byte* rows_ = nullptr;
-  std::size_t row_bytes_;
-  std::uint64_t meetings_ = 0;
-  // of one round; on the heap, since after a deadline MPI still has them
+  std::byte* staging_ = nullptr;
+  std::size_t staging_bytes_;
+  std::uint64_t barrier_count_ = 0;
+  // of one round; on the heap, because MPI may still use them after a timeout
   std::unique_ptr<node_messages> messages_;
   bool check_calls_;
-  watchdog dog_;
+  detail::watchdog watchdog_;
   std::vector<bool> tag_blocks_;
   int ranks_on_host_;
-  detail::kept_resources<shared_resource> kept_;
+  detail::deferred_frees<collective_resource> deferred_frees_;
   int unwinding_;
 };
 

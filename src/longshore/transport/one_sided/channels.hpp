@@ -1,5 +1,5 @@
-// The channels of a rank over a one-sided library: rings in memory to ranks of its node, puts with
-// signals to the others.
+// The channels of a rank over a one-sided library: rings in shared memory to ranks of its node;
+// puts with signals, or messages of the library, to other nodes.
 #pragma once
 
 #include <longshore/transport/detail/ring_channels.hpp>
@@ -19,14 +19,14 @@ class channels final : public channel_set {
   ~channels() override;
 
  private:
-  void open_far(std::span<const channel_end> to, std::span<const channel_end> from, int slots,
-                std::size_t first);
+  void open_remote(std::span<const channel_end> to, std::span<const channel_end> from, int slots,
+                   std::size_t directory_offset);
 
   team& team_;
   std::unique_ptr<region> memory_;
   std::unique_ptr<detail::ring_channels> rings_;
-  std::vector<std::unique_ptr<channel_sender>> far_senders_;
-  std::vector<std::unique_ptr<channel_receiver>> far_receivers_;
+  std::vector<std::unique_ptr<channel_sender>> remote_senders_;
+  std::vector<std::unique_ptr<channel_receiver>> remote_receivers_;
   int unwinding_;
 };
 

@@ -1,11 +1,11 @@
-// What a library of one-sided communication must offer, for a transport to stand on it: memory of
-// which every rank has a part, puts, gets and atomics on the parts of others, and an order between
-// puts. All else (segments, channels, collectives, barriers, deadlines) is the same for all such
-// libraries, and stands beside this file.
+// The requirements on a library of one-sided communication, so that a transport can use it: memory
+// with a part of every rank, puts, gets and atomics on the parts of other ranks, and an order
+// between puts. Segments, channels, collectives, barriers and deadlines are the same for all such
+// libraries; the other files of this folder implement them.
 #pragma once
 
 #include <longshore/transport/channel.hpp>
-#include <longshore/transport/raw_calls.hpp>
+#include <longshore/transport/detail/raw_calls.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,12 +16,13 @@
 
 namespace longshore::one_sided {
 
-/// The same on all ranks of a host, and hardly on two hosts.
+/// A number that is the same on all ranks of a host, and very probably different on other hosts.
 [[nodiscard]] std::uint64_t host_hash();
 
-/// One piece of memory on each rank, of the same size, zero at first. The library's memory, which
-/// others reach without this rank's help where the hardware allows. Making and freeing it are
-/// collective, and the library waits for the others in both: a team meets them first.
+/// A piece of the library's memory on each rank, of the same size, zero at first. Other ranks
+/// access it without this rank's help if the hardware allows that. Allocating and freeing it are
+/// collective, and the library waits for all ranks in both. So a team makes a barrier, which has a
+/// deadline, before it.
 class region {
  public:
   virtual ~region() = default;
@@ -30,23 +31,23 @@ class region {
 
   /// This rank's part, aligned to a page.
   [[nodiscard]] std::byte* local() const noexcept { return local_; }
-  /// The part of a peer, when this process can load and store there, else null. The own part always
-  /// can be reached.
-  [[nodiscard]] virtual std::byte* reach(int peer) = 0;
+  /// The part of a peer if this process can load and store there, else null. Never null for this
+  /// rank's own part.
+  [[nodiscard]] virtual std::byte* direct(int peer) = 0;
 
-  /// Complete on return of library::quiet(): until then the source must not be written, nor the
-  /// destination be used.
+  /// Start a put or a get, which is complete when library::quiet() returns. Until then the source
+  /// must not be written, nor the destination be used.
   virtual void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void get_start(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// The source can be used again on return.
+  /// The source can be reused on return.
   virtual void put(int peer, std::size_t offset, const void* from, std::size_t bytes) = 0;
   /// Complete on return.
   virtual void get(int peer, std::size_t offset, void* to, std::size_t bytes) = 0;
   virtual std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) = 0;
 
-  /// As put_start, and when all of it is there the 8 bytes at `signal_offset` become what `signal`
-  /// has: who sees them sees the data, and what this rank has put there before. Both sources must
-  /// lie in regions, and stay as they are. `bytes` may be 0.
+  /// As put_start. When all of the data is there, the 8 bytes at `signal_offset` are set to
+  /// `*signal`. A rank that sees the signal also sees the data, and all that this rank has put
+  /// there before. Both sources must lie in regions, and must not change. `bytes` may be 0.
   virtual void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                                std::size_t signal_offset, const std::uint64_t* signal) = 0;
 
@@ -58,8 +59,8 @@ class region {
   std::byte* local_;
 };
 
-/// Ends of channels that a library carries by messages of its own. Each has a number, by which the
-/// other end is told of it.
+/// Ends of channels that a library implements by messages of its own. Each end has a number, by
+/// which messages address it. connect() gets the number of the other end.
 class message_channel_sender : public channel_sender {
  public:
   [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
@@ -77,8 +78,7 @@ class message_channel_receiver : public channel_receiver {
   using channel_receiver::channel_receiver;
 };
 
-/// Memory of the slots of one end, which outlives it: slot i begins i * stride_bytes behind
-/// `begin`.
+/// Memory of the slots of one end; it outlives the end. Slot i begins at begin + i * stride_bytes.
 struct slot_memory {
   int slots;
   std::byte* begin;
@@ -95,25 +95,24 @@ class library {
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// As users type the transport ("shmem", "ucx"), and what stands underneath with its version.
+  /// The transport as users type it ("shmem", "ucx"); the library and its version.
   [[nodiscard]] virtual std::string_view transport_name() const noexcept = 0;
   [[nodiscard]] virtual std::string version() const = 0;
 
-  /// Collective. Null, on every rank that lacks room, where there is no room for it. Others' parts
-  /// can be used once all have been heard of since.
+  /// Collective. Null on a rank that does not have the memory. The parts of other ranks can be used
+  /// after every rank has communicated following the allocation.
   [[nodiscard]] virtual std::unique_ptr<region> allocate(std::size_t bytes) = 0;
-  /// Bytes that each of the `ranks` ranks of this host can still get; the largest number where none
-  /// gets less than the others.
+  /// Bytes that each of the `ranks` ranks of this host can still allocate. The largest number if
+  /// all ranks have the same limit, so that allocate() fails on all of them alike.
   [[nodiscard]] virtual std::size_t available_bytes(int ranks) const = 0;
-  /// What can be had at most, and how a user gets more ("start with LONGSHORE_HEAP=..."), for
-  /// messages.
-  [[nodiscard]] virtual std::string room() const = 0;
-  /// Collective; waits for the others without a deadline. One number of each rank. For the start
-  /// only.
-  [[nodiscard]] virtual std::vector<std::uint64_t> gather(std::uint64_t mine) = 0;
+  /// Text for messages: the total capacity, and how a user can increase it.
+  [[nodiscard]] virtual std::string capacity_text() const = 0;
+  /// Collective. The number of each rank, by rank. Waits without a deadline, and is used at the
+  /// start only.
+  [[nodiscard]] virtual std::vector<std::uint64_t> allgather(std::uint64_t mine) = 0;
 
-  /// Whether channels with `peer` are better carried by messages of the library than by puts: where
-  /// puts need the peer's CPU. Both ends say the same.
+  /// Whether channels with `peer` should use messages of the library instead of puts, because puts
+  /// need the peer's CPU. The same at both ends.
   [[nodiscard]] virtual bool prefers_messages(int /*peer*/) { return false; }
   /// Local. REQUIRES: prefers_messages(end.peer).
   [[nodiscard]] virtual std::unique_ptr<message_channel_sender> make_sender(
@@ -125,22 +124,22 @@ class library {
     return nullptr;
   }
 
-  /// Whether messages that the library carries are on their way from or into regions, which then
-  /// must stay.
+  /// Whether messages of the library are in flight from or into regions. Those must not be freed.
   [[nodiscard]] virtual bool is_sending() const { return false; }
   [[nodiscard]] virtual bool is_receiving() const { return false; }
 
-  /// Returns when all that this rank has started, on any region, is complete, also at its targets.
+  /// Returns when all operations that this rank has started, on any region, are complete, also at
+  /// their targets.
   virtual void quiet() = 0;
-  /// Lets what others do to this rank's memory, and what it has started, go on where the library
-  /// needs a CPU for that. Cheap.
+  /// Gives the library CPU time, if it needs it, for accesses of other ranks to this rank's memory
+  /// and for operations that this rank has started. Cheap.
   virtual void progress() = 0;
   /// Ends all processes.
-  virtual void end_all(int status) = 0;
-  /// The library's own calls on a region, which must outlive them: messages are built at
-  /// `source_at`, and arrive at raw_calls::message_at.
-  [[nodiscard]] virtual std::unique_ptr<raw_calls> make_raw_calls(region& memory,
-                                                                  std::size_t source_at) = 0;
+  virtual void abort(int status) = 0;
+  /// Direct calls of the library on a region, which must outlive the object. Messages are built at
+  /// offset `source_at`, and arrive at raw_calls::message_at.
+  [[nodiscard]] virtual std::unique_ptr<detail::raw_calls> make_raw_calls(
+      region& memory, std::size_t source_at) = 0;
 };
 
 }  // namespace longshore::one_sided

@@ -9,21 +9,20 @@ namespace {
 std::vector<std::byte*> direct_parts(const team& team, region& memory) {
   std::vector<std::byte*> parts(static_cast<std::size_t>(team.size()), nullptr);
   for (const int rank : team.nodes().my_ranks())
-    parts[static_cast<std::size_t>(rank)] = memory.reach(rank);
+    parts[static_cast<std::size_t>(rank)] = memory.direct(rank);
   return parts;
 }
 
 }  // namespace
 
-// The call that refuses is not made for puts that are right: a small one costs little more than it
-// would.
+// The inline test keeps small puts fast: check_range() is called only to throw.
 void segment::check(int peer, std::size_t offset, std::size_t bytes) const {
   if (static_cast<unsigned>(peer) >= static_cast<unsigned>(team_.size()) || offset > size_bytes() ||
       bytes > size_bytes() - offset) [[unlikely]]
     check_range(peer, offset, bytes);
 }
 
-segment::segment(team& team, lent_region memory, std::size_t bytes)
+segment::segment(team& team, region_handle memory, std::size_t bytes)
     : longshore::segment(bytes, memory->local(), direct_parts(team, *memory)),
       team_(team),
       memory_(std::move(memory)) {}
@@ -71,8 +70,8 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
   check(peer, offset, sizeof(std::int64_t));
   if (offset % sizeof(std::int64_t) != 0)
     fail(errc::usage, "fetch_add at offset {}: must be a multiple of 8", offset);
-  // One way for all ranks: atomics of the processor and those of a network are not atomic among
-  // each other.
+  // All ranks use the same kind of atomics: those of the processor and those of a network are not
+  // atomic with respect to each other.
   if (team_.nodes().node_count() == 1)
     return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
         .fetch_add(amount, std::memory_order_acq_rel);

@@ -1,4 +1,4 @@
-// Segments over a one-sided library: loads and stores within the node, puts and gets between nodes.
+// Segments over a one-sided library: loads and stores within a node, puts and gets between nodes.
 #pragma once
 
 #include <longshore/transport/one_sided/team.hpp>
@@ -8,7 +8,7 @@ namespace longshore::one_sided {
 
 class segment final : public longshore::segment {
  public:
-  segment(team& team, lent_region memory, std::size_t bytes);
+  segment(team& team, region_handle memory, std::size_t bytes);
 
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override;
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override;
@@ -19,12 +19,13 @@ class segment final : public longshore::segment {
 
  private:
   void check(int peer, std::size_t offset, std::size_t bytes) const;
+  /// These copy directly if the peer is on the same node, and return whether they did.
   [[nodiscard]] bool stored(int peer, std::size_t offset, const void* from,
                             std::size_t bytes) const;
   [[nodiscard]] bool loaded(int peer, std::size_t offset, void* to, std::size_t bytes) const;
 
   team& team_;
-  lent_region memory_;
+  region_handle memory_;
   bool pending_ = false;
 };
 

@@ -1,6 +1,6 @@
-// Both ends of signal channels over a library that delivers when the test says so, and reads what
-// it puts only then: credits, words and slots in every order of events that a network may have,
-// until numbers have wrapped several times.
+// Both ends of signal channels over a fake library. It delivers a put, and reads its source, only
+// when the test says so. So credits, signal words and slots are tested in random orders of the
+// events of a network, until the numbers have wrapped several times.
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/transport/one_sided/signal_channels.hpp>
@@ -18,18 +18,17 @@
 namespace longshore::one_sided {
 namespace {
 
-// Puts of one rank on their way to the other one: data and signals arrive one after the other, in
-// this order.
+// The puts of one rank that are in flight. Data and signals arrive one by one, in order.
 class wire {
  public:
   void put(std::byte* to, const void* from, std::size_t bytes) {
-    if (bytes > 0) under_way_.push_back({to, from, bytes});
+    if (bytes > 0) in_flight_.push_back({to, from, bytes});
   }
   [[nodiscard]] bool deliver_one() {
-    if (under_way_.empty()) return false;
-    const auto& [to, from, bytes] = under_way_.front();
+    if (in_flight_.empty()) return false;
+    const auto& [to, from, bytes] = in_flight_.front();
     std::memcpy(to, from, bytes);
-    under_way_.pop_front();
+    in_flight_.pop_front();
     return true;
   }
 
@@ -39,7 +38,7 @@ class wire {
     const void* from;
     std::size_t bytes;
   };
-  std::deque<operation> under_way_;
+  std::deque<operation> in_flight_;
 };
 
 class wired_region final : public region {
@@ -51,8 +50,8 @@ class wired_region final : public region {
     out_.put(others_ + offset, from, bytes);
     out_.put(others_ + signal_offset, signal, sizeof *signal);
   }
-  // no channel calls this, nor what follows
-  [[nodiscard]] std::byte* reach(int) override { std::abort(); }
+  // channels do not call the functions below
+  [[nodiscard]] std::byte* direct(int) override { std::abort(); }
   void put_start(int, std::size_t, const void*, std::size_t) override { std::abort(); }
   void get_start(int, std::size_t, void*, std::size_t) override { std::abort(); }
   void put(int, std::size_t, const void*, std::size_t) override { std::abort(); }
@@ -73,17 +72,17 @@ class no_library final : public library {
   [[nodiscard]] std::string version() const override { return ""; }
   [[nodiscard]] std::unique_ptr<region> allocate(std::size_t) override { std::abort(); }
   [[nodiscard]] std::size_t available_bytes(int) const override { std::abort(); }
-  [[nodiscard]] std::string room() const override { return ""; }
-  [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t) override { std::abort(); }
+  [[nodiscard]] std::string capacity_text() const override { return ""; }
+  [[nodiscard]] std::vector<std::uint64_t> allgather(std::uint64_t) override { std::abort(); }
   void quiet() override { std::abort(); }
-  void end_all(int) override { std::abort(); }
-  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(region&, std::size_t) override {
+  void abort(int) override { std::abort(); }
+  [[nodiscard]] std::unique_ptr<detail::raw_calls> make_raw_calls(region&, std::size_t) override {
     std::abort();
   }
 };
 
-// Address space, of which only what is touched costs memory: slots are so long that few bits are
-// left for numbers.
+// Address space; only pages that are touched cost memory. Slots are so long that few bits are left
+// for the numbers.
 class large_space {
  public:
   explicit large_space(std::size_t bytes)
@@ -104,20 +103,20 @@ class large_space {
 };
 
 constexpr std::size_t slot_bytes = std::size_t{1} << 38;
-// what 64 bits have left beside lengths, for each of two numbers
+// the range of each of the two numbers in a signal word
 constexpr std::uint64_t numbers = std::uint64_t{1} << 12;
 
-// One rank of two, with a channel to the other and one from it.
+// One of two ranks, with a channel to the other rank and one from it.
 struct rank_with_channels {
-  rank_with_channels(std::byte* mine, std::byte* others, int slots, bool joined)
+  rank_with_channels(std::byte* mine, std::byte* others, int slots, bool paired)
       : memory(mine, others, out),
-        to({0, slot_bytes}, slots, lib, untold, memory, 0,
+        to({0, slot_bytes}, slots, lib, deferred, memory, 0,
            signal_layout(slot_bytes, slots).total_bytes),
-        from({0, slot_bytes}, slots, lib, untold, memory,
+        from({0, slot_bytes}, slots, lib, deferred, memory,
              signal_layout(slot_bytes, slots).total_bytes, 0) {
-    if (!joined) return;
-    to.join(from);
-    from.join(to);
+    if (!paired) return;
+    to.pair_with(from);
+    from.pair_with(to);
   }
   void send() {
     std::byte* const slot = to.reserve();
@@ -139,21 +138,21 @@ struct rank_with_channels {
 
   wire out;
   no_library lib;
-  untold_credits untold;
+  deferred_credits deferred;
   wired_region memory;
   signal_sender to;
   signal_receiver from;
   std::uint64_t sent = 0, received = 0;
 };
 
-void exchange(int slots, bool joined) {
+void exchange(int slots, bool paired) {
   const std::size_t each = 2 * signal_layout(slot_bytes, slots).total_bytes;
   const large_space space(2 * each);
-  if (!space) GTEST_SKIP() << "this machine promises no more address space than it has memory";
+  if (!space) GTEST_SKIP() << "this machine does not overcommit address space";
   std::array ranks{
-      std::make_unique<rank_with_channels>(space.begin(), space.begin() + each, slots, joined),
-      std::make_unique<rank_with_channels>(space.begin() + each, space.begin(), slots, joined)};
-  constexpr std::uint64_t messages = 3 * numbers, most_turns = 100;  // of each message
+      std::make_unique<rank_with_channels>(space.begin(), space.begin() + each, slots, paired),
+      std::make_unique<rank_with_channels>(space.begin() + each, space.begin(), slots, paired)};
+  constexpr std::uint64_t messages = 3 * numbers, most_turns = 100;  // turns per message
   const std::uint64_t seed = mix_bits(static_cast<std::uint64_t>(slots));
   std::uint64_t turns = 0;
   for (; ranks[0]->received < messages || ranks[1]->received < messages; ++turns) {
@@ -167,7 +166,7 @@ void exchange(int slots, bool joined) {
       case 3:
       case 4: mine.receive(); break;
       case 5:
-        if ((random >> 4 & 7) == 0) mine.untold.tell();
+        if ((random >> 4 & 7) == 0) mine.deferred.send_all();
         break;
       default:
         for (std::uint64_t i = random >> 4 & 7; i > 0 && mine.out.deliver_one(); --i) {
@@ -180,17 +179,16 @@ void exchange(int slots, bool joined) {
   EXPECT_GT(turns, messages);
 }
 
-TEST(SignalChannel, keeps_order_and_slots_while_its_numbers_wrap) {
+TEST(SignalChannel, keeps_messages_in_order_while_its_numbers_wrap) {
   for (const int slots : {1, 2, 3, 4, 7})
-    for (const bool joined : {false, true}) {
+    for (const bool paired : {false, true}) {
       SCOPED_TRACE(::testing::Message()
-                   << slots << " slots, " << (joined ? "both ways" : "each way alone"));
-      exchange(slots, joined);
+                   << slots << " slots, " << (paired ? "paired channels" : "separate channels"));
+      exchange(slots, paired);
     }
 }
 
-// Among as many slots as the numbers can tell apart, and not one more.
-TEST(SignalChannel, refuses_more_slots_than_its_numbers_tell_apart) {
+TEST(SignalChannel, refuses_more_slots_than_its_numbers_can_distinguish) {
   constexpr int most_slots = numbers / 2 - 1;
   const signal_format most(slot_bytes, most_slots);
   const std::uint64_t word = most.word(numbers + 1, slot_bytes, most_slots);
@@ -198,7 +196,7 @@ TEST(SignalChannel, refuses_more_slots_than_its_numbers_tell_apart) {
   EXPECT_FALSE(most.is_of(word, numbers / 2 + 2));
   EXPECT_EQ(most.bytes(word), slot_bytes);
   EXPECT_EQ(most.credit_beyond(word, 0), most_slots);
-  EXPECT_EQ(most.credit_beyond(word, most_slots + 1), 0u) << "one that is older says nothing";
+  EXPECT_EQ(most.credit_beyond(word, most_slots + 1), 0u) << "an older credit adds nothing";
   EXPECT_THROW(signal_format(slot_bytes, most_slots + 1), error);
   EXPECT_THROW(signal_format(~std::size_t{0}, 1), error);
 }

@@ -14,31 +14,31 @@
 #include <cstdlib>
 #include <cstring>
 
-// Open MPI's own call that lets everything go on; absent, and so null, in other libraries.
+// The progress function of Open MPI; null in other libraries.
 extern "C" __attribute__((weak)) void opal_progress();
 
 namespace longshore::shmem {
 namespace {
 
-// Where the collective of the start works. Static data are symmetric in OpenSHMEM.
+// Work array of the collective at the start. Static data are symmetric in OpenSHMEM.
 long gather_sync[SHMEM_COLLECT_SYNC_SIZE];
-// Always 0: what a test looks at that is made for the progress it brings.
+// Always 0: the variable of a test that is made only for its progress.
 std::uint64_t never_written = 0;
 
-// The heap's allocator (of Open MPI 4.1) rounds to powers of two.
+// The bytes that an allocation takes: the allocator of Open MPI 4.1 rounds to powers of two.
 std::size_t taken_bytes(std::size_t bytes) { return std::bit_ceil(round_up(bytes, page_bytes())); }
 
 class heap_region final : public one_sided::region {
  public:
   heap_region(library& lib, std::byte* memory, std::size_t taken_bytes)
-      : region(memory), library_(lib), dog_(lib.dog()), taken_bytes_(taken_bytes) {}
+      : region(memory), library_(lib), watchdog_(lib.watchdog()), taken_bytes_(taken_bytes) {}
   ~heap_region() override {
-    const watchdog::section limit(dog_, "shmem_free");
+    const detail::watchdog::section limit(watchdog_, "shmem_free");
     shmem_free(local());
-    library_.forget(taken_bytes_);
+    library_.on_free(taken_bytes_);
   }
 
-  [[nodiscard]] std::byte* reach(int peer) override {
+  [[nodiscard]] std::byte* direct(int peer) override {
     return peer == shmem_my_pe() ? local() : static_cast<std::byte*>(shmem_ptr(local(), peer));
   }
   void put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) override {
@@ -48,45 +48,45 @@ class heap_region final : public one_sided::region {
     shmem_getmem_nbi(to, local() + offset, bytes, peer);
   }
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override {
-    const watchdog::section limit(dog_, "shmem_putmem");
+    const detail::watchdog::section limit(watchdog_, "shmem_putmem");
     shmem_putmem(local() + offset, from, bytes, peer);
   }
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override {
-    const watchdog::section limit(dog_, "shmem_getmem");
+    const detail::watchdog::section limit(watchdog_, "shmem_getmem");
     shmem_getmem(to, local() + offset, bytes, peer);
   }
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override {
-    const watchdog::section limit(dog_, "shmem_atomic_fetch_add");
+    const detail::watchdog::section limit(watchdog_, "shmem_atomic_fetch_add");
     return shmem_long_atomic_fetch_add(reinterpret_cast<long*>(local() + offset), amount, peer);
   }
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                        std::size_t signal_offset, const std::uint64_t* signal) override {
     auto* const word = reinterpret_cast<std::uint64_t*>(local() + signal_offset);
-    const watchdog::section limit(dog_,
-                                  // over a network the put of a word waits for what went before it
-                                  "a put with a signal");
+    // over a network, the put of a word waits for the completion of earlier puts
+    const detail::watchdog::section limit(watchdog_, "a put with a signal");
 #if SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5)
-    shmem_fence();  // what went before is there before the signal, too
+    shmem_fence();  // earlier puts arrive before the signal, too
     shmem_putmem_signal_nbi(local() + offset, from, bytes, word, *signal, SHMEM_SIGNAL_SET, peer);
 #else
     if (bytes > 0) shmem_putmem_nbi(local() + offset, from, bytes, peer);
     shmem_fence();
-    shmem_uint64_p(word, *signal, peer);  // an atomic set may be a swap, there and back
+    shmem_uint64_p(word, *signal,
+                   peer);  // an atomic set may be implemented as a swap, which is a round trip
 #endif
   }
 
  private:
   library& library_;
-  watchdog& dog_;
+  detail::watchdog& watchdog_;
   std::size_t taken_bytes_;
 };
 
 }  // namespace
 
-library::library(double timeout_seconds) : dog_(shmem_my_pe(), timeout_seconds) {
-  const auto heaps = gather(symmetric_heap_bytes());
+library::library(double timeout_seconds) : watchdog_(shmem_my_pe(), timeout_seconds) {
+  const auto heaps = allgather(symmetric_heap_bytes());
   const auto [smallest, largest] = std::minmax_element(heaps.begin(), heaps.end());
-  uneven_ = *smallest != *largest;
+  heaps_differ_ = *smallest != *largest;
   smallest_heap_bytes_ = *smallest;
 }
 
@@ -102,43 +102,43 @@ std::string library::version() const {
 }
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
-  const watchdog::section limit(dog_, "shmem_align");
+  const detail::watchdog::section limit(watchdog_, "shmem_align");
   auto* const memory =
       static_cast<std::byte*>(shmem_align(page_bytes(), round_up(bytes, page_bytes())));
   if (memory == nullptr) return nullptr;
   std::memset(memory, 0, bytes);
-  shmem_barrier_all();  // nobody writes into a part that its owner still clears
-  if (!asked_who_is_near_)
+  shmem_barrier_all();  // no rank writes into a part before its owner has cleared it
+  if (!checked_reachability_)
     for (int peer = 0; peer < size() && !over_network_; ++peer)
       over_network_ = peer != rank() && shmem_ptr(memory, peer) == nullptr;
-  asked_who_is_near_ = true;
+  checked_reachability_ = true;
   used_bytes_ += taken_bytes(bytes);
   return std::make_unique<heap_region>(*this, memory, taken_bytes(bytes));
 }
 
 std::size_t library::available_bytes(int /*ranks*/) const {
-  if (!uneven_) return ~std::size_t{0};
+  if (!heaps_differ_) return ~std::size_t{0};
   return smallest_heap_bytes_ > used_bytes_ ? std::bit_floor(smallest_heap_bytes_ - used_bytes_)
                                             : 0;
 }
 
-std::string library::room() const {
+std::string library::capacity_text() const {
   return fmt::format(
-      "the symmetric heap of a rank has {} bytes in all: start with a larger SHMEM_SYMMETRIC_SIZE, "
-      "or use smaller arrays",
-      environment_text("SHMEM_SYMMETRIC_SIZE").value_or("the library's own number of"));
+      "the symmetric heap of a rank has {} bytes: start with a larger SHMEM_SYMMETRIC_SIZE, or use "
+      "smaller arrays",
+      environment_text("SHMEM_SYMMETRIC_SIZE").value_or("the library's default number of"));
 }
 
-std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
+std::vector<std::uint64_t> library::allgather(std::uint64_t mine) {
   const auto ranks = static_cast<std::size_t>(size());
-  const watchdog::section limit(dog_, "the start of OpenSHMEM");
+  const detail::watchdog::section limit(watchdog_, "the start of OpenSHMEM");
   auto* const memory =
       static_cast<std::uint64_t*>(shmem_malloc((ranks + 1) * sizeof(std::uint64_t)));
   if (memory == nullptr) {
-    fmt::print(stderr, "longshore: rank {}: no room for {} bytes: {}\n", rank(),
-               (ranks + 1) * sizeof(std::uint64_t), room());
+    fmt::print(stderr, "longshore: rank {}: no memory for {} bytes: {}\n", rank(),
+               (ranks + 1) * sizeof(std::uint64_t), capacity_text());
     std::fflush(nullptr);
-    end_all(3);
+    abort(3);
   }
   for (long& word : gather_sync) word = SHMEM_SYNC_VALUE;
   memory[ranks] = mine;
@@ -151,25 +151,25 @@ std::vector<std::uint64_t> library::gather(std::uint64_t mine) {
 }
 
 void library::quiet() {
-  const watchdog::section limit(dog_, "shmem_quiet");
+  const detail::watchdog::section limit(watchdog_, "shmem_quiet");
   shmem_quiet();
 }
 
-// A test is what drives a library that needs a CPU for what others do to this rank's memory. That
-// of Open MPI 4.1 only reads, and over TCP nothing would arrive. What comes so is brought by the
-// kernel, which needs the core for it. Where all ranks share memory nothing needs either, and a
-// message would wait for the system call.
+// shmem_test drives a library that needs CPU time for accesses of other ranks. In Open MPI 4.1 it
+// only reads, so that nothing would arrive over TCP; opal_progress() is called instead. The kernel
+// needs a core to receive over TCP, so the rank yields now and then. If all ranks share memory,
+// neither is needed, and the system call would only delay messages.
 void library::progress() {
   if (over_network_ && &opal_progress != nullptr) {
-    constexpr unsigned calls_per_yield = 8;  // it does not say whether anything came
+    constexpr unsigned calls_per_yield = 8;  // opal_progress does not return whether it progressed
     opal_progress();
-    if (++fruitless_ % calls_per_yield == 0) sched_yield();
+    if (++progress_calls_ % calls_per_yield == 0) sched_yield();
     return;
   }
   static_cast<void>(shmem_uint64_test(&never_written, SHMEM_CMP_NE, 0));
 }
 
-void library::end_all(int status) {
+void library::abort(int status) {
   shmem_global_exit(status);
   std::_Exit(status);
 }

@@ -1,14 +1,14 @@
-// OpenSHMEM 1.4 or later, as a one-sided library: regions lie on the symmetric heap.
+// OpenSHMEM (1.4 and later) as a one-sided library: regions lie on the symmetric heap.
 #pragma once
 
+#include <longshore/transport/detail/watchdog.hpp>
 #include <longshore/transport/one_sided/library.hpp>
-#include <longshore/transport/watchdog.hpp>
 
 namespace longshore::shmem {
 
 class library final : public one_sided::library {
  public:
-  /// timeout_seconds: deadline of the library's calls that wait; 0: none.
+  /// timeout_seconds: deadline of blocking calls of OpenSHMEM; 0: none.
   explicit library(double timeout_seconds);
 
   [[nodiscard]] int rank() const override;
@@ -17,29 +17,29 @@ class library final : public one_sided::library {
   [[nodiscard]] std::string version() const override;
   [[nodiscard]] std::unique_ptr<one_sided::region> allocate(std::size_t bytes) override;
   [[nodiscard]] std::size_t available_bytes(int ranks) const override;
-  [[nodiscard]] std::string room() const override;
-  [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine) override;
+  [[nodiscard]] std::string capacity_text() const override;
+  [[nodiscard]] std::vector<std::uint64_t> allgather(std::uint64_t mine) override;
   void quiet() override;
   void progress() override;
-  void end_all(int status) override;
-  [[nodiscard]] std::unique_ptr<raw_calls> make_raw_calls(one_sided::region& memory,
-                                                          std::size_t source_at) override;
+  void abort(int status) override;
+  [[nodiscard]] std::unique_ptr<detail::raw_calls> make_raw_calls(one_sided::region& memory,
+                                                                  std::size_t source_at) override;
 
   // For regions.
 
-  [[nodiscard]] watchdog& dog() noexcept { return dog_; }
-  /// `bytes` of the heap are used no more.
-  void forget(std::size_t bytes) noexcept { used_bytes_ -= bytes; }
+  [[nodiscard]] detail::watchdog& watchdog() noexcept { return watchdog_; }
+  /// Counts `bytes` of the heap as free.
+  void on_free(std::size_t bytes) noexcept { used_bytes_ -= bytes; }
 
  private:
-  watchdog dog_;
-  // Where heaps are of different sizes one rank alone would get no memory, and the others wait for
-  // it: then what is left of the smallest.
-  bool uneven_ = false;
+  detail::watchdog watchdog_;
+  // If the heaps have different sizes, an allocation could fail on some ranks only, and the others
+  // would wait for them. So the smallest heap limits all ranks.
+  bool heaps_differ_ = false;
   std::size_t smallest_heap_bytes_ = 0, used_bytes_ = 0;
-  unsigned fruitless_ = 0;
-  bool asked_who_is_near_ = false,
-       over_network_ = false;  // some ranks share no memory with this one
+  unsigned progress_calls_ = 0;
+  bool checked_reachability_ = false;
+  bool over_network_ = false;  // some ranks do not share memory with this one
 };
 
 }  // namespace longshore::shmem

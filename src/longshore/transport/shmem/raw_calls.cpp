@@ -1,5 +1,5 @@
-// The calls of OpenSHMEM that segments and channels stand on, as a program without Longshore would
-// write them.
+// The OpenSHMEM calls that segments and channels use, as a program without Longshore would write
+// them.
 #include <longshore/transport/shmem/library.hpp>
 
 #include <shmem.h>
@@ -9,7 +9,7 @@
 namespace longshore::shmem {
 namespace {
 
-class shmem_calls final : public raw_calls {
+class shmem_calls final : public detail::raw_calls {
  public:
   shmem_calls(std::byte* memory, std::size_t source_at)
       : flag_(reinterpret_cast<std::uint64_t*>(memory)),
@@ -39,8 +39,8 @@ class shmem_calls final : public raw_calls {
 
 }  // namespace
 
-std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory,
-                                                   std::size_t source_at) {
+std::unique_ptr<detail::raw_calls> library::make_raw_calls(one_sided::region& memory,
+                                                           std::size_t source_at) {
   return std::make_unique<shmem_calls>(memory.local(), source_at);
 }
 

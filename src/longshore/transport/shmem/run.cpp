@@ -3,10 +3,10 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/detail/watchdog.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/shmem/library.hpp>
 #include <longshore/transport/shmem/run.hpp>
-#include <longshore/transport/watchdog.hpp>
 
 #include <fmt/core.h>
 #include <shmem.h>
@@ -26,12 +26,12 @@ namespace {
 
 constexpr std::size_t default_heap_bytes = std::size_t{1} << 30;
 constexpr const char* heap_variable = "SHMEM_SYMMETRIC_SIZE";  // the standard's
-// of Open MPI 4.1, which does not know the other
+// of Open MPI 4.1, which does not know the standard's
 constexpr const char* heap_variable_of_open_mpi = "SHMEM_SYMMETRIC_HEAP_SIZE";
 constexpr const char* hooks_variable = "OMPI_MCA_opal_common_ucx_opal_mem_hooks";
 
-// Twice what is needed, since allocators round up, some to powers of two; at most what the host has
-// for each of its ranks, where the launcher says how many they are.
+// Twice the needed bytes, because some allocators round up to powers of two; at most a rank's share
+// of the host's memory. If the launcher does not tell the number of ranks, the share is all of it.
 std::size_t heap_bytes(std::size_t symmetric_bytes) {
   constexpr long most_ranks = 1 << 20;
   std::optional<long> ranks_on_host;
@@ -51,7 +51,7 @@ bool is_open_mpi() {
   return std::string_view(name).find("Open MPI") != std::string_view::npos;
 }
 
-// "4G", as OpenSHMEM has it; nothing for what is no size.
+// The bytes of a size such as "4G" (the format of OpenSHMEM); nothing if the text is not a size.
 std::optional<std::size_t> bytes_of_text(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -70,12 +70,13 @@ std::optional<std::size_t> bytes_of_text(const std::string& text) {
 void check_heap(const std::string& size) {
   const auto bytes = bytes_of_text(size);
   if (!bytes)
-    fail(errc::usage,
-         "{} is '{}': it is a number of bytes, with K, M, G or T behind it or not, such as 4G",
-         heap_variable, size);
+    fail(
+        errc::usage,
+        "{} is '{}': it must be a number of bytes, optionally followed by K, M, G or T, such as 4G",
+        heap_variable, size);
   const std::size_t memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
   if (*bytes > memory)
-    fail(errc::out_of_memory, "{} is '{}' for each rank: this host has {} bytes of memory in all",
+    fail(errc::out_of_memory, "{} is '{}' for each rank, but this host has only {} bytes of memory",
          heap_variable, size, memory);
 }
 
@@ -83,18 +84,18 @@ void check_heap(const std::string& size) {
 
 environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
     : timeout_seconds_(timeout_seconds) {
-  const auto said = environment_text(heap_variable_of_open_mpi);
+  const auto open_mpi_size = environment_text(heap_variable_of_open_mpi);
   const std::string size =
       environment_text(heap_variable)
-          .value_or(said.value_or(std::to_string(heap_bytes(symmetric_bytes))));
+          .value_or(open_mpi_size.value_or(std::to_string(heap_bytes(symmetric_bytes))));
   check_heap(size);
   for (const char* name : {heap_variable, heap_variable_of_open_mpi}) setenv(name, size.c_str(), 1);
-  // Open MPI 4.1: a hook into the memory allocator, set for UCX, outlives the library that it
-  // calls, and a program that ends runs into it.
+  // Open MPI 4.1 hooks into the memory allocator for UCX. The hook outlives the library that it
+  // calls, so the program would crash when it ends.
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);
-  {  // the library waits for other processes without a deadline of its own
-    const watched_call limit(timeout_seconds, "shmem_init");
+  {  // shmem_init waits for other processes without a deadline
+    const detail::watched_call limit(timeout_seconds, "shmem_init");
     shmem_init();
   }
   if (sets_hooks && shmem_my_pe() == 0 && is_open_mpi())
@@ -109,7 +110,7 @@ std::size_t symmetric_heap_bytes() {
 }
 
 environment::~environment() {
-  const watched_call limit(timeout_seconds_, "shmem_finalize");
+  const detail::watched_call limit(timeout_seconds_, "shmem_finalize");
   shmem_finalize();
 }
 

@@ -9,14 +9,14 @@
 
 namespace longshore::shmem {
 
-/// Starts OpenSHMEM, once in a process, and ends it.
+/// Starts OpenSHMEM, which is possible once per process, and ends it.
 class environment {
  public:
-  /// Its heap holds `symmetric_bytes` of segments and channels, and never less than 1 GiB where the
-  /// host has that: what is not used costs nothing. SHMEM_SYMMETRIC_SIZE, where it is set, decides
-  /// instead; throws errc::usage when that is no size, or more than the host has. A start or an end
-  /// that lasts longer than `timeout_seconds` (and some seconds at least; 0: none) ends the
-  /// process.
+  /// The symmetric heap has the size of SHMEM_SYMMETRIC_SIZE if that is set. Throws errc::usage if
+  /// it is not a size, and errc::out_of_memory if the host does not have the memory. Otherwise the
+  /// heap holds `symmetric_bytes` of segments and channels, and at least 1 GiB if the host has it;
+  /// unused memory costs nothing. If the start or the end takes longer than `timeout_seconds` (at
+  /// least ten seconds; 0: no deadline), the process ends.
   explicit environment(std::size_t symmetric_bytes = 0, double timeout_seconds = 0);
   ~environment();
   environment(const environment&) = delete;
@@ -26,8 +26,8 @@ class environment {
   double timeout_seconds_;
 };
 
-/// Bytes of this process's heap, as the environment has them ("256M"); the largest number where it
-/// does not say. Not the same everywhere where hosts differ.
+/// Bytes of this process's heap according to the environment ("256M"); the largest number if it is
+/// not set. May differ between hosts.
 [[nodiscard]] std::size_t symmetric_heap_bytes();
 
 /// Collective over all processing elements. REQUIRES: an environment.

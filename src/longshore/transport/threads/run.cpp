@@ -24,16 +24,16 @@ namespace {
 
 constexpr int most_ranks = 4096;
 constexpr int runtime_failure_status = 3;
-constexpr int crowd_per_core = 16;
+constexpr int many_ranks_per_core = 16;
 
 struct first_failure {
   int rank, ranks;
   std::exception_ptr why;
 };
 
-// A thread cannot be stopped from outside. Once a rank has failed, the others end at their next
-// wait; one that computes for ever, or is stuck in a call of somebody else's, would keep the
-// failure from ever being told: then the process ends here.
+// Called by the first failed rank. The other ranks end at their next wait. A rank that computes for
+// ever, or is stuck in a call of another library, cannot be stopped, and would hide the failure.
+// After the grace time this function therefore prints the failure and ends the process.
 void wait_for_others_to_end(const std::atomic<int>& running, const first_failure& first,
                             double grace_seconds) {
   const double began = monotonic_seconds();
@@ -50,15 +50,17 @@ void wait_for_others_to_end(const std::atomic<int>& running, const first_failure
   }
 }
 
-// How far a start has come that takes long; nothing when it is over. Of few ranks on a core it is
-// over when all have begun: what they do before their first barrier is their program's.
-std::string how_far(int ranks, int cores, int begun, const detail::node_barrier_state& barrier,
-                    double seconds) {
+// The notice about a start that takes long; empty if the start is over. The start of few ranks per
+// core is over when all have begun: the program may do anything before its first barrier. The start
+// of many ranks per core is over when all have passed a barrier.
+std::string start_notice(int ranks, int cores, int begun, const detail::node_barrier_state& barrier,
+                         double seconds) {
   if (begun < ranks)
     return fmt::format(
         "longshore: starting {} ranks as threads on {} cores: after {:g} s {} of them have begun",
         ranks, cores, seconds, begun);
-  if (ranks <= crowd_per_core * cores || barrier.generation.load(std::memory_order_acquire) > 0)
+  if (ranks <= many_ranks_per_core * cores ||
+      barrier.generation.load(std::memory_order_acquire) > 0)
     return "";
   return fmt::format(
       "longshore: {} ranks share {} cores as threads: after {:g} s {} of them have come to their "
@@ -81,7 +83,7 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   const std::vector<int> compact =
       side_by_side ? detail::core_order(cpus, topology_of_this_machine()) : std::vector<int>();
 
-  world world(ranks);
+  shared_state shared(ranks);
   std::atomic<int> running{ranks}, begun{0};
   const std::vector<int> one_host(static_cast<std::size_t>(ranks), 0);
   const auto run_rank = [&](int rank) {
@@ -89,14 +91,14 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
       auto share = compact.empty() ? detail::cpu_share(cpus, rank, ranks)
                                    : std::vector{compact[static_cast<std::size_t>(rank)]};
       const pinned binding(pin ? share.front() : -1);
-      team mine(world, rank, node_map(one_host, rank, options.ranks_per_node), waiting,
+      team mine(shared, rank, node_map(one_host, rank, options.ranks_per_node), waiting,
                 std::move(share));
       begun.fetch_add(1, std::memory_order_relaxed);
       body(mine);
       mine.leave();
     } catch (...) {
       const std::exception_ptr why = std::current_exception();
-      if (world.fail(rank, why))
+      if (shared.fail(rank, why))
         wait_for_others_to_end(running, {rank, ranks, why}, options.timeout_seconds);
     }
     running.fetch_sub(1, std::memory_order_acq_rel);
@@ -107,29 +109,29 @@ void run(const run_options& options, const std::function<void(longshore::team&)>
   try {
     if (ranks > cores)
       slow_start.emplace(options.notice_seconds, [&] {
-        return how_far(ranks, cores, begun.load(), world.barrier, options.notice_seconds);
+        return start_notice(ranks, cores, begun.load(), shared.barrier, options.notice_seconds);
       });
     for (int rank = 1; rank < ranks; ++rank) others.emplace_back(run_rank, rank);
   } catch (const std::system_error& e) {
-    world.fail(0, std::make_exception_ptr(
-                      error(errc::out_of_memory,
-                            fmt::format("could not start {} threads: {}", ranks, e.what()))));
+    shared.fail(0, std::make_exception_ptr(
+                       error(errc::out_of_memory,
+                             fmt::format("could not start {} threads: {}", ranks, e.what()))));
   }
   if (static_cast<int>(others.size()) == ranks - 1) run_rank(0);
   others.clear();  // joins
-  world.rethrow();
+  shared.rethrow();
 }
 
-std::shared_ptr<longshore::team> alone(const run_options& options) {
+std::shared_ptr<longshore::team> join(const run_options& options) {
   if (options.ranks > 1)
     fail(errc::usage,
-         "{} ranks as threads outside of run(): one, or give run() what they are to do",
+         "{} ranks as threads outside of run(): only 1 is possible; several need run() and a body",
          options.ranks);
   struct member {
     explicit member(const run_options& options)
-        : mine(everybody, 0, node_map(std::array{0}, 0, options.ranks_per_node),
+        : mine(shared, 0, node_map(std::array{0}, 0, options.ranks_per_node),
                {options.timeout_seconds, true}, allowed_cpus()) {}
-    world everybody{1};
+    shared_state shared{1};
     team mine;
   };
   const auto member_of_one = std::make_shared<member>(options);

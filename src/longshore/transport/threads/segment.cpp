@@ -9,7 +9,7 @@
 namespace longshore::threads {
 namespace {
 
-// Parts this large hold data that is walked or drawn from at random: huge pages save most of the
+// Parts of this size hold data that is streamed or accessed at random. Huge pages avoid most of the
 // TLB misses.
 constexpr std::size_t huge_from_bytes = std::size_t{1} << 20;
 
@@ -19,13 +19,13 @@ std::vector<std::byte*> direct_parts(const team& team, const shared_block& block
   return parts;
 }
 
-// Distance of the parts. Asked before anything is rounded or multiplied: sizes that wrap would look
-// small.
+// The distance of the parts. The size is checked before it is rounded or multiplied, because a size
+// that overflows would look small.
 std::size_t stride_of(std::size_t part_bytes, int parts) {
   const std::size_t available = available_memory_bytes();
   if (part_bytes > available / static_cast<std::size_t>(parts))
     fail(errc::out_of_memory,
-         "{} ranks ask for {} bytes of memory each, {} bytes are available: use smaller arrays or "
+         "{} ranks request {} bytes of memory each, {} bytes are available: use smaller arrays or "
          "fewer ranks",
          parts, part_bytes, available);
   return round_up(part_bytes, part_bytes >= huge_from_bytes ? huge_page_bytes() : page_bytes());
@@ -43,7 +43,8 @@ segment::segment(const team& team, std::shared_ptr<shared_block> block, std::siz
 
 namespace {
 
-// One store where it is one word: of two ranks that put into one place one wins, as on a network.
+// Copies a single word by one store. If two ranks put into the same place, the word of one of them
+// is there, as on a network.
 template <class Word>
 bool stored_as(std::byte* to, const void* from, std::size_t bytes) {
   if (bytes != sizeof(Word) || reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) != 0)

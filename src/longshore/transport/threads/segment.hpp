@@ -1,5 +1,5 @@
-// Segments among threads: one mapping, cut into parts. Every part can be reached; direct() is
-// offered within a node only.
+// Segments of the threads transport: one mapping, cut into parts. All ranks can access all parts,
+// but direct() gives only those of the same (virtual) node.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -9,7 +9,7 @@
 
 namespace longshore::threads {
 
-/// The mapping behind a segment, kept alive by the last rank that lets go of it.
+/// The mapping of a segment. The last rank that releases it frees it.
 struct shared_block {
   shared_block(std::size_t part_bytes, int parts);
   [[nodiscard]] std::byte* part(int rank) const noexcept {
@@ -32,7 +32,7 @@ class segment final : public longshore::segment {
     get(peer, offset, to, bytes);
   }
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override;
-  // every call is complete on return; the synchronisation that follows makes it visible
+  // every call is complete on return; the next synchronisation makes it visible
   void quiet() override {}
 
  private:

@@ -29,42 +29,44 @@ class channels final : public channel_set {
 
 }  // namespace
 
-team::team(world& world, int rank, node_map nodes, wait_policy waiting, std::vector<int> cpus)
-    : longshore::team(rank, world.ranks(), std::move(nodes), waiting, std::move(cpus)),
-      world_(world),
-      barrier_(&world.barrier, world.calls.data(), world.ranks(), rank) {}
+team::team(shared_state& shared, int rank, node_map nodes, wait_policy waiting,
+           std::vector<int> cpus)
+    : longshore::team(rank, shared.ranks(), std::move(nodes), waiting, std::move(cpus)),
+      shared_(shared),
+      barrier_(&shared.barrier, shared.calls.data(), shared.ranks(), rank) {}
 
 template <class T, class Read>
-void team::show(const detail::collective_call& call, const T& mine, const Read& read) {
-  world_.board[rank()] = &mine;
-  meet(call);
-  for (int peer = 0; peer < size(); ++peer) read(peer, *static_cast<const T*>(world_.board[peer]));
-  meet(call);
+void team::share(const detail::collective_call& call, const T& mine, const Read& read) {
+  shared_.posted[rank()] = &mine;
+  checked_barrier(call);
+  for (int peer = 0; peer < size(); ++peer)
+    read(peer, *static_cast<const T*>(shared_.posted[peer]));
+  checked_barrier(call);
 }
 
 void team::broadcast(std::span<std::byte> data, int root) {
   detail::check_root(root, size());
-  show({detail::collective::broadcast, {}, root, data.size()}, data,
-       [&](int peer, const std::span<std::byte>& theirs) {
-         if (peer == root && peer != rank()) copy_bytes(data.data(), theirs.data(), data.size());
-       });
+  share({detail::collective::broadcast, {}, root, data.size()}, data,
+        [&](int peer, const std::span<std::byte>& theirs) {
+          if (peer == root && peer != rank()) copy_bytes(data.data(), theirs.data(), data.size());
+        });
 }
 
 void team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  show({detail::collective::allgather, {}, 0, mine.size()}, mine,
-       [&](int peer, const std::span<const std::byte>& theirs) {
-         copy_bytes(all.data() + static_cast<std::size_t>(peer) * mine.size(), theirs.data(),
-                    theirs.size());
-       });
+  share({detail::collective::allgather, {}, 0, mine.size()}, mine,
+        [&](int peer, const std::span<const std::byte>& theirs) {
+          copy_bytes(all.data() + static_cast<std::size_t>(peer) * mine.size(), theirs.data(),
+                     theirs.size());
+        });
 }
 
 void team::alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) {
   const std::size_t block = outgoing.size() / static_cast<std::size_t>(size());
-  show({detail::collective::alltoall, {}, 0, block}, outgoing,
-       [&](int peer, const std::span<const std::byte>& theirs) {
-         copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block,
-                    theirs.data() + static_cast<std::size_t>(rank()) * block, block);
-       });
+  share({detail::collective::alltoall, {}, 0, block}, outgoing,
+        [&](int peer, const std::span<const std::byte>& theirs) {
+          copy_bytes(incoming.data() + static_cast<std::size_t>(peer) * block,
+                     theirs.data() + static_cast<std::size_t>(rank()) * block, block);
+        });
 }
 
 void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> outgoing_counts,
@@ -77,28 +79,28 @@ void team::alltoallv(const std::byte* outgoing, std::span<const std::size_t> out
   } mine{outgoing, outgoing_counts, std::vector<std::size_t>(outgoing_counts.size())};
   std::exclusive_scan(outgoing_counts.begin(), outgoing_counts.end(), mine.starts.begin(),
                       std::size_t{0});
-  // told at the end: the others are not kept waiting, and do not hear of it before the run ends
+  // reported at the end, so that the other ranks do not wait for this one
   int wrong_peer = -1;
   std::size_t wrong_count = 0;
-  show({detail::collective::alltoallv, {}, 0, element_bytes}, mine,
-       [&](int peer, const blocks& theirs) {
-         if (theirs.counts[rank()] != incoming_counts[peer]) {
-           if (wrong_peer < 0) wrong_count = theirs.counts[rank()];
-           wrong_peer = wrong_peer < 0 ? peer : wrong_peer;
-           return;
-         }
-         const std::size_t bytes = incoming_counts[peer] * element_bytes;
-         copy_bytes(incoming, theirs.data + theirs.starts[rank()] * element_bytes, bytes);
-         incoming += bytes;
-       });
+  share({detail::collective::alltoallv, {}, 0, element_bytes}, mine,
+        [&](int peer, const blocks& theirs) {
+          if (theirs.counts[rank()] != incoming_counts[peer]) {
+            if (wrong_peer < 0) wrong_count = theirs.counts[rank()];
+            wrong_peer = wrong_peer < 0 ? peer : wrong_peer;
+            return;
+          }
+          const std::size_t bytes = incoming_counts[peer] * element_bytes;
+          copy_bytes(incoming, theirs.data + theirs.starts[rank()] * element_bytes, bytes);
+          incoming += bytes;
+        });
   if (wrong_peer >= 0)
-    detail::refuse_block(rank(), wrong_peer, incoming_counts[wrong_peer], wrong_count);
+    detail::fail_count_mismatch(rank(), wrong_peer, incoming_counts[wrong_peer], wrong_count);
 }
 
 template <class T>
 void team::allreduce_values(std::span<T> values, reduction operation, detail::collective what) {
   std::vector<T> result;
-  show({what, operation, 0, values.size()}, values, [&](int, const std::span<T>& theirs) {
+  share({what, operation, 0, values.size()}, values, [&](int, const std::span<T>& theirs) {
     if (result.empty())
       result.assign(theirs.begin(), theirs.end());
     else
@@ -117,12 +119,11 @@ void team::allreduce(std::span<double> values, reduction operation) {
 
 namespace {
 
-// Rank 0 makes what all share; its failure is everybody's, thrown by each rank as an exception of
-// its own: one that is shared would be freed by its last reader without an order that
-// ThreadSanitizer can see.
+// Rank 0 makes an object for all ranks. If that fails, each rank throws an exception object of its
+// own. A shared one would be freed by its last reader, in an order that ThreadSanitizer cannot see.
 template <class T, class Make>
-std::shared_ptr<T> make_together(longshore::team& team, world& world, const Make& make) {
-  struct offer {
+std::shared_ptr<T> make_on_rank_0(longshore::team& team, shared_state& shared, const Make& make) {
+  struct result {
     std::shared_ptr<T> object;
     errc code{};
     std::string failure;
@@ -134,44 +135,44 @@ std::shared_ptr<T> make_together(longshore::team& team, world& world, const Make
       mine.code = e.code();
       mine.failure = e.what();
     }
-    world.board[0] = &mine;
+    shared.posted[0] = &mine;
   }
   team.barrier();
-  const offer theirs = *static_cast<const offer*>(world.board[0]);
+  const result made = *static_cast<const result*>(shared.posted[0]);
   team.barrier();
-  if (!theirs.failure.empty()) throw error(theirs.code, theirs.failure);
-  return theirs.object;
+  if (!made.failure.empty()) throw error(made.code, made.failure);
+  return made.object;
 }
 
 }  // namespace
 
 std::unique_ptr<longshore::segment> team::allocate(std::size_t bytes) {
-  meet({.what = detail::collective::allocate});
+  checked_barrier({.kind = detail::collective::allocate});
   const auto smallest = allreduce_value(bytes, reduction::min),
              largest = allreduce_value(bytes, reduction::max);
   if (smallest != largest)
     fail(errc::usage,
-         "a segment must have the same size on all ranks: rank {} asks for {} bytes, others for {} "
-         "to {}",
+         "a segment must have the same size on all ranks: rank {} requests {} bytes, the ranks "
+         "request {} to {}",
          rank(), bytes, smallest, largest);
-  auto block = make_together<shared_block>(
-      *this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
+  auto block = make_on_rank_0<shared_block>(
+      *this, shared_, [&] { return std::make_shared<shared_block>(bytes, size()); });
   return std::make_unique<segment>(*this, std::move(block), bytes);
 }
 
 std::unique_ptr<channel_set> team::open_channels(std::span<const channel_end> to,
                                                  std::span<const channel_end> from, int slots) {
   if (slots < 1) fail(errc::usage, "a channel needs at least 1 slot, not {}", slots);
-  meet({.what = detail::collective::open_channels});
+  checked_barrier({.kind = detail::collective::open_channels});
   const std::size_t bytes =
       allreduce_value(detail::ring_channels::needed_bytes(to, slots), reduction::max);
-  auto block = make_together<shared_block>(
-      *this, world_, [&] { return std::make_shared<shared_block>(bytes, size()); });
+  auto block = make_on_rank_0<shared_block>(
+      *this, shared_, [&] { return std::make_shared<shared_block>(bytes, size()); });
   auto rings = std::make_unique<detail::ring_channels>(
       to, from, slots, rank(), [&](int peer) { return block->part(peer); },
-      [&] { meet({.what = detail::collective::open_channels}); });
-  // nobody writes into a ring before its reader has found it
-  meet({.what = detail::collective::open_channels});
+      [&] { checked_barrier({.kind = detail::collective::open_channels}); });
+  // no rank writes into a ring before its reader has found it
+  checked_barrier({.kind = detail::collective::open_channels});
   return std::make_unique<channels>(std::move(block), std::move(rings));
 }
 

@@ -1,20 +1,20 @@
-// The threads transport: ranks are threads of one process, everything is a copy in memory.
+// The threads transport: ranks are threads of one process, and all data move by copies in memory.
 #pragma once
 
 #include <longshore/transport/detail/node_barrier.hpp>
 #include <longshore/transport/team.hpp>
-#include <longshore/transport/threads/world.hpp>
+#include <longshore/transport/threads/shared_state.hpp>
 
 namespace longshore::threads {
 
 class team final : public longshore::team {
  public:
-  team(world& world, int rank, node_map nodes, wait_policy waiting, std::vector<int> cpus);
+  team(shared_state& shared, int rank, node_map nodes, wait_policy waiting, std::vector<int> cpus);
 
   [[nodiscard]] std::string_view transport_name() const noexcept override { return "threads"; }
   [[nodiscard]] std::string library_version() const override { return ""; }
 
-  void barrier() override { meet({}); }
+  void barrier() override { checked_barrier({}); }
   void broadcast(std::span<std::byte> data, int root) override;
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void alltoall(std::span<const std::byte> outgoing, std::span<std::byte> incoming) override;
@@ -27,24 +27,24 @@ class team final : public longshore::team {
   [[nodiscard]] std::unique_ptr<channel_set> open_channels(std::span<const channel_end> to,
                                                            std::span<const channel_end> from,
                                                            int slots) override;
-  void attend() override { world_.check(rank()); }
+  void progress() override { shared_.check(rank()); }
 
-  /// Collective. The last call of a rank: ends without waiting for the others, but on rank 0.
-  void leave() { barrier_.leave(*this, {.what = detail::collective::end_of_run}); }
+  /// Collective. The last call of a rank. Only rank 0 waits for the others in it.
+  void leave() { barrier_.leave(*this, {.kind = detail::collective::end_of_run}); }
 
  private:
-  // A barrier that makes sure that all ranks are in the same call.
-  void meet(const detail::collective_call& call) {
-    barrier_.wait(*this, call, [](detail::disagreement&) {});
+  // A barrier that throws errc::usage unless all ranks pass the same call.
+  void checked_barrier(const detail::collective_call& call) {
+    barrier_.wait(*this, call, [](detail::call_mismatch&) {});
   }
-  // Shows `mine` to the others, lets `read(rank, theirs)` look at what each rank shows, and returns
-  // when all have looked.
+  // Posts `mine`, calls `read(rank, theirs)` for the object of each rank, and returns when all
+  // ranks have read.
   template <class T, class Read>
-  void show(const detail::collective_call& call, const T& mine, const Read& read);
+  void share(const detail::collective_call& call, const T& mine, const Read& read);
   template <class T>
   void allreduce_values(std::span<T> values, reduction operation, detail::collective what);
 
-  world& world_;
+  shared_state& shared_;
   detail::node_barrier barrier_;
 };
 

@@ -20,7 +20,7 @@
 namespace longshore::ucx {
 namespace {
 
-// Regions that can exist at a time: arrays and sets of channels.
+// The most regions that can exist at a time. Segments and channel sets are regions.
 constexpr std::size_t most_regions = 2048;
 constexpr std::size_t directory_number = std::numeric_limits<std::size_t>::max();
 
@@ -28,10 +28,11 @@ void check(ucs_status_t status, const char* call) {
   if (status != UCS_OK) fail(errc::transport, "{}: {}", call, ucs_status_string(status));
 }
 
-// For messages.
-std::string named(int peer) { return peer < 0 ? "the other ranks" : fmt::format("rank {}", peer); }
+std::string name_of(int peer) {
+  return peer < 0 ? "the other ranks" : fmt::format("rank {}", peer);
+}
 
-// What users have said of networks, for messages.
+// Text for messages: the networks that the user allows.
 std::string networks_allowed() {
   return fmt::format("UCX_TLS is '{}', UCX_NET_DEVICES '{}'; `ucx_info -d` lists what a host has",
                      environment_text("UCX_TLS").value_or("all"),
@@ -40,22 +41,22 @@ std::string networks_allowed() {
 
 }  // namespace
 
-library::library(process_group& group, double timeout_seconds)
-    : group_(group),
+library::library(process_bootstrap& bootstrap, double timeout_seconds)
+    : bootstrap_(bootstrap),
       timeout_seconds_(timeout_seconds),
-      endpoints_(static_cast<std::size_t>(group.size()), nullptr),
-      numbers_(most_regions, false),
+      endpoints_(static_cast<std::size_t>(bootstrap.size()), nullptr),
+      region_numbers_in_use_(most_regions, false),
       unwinding_(std::uncaught_exceptions()) {
-  group_.set_deadline(timeout_seconds);
+  bootstrap_.set_deadline(timeout_seconds);
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
-  // Memory straight from the kernel only: it is zero, and whoever writes a page first decides where
-  // it lies.
+  // Allocate directly from the kernel only: the memory is zero, and a page lies on the NUMA node of
+  // the rank that writes it first.
   check(ucp_config_modify(config, "ALLOC_PRIO", "md:posix,md:sysv,mmap"), "ucp_config_modify");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
   params.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM;
-  params.estimated_num_eps = static_cast<std::size_t>(group.size());
+  params.estimated_num_eps = static_cast<std::size_t>(bootstrap.size());
   const auto status = ucp_init(&params, config, &context_);
   ucp_config_release(config);
   if (status == UCS_ERR_NO_DEVICE)
@@ -65,41 +66,41 @@ library::library(process_group& group, double timeout_seconds)
   worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   worker.thread_mode = UCS_THREAD_MODE_SINGLE;
   check(ucp_worker_create(context_, &worker, &worker_), "ucp_worker_create");
-  messages_ = std::make_unique<message_board>(*this);
-  group_.set_progress([this] { progress(); });
+  messages_ = std::make_unique<active_messages>(*this);
+  bootstrap_.set_progress([this] { progress(); });
 
-  // Once and for all each rank tells where it is and where its directory of regions lies; the rest
-  // is fetched from there.
-  directory_ =
-      std::make_unique<mapped_region>(*this, most_regions * sizeof(description), directory_number);
+  // Each rank publishes its address and the descriptor of its directory once. Descriptors of other
+  // regions are fetched from the directory.
+  directory_ = std::make_unique<mapped_region>(*this, most_regions * sizeof(region_descriptor),
+                                               directory_number);
   ucp_address_t* address = nullptr;
   std::size_t address_bytes = 0;
   check(ucp_worker_get_address(worker_, &address, &address_bytes), "ucp_worker_get_address");
-  const presence here{directory_->description(), one_sided::host_hash()};
-  std::vector<std::byte> told(sizeof here + address_bytes);
-  std::memcpy(told.data(), &here, sizeof here);
-  std::memcpy(told.data() + sizeof here, address, address_bytes);
+  const published_header here{directory_->descriptor(), one_sided::host_hash()};
+  std::vector<std::byte> published(sizeof here + address_bytes);
+  std::memcpy(published.data(), &here, sizeof here);
+  std::memcpy(published.data() + sizeof here, address, address_bytes);
   ucp_worker_release_address(worker_, address);
-  group_.publish(told);
+  bootstrap_.publish(published);
 }
 
 library::~library() {
-  if (std::uncaught_exceptions() > unwinding_) {  // the run ends, and all of this with it
+  if (std::uncaught_exceptions() > unwinding_) {  // the process ends; leak everything
     static_cast<void>(directory_.release());
     static_cast<void>(messages_.release());
     return;
   }
   try {
     close();
-  } catch (...) {  // what a destructor cannot throw
-    group_.end_all(std::current_exception());
+  } catch (...) {  // a destructor cannot throw
+    bootstrap_.abort(std::current_exception());
   }
 }
 
 void library::close() {
   quiet();
   closing_ = true;
-  group_.barrier();
+  bootstrap_.barrier();
   directory_.reset();
   std::vector<ucs_status_ptr_t> closing;
   const ucp_request_param_t params{};
@@ -107,11 +108,11 @@ void library::close() {
     if (endpoint != nullptr) closing.push_back(ucp_ep_close_nbx(endpoint, &params));
   for (const auto request : closing) {
     if (request == nullptr || UCS_PTR_IS_ERR(request)) continue;
-    // the peer may have ended one before
-    static_cast<void>(outcome_of(request, -1, "the end of connections"));
+    // The status is ignored: the peer may have closed its side first.
+    static_cast<void>(wait_for_status(request, -1, "the end of connections"));
   }
-  group_.barrier();
-  group_.set_progress([] {});
+  bootstrap_.barrier();
+  bootstrap_.set_progress([] {});
   ucp_worker_destroy(worker_);
   ucp_cleanup(context_);
 }
@@ -123,32 +124,32 @@ std::size_t library::available_bytes(int ranks) const {
          static_cast<std::size_t>(ranks);
 }
 
-std::string library::room() const {
+std::string library::capacity_text() const {
   return fmt::format(
       "the ranks of this host can share {} bytes in all: use smaller arrays or fewer ranks",
       available_bytes(1));
 }
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
-  const auto free = std::find(numbers_.begin(), numbers_.end(), false);
-  if (free == numbers_.end())
-    fail(errc::unsupported, "{} regions exist: free some first", most_regions);
-  const auto number = static_cast<std::size_t>(free - numbers_.begin());
-  numbers_[number] = true;
+  const auto free = std::find(region_numbers_in_use_.begin(), region_numbers_in_use_.end(), false);
+  if (free == region_numbers_in_use_.end())
+    fail(errc::unsupported, "{} regions exist, which is the most: free some first", most_regions);
+  const auto number = static_cast<std::size_t>(free - region_numbers_in_use_.begin());
+  region_numbers_in_use_[number] = true;
   try {
     auto made = std::make_unique<mapped_region>(*this, bytes, number);
-    std::memcpy(directory_->local() + number * sizeof(description), &made->description(),
-                sizeof(description));
+    std::memcpy(directory_->local() + number * sizeof(region_descriptor), &made->descriptor(),
+                sizeof(region_descriptor));
     return made;
   } catch (const error& e) {
-    numbers_[number] = false;
+    region_numbers_in_use_[number] = false;
     if (e.code() != errc::out_of_memory) throw;
     return nullptr;
   }
 }
 
-void library::forget(std::size_t number) {
-  if (number != directory_number) numbers_[number] = false;
+void library::free_number(std::size_t number) {
+  if (number != directory_number) region_numbers_in_use_[number] = false;
 }
 
 ucp_ep_h library::endpoint(int peer) {
@@ -156,14 +157,13 @@ ucp_ep_h library::endpoint(int peer) {
   if (endpoint != nullptr) return endpoint;
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
-  params.address =
-      reinterpret_cast<const ucp_address_t*>(group_.of_rank(peer).data() + sizeof(presence));
-  if (presence_of(peer).host !=
-      // within a host it would cost the memory that ranks share, and a signal ends them all
-      one_sided::host_hash()) {
+  params.address = reinterpret_cast<const ucp_address_t*>(bootstrap_.published_by(peer).data() +
+                                                          sizeof(published_header));
+  // Within a host, error handling would disable shared memory, and a signal ends all ranks anyway.
+  if (published_header_of(peer).host != one_sided::host_hash()) {
     params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-    params.err_handler = {&library::lost, this};
+    params.err_handler = {&library::on_peer_lost, this};
   }
   if (const auto status = ucp_ep_create(worker_, &params, &endpoint); status != UCS_OK) {
     endpoint = nullptr;
@@ -175,14 +175,14 @@ ucp_ep_h library::endpoint(int peer) {
   return endpoint;
 }
 
-library::presence library::presence_of(int peer) const {
-  presence there;
-  std::memcpy(&there, group_.of_rank(peer).data(), sizeof there);
+library::published_header library::published_header_of(int peer) const {
+  published_header there;
+  std::memcpy(&there, bootstrap_.published_by(peer).data(), sizeof there);
   return there;
 }
 
-// Called within UCX, out of which nothing may be thrown.
-void library::lost(void* self, ucp_ep_h endpoint, ucs_status_t why) {
+// Called by UCX, which exceptions must not cross.
+void library::on_peer_lost(void* self, ucp_ep_h endpoint, ucs_status_t why) {
   auto& mine = *static_cast<library*>(self);
   const auto found = std::find(mine.endpoints_.begin(), mine.endpoints_.end(), endpoint);
   if (mine.closing_ || found == mine.endpoints_.end()) return;
@@ -192,29 +192,29 @@ void library::lost(void* self, ucp_ep_h endpoint, ucs_status_t why) {
 
 void library::check_peers() const {
   if (lost_peer_ >= 0)
-    fail(errc::peer_failed, "the connection to rank {} is gone: {}", lost_peer_,
+    fail(errc::peer_failed, "the connection to rank {} is lost: {}", lost_peer_,
          ucs_status_string(lost_why_));
   messages_->check();
 }
 
-library::description library::describe(int peer, std::size_t number) {
-  if (number == directory_number) return presence_of(peer).directory;
-  description found;
+library::region_descriptor library::fetch_descriptor(int peer, std::size_t number) {
+  if (number == directory_number) return published_header_of(peer).directory;
+  region_descriptor found;
   directory_->get(peer, number * sizeof found, &found, sizeof found);
   if (found.key_bytes == 0)
-    fail(errc::transport, "rank {} has not made region {} yet", peer, number);
+    fail(errc::transport, "rank {} has not allocated region {} yet", peer, number);
   return found;
 }
 
 void library::complete(ucs_status_ptr_t request, int peer, const char* operation) {
   if (request == nullptr) return;
   const auto status =
-      UCS_PTR_IS_ERR(request) ? UCS_PTR_STATUS(request) : outcome_of(request, peer, operation);
+      UCS_PTR_IS_ERR(request) ? UCS_PTR_STATUS(request) : wait_for_status(request, peer, operation);
   if (status != UCS_OK)
-    fail(errc::transport, "{} with {}: {}", operation, named(peer), ucs_status_string(status));
+    fail(errc::transport, "{} with {}: {}", operation, name_of(peer), ucs_status_string(status));
 }
 
-ucs_status_t library::outcome_of(ucs_status_ptr_t request, int peer, const char* operation) {
+ucs_status_t library::wait_for_status(ucs_status_ptr_t request, int peer, const char* operation) {
   double began = -1;
   for (unsigned turns = 1;; ++turns) {
     const auto status = ucp_request_check_status(request);
@@ -230,7 +230,7 @@ ucs_status_t library::outcome_of(ucs_status_ptr_t request, int peer, const char*
       fail(errc::timeout,
            "rank {} of {} waited {:.1f} s for {} with {}: a rank is stuck, or gone "
            "(LONGSHORE_TIMEOUT)",
-           rank(), size(), now - began, operation, named(peer));
+           rank(), size(), now - began, operation, name_of(peer));
     sched_yield();
   }
 }
@@ -238,16 +238,15 @@ ucs_status_t library::outcome_of(ucs_status_ptr_t request, int peer, const char*
 void library::progress() {
   if (ucp_worker_progress(worker_) != 0) return;
   check_peers();
-  messages_->idle();
-  // What comes over TCP is brought by the kernel, which needs a core for it: in a rank that spins
-  // it may wait for a time slice. A rank that gives way at every look loses its own to any other
-  // program.
-  constexpr unsigned looks_per_yield = 8;
-  if (over_tcp_ && ++fruitless_ % looks_per_yield == 0) sched_yield();
+  messages_->on_idle();
+  // The kernel needs a core to receive over TCP. If this rank only spins, the kernel may wait for a
+  // time slice. If it yields at every poll, it loses its core to other programs.
+  constexpr unsigned polls_per_yield = 8;
+  if (over_tcp_ && ++empty_polls_ % polls_per_yield == 0) sched_yield();
 }
 
-// UCX 1.13 does not say by which networks an endpoint goes, but prints it: a line "lane[0]:
-// 1:tcp/eth0.0 ..." each.
+// UCX 1.13 has no function that returns the networks of an endpoint, but it prints them, one line
+// "lane[0]: 1:tcp/eth0.0 ..." each.
 bool library::prefers_messages(int peer) {
   char* text = nullptr;
   std::size_t length = 0;
@@ -285,10 +284,10 @@ std::unique_ptr<one_sided::message_channel_receiver> library::make_receiver(
 void library::quiet() {
   const ucp_request_param_t params{};
   complete(ucp_worker_flush_nbx(worker_, &params), -1, "the completion of puts");
-  messages_->all_have_left();
+  messages_->on_flushed();
 }
 
-void forget_request(ucs_status_ptr_t request, const char* operation, int peer) {
+void detach_request(ucs_status_ptr_t request, const char* operation, int peer) {
   if (request == nullptr) return;
   if (UCS_PTR_IS_ERR(request))
     fail(errc::transport, "{} with rank {}: {}", operation, peer,

@@ -8,12 +8,12 @@
 namespace longshore::ucx {
 namespace {
 
-// Started operations need no word of their own end: quiet() waits for all. Most are over when they
-// return.
+// Requests of started operations are not waited for, because quiet() waits for all. Most operations
+// are complete when they return, and have no request.
 const ucp_request_param_t started{};
-void forget(ucs_status_ptr_t request, const char* operation, int peer) {
+void detach(ucs_status_ptr_t request, const char* operation, int peer) {
   if (request != nullptr) [[unlikely]]
-    forget_request(request, operation, peer);
+    detach_request(request, operation, peer);
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number
   params.length = round_up(bytes, page_bytes());
   params.flags = UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_NONBLOCK;
   if (const auto status = ucp_mem_map(lib.context(), &params, &memory_); status != UCS_OK)
-    fail(errc::out_of_memory, "UCX has no room for {} bytes: {}", bytes, ucs_status_string(status));
+    fail(errc::out_of_memory, "UCX cannot allocate {} bytes: {}", bytes, ucs_status_string(status));
   ucp_mem_attr_t facts{};
   facts.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
   ucp_mem_query(memory_, &facts);
@@ -48,7 +48,7 @@ mapped_region::mapped_region(library& lib, std::size_t bytes, std::size_t number
   ucp_mem_unmap(lib.context(), memory_);
   if (status != UCS_OK) fail(errc::transport, "ucp_rkey_pack: {}", ucs_status_string(status));
   fail(errc::transport,
-       "the key of a region is {} bytes, at most {} are foreseen: use fewer networks (UCX_TLS, "
+       "the key of a region has {} bytes, at most {} are possible: use fewer networks (UCX_TLS, "
        "UCX_NET_DEVICES)",
        key_bytes, sizeof own_.key);
 }
@@ -57,55 +57,55 @@ mapped_region::~mapped_region() {
   for (const auto& there : remotes_)
     if (there.key != nullptr) ucp_rkey_destroy(there.key);
   ucp_mem_unmap(library_.context(), memory_);
-  library_.forget(number_);
+  library_.free_number(number_);
 }
 
-void mapped_region::join(int peer, const library::description& theirs) {
+void mapped_region::connect(int peer, const library::region_descriptor& theirs) {
   auto& there = remotes_[static_cast<std::size_t>(peer)];
   there.endpoint = library_.endpoint(peer);
   there.address = theirs.address;
   if (const auto status = ucp_ep_rkey_unpack(there.endpoint, theirs.key, &there.key);
       status != UCS_OK)
-    fail(errc::transport, "the memory of rank {} cannot be reached: {}", peer,
+    fail(errc::transport, "the memory of rank {} cannot be accessed: {}", peer,
          ucs_status_string(status));
 }
 
-std::byte* mapped_region::reach(int peer) {
+std::byte* mapped_region::direct(int peer) {
   if (peer == library_.rank()) return local();
-  auto& there = to(peer);
+  auto& there = remote_part(peer);
   void* here = nullptr;
   return ucp_rkey_ptr(there.key, there.address, &here) == UCS_OK ? static_cast<std::byte*>(here)
                                                                  : nullptr;
 }
 
 void mapped_region::put_start(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  auto& there = to(peer);
-  forget(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started),
+  auto& there = remote_part(peer);
+  detach(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started),
          "a put", peer);
 }
 
 void mapped_region::get_start(int peer, std::size_t offset, void* into, std::size_t bytes) {
-  auto& there = to(peer);
-  forget(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started),
+  auto& there = remote_part(peer);
+  detach(ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started),
          "a get", peer);
 }
 
 void mapped_region::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
-  auto& there = to(peer);
+  auto& there = remote_part(peer);
   const auto request =
       ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started);
   if (request != nullptr) library_.complete(request, peer, "a put");
 }
 
 void mapped_region::get(int peer, std::size_t offset, void* into, std::size_t bytes) {
-  auto& there = to(peer);
+  auto& there = remote_part(peer);
   library_.complete(
       ucp_get_nbx(there.endpoint, into, bytes, there.address + offset, there.key, &started), peer,
       "a get");
 }
 
 std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t amount) {
-  auto& there = to(peer);
+  auto& there = remote_part(peer);
   std::int64_t before = 0;
   ucp_request_param_t reply{};
   reply.op_attr_mask = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_DATATYPE;
@@ -120,13 +120,13 @@ std::int64_t mapped_region::fetch_add(int peer, std::size_t offset, std::int64_t
 void mapped_region::put_with_signal(int peer, std::size_t offset, const void* from,
                                     std::size_t bytes, std::size_t signal_offset,
                                     const std::uint64_t* signal) {
-  auto& there = to(peer);
+  auto& there = remote_part(peer);
   if (bytes > 0)
-    forget(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started),
+    detach(ucp_put_nbx(there.endpoint, from, bytes, there.address + offset, there.key, &started),
            "a message", peer);
   if (const auto status = ucp_worker_fence(library_.worker()); status != UCS_OK)
     fail(errc::transport, "a fence: {}", ucs_status_string(status));
-  forget(ucp_put_nbx(there.endpoint, signal, sizeof *signal, there.address + signal_offset,
+  detach(ucp_put_nbx(there.endpoint, signal, sizeof *signal, there.address + signal_offset,
                      there.key, &started),
          "a signal", peer);
 }

@@ -13,25 +13,25 @@ namespace longshore::ucx {
 namespace {
 
 constexpr unsigned message_id = 7;
-// Over TCP up to 64 KiB with their heads leave straight from where they lie, and arrive in one
+// Over TCP, messages of up to 64 KiB with their headers are sent without a copy, and arrive in one
 // piece.
 constexpr std::size_t default_part_bytes = std::size_t{56} << 10;
-// So often a rank looks in vain before it sends a credit for which no message has come along.
-constexpr unsigned most_idle_turns = 64;
+// A credit is sent alone after this many empty polls without a message that carries it.
+constexpr unsigned most_idle_polls = 64;
 
 }  // namespace
 
-struct message_board::rendezvous {
-  message_board* board;
-  std::shared_ptr<void> kept;
+struct active_messages::rendezvous {
+  active_messages* messages;
+  std::shared_ptr<void> arrivals;  // owns missing_bytes
   std::uint64_t* missing_bytes;
   std::uint64_t bytes;
   int peer;
 };
 
-message_board::message_board(library& lib)
+active_messages::active_messages(library& lib)
     : library_(lib), part_bytes_(default_part_bytes), send_flags_(UCP_AM_SEND_FLAG_EAGER) {
-  // Who sets a threshold wants UCX to decide.
+  // A user who sets a threshold wants UCX to decide.
   if (environment_text("UCX_RNDV_THRESH")) {
     part_bytes_ = std::size_t{1} << 62;
     send_flags_ = 0;
@@ -41,97 +41,97 @@ message_board::message_board(library& lib)
                        UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
   handler.id = message_id;
   handler.flags = UCP_AM_FLAG_WHOLE_MSG;
-  handler.cb = &message_board::came;
+  handler.cb = &active_messages::on_message;
   handler.arg = this;
   if (const auto status = ucp_worker_set_am_recv_handler(lib.worker(), &handler); status != UCS_OK)
     fail(errc::transport, "ucp_worker_set_am_recv_handler: {}", ucs_status_string(status));
 }
 
-std::uint32_t message_board::add(message_sender& end) {
+std::uint32_t active_messages::add(message_sender& end) {
   senders_.emplace(++last_number_, &end);
   return last_number_;
 }
 
-std::uint32_t message_board::add(message_receiver& end) {
+std::uint32_t active_messages::add(message_receiver& end) {
   receivers_.emplace(++last_number_, &end);
   return last_number_;
 }
 
-void message_board::remove(std::uint32_t number, message_receiver* end) {
+void active_messages::remove(std::uint32_t number, message_receiver* end) {
   if (end == nullptr) {
     senders_.erase(number);
     return;
   }
   receivers_.erase(number);
-  std::erase(owing_, end);
-  if (const auto last = last_told_.find(end->peer());
-      last != last_told_.end() && last->second == end)
-    last_told_.erase(last);
+  std::erase(deferred_, end);
+  if (const auto last = last_sent_alone_.find(end->peer());
+      last != last_sent_alone_.end() && last->second == end)
+    last_sent_alone_.erase(last);
 }
 
-// A credit that goes alone costs as much as a small message: it waits for one where the last one
-// found one soon, and as long as the sender has another slot.
-void message_board::owe(message_receiver& end) {
-  if (!end.rides_soon_ || end.consumed_ - end.told_ == end.slots_) {
-    tell(end);
+// A credit that is sent alone costs as much as a small message. So it waits for a message if a
+// message soon followed the last credit, and if the sender has a free slot.
+void active_messages::return_credit(message_receiver& end) {
+  if (!end.piggybacks_soon_ || end.consumed_ - end.credit_sent_ == end.slots_) {
+    send_credit(end);
     return;
   }
-  if (end.owes_) return;
-  end.owes_ = true;
-  owing_.push_back(&end);
-  idle_turns_ = 0;
+  if (end.is_deferred_) return;
+  end.is_deferred_ = true;
+  deferred_.push_back(&end);
+  idle_polls_ = 0;
 }
 
-void message_board::load(message_head& head, int peer) {
-  if (const auto last = last_told_.find(peer); last != last_told_.end()) {
-    last->second->rides_soon_ = true;  // had it waited, it would have come along
-    last_told_.erase(last);
+void active_messages::piggyback_credit(message_header& header, int peer) {
+  if (const auto last = last_sent_alone_.find(peer); last != last_sent_alone_.end()) {
+    last->second->piggybacks_soon_ = true;  // this message could have carried that credit
+    last_sent_alone_.erase(last);
   }
-  const auto found = std::find_if(owing_.begin(), owing_.end(),
+  const auto found = std::find_if(deferred_.begin(), deferred_.end(),
                                   [&](const auto* end) { return end->peer() == peer; });
-  if (found == owing_.end()) return;
+  if (found == deferred_.end()) return;
   auto& end = **found;
-  owing_.erase(found);
-  end.owes_ = false;
-  end.told_ = end.consumed_;
-  head.credited = end.sender_;
-  head.consumed = end.consumed_;
+  deferred_.erase(found);
+  end.is_deferred_ = false;
+  end.credit_sent_ = end.consumed_;
+  header.credited = end.sender_;
+  header.consumed = end.consumed_;
 }
 
-void message_board::idle() {
-  if (owing_.empty() || ++idle_turns_ < most_idle_turns) return;
-  for (auto* const end : std::vector(owing_)) {
-    end->rides_soon_ = false;
-    tell(*end);
+void active_messages::on_idle() {
+  if (deferred_.empty() || ++idle_polls_ < most_idle_polls) return;
+  for (auto* const end : std::vector(deferred_)) {
+    end->piggybacks_soon_ = false;
+    send_credit(*end);
   }
 }
 
-void message_board::tell(message_receiver& end) {
-  if (end.owes_) std::erase(owing_, &end);
-  end.owes_ = false;
-  end.told_ = end.consumed_;
-  last_told_[end.peer()] = &end;
-  auto* const head = new message_head{};
-  head->credited = end.sender_;
-  head->consumed = end.consumed_;
+void active_messages::send_credit(message_receiver& end) {
+  if (end.is_deferred_) std::erase(deferred_, &end);
+  end.is_deferred_ = false;
+  end.credit_sent_ = end.consumed_;
+  last_sent_alone_[end.peer()] = &end;
+  auto* const header = new message_header{};
+  header->credited = end.sender_;
+  header->consumed = end.consumed_;
   ucp_request_param_t kept{};
   kept.op_attr_mask =
       UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   kept.flags = UCP_AM_SEND_FLAG_EAGER;
-  kept.user_data = head;
+  kept.user_data = header;
   kept.cb.send = [](void* request, ucs_status_t, void* data) {
-    delete static_cast<message_head*>(data);
+    delete static_cast<message_header*>(data);
     ucp_request_free(request);
   };
-  const auto request = ucp_am_send_nbx(library_.endpoint(end.peer()), message_id, head,
-                                       sizeof *head, nullptr, 0, &kept);
+  const auto request = ucp_am_send_nbx(library_.endpoint(end.peer()), message_id, header,
+                                       sizeof *header, nullptr, 0, &kept);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) return;
-  delete head;
-  forget_request(request, "a credit", end.peer());
+  delete header;
+  detach_request(request, "a credit", end.peer());
 }
 
-void message_board::send(int peer, const message_head* head, const std::byte* from,
-                         std::size_t bytes) {
+void active_messages::send(int peer, const message_header* header, const std::byte* from,
+                           std::size_t bytes) {
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   how.flags = send_flags_;
@@ -139,100 +139,104 @@ void message_board::send(int peer, const message_head* head, const std::byte* fr
     how.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
     how.user_data = this;
     how.cb.send = [](void* request, ucs_status_t, void* self) {
-      --static_cast<message_board*>(self)->sends_;
+      --static_cast<active_messages*>(self)->sends_;
       ucp_request_free(request);
     };
-    const auto request =
-        ucp_am_send_nbx(library_.endpoint(peer), message_id, head, sizeof *head, from, bytes, &how);
-    if (UCS_PTR_IS_ERR(request)) forget_request(request, "a message", peer);
+    const auto request = ucp_am_send_nbx(library_.endpoint(peer), message_id, header,
+                                         sizeof *header, from, bytes, &how);
+    if (UCS_PTR_IS_ERR(request)) detach_request(request, "a message", peer);
     sends_ += request != nullptr ? 1 : 0;
     return;
   }
-  forget_request(
-      ucp_am_send_nbx(library_.endpoint(peer), message_id, head, sizeof *head, from, bytes, &how),
-      "a message", peer);
+  detach_request(ucp_am_send_nbx(library_.endpoint(peer), message_id, header, sizeof *header, from,
+                                 bytes, &how),
+                 "a message", peer);
 }
 
-void message_board::fail_receiving() const {
+void active_messages::fail_receiving() const {
   fail(errc::transport, "a message from rank {} could not be received: {}", failed_peer_,
        ucs_status_string(failure_));
 }
 
-ucs_status_t message_board::came(void* board, const void* head, std::size_t head_bytes, void* data,
-                                 std::size_t bytes, const ucp_am_recv_param_t* how) {
-  message_head read;
-  assert(head_bytes == sizeof read);
-  static_cast<void>(head_bytes);
-  std::memcpy(&read, head, sizeof read);
-  return static_cast<message_board*>(board)->take(
-      read, data, bytes, (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+ucs_status_t active_messages::on_message(void* self, const void* header,
+                                         [[maybe_unused]] std::size_t header_bytes, void* data,
+                                         std::size_t bytes, const ucp_am_recv_param_t* params) {
+  message_header read;
+  assert(header_bytes == sizeof read);
+  std::memcpy(&read, header, sizeof read);
+  return static_cast<active_messages*>(self)->deliver(
+      read, data, bytes, (params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
 }
 
-ucs_status_t message_board::take(const message_head& head, void* data, std::size_t bytes,
-                                 bool is_rendezvous) {
-  if (head.credited != 0)
-    if (const auto found = senders_.find(head.credited); found != senders_.end())
-      found->second->credit(head.consumed);
-  const auto found = receivers_.find(head.receiver);
+ucs_status_t active_messages::deliver(const message_header& header, void* data, std::size_t bytes,
+                                      bool is_rendezvous) {
+  if (header.credited != 0)
+    if (const auto found = senders_.find(header.credited); found != senders_.end())
+      found->second->take_credit(header.consumed);
+  const auto found = receivers_.find(header.receiver);
   if (found == receivers_.end()) return UCS_OK;
   auto& end = *found->second;
-  const std::uint32_t slot = head.slot;
-  auto& arrival = (*end.arrivals_)[slot];
-  if (!arrival.began) arrival = {head.total_bytes, head.total_bytes, true};
-  std::byte* const to = end.slot_memory(slot) + head.offset;
-  if (!is_rendezvous) {
-    if (bytes > 0) std::memcpy(to, data, bytes);
-    arrival.missing_bytes -= bytes;
-    return UCS_OK;
-  }
-  auto* const under_way =
-      new rendezvous{this, end.arrivals_, &arrival.missing_bytes, bytes, end.peer()};
+  auto& arrival = (*end.arrivals_)[header.slot];
+  if (!arrival.began) arrival = {header.total_bytes, header.total_bytes, true};
+  std::byte* const to = end.slot_memory(header.slot) + header.offset;
+  if (is_rendezvous) return deliver_rendezvous(end, header.slot, to, data, bytes);
+  if (bytes > 0) std::memcpy(to, data, bytes);
+  arrival.missing_bytes -= bytes;
+  return UCS_OK;
+}
+
+// Starts fetching the data of a message. The callback counts them as arrived.
+ucs_status_t active_messages::deliver_rendezvous(message_receiver& end, std::uint32_t slot,
+                                                 std::byte* to, void* data, std::size_t bytes) {
+  auto* const in_flight =
+      new rendezvous{this, end.arrivals_, &(*end.arrivals_)[slot].missing_bytes, bytes, end.peer()};
   ucp_request_param_t then{};
   then.op_attr_mask =
       UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
-  then.user_data = under_way;
+  then.user_data = in_flight;
   then.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* what) {
     const auto* const done = static_cast<rendezvous*>(what);
-    --done->board->receives_;
+    --done->messages->receives_;
     if (status == UCS_OK) {
       *done->missing_bytes -= done->bytes;
     } else {
-      done->board->failure_ = status;
-      done->board->failed_peer_ = done->peer;
+      done->messages->failure_ = status;
+      done->messages->failed_peer_ = done->peer;
     }
     delete done;
     ucp_request_free(request);
   };
   const auto request = ucp_am_recv_data_nbx(library_.worker(), data, to, bytes, &then);
   if (!UCS_PTR_IS_ERR(request)) {
-    ++receives_;  // no completion before the next progress
+    ++receives_;  // it completes in a later call of progress, not before
     return UCS_INPROGRESS;
   }
-  delete under_way;
+  delete in_flight;
   failure_ = UCS_PTR_STATUS(request);
   failed_peer_ = end.peer();
   return failure_;
 }
 
-message_sender::message_sender(channel_end end, one_sided::slot_memory memory, message_board& board,
-                               library& lib)
+message_sender::message_sender(channel_end end, one_sided::slot_memory memory,
+                               active_messages& messages, library& lib)
     : message_channel_sender(end),
-      board_(board),
+      messages_(messages),
       library_(lib),
       memory_(memory),
-      parts_(end.slot_bytes == 0 ? 1 : (end.slot_bytes - 1) / board.part_bytes() + 1),
-      heads_(static_cast<std::size_t>(memory.slots) * parts_),
+      parts_(end.slot_bytes == 0 ? 1 : (end.slot_bytes - 1) / messages.part_bytes() + 1),
+      headers_(static_cast<std::size_t>(memory.slots) * parts_),
       slots_(static_cast<std::uint32_t>(memory.slots)),
-      number_(board.add(*this)),
+      number_(messages.add(*this)),
       unwinding_(std::uncaught_exceptions()) {}
 
-// Where an exception passes nobody has waited for the last messages to leave.
+// During an exception, nobody has waited for the last messages to leave.
 message_sender::~message_sender() {
-  board_.remove(number_, nullptr);
-  if (std::uncaught_exceptions() > unwinding_) board_.keep(std::move(heads_));
+  messages_.remove(number_, nullptr);
+  if (std::uncaught_exceptions() > unwinding_) messages_.keep(std::move(headers_));
 }
 
-// A slot here is free when the one there is: what was taken has left this memory long ago.
+// The sender's slot is free as soon as the receiver's is, because a message that was taken has left
+// the sender's memory.
 std::byte* message_sender::reserve() {
   if (produced_ - consumed_ == slots_) {
     library_.progress();
@@ -244,13 +248,13 @@ std::byte* message_sender::reserve() {
 void message_sender::commit(std::size_t bytes) {
   assert(bytes <= slot_bytes() && produced_ - consumed_ < slots_);
   const std::byte* const from = memory_.begin + slot_ * memory_.stride_bytes;
-  message_head* head = &heads_[slot_ * parts_];
+  message_header* header = &headers_[slot_ * parts_];
   std::size_t offset = 0;
   do {
-    const std::size_t part = std::min(bytes - offset, board_.part_bytes());
-    *head = {bytes, offset, receiver_, slot_, 0, 0};
-    if (offset == 0) board_.load(*head, peer());
-    board_.send(peer(), head++, from + offset, part);
+    const std::size_t part = std::min(bytes - offset, messages_.part_bytes());
+    *header = {bytes, offset, receiver_, slot_, 0, 0};
+    if (offset == 0) messages_.piggyback_credit(*header, peer());
+    messages_.send(peer(), header++, from + offset, part);
     offset += part;
   } while (offset < bytes);
   ++produced_;
@@ -258,31 +262,31 @@ void message_sender::commit(std::size_t bytes) {
 }
 
 message_receiver::message_receiver(channel_end end, one_sided::slot_memory memory,
-                                   message_board& board, library& lib)
+                                   active_messages& messages, library& lib)
     : message_channel_receiver(end),
-      board_(board),
+      messages_(messages),
       library_(lib),
       memory_(memory),
       arrivals_(std::make_shared<std::vector<arrival>>(static_cast<std::size_t>(memory.slots))),
       slots_(static_cast<std::uint32_t>(memory.slots)),
-      number_(board.add(*this)) {}
+      number_(messages.add(*this)) {}
 
 std::optional<std::span<const std::byte>> message_receiver::front() {
   const auto& found = (*arrivals_)[slot_];
-  if (!found.is_whole()) {
+  if (!found.is_complete()) {
     library_.progress();
-    if (!found.is_whole()) return std::nullopt;
+    if (!found.is_complete()) return std::nullopt;
   }
   return std::span<const std::byte>(slot_memory(slot_), found.length_bytes);
 }
 
 void message_receiver::release() {
   auto& found = (*arrivals_)[slot_];
-  assert(found.is_whole());
+  assert(found.is_complete());
   found = {};
   slot_ = slot_ + 1 == slots_ ? 0 : slot_ + 1;
   ++consumed_;
-  board_.owe(*this);
+  messages_.return_credit(*this);
 }
 
 }  // namespace longshore::ucx

@@ -1,10 +1,19 @@
-// Channels by active messages, for networks that reach no memory by themselves (TCP): there UCX
-// makes of a put a message, its answer and its confirmation, while an active message is one. The
-// receiver's slots bound what is under way. Credits go back with messages of the other direction
-// where there are any, alone where not: an exchange costs one message per channel, not two.
+// Channels between nodes by active messages of UCX, for networks without remote memory access
+// (TCP). There UCX implements a put by three messages; an active message is one.
 //
-// Cost: one message of 32 bytes and the data per 56 KiB begun; a copy at the receiver, from the
-// network's buffer to the slot.
+// The way of a message (channel.hpp):
+//   1. The user writes it into a slot of the sender. 2. commit() sends it, in parts of at most 56
+//   KiB, each with a header that names the receiver, the
+//      slot and the offset.
+//   3. UCX calls active_messages::deliver at the receiver, which copies the part into the slot.
+//      front() gives the slot when all parts have arrived.
+//   4. release() counts the message. This count is the credit. It waits for a message to the
+//   sender's
+//      rank, whose header carries it (piggybacked), or is sent alone. So an exchange in both
+//      directions costs one message per channel, not two.
+//
+// Cost: a header of 32 bytes for each part; a copy at the receiver, from the buffer of the network
+// to the slot.
 #pragma once
 
 #include <longshore/transport/one_sided/library.hpp>
@@ -24,61 +33,62 @@ class library;
 class message_sender;
 class message_receiver;
 
-/// What goes before the data of a part of a message, and alone where there is only a credit to
-/// give.
-struct message_head {
+/// The header of a part of a message. Without data, it only carries a credit.
+struct message_header {
   std::uint64_t total_bytes, offset;  // of the message; of this part in it
-  std::uint32_t receiver;             // number of the receiving end there; 0: no message
-  std::uint32_t slot;                 // of the message, on both sides
-  std::uint32_t credited,
-      // number of the sending end there, 0: none; how many of its messages have been taken
-      consumed;
+  std::uint32_t receiver;             // number of the receiving end; 0: no message
+  std::uint32_t slot;                 // of the message, at both ends
+  std::uint32_t credited;             // number of the sending end that gets the credit; 0: none
+  std::uint32_t consumed;             // the credit: the number of its messages that were released
 };
 
-/// All message channels of a library: their ends by number, and the credits that wait for a message
-/// to go with.
-class message_board {
+/// The active messages of a library: they are delivered to channel ends by number. Also holds the
+/// credits that wait for a message to carry them.
+class active_messages {
  public:
-  explicit message_board(library& lib);
-  message_board(const message_board&) = delete;
-  message_board& operator=(const message_board&) = delete;
+  explicit active_messages(library& lib);
+  active_messages(const active_messages&) = delete;
+  active_messages& operator=(const active_messages&) = delete;
 
-  /// Numbers are not used again, so that what comes late finds nobody.
+  /// Return the number of an end. Numbers are not reused, so that late messages find no end.
   [[nodiscard]] std::uint32_t add(message_sender& end);
   [[nodiscard]] std::uint32_t add(message_receiver& end);
   void remove(std::uint32_t number, message_receiver* end);
 
-  /// `end` has taken a message: says so now, or with the next message to its peer.
-  void owe(message_receiver& end);
-  /// Called by those who send to `peer`: a credit goes with `head`, if one waits.
-  void load(message_head& head, int peer);
-  /// Called when a rank waits and nothing moves: credits do not wait for ever.
-  void idle();
-  /// Sends `bytes` from `from` behind `head`, which stays where it is until the message has left.
-  void send(int peer, const message_head* head, const std::byte* from, std::size_t bytes);
-  /// Messages that UCX fetches when the receiver is ready, and which have not all left, or arrived.
+  /// `end` has released a message. Sends the credit now, or defers it for the next message.
+  void return_credit(message_receiver& end);
+  /// Puts a deferred credit for `peer`, if there is one, into the header of a message to it.
+  void piggyback_credit(message_header& header, int peer);
+  /// Called when a rank waits without progress. Sends deferred credits that have waited long
+  /// enough.
+  void on_idle();
+  /// Sends `header` and `bytes` bytes from `from`. Both must stay until the message has left.
+  void send(int peer, const message_header* header, const std::byte* from, std::size_t bytes);
+  /// Whether rendezvous messages, which UCX fetches when the receiver is ready, are in flight.
   [[nodiscard]] bool is_sending() const noexcept { return sends_ > 0; }
   [[nodiscard]] bool is_receiving() const noexcept { return receives_ > 0; }
-  /// What a sender leaves behind from which messages may still be leaving: kept until all have
-  /// left.
-  void keep(std::vector<message_head> heads) { kept_.push_back(std::move(heads)); }
-  /// Called when all that was sent has left, but for what receivers fetch.
-  void all_have_left() noexcept {
-    if (!is_sending()) kept_.clear();
+  /// Keeps the headers of a destroyed sender until its last messages have left.
+  void keep(std::vector<message_header> headers) { kept_headers_.push_back(std::move(headers)); }
+  /// Called after a flush: all messages have left, except rendezvous messages.
+  void on_flushed() noexcept {
+    if (!is_sending()) kept_headers_.clear();
   }
-  /// Throws when a message could not be received.
+  /// Throws if a message could not be received.
   void check() const {
     if (failure_ != UCS_OK) fail_receiving();
   }
-  /// Parts of a message are at most so long.
+  /// The greatest length of a part of a message.
   [[nodiscard]] std::size_t part_bytes() const noexcept { return part_bytes_; }
 
  private:
   struct rendezvous;
-  static ucs_status_t came(void* board, const void* head, std::size_t head_bytes, void* data,
-                           std::size_t bytes, const ucp_am_recv_param_t* how);
-  ucs_status_t take(const message_head& head, void* data, std::size_t bytes, bool is_rendezvous);
-  void tell(message_receiver& end);
+  static ucs_status_t on_message(void* self, const void* header, std::size_t header_bytes,
+                                 void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
+  ucs_status_t deliver(const message_header& header, void* data, std::size_t bytes,
+                       bool is_rendezvous);
+  ucs_status_t deliver_rendezvous(message_receiver& end, std::uint32_t slot, std::byte* to,
+                                  void* data, std::size_t bytes);
+  void send_credit(message_receiver& end);
   [[noreturn]] void fail_receiving() const;
 
   library& library_;
@@ -86,20 +96,20 @@ class message_board {
   std::uint32_t send_flags_;
   std::uint32_t last_number_ = 0;
   std::size_t sends_ = 0, receives_ = 0;
-  ucs_status_t failure_ = UCS_OK;  // of a receive; whose message is known
-  int failed_peer_ = -1;
+  ucs_status_t failure_ = UCS_OK;  // of a receive
+  int failed_peer_ = -1;           // the sender of the message that failed
   std::unordered_map<std::uint32_t, message_sender*> senders_;
   std::unordered_map<std::uint32_t, message_receiver*> receivers_;
-  std::vector<message_receiver*> owing_;
-  std::vector<std::vector<message_head>> kept_;
-  // by peer: whose credit went alone, and nothing since
-  std::unordered_map<int, message_receiver*> last_told_;
-  unsigned idle_turns_ = 0;
+  std::vector<message_receiver*> deferred_;  // with credits that wait for a message
+  std::vector<std::vector<message_header>> kept_headers_;
+  // by peer: the receiver whose credit was sent alone, if no message has followed
+  std::unordered_map<int, message_receiver*> last_sent_alone_;
+  unsigned idle_polls_ = 0;
 };
 
 class message_sender final : public one_sided::message_channel_sender {
  public:
-  message_sender(channel_end end, one_sided::slot_memory memory, message_board& board,
+  message_sender(channel_end end, one_sided::slot_memory memory, active_messages& messages,
                  library& lib);
   ~message_sender() override;
   message_sender(const message_sender&) = delete;
@@ -109,26 +119,26 @@ class message_sender final : public one_sided::message_channel_sender {
   void connect(std::uint32_t receiver) noexcept override { receiver_ = receiver; }
   [[nodiscard]] std::byte* reserve() override;
   void commit(std::size_t bytes) override;
-  /// Credits may overtake each other: an older one says nothing.
-  void credit(std::uint32_t consumed) noexcept {
+  /// Takes a credit. Credits may overtake each other, so an older one is ignored.
+  void take_credit(std::uint32_t consumed) noexcept {
     if (static_cast<std::int32_t>(consumed - consumed_) > 0) consumed_ = consumed;
   }
 
  private:
-  message_board& board_;
+  active_messages& messages_;
   library& library_;
   one_sided::slot_memory memory_;
-  std::size_t parts_;                // of the longest message
-  std::vector<message_head> heads_;  // by slot and part
+  std::size_t parts_;                    // of the longest message
+  std::vector<message_header> headers_;  // by slot and part
   std::uint32_t slots_, number_, receiver_ = 0, produced_ = 0, consumed_ = 0, slot_ = 0;
   int unwinding_;
 };
 
 class message_receiver final : public one_sided::message_channel_receiver {
  public:
-  message_receiver(channel_end end, one_sided::slot_memory memory, message_board& board,
+  message_receiver(channel_end end, one_sided::slot_memory memory, active_messages& messages,
                    library& lib);
-  ~message_receiver() override { board_.remove(number_, this); }
+  ~message_receiver() override { messages_.remove(number_, this); }
   message_receiver(const message_receiver&) = delete;
   message_receiver& operator=(const message_receiver&) = delete;
 
@@ -138,25 +148,24 @@ class message_receiver final : public one_sided::message_channel_receiver {
   void release() override;
 
  private:
-  friend class message_board;
-  /// Of each slot: how much of its message is there. Shared with what still arrives when this end
-  /// is gone.
+  friend class active_messages;
+  /// How much of a slot's message has arrived.
   struct arrival {
     std::uint64_t length_bytes = 0, missing_bytes = 0;
     bool began = false;
-    [[nodiscard]] bool is_whole() const noexcept { return began && missing_bytes == 0; }
+    [[nodiscard]] bool is_complete() const noexcept { return began && missing_bytes == 0; }
   };
   [[nodiscard]] std::byte* slot_memory(std::uint32_t slot) const noexcept {
     return memory_.begin + slot * memory_.stride_bytes;
   }
 
-  message_board& board_;
+  active_messages& messages_;
   library& library_;
   one_sided::slot_memory memory_;
-  std::shared_ptr<std::vector<arrival>> arrivals_;
-  std::uint32_t slots_, number_, sender_ = 0, consumed_ = 0, told_ = 0, slot_ = 0;
-  bool owes_ = false;       // stands in the board's list
-  bool rides_soon_ = true;  // the last credit found a message to go with
+  std::shared_ptr<std::vector<arrival>> arrivals_;  // by slot; rendezvous messages may outlive this
+  std::uint32_t slots_, number_, sender_ = 0, consumed_ = 0, credit_sent_ = 0, slot_ = 0;
+  bool is_deferred_ = false;     // this receiver is in active_messages::deferred_
+  bool piggybacks_soon_ = true;  // a message could have carried the last credit
 };
 
 }  // namespace longshore::ucx

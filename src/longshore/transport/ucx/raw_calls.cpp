@@ -1,5 +1,4 @@
-// The calls of UCP that segments and channels stand on, as a program without Longshore would write
-// them.
+// The UCP calls that segments and channels use, as a program without Longshore would write them.
 #include <longshore/transport/ucx/library.hpp>
 #include <longshore/transport/ucx/mapped_region.hpp>
 
@@ -8,13 +7,13 @@
 namespace longshore::ucx {
 namespace {
 
-class ucp_calls final : public raw_calls {
+class ucp_calls final : public detail::raw_calls {
  public:
   ucp_calls(ucp_worker_h worker, mapped_region& memory, std::size_t source_at)
       : worker_(worker), memory_(memory), source_(memory.local() + source_at) {}
 
   void put(int peer, const void* from, std::size_t bytes, int count) override {
-    const auto there = memory_.to(peer);
+    const auto there = memory_.remote_part(peer);
     for (int i = 0; i < count; ++i)
       finish(
           ucp_put_nbx(there.endpoint, from, bytes, there.address + message_at, there.key, &none_));
@@ -22,7 +21,7 @@ class ucp_calls final : public raw_calls {
   }
   [[nodiscard]] std::byte* source() override { return source_; }
   void send(int peer, std::size_t bytes, std::uint64_t number) override {
-    const auto there = memory_.to(peer);
+    const auto there = memory_.remote_part(peer);
     release(
         ucp_put_nbx(there.endpoint, source_, bytes, there.address + message_at, there.key, &none_));
     ucp_worker_fence(worker_);
@@ -58,8 +57,8 @@ class ucp_calls final : public raw_calls {
 
 }  // namespace
 
-std::unique_ptr<raw_calls> library::make_raw_calls(one_sided::region& memory,
-                                                   std::size_t source_at) {
+std::unique_ptr<detail::raw_calls> library::make_raw_calls(one_sided::region& memory,
+                                                           std::size_t source_at) {
   return std::make_unique<ucp_calls>(worker_, dynamic_cast<mapped_region&>(memory), source_at);
 }
 

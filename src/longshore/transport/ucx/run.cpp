@@ -6,13 +6,13 @@
 
 namespace longshore::ucx {
 
-void run(process_group& group, const run_options& options,
+void run(process_bootstrap& bootstrap, const run_options& options,
          const std::function<void(longshore::team&)>& body) {
   try {
-    library lib(group, options.timeout_seconds);
+    library lib(bootstrap, options.timeout_seconds);
     one_sided::run(lib, options, body);
-  } catch (...) {  // of the start: the others wait for this rank, without a deadline
-    group.end_all(std::current_exception());
+  } catch (...) {  // an error of the start; the other ranks wait for this one without a deadline
+    bootstrap.abort(std::current_exception());
   }
 }
 

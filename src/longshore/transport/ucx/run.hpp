@@ -3,14 +3,14 @@
 
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
-#include <longshore/transport/ucx/process_group.hpp>
+#include <longshore/transport/ucx/process_bootstrap.hpp>
 
 #include <functional>
 
 namespace longshore::ucx {
 
-/// Collective over all processes of the group. Runs `body` with the team of this process.
-void run(process_group& group, const run_options& options,
+/// Collective over all processes of `bootstrap`. Runs `body` with the team of this process.
+void run(process_bootstrap& bootstrap, const run_options& options,
          const std::function<void(longshore::team&)>& body);
 
 }  // namespace longshore::ucx

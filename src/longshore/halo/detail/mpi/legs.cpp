@@ -15,7 +15,7 @@ legs::legs(const rank_grid& grid, detail::halo_round round, const lane& where, t
       comm_(where.comm),
       first_tag_(where.first_tag),
       workers_(workers),
-      dog_(dynamic_cast<team&>(grid.ranks()).dog()),
+      dog_(dynamic_cast<team&>(grid.ranks()).watchdog()),
       packing_(round_.size()),
       unpacking_(round_.size()) {
   std::size_t buffer_bytes = 0;

@@ -19,7 +19,7 @@ constexpr std::size_t least_single_bytes = 16384;
 posted_carrier::posted_carrier(const rank_grid& grid, const detail::halo_round& round,
                                const lane& where, tasks* workers)
     : comm_(where.comm),
-      dog_(dynamic_cast<team&>(grid.ranks()).dog()),
+      dog_(dynamic_cast<team&>(grid.ranks()).watchdog()),
       workers_(workers),
       received_(round.size(), nullptr) {
   for (std::size_t leg = 0; leg < round.size(); ++leg) {
@@ -60,7 +60,7 @@ void posted_carrier::put(std::vector<envelope>& all, const detail::halo_message&
 // Each end tells the other the size of every message: MPI would cut one that is too long short by
 // an error, and take one that is too short for whole.
 void posted_carrier::check_sizes(const rank_grid& grid) {
-  const watchdog::section limit(dog_, "a halo plan");
+  const detail::watchdog::section limit(dog_, "a halo plan");
   std::vector<std::uint64_t> sent, expected(incoming_.size());
   std::vector<MPI_Request> requests;
   for (std::size_t i = 0; i < incoming_.size(); ++i)

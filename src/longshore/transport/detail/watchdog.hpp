@@ -1,4 +1,4 @@
-// The deadline of blocking calls of a library: a call that never returns cannot throw, so a thread
+// A deadline for blocking calls of a library. A call that never returns cannot throw, so a thread
 // ends the process instead.
 #pragma once
 
@@ -7,28 +7,28 @@
 #include <mutex>
 #include <thread>
 
-namespace longshore {
+namespace longshore::detail {
 
-/// Watches one rank. The thread is started by the first section, and calls no library.
+/// Watches the blocking calls of one rank. The first section starts its thread.
 class watchdog {
  public:
-  /// timeout_seconds 0: never starts.
+  /// timeout_seconds 0: no deadline, and no thread.
   watchdog(int rank, double timeout_seconds) : rank_(rank), timeout_seconds_(timeout_seconds) {}
   ~watchdog();
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
 
-  /// For as long as one lives, the deadline runs. Costs a few stores. Sections do not nest, and are
-  /// those of one thread at a time.
+  /// The deadline runs during the lifetime of a section. Costs a few stores. Sections do not nest,
+  /// and only one thread at a time may have one.
   class section {
    public:
-    section(watchdog& dog, const char* operation) : dog_(dog) { dog_.enter(operation); }
-    ~section() { dog_.leave(); }
+    section(watchdog& owner, const char* operation) : owner_(owner) { owner_.enter(operation); }
+    ~section() { owner_.leave(); }
     section(const section&) = delete;
     section& operator=(const section&) = delete;
 
    private:
-    watchdog& dog_;
+    watchdog& owner_;
   };
 
  private:
@@ -46,20 +46,20 @@ class watchdog {
   std::thread thread_;
 };
 
-/// The deadline of a library's start and end, for that of other waits: they last longer than a
-/// message, so it is some seconds at least. 0, none, stays 0.
+/// The deadline for the start and the end of a library, given the deadline of other waits. They
+/// take longer than a message, so it is at least ten seconds. 0 (no deadline) stays 0.
 [[nodiscard]] double start_deadline_seconds(double timeout_seconds) noexcept;
 
-/// For as long as one lives, that deadline runs over a call that starts or ends a library: where no
-/// team is yet, or no more.
+/// Watches one call that starts or ends a library, when there is no team. The deadline is that of
+/// start_deadline_seconds(), and runs during the lifetime of the object.
 class watched_call {
  public:
-  /// `call` must outlive it (a literal).
+  /// `call` must outlive the object (a literal).
   watched_call(double timeout_seconds, const char* call);
 
  private:
-  watchdog dog_;
+  watchdog watchdog_;
   watchdog::section section_;
 };
 
-}  // namespace longshore
+}  // namespace longshore::detail

@@ -1,9 +1,9 @@
 #include <longshore/core/error.hpp>
-#include <longshore/transport/threads/world.hpp>
+#include <longshore/transport/threads/shared_state.hpp>
 
 namespace longshore::threads {
 
-bool world::fail(int rank, std::exception_ptr why) {
+bool shared_state::fail(int rank, std::exception_ptr why) {
   const std::scoped_lock lock(mutex_);
   if (failure_) return false;
   failure_ = std::move(why);
@@ -11,13 +11,13 @@ bool world::fail(int rank, std::exception_ptr why) {
   return true;
 }
 
-void world::check(int rank) const {
+void shared_state::check(int rank) const {
   const int failed = failed_rank_.load(std::memory_order_acquire);
   if (failed >= 0 && failed != rank)
     longshore::fail(errc::peer_failed, "rank {} failed first", failed);
 }
 
-void world::rethrow() const {
+void shared_state::rethrow() const {
   if (failure_) std::rethrow_exception(failure_);
 }
 

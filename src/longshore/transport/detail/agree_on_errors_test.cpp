@@ -1,5 +1,4 @@
-// What fails on one rank is known on all before any of them goes on alone.
-#include <longshore/transport/fail_together.hpp>
+#include <longshore/transport/detail/agree_on_errors.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
@@ -7,16 +6,16 @@
 #include <stdexcept>
 #include <string>
 
-namespace longshore {
+namespace longshore::detail {
 namespace {
 
-using testing::spmd;
+using longshore::testing::spmd;
 
-// The code with which this rank leaves; errc{} when nothing was thrown.
+// The error code that this rank sees; errc{} if nothing was thrown.
 template <class Step>
 errc code_of(team& ranks, const Step& step) {
   try {
-    fail_together(ranks, "a test", step);
+    agree_on_errors(ranks, "a test", step);
   } catch (const error& e) {
     return e.code();
   } catch (const std::runtime_error&) {
@@ -25,7 +24,7 @@ errc code_of(team& ranks, const Step& step) {
   return errc{};
 }
 
-TEST(FailTogether, nothing_is_thrown_where_nothing_fails) {
+TEST(AgreeOnErrors, throws_nothing_if_no_rank_fails) {
   spmd([](team& team) {
     int done = 0;
     EXPECT_EQ(code_of(team, [&] { ++done; }), errc{});
@@ -33,7 +32,7 @@ TEST(FailTogether, nothing_is_thrown_where_nothing_fails) {
   });
 }
 
-TEST(FailTogether, the_error_of_one_rank_is_thrown_on_all_and_they_are_still_together) {
+TEST(AgreeOnErrors, an_error_of_one_rank_throws_on_all_and_they_can_go_on) {
   spmd([](team& team) {
     for (int faulty = 0; faulty < team.size(); ++faulty) {
       const bool mine = team.rank() == faulty;
@@ -50,11 +49,11 @@ TEST(FailTogether, the_error_of_one_rank_is_thrown_on_all_and_they_are_still_tog
   });
 }
 
-TEST(FailTogether, the_lowest_of_several_failing_ranks_is_named) {
+TEST(AgreeOnErrors, names_the_lowest_of_several_failed_ranks) {
   spmd([](team& team) {
     if (team.size() < 3) return;
     try {
-      fail_together(team, "a test", [&] {
+      agree_on_errors(team, "a test", [&] {
         if (team.rank() == 1) fail(errc::usage, "the first");
         if (team.rank() == 2) fail(errc::out_of_memory, "the second");
       });
@@ -62,11 +61,11 @@ TEST(FailTogether, the_lowest_of_several_failing_ranks_is_named) {
     } catch (const error& e) {
       const std::string text = team.rank() == 1   ? "the first"
                                : team.rank() == 2 ? "the second"
-                                                  : "rank 1 cannot take part";
+                                                  : "rank 1 failed";
       EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
     }
   });
 }
 
 }  // namespace
-}  // namespace longshore
+}  // namespace longshore::detail

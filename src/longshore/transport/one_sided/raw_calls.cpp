@@ -1,17 +1,17 @@
 #include <longshore/core/bytes.hpp>
-#include <longshore/transport/one_sided/raw_transport.hpp>
+#include <longshore/transport/one_sided/raw_calls.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 
 namespace longshore::one_sided {
 namespace {
 
-// The library's calls, with the region that they work on.
-class calls_with_memory final : public raw_calls {
+// The calls and the region that they use.
+class calls_with_memory final : public detail::raw_calls {
  public:
   calls_with_memory(team& team, std::size_t bytes)
       : memory_(team.make_region(message_at + round_up(bytes, message_at) + bytes)),
         calls_(team.lib().make_raw_calls(*memory_, message_at + round_up(bytes, message_at))) {
-    team.meet({.what = detail::collective::raw_calls});
+    team.checked_barrier({.kind = detail::collective::raw_calls});
   }
 
   void put(int peer, const void* from, std::size_t bytes, int count) override {
@@ -25,13 +25,13 @@ class calls_with_memory final : public raw_calls {
   [[nodiscard]] const std::byte* message() const override { return calls_->message(); }
 
  private:
-  lent_region memory_;
-  std::unique_ptr<raw_calls> calls_;
+  region_handle memory_;
+  std::unique_ptr<detail::raw_calls> calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<raw_calls> make_raw_calls(longshore::team& ranks, std::size_t bytes) {
+std::unique_ptr<detail::raw_calls> make_raw_calls(longshore::team& ranks, std::size_t bytes) {
   auto* const mine = dynamic_cast<team*>(&ranks);
   return mine == nullptr ? nullptr : std::make_unique<calls_with_memory>(*mine, bytes);
 }

@@ -1,6 +1,6 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
-#include <longshore/transport/watchdog.hpp>
+#include <longshore/transport/detail/watchdog.hpp>
 
 #include <fmt/core.h>
 
@@ -10,12 +10,12 @@
 #include <cstdlib>
 #include <limits>
 
-namespace longshore {
+namespace longshore::detail {
 namespace {
 
 constexpr int runtime_failure_status = 3;
 
-// As launchers number the processes that they start.
+// The rank that the launcher gave this process.
 int rank_in_environment() {
   for (const char* name : {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (const auto rank = environment_integer(name, 0, std::numeric_limits<int>::max()))
@@ -69,6 +69,7 @@ double start_deadline_seconds(double timeout_seconds) noexcept {
 }
 
 watched_call::watched_call(double timeout_seconds, const char* call)
-    : dog_(rank_in_environment(), start_deadline_seconds(timeout_seconds)), section_(dog_, call) {}
+    : watchdog_(rank_in_environment(), start_deadline_seconds(timeout_seconds)),
+      section_(watchdog_, call) {}
 
-}  // namespace longshore
+}  // namespace longshore::detail

@@ -1,6 +1,6 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/transport/ucx/pmix_group.hpp>
+#include <longshore/transport/ucx/pmix_bootstrap.hpp>
 
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -13,17 +13,17 @@
 namespace longshore::ucx {
 namespace {
 
-constexpr const char* file = "libpmix.so.2";  // of PMIx 2 to 5
+constexpr const char* library_file = "libpmix.so.2";  // of PMIx 2 to 5
 constexpr const char* address_key = "longshore.address";
 
 void* open_library() {
   if (std::getenv("PMIX_RANK") == nullptr && std::getenv("PMIX_NAMESPACE") == nullptr)
     fail(errc::transport,
          "LONGSHORE_UCX_START is pmix, but no launcher with PMIx started this program: start it by "
-         "mpirun of Open MPI, prterun "
-         "or srun --mpi=pmix");
-  void* const handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) fail(errc::transport, "PMIx is not here: {}", dlerror());
+         "mpirun of Open MPI, prterun or srun --mpi=pmix");
+  void* const handle = dlopen(library_file, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    fail(errc::transport, "the library of PMIx cannot be loaded: {}", dlerror());
   return handle;
 }
 
@@ -46,7 +46,7 @@ struct pmix_library {
   [[nodiscard]] Function find(const char* name) const {
     void* const found = dlsym(handle, name);
     if (found == nullptr)
-      fail(errc::transport, "{} has no {}: PMIx 2 or later is needed", file, name);
+      fail(errc::transport, "{} has no {}: PMIx 2 or later is needed", library_file, name);
     return reinterpret_cast<Function>(found);
   }
   void check(pmix_status_t status, const char* call) const {
@@ -59,10 +59,11 @@ struct pmix_library {
   }
 };
 
-pmix_group::pmix_group(double timeout_seconds) : library_(std::make_unique<pmix_library>()) {
+pmix_bootstrap::pmix_bootstrap(double timeout_seconds)
+    : library_(std::make_unique<pmix_library>()) {
   set_deadline(timeout_seconds);
   {
-    const watched_call limit(timeout_seconds, "PMIx_Init");
+    const detail::watched_call limit(timeout_seconds, "PMIx_Init");
     library_->check(library_->init(&library_->me, nullptr, 0), "PMIx_Init");
   }
   const pmix_proc_t job = library_->process(PMIX_RANK_WILDCARD);
@@ -76,21 +77,21 @@ pmix_group::pmix_group(double timeout_seconds) : library_(std::make_unique<pmix_
   rank_ = static_cast<int>(library_->me.rank);
 }
 
-pmix_group::~pmix_group() {
-  const watched_call limit(deadline_seconds_, "PMIx_Finalize");
+pmix_bootstrap::~pmix_bootstrap() {
+  const detail::watched_call limit(deadline_seconds_, "PMIx_Finalize");
   library_->finalize(nullptr, 0);
 }
 
-void pmix_group::put(const std::string& key, std::span<const std::byte> mine) {
+void pmix_bootstrap::put(const std::string& key, std::span<const std::byte> mine) {
   pmix_value_t value{};
   value.type = PMIX_BYTE_OBJECT;
-  // which it copies
+  // PMIx copies the bytes
   value.data.bo.bytes = reinterpret_cast<char*>(const_cast<std::byte*>(mine.data()));
   value.data.bo.size = mine.size();
   library_->check(library_->put(PMIX_GLOBAL, key.c_str(), &value), "PMIx_Put");
 }
 
-std::vector<std::byte> pmix_group::get(int rank, const std::string& key) {
+std::vector<std::byte> pmix_bootstrap::get(int rank, const std::string& key) {
   const pmix_proc_t of = library_->process(static_cast<std::uint32_t>(rank));
   pmix_value_t* value = nullptr;
   library_->check(library_->get(&of, key.c_str(), nullptr, 0, &value), "PMIx_Get");
@@ -103,9 +104,9 @@ std::vector<std::byte> pmix_group::get(int rank, const std::string& key) {
   return found;
 }
 
-void pmix_group::fence(bool collect) {
-  // PMIx has 0 and negative numbers. Both this wait and the call have it: who gives up goes before
-  // the call comes.
+void pmix_bootstrap::fence(bool collect) {
+  // 1 means pending: PMIx uses 0 and negative numbers. This wait and the callback share the
+  // ownership, because a timeout ends the wait before the callback is called.
   const auto outcome = std::make_shared<std::atomic<int>>(1);
   auto* const shared = new std::shared_ptr(outcome);
   const pmix_proc_t all = library_->process(PMIX_RANK_WILDCARD);
@@ -127,9 +128,9 @@ void pmix_group::fence(bool collect) {
   library_->check(*outcome, "PMIx_Fence_nb");
 }
 
-// A key holds one value of each process for good: each gather has its own.
-std::vector<std::uint64_t> pmix_group::gather(std::uint64_t mine) {
-  const std::string key = fmt::format("longshore.{}", gathers_++);
+// A key can have only one value per process, so each allgather uses its own key.
+std::vector<std::uint64_t> pmix_bootstrap::allgather(std::uint64_t mine) {
+  const std::string key = fmt::format("longshore.{}", allgathers_++);
   put(key, std::as_bytes(std::span(&mine, 1)));
   library_->check(library_->commit(), "PMIx_Commit");
   fence(true);
@@ -145,7 +146,7 @@ std::vector<std::uint64_t> pmix_group::gather(std::uint64_t mine) {
   return all;
 }
 
-void pmix_group::publish(std::span<const std::byte> mine) {
+void pmix_bootstrap::publish(std::span<const std::byte> mine) {
   put(address_key, mine);
   library_->check(library_->commit(), "PMIx_Commit");
   fence(true);
@@ -153,13 +154,13 @@ void pmix_group::publish(std::span<const std::byte> mine) {
   known_.emplace(rank_, std::vector<std::byte>(mine.begin(), mine.end()));
 }
 
-std::span<const std::byte> pmix_group::of_rank(int rank) {
+std::span<const std::byte> pmix_bootstrap::published_by(int rank) {
   const auto found = known_.find(rank);
   return found != known_.end() ? found->second
                                : known_.emplace(rank, get(rank, address_key)).first->second;
 }
 
-void pmix_group::end_all(int status) {
+void pmix_bootstrap::abort(int status) {
   library_->abort(status, "longshore: see above", nullptr, 0);
   std::_Exit(status);
 }
