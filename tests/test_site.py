@@ -57,7 +57,7 @@ def public_names_of_cpp(xml: Path) -> set[str]:
     names: set[str] = runpy.run_path(str(REPOSITORY / "docs/site/cpp_interface.py"))["public_names"](REPOSITORY, xml)
     # Options, their values, functions of namespace scope, and what only a header that is not of
     # users declares.
-    assert {"halo_mode", "exchange_strategy", "reduction", "histogram", "deliver", "readable_memory"} <= names
+    assert {"halo_mode", "exchange_strategy", "reduction", "histogram", "deliver", "shareable_memory"} <= names
     assert "ring_channels" not in names
     return names
 
