@@ -64,8 +64,9 @@ template <class T>
 void fill_cells(const field_view<T>& field, const domain_block& block, std::uint64_t tag);
 
 /// Describes the first wrong cell of the interior and the halo; nothing if all cells are right.
-/// Halo cells are right if they have their values within `widths` and as far as `filled` says
-/// (halo_exchange::filled), wrapped around where the grid is periodic, and are untouched elsewhere.
+/// Halo cells within `widths`, as far as `filled` says (halo_exchange::filled), must have the
+/// values of their places in the domain, wrapped around where the grid is periodic. All other halo
+/// cells must be untouched.
 template <class T>
 [[nodiscard]] std::optional<std::string> first_wrong_cell(const field_view<T>& field,
                                                           const domain_block& block,
@@ -144,9 +145,10 @@ std::optional<std::string> first_wrong_cell(const field_view<T>& field, const do
         const T expected = reached ? cell_value<T>(row, *at_x.in_domain) : untouched_cell<T>;
         const T found = field(z, y, x);
         if (found == expected) continue;
-        return fmt::format("rank {}: cell (z {}, y {}, x {}) on side ({}, {}, {}) is {}, not {}{}",
-                           grid.ranks().rank(), z, y, x, at_z.side, at_y.side, at_x.side, found,
-                           expected, reached ? "" : ", which nothing may overwrite");
+        return fmt::format(
+            "rank {}: cell (z {}, y {}, x {}) on side ({}, {}, {}) is {}, expected {}{}",
+            grid.ranks().rank(), z, y, x, at_z.side, at_y.side, at_x.side, found, expected,
+            reached ? "" : " because no message fills it");
       }
     }
   }

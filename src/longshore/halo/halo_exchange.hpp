@@ -11,6 +11,7 @@
 #include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/machine/tasks.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <memory>
@@ -20,7 +21,6 @@
 
 namespace longshore {
 
-class tasks;
 namespace detail {
 class exchange_backend;
 }

@@ -18,12 +18,10 @@ namespace longshore::testing {
 // are included only if `also_slow`, because making windows is slow if ranks outnumber cores.
 inline std::vector<halo_mode> possible_modes(const rank_grid& grid, bool also_slow = false) {
   std::vector<halo_mode> modes;
-  auto periodic = grid.periodic();
-  for (int d = grid.dimensions(); d < 3; ++d) periodic[d] = false;
   for (std::size_t i = 0; i < halo_mode_names().size(); ++i) {
     const auto mode = static_cast<halo_mode>(i);
     if (mode >= halo_mode::rma_fence && grid.ranks().size() > 2 && !also_slow) continue;
-    if (!why_not(mode, grid.ranks().transport_name(), grid.shape(), periodic))
+    if (!why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
       modes.push_back(mode);
   }
   return modes;

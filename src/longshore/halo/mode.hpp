@@ -50,7 +50,7 @@ enum class halo_mode {
 
 /// Where a message goes when it has arrived.
 enum class halo_delivery {
-  unpacked,  ///< it is copied to the cells or buffers that it is for
+  unpacked,  ///< it is copied to its cells or buffers
   in_place,  ///< it stays in the memory in which it arrived, without another copy
 };
 

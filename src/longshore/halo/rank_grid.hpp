@@ -32,7 +32,7 @@ const std::shared_ptr<neighbour_handshake>& handshake_of(const rank_grid& grid);
 
 /// The grid of a team, seen by one of its ranks. The placement decides which rank has which
 /// coordinates; by default rank = x + X (y + Y z) for the coordinates x, y, z in a grid of X, Y, Z
-/// ranks. Every function takes O(1). Memory: nothing per rank of the team for the placements linear
+/// ranks. Every query takes O(1). Memory: nothing per rank of the team for the placements linear
 /// and cart, 4 bytes for the others. The team must outlive the grid.
 class rank_grid {
  public:

@@ -78,56 +78,58 @@ std::string range_of(const std::vector<int>& counts) {
   return fmt::format("{} and {}", *least, *most);
 }
 
+// Splits the ranks of equal nodes by one level after the other, until a level cannot be used, and
+// counts the objects of the levels.
+void split_by_levels(grouping& groups, const std::vector<rank_location>& all,
+                     rank_locations& locations) {
+  locations.levels.front().count = groups.count;
+  for (std::size_t i = 0; i < inner_levels; ++i) {
+    const auto name = location_levels[i + 1];
+    std::vector<int> labels;
+    for (const auto& one : all) labels.push_back(one.object[i]);
+    if (std::any_of(labels.begin(), labels.end(), [](int object) { return object < 0; })) {
+      const bool any_unbound =
+          std::any_of(all.begin(), all.end(), [](const auto& one) { return one.bound == 0; });
+      locations.note =
+          any_unbound ? "ranks are not bound: their order on the node is used"
+                      : fmt::format("ranks are not bound within one {}: their order is used", name);
+      break;
+    }
+    grouping inner = split(groups, labels);
+    if (const auto counts = ranks_in(inner); !all_equal(counts)) {
+      locations.note = fmt::format("{} objects have between {} ranks: their order is used", name,
+                                   range_of(counts));
+      break;
+    }
+    locations.levels[i + 1].count = inner.count / groups.count;
+    groups = std::move(inner);
+  }
+  locations.levels.back().count = static_cast<int>(all.size()) / groups.count;
+}
+
 rank_locations arrange(const team& team, const std::vector<rank_location>& all) {
-  const auto size = static_cast<std::size_t>(team.size());
   rank_locations locations;
   grouping groups{{}, team.nodes().node_count()};
   for (int rank = 0; rank < team.size(); ++rank)
     groups.group_of.push_back(team.nodes().node_of(rank));
   for (const auto name : location_levels) locations.levels.push_back({std::string(name), 1});
-
-  if (const auto counts = ranks_in(groups); !all_equal(counts)) {
+  if (const auto counts = ranks_in(groups); all_equal(counts)) {
+    split_by_levels(groups, all, locations);
+  } else {
     locations.even = false;
     locations.note = fmt::format("nodes have between {} ranks", range_of(counts));
     locations.levels.back().count = team.size();
-  } else {
-    locations.levels.front().count = groups.count;
-    for (std::size_t i = 0; i < inner_levels; ++i) {
-      std::vector<int> labels(size);
-      for (std::size_t r = 0; r < size; ++r) labels[r] = all[r].object[i];
-      if (std::any_of(labels.begin(), labels.end(), [](int object) { return object < 0; })) {
-        const bool any_free = std::any_of(all.begin(), all.end(),
-                                          [](const rank_location& one) { return one.bound == 0; });
-        locations.note = any_free
-                             ? "ranks are not bound: their order on the node is used"
-                             : fmt::format("ranks are not bound within one {}: their order is used",
-                                           location_levels[i + 1]);
-        break;
-      }
-      grouping inner = split(groups, labels);
-      if (const auto held = ranks_in(inner); !all_equal(held)) {
-        locations.note = fmt::format("{} objects have between {} ranks: their order is used",
-                                     location_levels[i + 1], range_of(held));
-        break;
-      }
-      locations.levels[i + 1].count = inner.count / groups.count;
-      groups = std::move(inner);
-    }
-    locations.levels.back().count = team.size() / groups.count;
   }
 
-  std::vector<int> rank_at(size);
+  std::vector<std::size_t> rank_at(all.size());
   std::iota(rank_at.begin(), rank_at.end(), 0);
-  std::stable_sort(rank_at.begin(), rank_at.end(), [&](int a, int b) {
-    const auto key = [&](int r) {
-      return std::pair(groups.group_of[static_cast<std::size_t>(r)],
-                       all[static_cast<std::size_t>(r)].order);
-    };
-    return key(a) < key(b);
+  std::stable_sort(rank_at.begin(), rank_at.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(groups.group_of[a], all[a].order) <
+           std::pair(groups.group_of[b], all[b].order);
   });
-  locations.position_of.resize(size);
-  for (std::size_t p = 0; p < size; ++p)
-    locations.position_of[static_cast<std::size_t>(rank_at[p])] = static_cast<int>(p);
+  locations.position_of.resize(all.size());
+  for (std::size_t p = 0; p < all.size(); ++p)
+    locations.position_of[rank_at[p]] = static_cast<int>(p);
   return locations;
 }
 

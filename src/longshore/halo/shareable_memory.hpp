@@ -62,8 +62,9 @@ class shareable_memory {
   std::unique_ptr<std::byte[], aligned_delete> small_;
 };
 
-// Old names, until the next version.
+/// @cond Old names, until the next version.
 using readable_memory [[deprecated("use shareable_memory")]] = shareable_memory;
 using memory_ticket [[deprecated("use memory_handle")]] = memory_handle;
+/// @endcond
 
 }  // namespace longshore

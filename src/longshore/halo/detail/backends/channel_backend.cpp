@@ -7,8 +7,8 @@ namespace longshore::detail {
 namespace {
 
 constexpr int slots_per_channel = 2;
-// Between nodes, messages of this size travel alone: it gains more that the receiver can begin
-// earlier than that a message is saved.
+// Between nodes, messages of at least this size are not joined: an earlier start of the receiver
+// gains more than a saved message.
 constexpr std::size_t least_single_bytes = 16384;
 
 // The message that `message` can be joined to, or null. Both ends see the messages between them in

@@ -1,5 +1,5 @@
 // Transfers messages through the slots of channels: the sender packs into a slot, and the receiver
-// unpacks from it. Small messages to the same neighbour on another node, in whatever directions,
+// unpacks from it. Small messages to the same neighbour on another node, in any direction,
 // travel as one.
 //
 // Cost: at most one channel of two slots per message. With two slots a rank may begin an exchange

@@ -1,5 +1,5 @@
-// The interface of all exchange backends. A backend transfers the messages of one round; each mode
-// has its own.
+// The interface of all exchange backends. A backend transfers the messages of one round in
+// the way of its mode.
 #pragma once
 
 #include <longshore/halo/detail/halo_round.hpp>

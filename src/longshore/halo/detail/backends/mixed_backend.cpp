@@ -12,8 +12,8 @@
 namespace longshore::detail {
 namespace {
 
-// In mode channel, receivers read contiguous messages of this size in place: saving a copy gains
-// more than the sender loses by waiting for the receiver.
+// In mode channel, receivers read contiguous messages of at least this size in place: a saved copy
+// gains more than the sender loses by waiting for the receiver.
 constexpr std::size_t least_exposed_bytes = 16384;
 
 class mixed_backend final : public exchange_backend {
@@ -72,7 +72,8 @@ void mixed_backend::take_own_messages(halo_round& round) {
   }
 }
 
-// Other ranks wait for the outgoing messages: these come first, and then the rank's own copies.
+// Other ranks wait for the outgoing messages: these come first, then the rank's own
+// copies, and at last the messages that have arrived.
 void mixed_backend::start() {
   for (const auto& part : parts_) part->start();
   copies_.run(workers_);
@@ -105,7 +106,7 @@ void mixed_backend::wait_for(bool arrival_only) {
     return left == 0 || (arrival_only && pending_receives() == 0);
   };
   for (std::size_t left = progress(); !is_over(left);) {
-    // The deadline starts anew after each message.
+    // The deadline starts anew after each completed message.
     const std::size_t before = left;
     for (waiter waiting(team_, "a halo message", awaited_peer());; waiting.pause()) {
       left = progress();

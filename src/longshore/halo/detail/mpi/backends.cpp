@@ -14,38 +14,29 @@
 namespace longshore::mpi {
 namespace {
 
-std::unique_ptr<detail::exchange_backend> make_one(halo_mode mode, const rank_grid& grid,
-                                                   detail::halo_round round,
-                                                   const round_communicator& tags, tasks* workers) {
+template <class Backend>
+std::unique_ptr<detail::exchange_backend> make(const rank_grid& grid, detail::halo_round round,
+                                               const round_communicator& tags, tasks* workers) {
+  return std::make_unique<Backend>(grid, std::move(round), tags, workers);
+}
+
+decltype(&make<sendrecv_backend>) maker_of(halo_mode mode) {
   switch (mode) {
-    case halo_mode::sendrecv:
-      return std::make_unique<sendrecv_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::redblack:
-      return std::make_unique<redblack_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::isend_recv:
-      return std::make_unique<isend_recv_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::irecv_send:
-      return std::make_unique<irecv_send_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::pairwise:
-      return std::make_unique<pairwise_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::waitall:
-      return std::make_unique<waitall_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::persistent:
-      return std::make_unique<persistent_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::neighbor:
-      return std::make_unique<neighbor_backend>(grid, std::move(round), tags, workers);
+    case halo_mode::sendrecv: return &make<sendrecv_backend>;
+    case halo_mode::redblack: return &make<redblack_backend>;
+    case halo_mode::isend_recv: return &make<isend_recv_backend>;
+    case halo_mode::irecv_send: return &make<irecv_send_backend>;
+    case halo_mode::pairwise: return &make<pairwise_backend>;
+    case halo_mode::waitall: return &make<waitall_backend>;
+    case halo_mode::persistent: return &make<persistent_backend>;
+    case halo_mode::neighbor: return &make<neighbor_backend>;
 #if MPI_VERSION >= 4
-    case halo_mode::partitioned:
-      return std::make_unique<partitioned_backend>(grid, std::move(round), tags, workers);
+    case halo_mode::partitioned: return &make<partitioned_backend>;
 #endif
-    case halo_mode::subarray:
-      return std::make_unique<subarray_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::rma_fence:
-      return std::make_unique<rma_fence_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::rma_pscw:
-      return std::make_unique<rma_pscw_backend>(grid, std::move(round), tags, workers);
-    case halo_mode::rma_flush:
-      return std::make_unique<rma_flush_backend>(grid, std::move(round), tags, workers);
+    case halo_mode::subarray: return &make<subarray_backend>;
+    case halo_mode::rma_fence: return &make<rma_fence_backend>;
+    case halo_mode::rma_pscw: return &make<rma_pscw_backend>;
+    case halo_mode::rma_flush: return &make<rma_flush_backend>;
     default:
       fail(errc::unsupported, "halo mode '{}' is not a sequence of MPI calls of this MPI version",
            name_of(mode));

@@ -1,5 +1,5 @@
-// Makes the backends that call MPI. This header needs no MPI types, so that the others can include
-// it.
+// Makes the backends that call MPI. This header has no MPI types, so that files outside this
+// folder can include it.
 #pragma once
 
 #include <longshore/halo/detail/backends/exchange_backend.hpp>

@@ -40,9 +40,9 @@ class sendrecv_backend final : public blocking_backend {
 };
 
 /// Red ranks send, then receive; black ranks receive, then send. Through faces the colour of a rank
-/// is the parity of the sum of its coordinates. Through edges and corners this sum may be the same
-/// for both ranks, so the colour is the parity of the first coordinate that differs. A rank that is
-/// alone along a periodic dimension exchanges with itself by MPI_Sendrecv.
+/// is the parity of the sum of its coordinates. Through edges this parity may be the same for both
+/// ranks, so through edges and corners the colour is the parity of the first coordinate that
+/// differs. A rank that is alone along a periodic dimension exchanges with itself by MPI_Sendrecv.
 class redblack_backend final : public blocking_backend {
  public:
   redblack_backend(const rank_grid& grid, detail::halo_round round, const round_communicator& tags,

@@ -19,7 +19,7 @@ class nonblocking_backend : public mode_backend {
   void wait() final;
 
  protected:
-  std::vector<MPI_Request> requests_;  // receives, then sends, in the order of the mode_backend
+  std::vector<MPI_Request> requests_;  // receives, then sends, in the order of the pairs
   bool in_flight_ = false;
 };
 

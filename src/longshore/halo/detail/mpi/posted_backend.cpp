@@ -10,8 +10,8 @@
 namespace longshore::mpi {
 namespace {
 
-// Messages of this size travel alone: it gains more that a copy is saved, or that the receiver can
-// begin earlier, than that a message is saved.
+// Messages of at least this size are not joined: a saved copy, or an earlier start of the receiver,
+// gains more than a saved message.
 constexpr std::size_t least_single_bytes = 16384;
 
 }  // namespace

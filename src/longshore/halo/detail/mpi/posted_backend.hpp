@@ -2,7 +2,7 @@
 // from the memory in which a message is packed to the memory from which it is unpacked. Contiguous
 // cells are sent and received without packing. No slot lies in between.
 //
-// Small messages to the same neighbour, in whatever directions, travel as one. Each message is
+// Small messages to the same neighbour, in any direction, travel as one. Each message is
 // unpacked on arrival, while others are still in flight. Receives are posted before they are
 // needed.
 //
