@@ -95,7 +95,7 @@ endfunction()
 # under test calls MPI itself, so it runs on mpi with each number of ranks.
 #
 # The transports on one-sided libraries differ only in the calls of their library. On virtual nodes
-# they run with two numbers of ranks; tests/test_one_sided.py runs whole patterns on them.
+# they run with two numbers of ranks; tests/program/test_one_sided_transports.py runs whole patterns on them.
 # LONGSHORE_TEST_ALL_LAYOUTS selects all layouts on all transports (an hour or two).
 #
 # Sanitizers run with one rank (not ThreadSanitizer: one rank has no races), an odd number, ranks

@@ -1,7 +1,7 @@
 #include "commands/plan_placement_options.hpp"
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/hardware_places.hpp>
+#include <longshore/halo/rank_locations.hpp>
 #include <longshore/machine/topology.hpp>
 
 #include "commands/parse_levels.hpp"
@@ -100,7 +100,7 @@ class placement_words {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> pairs(
       const std::string& name) const {
     std::vector<std::pair<std::string, std::string>> found;
-    const std::vector<std::string> known(places_levels.begin(), places_levels.end());
+    const std::vector<std::string> known(location_levels.begin(), location_levels.end());
     for (const auto& part : comma_parts(text(name).value_or(""))) {
       const auto colon = part.find(':');
       if (colon == std::string::npos)
@@ -150,13 +150,13 @@ void read_machine(const placement_words& given, placement_request& asked) {
       asked.levels.push_back({name, static_cast<int>(parse_number("--levels: " + name, count, 1,
                                                                   most_ranks_planned))});
     const auto place = [](const hardware_level& level) {
-      return std::find(places_levels.begin(), places_levels.end(), level.name);
+      return std::find(location_levels.begin(), location_levels.end(), level.name);
     };
     for (std::size_t l = 1; l < asked.levels.size(); ++l)
       if (place(asked.levels[l - 1]) > place(asked.levels[l]))
         fail(errc::usage, "--levels: {} stands before {}; the order is {}",
              asked.levels[l - 1].name, asked.levels[l].name,
-             fmt::format("{}", fmt::join(places_levels, ", ")));
+             fmt::format("{}", fmt::join(location_levels, ", ")));
   } else {
     if (!given.text("nodes") && !given.text("topology"))
       fail(errc::usage,
@@ -197,7 +197,7 @@ void read_by_hand(const placement_words& given, placement_request& asked) {
   std::vector<placement_level> by_hand;
   std::vector<hardware_level> machine;
   int pending = 1;
-  for (const auto name : places_levels) {
+  for (const auto name : location_levels) {
     const std::string level(name);
     const auto known = std::find_if(asked.levels.begin(), asked.levels.end(),
                                     [&](const auto& one) { return one.name == level; });
@@ -209,7 +209,7 @@ void read_by_hand(const placement_words& given, placement_request& asked) {
     machine.push_back({level, std::exchange(pending, 1)});
   }
   if (by_hand.empty()) return;
-  if (pending > 1) machine.push_back({std::string(places_levels.back()), pending});
+  if (pending > 1) machine.push_back({std::string(location_levels.back()), pending});
   asked.by_hand.emplace(by_hand);
   asked.by_hand->check(machine);
   // Crossings are counted by the levels of the machine. The search leaves out the same levels as

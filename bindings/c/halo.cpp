@@ -20,7 +20,7 @@ struct longshore_memory final : owned {
   longshore_memory(longshore_team& of, std::size_t size_bytes)
       : owned(of, "memory"), bytes(size_bytes), cells(of.ranks, size_bytes) {}
   std::size_t bytes;
-  readable_memory cells;
+  shareable_memory cells;
 };
 
 struct longshore_halo final : owned {
@@ -208,7 +208,7 @@ int longshore_halo_create(const longshore_grid* grid, const struct longshore_hal
       memories.push_back(memory_of(fields[i], of.ranks.dimensions()));
       const longshore_memory* const lies_in = find_memory(of.team(), memories.back().first);
       if (lies_in == nullptr) continue;
-      memories.back().memory = lies_in->cells.ticket();
+      memories.back().memory = lies_in->cells.handle();
       stands_on.push_back(lies_in);
     }
     tasks workers = options == nullptr

@@ -16,8 +16,8 @@
 #include <longshore/gather/update.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
-#include <longshore/halo/hardware_places.hpp>
-#include <longshore/halo/readable_memory.hpp>
+#include <longshore/halo/rank_locations.hpp>
+#include <longshore/halo/shareable_memory.hpp>
 #include <longshore/machine/placement_search.hpp>
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/stream/stream.hpp>

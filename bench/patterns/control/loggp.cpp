@@ -2,7 +2,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/halo/hardware_places.hpp>
+#include <longshore/halo/rank_locations.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include "facts/binding.hpp"
@@ -31,11 +31,11 @@ struct chosen_pair {
 
 // Rank 0 and its partner.
 chosen_pair choose_pair(team& ranks, const std::string& pair) {
-  const auto places = find_hardware_places(ranks, this_host());
+  const auto places = find_rank_locations(ranks, this_host());
   const node_map& nodes = ranks.nodes();
   const auto level_name = [&](int other) {
     const std::size_t level = places.level_between(nodes, 0, other);
-    return level < places_levels.size() ? std::string(places_levels[level]) : std::string("core");
+    return level < location_levels.size() ? std::string(location_levels[level]) : std::string("core");
   };
   if (pair == "remote") {
     if (nodes.node_count() < 2)

@@ -5,7 +5,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
-#include <longshore/halo/cells.hpp>
+#include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/machine/memory.hpp>
@@ -163,7 +163,7 @@ class contiguous_measurement final : public exchange_measurement {
     return bytes;
   }
   [[nodiscard]] std::uint64_t row_of(int rank, std::size_t side) const {
-    return row_of_cells(tag_, static_cast<std::ptrdiff_t>(side), rank);
+    return row_seed(tag_, static_cast<std::ptrdiff_t>(side), rank);
   }
 
   std::size_t elements_;

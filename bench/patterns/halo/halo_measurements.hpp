@@ -4,7 +4,7 @@
 #include "harness/pattern.hpp"
 #include "patterns/halo/placement_factors.hpp"
 
-#include <longshore/halo/cells.hpp>
+#include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
 #include <fmt/core.h>
@@ -43,7 +43,7 @@ template <class T, class Fields>
                                    std::uint64_t tag, const rank_grid& grid, halo_reach filled,
                                    int width) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto wrong = wrong_cell<T>(fields[i], block, tag + i, grid, filled, width);
+    const auto wrong = first_wrong_cell<T>(fields[i], block, tag + i, grid, filled, width);
     if (!wrong) continue;
     fmt::print(stderr, "longshore-bench: halo: field {}: {}\n", i, *wrong);
     return false;

@@ -9,7 +9,7 @@
 
 #include <longshore/core/random.hpp>
 #include <longshore/halo/algorithm.hpp>
-#include <longshore/halo/cells.hpp>
+#include <longshore/halo/cell_check.hpp>
 
 #include <longshore_cxx.hpp>
 

@@ -1,7 +1,7 @@
 #include "patterns/halo/placement_factors.hpp"
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/hardware_places.hpp>
+#include <longshore/halo/rank_locations.hpp>
 #include <longshore/halo/rank_grid.hpp>
 
 #include "facts/binding.hpp"
@@ -40,7 +40,7 @@ json by_level(std::span<const hardware_level> levels, const level_crossing& cros
 
 std::vector<factor> factors_of_levels() {
   std::vector<factor> all;
-  for (const auto name : places_levels) {
+  for (const auto name : location_levels) {
     const std::string level(name);
     all.push_back({.name = level,
                    .type = factor::kind::triple,
@@ -66,10 +66,10 @@ void check_levels(const std::map<std::string, std::vector<json>>& asked) {
   const bool by_hand =
       std::find(placements.begin(), placements.end(), "levels") != placements.end();
   bool any = false;
-  for (const auto name : places_levels) any = any || !asked.at(std::string(name)).empty();
+  for (const auto name : location_levels) any = any || !asked.at(std::string(name)).empty();
   for (const auto& [name, levels] : asked) {
     const bool is_level =
-        std::find(places_levels.begin(), places_levels.end(), name) != places_levels.end();
+        std::find(location_levels.begin(), location_levels.end(), name) != location_levels.end();
     if (!by_hand && (is_level || name == "order") && !levels.empty())
       fail(errc::usage, "--{} is for --placement levels, and the placement is {}", name,
            fmt::format("{}", fmt::join(placements, ",")));
@@ -90,7 +90,7 @@ grid_options grid_of(const variant& what) {
   const auto order = what.contains("order")
                          ? dimension_order_from(what.at("order").get<std::string>())
                          : x_fastest;
-  for (const auto name : places_levels)
+  for (const auto name : location_levels)
     if (const std::string level(name); what.contains(level))
       options.levels.push_back({level, triple<int>(what.at(level)), order});
   return options;
@@ -105,7 +105,7 @@ std::array<int, 3> expected_shape(const grid_options& options, int ranks) {
 }
 
 json placement_facts(team& team, const placed_grid& grid, const grid_options& options) {
-  const auto places = find_hardware_places(team, this_host());
+  const auto places = find_rank_locations(team, this_host());
   const auto load = *options.load;
   const auto crossing = count_crossing(team, grid, places, load);
   const auto cart = place_grid(team, {.ranks = grid.shape, .placement = grid_placement::cart});

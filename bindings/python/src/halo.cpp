@@ -129,7 +129,7 @@ nb::object new_field(const rank_halo& halo, const team& ranks, element type,
     if (__builtin_mul_overflow(items, extent, &items) || items > PTRDIFF_MAX / bytes_of(type))
       fail(errc::out_of_memory, "a field of {} cells with its halo is more than any memory holds",
            fmt::format("{}", fmt::join(shape, " x ")));
-  auto memory = std::make_unique<readable_memory>(ranks, items * bytes_of(type));
+  auto memory = std::make_unique<shareable_memory>(ranks, items * bytes_of(type));
   std::vector<std::ptrdiff_t> strides(shape.size());
   auto stride = static_cast<std::ptrdiff_t>(bytes_of(type));
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -137,11 +137,11 @@ nb::object new_field(const rank_halo& halo, const team& ranks, element type,
     stride *= static_cast<std::ptrdiff_t>(shape[d]);
   }
   field_memory field = field_in(halo, memory->data(), type, strides);
-  field.memory = memory->ticket();
+  field.memory = memory->handle();
   fields.push_back(field);
   std::byte* const data = memory->data();
   const nb::capsule owner(memory.release(),
-                          [](void* mine) noexcept { delete static_cast<readable_memory*>(mine); });
+                          [](void* mine) noexcept { delete static_cast<shareable_memory*>(mine); });
   return array_over(data, shape, type, owner);
 }
 

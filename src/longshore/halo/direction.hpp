@@ -6,13 +6,14 @@
 
 namespace longshore {
 
-/// One of the 27 regions around a block of cells: step[d] is -1 (towards lower indices), 0 or +1
-/// along dimension d, which is 0 for x, 1 for y, 2 for z. A message that travels in direction s
-/// leaves the sender's cells on side s, and fills the receiver's halo on side opposite(s).
+/// A direction in the grid, or one of the 27 regions around a block of cells. step[d] is -1
+/// (towards lower indices), 0 or +1 along dimension d: 0 is x, 1 is y, 2 is z. A message that
+/// travels in direction s carries the sender's cells on side s, and fills the receiver's halo on
+/// side s.opposite().
 struct halo_direction {
   std::array<int, 3> step{};
 
-  /// 0 to 26, unique: the tag of a message. 13 is no direction at all.
+  /// A unique number from 0 to 26, which is part of a message's tag. 13 is no step at all.
   [[nodiscard]] constexpr int index() const noexcept {
     return 13 + step[0] + 3 * step[1] + 9 * step[2];
   }
@@ -22,7 +23,7 @@ struct halo_direction {
   [[nodiscard]] constexpr halo_direction opposite() const noexcept {
     return {{-step[0], -step[1], -step[2]}};
   }
-  /// Dimensions along which it moves: 1 through a face, 2 through an edge, 3 through a corner.
+  /// The number of dimensions with a step: 1 through a face, 2 through an edge, 3 through a corner.
   [[nodiscard]] constexpr int moves() const noexcept {
     int moves = 0;
     for (const int s : step) moves += s != 0;
@@ -31,8 +32,8 @@ struct halo_direction {
   friend constexpr bool operator==(const halo_direction&, const halo_direction&) = default;
 };
 
-/// The 2, 4 or 6 directions through faces: the last dimension first, down before up (the order of
-/// MPI's neighbour collectives on a grid whose last dimension is given first).
+/// The 2, 4 or 6 directions through faces: last dimension first, down before up. MPI's
+/// neighbourhood collectives have this order on a grid whose last dimension is given first.
 [[nodiscard]] inline std::vector<halo_direction> face_directions(int dimensions) {
   std::vector<halo_direction> faces;
   for (int d = dimensions - 1; d >= 0; --d)
@@ -52,7 +53,7 @@ struct halo_direction {
   return both;
 }
 
-/// All 2, 8 or 26 directions: faces, which carry the most, then edges, then corners.
+/// All 2, 8 or 26 directions: first faces, which carry the most data, then edges, then corners.
 [[nodiscard]] inline std::vector<halo_direction> all_directions(int dimensions) {
   std::vector<halo_direction> all = face_directions(dimensions);
   for (const int moves : {2, 3})

@@ -1,12 +1,12 @@
-// Exchange of one contiguous buffer per face, without packing: what halobench measures, and what a
-// program needs that packs itself.
+// Exchanges one contiguous buffer per face, without packing, for programs that pack by themselves.
+// halobench measures this exchange.
 #pragma once
 
-#include <longshore/halo/halo_widths.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/halo/rank_grid.hpp>
-#include <longshore/halo/readable_memory.hpp>
+#include <longshore/halo/shareable_memory.hpp>
 #include <longshore/machine/pages.hpp>
+#include <longshore/transport/traffic.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -15,55 +15,64 @@
 
 namespace longshore {
 
+namespace detail {
+class exchange_backend;
+}
+
 struct face_options {
-  std::size_t bytes = 0;  ///< of each buffer, the same on all ranks
+  std::size_t bytes = 0;  ///< size of each buffer, the same on all ranks
   halo_mode mode = halo_mode::channel;
-  /// unpacked: what arrives is copied to buffers whose addresses never change. in_place: mode
-  /// channel leaves it in the slot where it arrived: one copy less, and received() changes from one
-  /// exchange to the next.
+  /// unpacked: messages are copied to buffers whose addresses never change. in_place: mode channel
+  /// leaves a message in its slot, which saves a copy; received() then changes from one exchange to
+  /// the next.
   halo_delivery delivery = halo_delivery::unpacked;
 };
 
-/// A plan, with the buffers it exchanges. Destroying it is collective.
+/// A plan of an exchange, and its buffers. Destroying it is collective. Movable.
 class face_exchange {
  public:
-  /// Collective. Throws errc::unsupported where the mode cannot be had, errc::out_of_memory.
+  /// Collective. Throws errc::usage for 0 bytes, errc::unsupported if the mode is not available,
+  /// errc::out_of_memory.
   face_exchange(const rank_grid& grid, const face_options& options);
+  ~face_exchange();
+  face_exchange(face_exchange&& other) noexcept;
+  face_exchange& operator=(face_exchange&& other) noexcept;
 
   /// The 2, 4 or 6 sides, in the order of the buffers in memory.
   [[nodiscard]] std::span<const halo_direction> sides() const noexcept { return sides_; }
-  /// What is sent to the neighbour on side i. Keeps its content; must not be written from start()
-  /// to the end of wait().
+  /// The buffer that is sent to the neighbour on side i. It keeps its content, and must not be
+  /// written from start() to the end of wait().
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) noexcept {
     return {send_.data() + i * bytes_, bytes_};
   }
-  /// What the neighbour on side i sent, from the end of wait() until the next start(). Empty where
-  /// there is no neighbour.
+  /// The message of the neighbour on side i, from the end of wait() until the next start(). Empty
+  /// if there is no neighbour.
   [[nodiscard]] std::span<const std::byte> received(std::size_t i) const;
-  /// The buffers of what is received, for those who want to write there in between. Delivery
-  /// unpacked only.
+  /// The buffer that receives the message of side i. It may be written between exchanges. Only with
+  /// delivery unpacked.
   [[nodiscard]] std::span<std::byte> incoming(std::size_t i) noexcept {
     return {receive_.data() + i * bytes_, bytes_};
   }
 
-  /// Begins an exchange. Blocks in the modes whose MPI calls block. Throws errc::usage when one is
-  /// in flight.
+  /// Begins an exchange. Modes whose MPI calls block also block here. Throws errc::usage if an
+  /// exchange is in flight.
   void start();
-  /// Goes on with the exchange as far as possible; true when it is complete.
+  /// Continues the exchange as far as possible without blocking; true when it is complete.
   [[nodiscard]] bool test();
-  /// Returns when all has arrived, and the outgoing buffers may be written. Like a send of MPI,
-  /// mode channel waits until the neighbours have taken what they got, which they do in start(),
-  /// test() and wait() of this exchange. Throws errc::usage when none was started.
+  /// Returns when all messages have arrived and the outgoing buffers may be written. Like a send of
+  /// MPI, mode channel waits until the neighbours have taken their messages, which they do in
+  /// start(), test() and wait() of this exchange. Throws errc::usage if no exchange was started.
   void wait();
-  [[nodiscard]] traffic moved() const { return carrier_->moved(); }
+  /// What this rank moves in one exchange.
+  [[nodiscard]] traffic moved() const;
 
  private:
   std::vector<halo_direction> sides_;
   std::vector<bool> has_neighbour_;
   std::size_t bytes_;
-  readable_memory send_;  // modes channel and direct: receivers may read what is sent where it lies
+  shareable_memory send_;  // receivers read it in place in modes channel and direct
   pages receive_;
-  std::unique_ptr<message_carrier> carrier_;
+  std::unique_ptr<detail::exchange_backend> backend_;
   bool in_flight_ = false;
 };
 

@@ -1,7 +1,7 @@
-// Contiguous buffers, one per face, in every mode: each element is the one that the neighbour sent
-// from the side that faces us.
+// Tests the exchange of one contiguous buffer per face, in every mode. Each received element must
+// be the one that the neighbour on that side sent.
 #include <longshore/core/error.hpp>
-#include <longshore/halo/cells.hpp>
+#include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/face_exchange.hpp>
 #include <longshore/transport/spmd_test.hpp>
 #include <longshore/transport/waiter.hpp>
@@ -56,16 +56,14 @@ TEST(FaceExchange, every_element_arrives_in_every_mode) {
       for (const int dimensions : {3, 2, 1}) {
         const rank_grid grid(
             team, {.dimensions = dimensions, .periodic = {periodic, periodic, periodic}});
-        auto wraps = grid.periodic();
-        for (int d = dimensions; d < 3; ++d) wraps[d] = false;
         for (std::size_t m = 0; m < halo_mode_names().size(); ++m)
           for (const auto delivery : {halo_delivery::unpacked, halo_delivery::in_place})
             for (const std::size_t bytes : {std::size_t{1000}, std::size_t{80000}}) {
               const auto mode = static_cast<halo_mode>(m);
               if (delivery == halo_delivery::in_place && mode != halo_mode::channel) continue;
-              // windows take long to make
+              // Making windows takes long.
               if (mode >= halo_mode::rma_fence && team.size() > 2 && dimensions < 3) continue;
-              if (why_not(mode, team.transport_name(), grid.shape(), wraps)) continue;
+              if (why_not(mode, team.transport_name(), grid.shape(), grid.wraps())) continue;
               face_exchange faces(grid, {bytes, mode, delivery});
               for (int exchange = 0; exchange < (bytes > 1000 ? 2 : 4); ++exchange) {
                 write(faces, team.rank(), exchange);
@@ -104,7 +102,7 @@ TEST(FaceExchange, every_element_arrives_under_every_placement) {
   });
 }
 
-TEST(FaceExchange, unpacked_arrives_at_addresses_that_stay) {
+TEST(FaceExchange, unpacked_messages_arrive_at_the_same_addresses_in_each_exchange) {
   spmd([](team& team) {
     const rank_grid grid(team);
     face_exchange faces(grid, {4096});
@@ -118,7 +116,7 @@ TEST(FaceExchange, unpacked_arrives_at_addresses_that_stay) {
   });
 }
 
-TEST(FaceExchange, what_is_read_where_it_lies_is_no_message) {
+TEST(FaceExchange, messages_read_in_place_are_not_counted_as_messages) {
   spmd([](team& team) {
     const rank_grid grid(team);
     std::uint64_t near = 0, far = 0;
@@ -139,7 +137,7 @@ TEST(FaceExchange, what_is_read_where_it_lies_is_no_message) {
   });
 }
 
-TEST(FaceExchange, a_swap_of_the_two_sides_would_be_seen) {
+TEST(FaceExchange, swapped_sides_are_detected) {
   spmd([](team& team) {
     const rank_grid grid(team);
     face_exchange faces(grid, {4096});
@@ -152,7 +150,7 @@ TEST(FaceExchange, a_swap_of_the_two_sides_would_be_seen) {
   });
 }
 
-TEST(FaceExchange, nonsense_is_refused) {
+TEST(FaceExchange, wrong_use_is_refused) {
   spmd([](team& team) {
     const rank_grid grid(team);
     EXPECT_THROW(face_exchange(grid, {0}), error);

@@ -1,38 +1,42 @@
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/halo/detail/choose_algorithm.hpp>
-#include <longshore/transport/detail/agree_on_errors.hpp>
+#include <longshore/halo/detail/algorithms/choose_algorithm.hpp>
+#include <longshore/halo/detail/algorithms/plan_rounds.hpp>
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/transport/fail_together.hpp>
 
 namespace longshore {
 namespace {
 
-halo_part part_of(const rank_grid& grid, const std::optional<halo_widths>& asked,
-                  const field_memory& field, std::size_t index) {
-  halo_part part{field, asked.value_or(field.widths)};
+detail::exchanged_field checked_field(const rank_grid& grid,
+                                      const std::optional<halo_widths>& asked,
+                                      const field_memory& field, std::size_t index) {
+  detail::exchanged_field exchanged{field, asked.value_or(field.widths)};
   for (int d = 0; d < 3; ++d) {
     if (d >= grid.dimensions()) {
-      part.widths.low[d] = part.widths.high[d] = 0;
+      exchanged.widths.low[d] = exchanged.widths.high[d] = 0;
       if (field.extents[d] != 1)
         fail(errc::usage,
-             "field {} has {} cells along dimension {} of a grid of {} dimensions: 1 is allowed",
+             "field {} has {} cells along dimension {}, but the grid has {} dimensions: give 1 "
+             "cell there",
              index, field.extents[d], d, grid.dimensions());
       continue;
     }
     const auto check_side = [&](int width, int there, const char* side) {
       if (width < 0 || width > there)
         fail(errc::usage,
-             "a halo of {} cells on the {} side of dimension {}: field {} has room for 0 to {}",
+             "a halo of {} cells on the {} side of dimension {}: field {} has memory for 0 to {}",
              width, side, d, index, there);
       if (static_cast<std::size_t>(width) > field.extents[d])
         fail(errc::usage,
              "a halo of {} cells along dimension {} is wider than the {} cells of field {}", width,
              d, field.extents[d], index);
     };
-    check_side(part.widths.low[d], field.widths.low[d], "low");
-    check_side(part.widths.high[d], field.widths.high[d], "high");
+    check_side(exchanged.widths.low[d], field.widths.low[d], "low");
+    check_side(exchanged.widths.high[d], field.widths.high[d], "high");
   }
-  return part;
+  return exchanged;
 }
 
 }  // namespace
@@ -40,36 +44,42 @@ halo_part part_of(const rank_grid& grid, const std::optional<halo_widths>& asked
 halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
                              const std::vector<field_memory>& fields)
     : reach_(options.reach) {
-  std::vector<halo_part> parts;
-  // Blocks may differ: a width that is too large for one of them is refused by all.
-  detail::agree_on_errors(grid.ranks(), "a halo plan", [&] {
-    if (fields.empty()) fail(errc::usage, "a halo exchange of no fields: at least 1");
+  std::vector<detail::exchanged_field> exchanged;
+  // Blocks may differ. All ranks refuse a width that is too large for one of them.
+  fail_together(grid.ranks(), "a halo plan", [&] {
+    if (fields.empty()) fail(errc::usage, "a halo exchange needs at least one field");
     for (const auto& field : fields)
-      parts.push_back(part_of(grid, options.width, field, parts.size()));
+      exchanged.push_back(checked_field(grid, options.width, field, exchanged.size()));
   });
   algorithm_ = options.algorithm == halo_algorithm::automatic
                    ? detail::choose_algorithm(grid, options, fields)
                    : options.algorithm;
-  carrier_options how{.workers = options.workers};
+  detail::backend_options backend{.workers = options.workers};
   for (const auto& field : fields)
-    if (field.memory.bytes > 0) how.readable.push_back(field.memory);
-  auto rounds = plan_rounds(algorithm_, grid, parts, options.reach, !is_mpi_mode(options.mode));
-  for (const auto& round : rounds) rounds_between_ranks_ += is_within_ranks(grid, round) ? 0 : 1;
-  rounds_ = make_carriers(options.mode, grid, std::move(rounds), how);
+    if (field.memory.bytes > 0) backend.shareable.push_back(field.memory);
+  auto rounds =
+      detail::plan_rounds(algorithm_, grid, exchanged, options.reach, !is_mpi_mode(options.mode));
+  for (const auto& round : rounds)
+    rounds_between_ranks_ += detail::stays_within_ranks(grid, round) ? 0 : 1;
+  rounds_ = detail::make_backends(options.mode, grid, std::move(rounds), backend);
 }
 
+halo_exchange::~halo_exchange() = default;
+halo_exchange::halo_exchange(halo_exchange&& other) noexcept = default;
+halo_exchange& halo_exchange::operator=(halo_exchange&& other) noexcept = default;
+
 void halo_exchange::start() {
-  if (in_flight_) fail(errc::usage, "a halo exchange was started twice: wait() comes between");
+  if (in_flight_) fail(errc::usage, "a halo exchange was started twice: call wait() in between");
   in_flight_ = true;
-  round_ = 0;
+  current_round_ = 0;
   rounds_[0]->start();
 }
 
 bool halo_exchange::test() {
   if (!in_flight_) return true;
-  while (round_ + 1 < rounds_.size()) {
-    if (!rounds_[round_]->arrived()) return false;
-    rounds_[++round_]->start();
+  while (current_round_ + 1 < rounds_.size()) {
+    if (!rounds_[current_round_]->arrived()) return false;
+    rounds_[++current_round_]->start();
   }
   for (const auto& round : rounds_)
     if (!round->test()) return false;
@@ -78,10 +88,11 @@ bool halo_exchange::test() {
 }
 
 void halo_exchange::wait() {
-  if (!in_flight_) fail(errc::usage, "a halo exchange was waited for, but not started");
-  while (round_ + 1 < rounds_.size()) {
-    rounds_[round_]->wait_arrival();
-    rounds_[++round_]->start();
+  if (!in_flight_)
+    fail(errc::usage, "wait() on a halo exchange that was not started: call start() first");
+  while (current_round_ + 1 < rounds_.size()) {
+    rounds_[current_round_]->wait_arrival();
+    rounds_[++current_round_]->start();
   }
   for (const auto& round : rounds_) round->wait();
   in_flight_ = false;

@@ -1,6 +1,8 @@
-// That verification can fail: a fault is put into the messages of a plan, or into a field, and must
-// be found.
-#include <longshore/halo/cells.hpp>
+// Tests that verification detects faults: each test puts a fault into the messages of a plan, or
+// into a field.
+#include <longshore/halo/cell_check.hpp>
+#include <longshore/halo/detail/algorithms/plan_rounds.hpp>
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -16,19 +18,19 @@ using testing::spmd;
 
 constexpr int halo = 2;
 
-// A fault that makes a rank read its neighbour's halo is a race in mode direct: the sanitizer would
-// find it before the check does.
+// A fault that makes a rank read its neighbour's halo is a race in mode direct. The thread
+// sanitizer would report it before the check does.
 #ifdef __SANITIZE_THREAD__
 constexpr bool may_race = false;
 #else
 constexpr bool may_race = true;
 #endif
 
-// Exchanges one field by a plan of which one round was tampered with, in the modes of this library
-// and, where there is MPI, in two of its own: packed, and by datatypes. Says whether in each mode
-// some rank found a wrong cell.
+// Exchanges a field with a fault in one round of the plan: in modes channel and direct and, over
+// MPI, in waitall and subarray. Returns whether in each mode some rank found a wrong cell.
 bool is_found(team& team, halo_algorithm algorithm,
-              const std::function<void(detail::halo_round&)>& tamper, std::size_t tampered = 0) {
+              const std::function<void(detail::halo_round&)>& put_fault,
+              std::size_t faulty_round = 0) {
   const rank_grid grid(team);
   bool found = true;
   for (const auto mode :
@@ -37,24 +39,24 @@ bool is_found(team& team, halo_algorithm algorithm,
         (mode == halo_mode::direct && !may_race))
       continue;
     field<double> u(grid, {5, 4, 6}, halo);
-    const halo_part part{u.memory(), halo};
-    auto rounds = plan_rounds(algorithm, grid, std::span(&part, 1));
-    tamper(rounds[tampered]);
-    const auto carriers =
-        make_carriers(mode, grid, std::move(rounds), {.readable = {u.memory().memory}});
+    const detail::exchanged_field part{u.memory(), halo};
+    auto rounds = detail::plan_rounds(algorithm, grid, std::span(&part, 1));
+    put_fault(rounds[faulty_round]);
+    const auto backends =
+        detail::make_backends(mode, grid, std::move(rounds), {.shareable = {u.memory().memory}});
     fill_cells(u, equal_block(grid, u.extents()), 3);
-    for (const auto& carrier : carriers) {
-      carrier->start();
-      carrier->wait();
+    for (const auto& backend : backends) {
+      backend->start();
+      backend->wait();
     }
     const bool here =
-        wrong_cell(u, equal_block(grid, u.extents()), 3, grid, algorithm, halo).has_value();
+        first_wrong_cell(u, equal_block(grid, u.extents()), 3, grid, algorithm, halo).has_value();
     found = found && team.allreduce_value<int>(here, reduction::max) == 1;
   }
   return found;
 }
 
-TEST(HaloFault, an_honest_plan_has_none) {
+TEST(HaloFault, a_correct_plan_has_no_wrong_cell) {
   spmd([](team& team) {
     EXPECT_FALSE(is_found(team, halo_algorithm::standard, [](detail::halo_round&) {}));
     EXPECT_FALSE(is_found(team, halo_algorithm::faces, [](detail::halo_round&) {}));
@@ -65,24 +67,24 @@ TEST(HaloFault, an_honest_plan_has_none) {
 
 TEST(HaloFault, wrong_packing_is_found_in_every_direction) {
   spmd([](team& team) {
-    for (std::size_t leg = 0; leg < 26; ++leg) {
+    for (std::size_t pair = 0; pair < 26; ++pair) {
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
                            [&](detail::halo_round& round) {
-                             // packs from one cell further
-                             round[leg].outgoing.parts[0].first += sizeof(double);
+                             // packs from the next cell
+                             round[pair].outgoing.parts[0].first += sizeof(double);
                            }))
-          << "leg " << leg;
+          << "pair " << pair;
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
                            [&](detail::halo_round& round) {
-                             auto& part = round[leg].outgoing.parts[0];
+                             auto& part = round[pair].outgoing.parts[0];
                              for (int d = 0; d < 3; ++d)
                                if (part.extents[d] > 1) {
-                                 // and with a wrong stride
+                                 // packs with a wrong stride
                                  part.strides_bytes[d] += sizeof(double);
                                  return;
                                }
                            }))
-          << "leg " << leg;
+          << "pair " << pair;
     }
   });
 }
@@ -90,14 +92,14 @@ TEST(HaloFault, wrong_packing_is_found_in_every_direction) {
 TEST(HaloFault, wrong_packing_is_found_in_every_stage) {
   spmd([](team& team) {
     for (std::size_t stage = 0; stage < 3; ++stage)
-      for (std::size_t leg = 0; leg < 2; ++leg)
+      for (std::size_t pair = 0; pair < 2; ++pair)
         EXPECT_TRUE(is_found(
             team, halo_algorithm::staged,
             [&](detail::halo_round& round) {
-              round[leg].outgoing.parts[0].first -= sizeof(double);
+              round[pair].outgoing.parts[0].first -= sizeof(double);
             },
             stage))
-            << "stage " << stage << " leg " << leg;
+            << "stage " << stage << " pair " << pair;
   });
 }
 
@@ -105,35 +107,35 @@ TEST(HaloFault, stages_in_another_order_are_found) {
   spmd([](team& team) {
     const rank_grid grid(team);
     field<double> u(grid, {5, 4, 6}, halo);
-    const halo_part part{u.memory(), halo};
-    auto rounds = plan_rounds(halo_algorithm::staged, grid, std::span(&part, 1));
+    const detail::exchanged_field part{u.memory(), halo};
+    auto rounds = detail::plan_rounds(halo_algorithm::staged, grid, std::span(&part, 1));
     std::swap(rounds[0], rounds[2]);
-    const auto carriers = make_carriers(halo_mode::channel, grid, std::move(rounds));
+    const auto backends = detail::make_backends(halo_mode::channel, grid, std::move(rounds));
     fill_cells(u, equal_block(grid, u.extents()), 3);
-    for (const auto& carrier : carriers) {
-      carrier->start();
-      carrier->wait();
+    for (const auto& backend : backends) {
+      backend->start();
+      backend->wait();
     }
-    EXPECT_TRUE(wrong_cell(u, equal_block(grid, u.extents()), 3, grid, halo_algorithm::staged, halo)
-                    .has_value());
+    EXPECT_TRUE(
+        first_wrong_cell(u, equal_block(grid, u.extents()), 3, grid, halo_algorithm::staged, halo)
+            .has_value());
   });
 }
 
 TEST(HaloFault, wrong_addresses_are_found_in_every_direction) {
   spmd([](team& team) {
-    for (std::size_t leg = 0; leg < 26; ++leg)
+    for (std::size_t pair = 0; pair < 26; ++pair)
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
                            [&](detail::halo_round& round) {
-                             // Unpacks to where another direction's message belongs that is as
-                             // large.
+                             // Unpacks to the cells of another message of equal size.
                              for (std::size_t other = 0; other < round.size(); ++other)
-                               if (other != leg && round[other].incoming.parts[0].extents ==
-                                                       round[leg].incoming.parts[0].extents)
-                                 return void(round[leg].incoming.parts[0].first =
+                               if (other != pair && round[other].incoming.parts[0].extents ==
+                                                        round[pair].incoming.parts[0].extents)
+                                 return void(round[pair].incoming.parts[0].first =
                                                  round[other].incoming.parts[0].first);
-                             ADD_FAILURE() << "no other leg of this size";
+                             ADD_FAILURE() << "no other message of this size";
                            }))
-          << "leg " << leg;
+          << "pair " << pair;
   });
 }
 
@@ -142,7 +144,7 @@ TEST(HaloFault, wrong_order_is_found) {
     EXPECT_TRUE(is_found(team, halo_algorithm::faces, [](detail::halo_round& round) {
       std::swap(round[0].outgoing.parts, round[1].outgoing.parts);
     }));
-    // The cells of one message in another order: along y first.
+    // The cells of one message in another order: y first.
     EXPECT_TRUE(is_found(team, halo_algorithm::faces, [](detail::halo_round& round) {
       auto& part = round[0].outgoing.parts[0];
       auto& target = round[0].incoming.parts[0];
@@ -153,19 +155,19 @@ TEST(HaloFault, wrong_order_is_found) {
   });
 }
 
-TEST(HaloFault, a_message_that_never_comes_is_found) {
+TEST(HaloFault, a_missing_message_is_found) {
   spmd([](team& team) {
-    for (std::size_t leg = 0; leg < 26; ++leg)
+    for (std::size_t pair = 0; pair < 26; ++pair)
       EXPECT_TRUE(is_found(team, halo_algorithm::standard,
                            [&](detail::halo_round& round) {
-                             round[leg].outgoing = {};
-                             round[leg].incoming = {};
+                             round[pair].outgoing = {};
+                             round[pair].incoming = {};
                            }))
-          << "leg " << leg;
+          << "pair " << pair;
   });
 }
 
-TEST(HaloFault, the_message_of_the_exchange_before_is_found) {
+TEST(HaloFault, a_message_of_the_previous_exchange_is_found) {
   spmd([](team& team) {
     const rank_grid grid(team);
     field<double> u(grid, {4, 4, 4}, 1);
@@ -176,8 +178,9 @@ TEST(HaloFault, the_message_of_the_exchange_before_is_found) {
     field<double> stale(grid, {4, 4, 4}, 1);
     fill_cells(stale, block, 2);
     for (int z = 0; z < 4; ++z)
-      for (int y = 0; y < 4; ++y) stale(z, y, -1) = u(z, y, -1);  // one face of the exchange before
-    EXPECT_TRUE(wrong_cell(stale, block, 2, grid, halo_algorithm::faces, 1).has_value());
+      for (int y = 0; y < 4; ++y)
+        stale(z, y, -1) = u(z, y, -1);  // one face of the previous exchange
+    EXPECT_TRUE(first_wrong_cell(stale, block, 2, grid, halo_algorithm::faces, 1).has_value());
   });
 }
 
@@ -189,17 +192,17 @@ TEST(HaloFault, one_wrong_cell_anywhere_is_found) {
     for (const auto algorithm : {halo_algorithm::standard, halo_algorithm::faces}) {
       field<float> u(grid, extents, halo);
       halo_exchange halos(grid, {.width = 1, .algorithm = algorithm},
-                          u);  // narrower than the memory: the rest is untouched
+                          u);  // the outer halo stays untouched
       fill_cells(u, block, 9);
       halos.exchange();
-      ASSERT_FALSE(wrong_cell(u, block, 9, grid, algorithm, 1).has_value());
+      ASSERT_FALSE(first_wrong_cell(u, block, 9, grid, algorithm, 1).has_value());
       int cells = 0;
       for (int z = -halo; z < 3 + halo; ++z)
         for (int y = -halo; y < 3 + halo; ++y)
           for (int x = -halo; x < 3 + halo; ++x, ++cells) {
             const float right = u(z, y, x);
             u(z, y, x) = right + 1;
-            const auto wrong = wrong_cell(u, block, 9, grid, algorithm, 1);
+            const auto wrong = first_wrong_cell(u, block, 9, grid, algorithm, 1);
             ASSERT_TRUE(wrong.has_value());
             ASSERT_NE(wrong->find(fmt::format("(z {}, y {}, x {})", z, y, x)), std::string::npos)
                 << *wrong;

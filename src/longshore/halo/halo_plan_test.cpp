@@ -1,5 +1,5 @@
-// What plans promise beside right cells: they run ahead, overlap, count what they move, leave alone
-// what they should, choose.
+// Tests the guarantees of plans other than right cells: running ahead, overlap, traffic counts,
+// untouched cells, algorithm auto, and errors.
 #include <longshore/core/error.hpp>
 #include <longshore/halo/halo_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -15,7 +15,7 @@ using testing::possible_pairs;
 using testing::spmd;
 using testing::text_of;
 
-void dawdle() {
+void delay() {
   for (const double until = monotonic_seconds() + 50e-6; monotonic_seconds() < until;) {
   }
 }
@@ -30,9 +30,9 @@ TEST(HaloPlan, ranks_may_run_ahead_of_their_neighbours) {
       halo_exchange halos(grid, options, u);
       for (std::uint64_t tag = 1; tag <= 30; ++tag) {
         fill_cells(u, equal_block(grid, u.extents()), tag);
-        if (random.below(8) == 0) dawdle();
+        if (random.below(8) == 0) delay();
         halos.start();
-        if (random.below(8) == 0) dawdle();
+        if (random.below(8) == 0) delay();
         if (random.below(2) == 0)
           for (waiter wait(team, "a halo exchange"); !halos.test(); wait.pause()) {
           }
@@ -58,7 +58,7 @@ TEST(HaloPlan, many_plans_are_in_flight_together) {
         for (std::size_t i = 0; i < fields.size(); ++i)
           fill_cells(fields[i], equal_block(grid, fields[i].extents()), 10 * tag + i);
         for (auto& plan : plans) plan->start();
-        // in another order than they were started
+        // in the reverse order of their starts
         for (std::size_t i = plans.size(); i-- > 0;) plans[i]->wait();
         for (std::size_t i = 0; i < fields.size(); ++i)
           expect_right(fields[i], 10 * tag + i, grid, options);
@@ -67,7 +67,7 @@ TEST(HaloPlan, many_plans_are_in_flight_together) {
   });
 }
 
-TEST(HaloPlan, traffic_is_what_the_formula_says) {
+TEST(HaloPlan, traffic_agrees_with_the_formula) {
   spmd([](team& team) {
     const rank_grid grid(team);
     constexpr std::uint64_t a = 5, b = 6, c = 7, h = 2, fields = 2;
@@ -92,22 +92,22 @@ TEST(HaloPlan, traffic_is_what_the_formula_says) {
           << halos.rounds() << " not " << rounds;
       EXPECT_LE(moved.wire_bytes, moved.payload_bytes);
       EXPECT_LE(moved.offnode_bytes, moved.wire_bytes);
-      if (algorithm == halo_algorithm::hybrid) continue;  // its messages are counted below
-      std::uint64_t legs = 0, remote = 0, distant = 0;
+      if (algorithm == halo_algorithm::hybrid) continue;  // the next test counts its messages
+      std::uint64_t directions = 0, remote = 0, distant = 0;
       for (const auto& direction : is_staged || algorithm == halo_algorithm::faces
                                        ? face_directions(3)
                                        : all_directions(3)) {
         const int peer = grid.neighbour(direction);
-        bool is_own_halo = false;  // along a dimension with one rank: copied last, not sent
+        bool is_own_halo = false;  // along a dimension with one rank it is copied, not sent
         for (int d = 0; d < 3; ++d)
           is_own_halo = is_own_halo || (direction.step[d] != 0 && grid.shape()[d] == 1);
-        ++legs;
+        ++directions;
         remote += !is_own_halo;
         distant += !team.nodes().is_local(peer);
       }
       const std::uint64_t times = is_sequenced ? fields : 1;
-      EXPECT_TRUE(!is_mpi_mode(mode) || moved.messages == times * legs);
-      // Small messages to one neighbour on another node are put together.
+      EXPECT_TRUE(!is_mpi_mode(mode) || moved.messages == times * directions);
+      // Small messages to one neighbour on another node travel as one.
       if (mode == halo_mode::channel) {
         EXPECT_LE(moved.messages, times * remote);
         EXPECT_TRUE(distant > 0 || moved.messages == times * remote);
@@ -121,7 +121,7 @@ TEST(HaloPlan, traffic_is_what_the_formula_says) {
   });
 }
 
-TEST(HaloPlan, hybrid_sends_at_most_a_message_through_each_face_between_nodes) {
+TEST(HaloPlan, hybrid_sends_at_most_one_message_per_face_between_nodes) {
   spmd([](team& team) {
     const rank_grid grid(team);
     field<double> u(grid, {40, 40, 40}, 2);
@@ -133,7 +133,7 @@ TEST(HaloPlan, hybrid_sends_at_most_a_message_through_each_face_between_nodes) {
   });
 }
 
-TEST(HaloPlan, stencils_without_corners_or_edges_save_their_messages) {
+TEST(HaloPlan, stencils_without_corners_or_edges_need_fewer_messages) {
   spmd([](team& team) {
     const rank_grid grid(team);
     field<double> u(grid, {5, 6, 7}, 2);
@@ -144,7 +144,7 @@ TEST(HaloPlan, stencils_without_corners_or_edges_save_their_messages) {
         fill_cells(u, equal_block(grid, u.extents()), 4);
         halos.exchange();
         const auto wrong =
-            wrong_cell(u, equal_block(grid, u.extents()), 4, grid, algorithm, 2, reach);
+            first_wrong_cell(u, equal_block(grid, u.extents()), 4, grid, algorithm, 2, reach);
         EXPECT_FALSE(wrong.has_value()) << text_of(algorithm, mode) << ": " << *wrong;
         EXPECT_TRUE(reach != halo_reach::faces || halos.rounds() <= 1u) << halos.rounds();
         if (!is_mpi_mode(mode) || algorithm != halo_algorithm::standard) continue;
@@ -153,7 +153,7 @@ TEST(HaloPlan, stencils_without_corners_or_edges_save_their_messages) {
   });
 }
 
-TEST(HaloPlan, what_lies_beyond_a_border_is_left_alone) {
+TEST(HaloPlan, cells_beyond_a_border_stay_untouched) {
   spmd([](team& team) {
     const rank_grid grid(team, {.periodic = {false, true, false}});
     const auto block = equal_block(grid, {4, 3, 5});
@@ -162,7 +162,7 @@ TEST(HaloPlan, what_lies_beyond_a_border_is_left_alone) {
       halo_exchange halos(grid, {.algorithm = algorithm, .mode = mode}, u);
       for (int z = -2; z < 7; ++z)
         for (int y = -2; y < 5; ++y)
-          // another border on every rank
+          // a different value on every rank
           for (int x = -2; x < 6; ++x) u(z, y, x) = 1000 + team.rank();
       halos.exchange();
       for (int z = -2; z < 7; ++z)
@@ -176,7 +176,7 @@ TEST(HaloPlan, what_lies_beyond_a_border_is_left_alone) {
   });
 }
 
-TEST(HaloPlan, auto_is_one_of_the_others_and_the_same_on_all_ranks) {
+TEST(HaloPlan, auto_chooses_the_same_algorithm_on_all_ranks) {
   spmd([](team& team) {
     for (const int dimensions : {3, 1}) {
       const rank_grid grid(team, {.dimensions = dimensions});
@@ -195,7 +195,7 @@ TEST(HaloPlan, auto_is_one_of_the_others_and_the_same_on_all_ranks) {
                   team.allreduce_value(mine, reduction::max));
         EXPECT_TRUE((team.size() > 1 && dimensions > 1) ||
                     halos.algorithm() == halo_algorithm::standard);
-        for (const float cell : memory) EXPECT_EQ(cell, 5);  // trials do not touch the fields
+        for (const float cell : memory) EXPECT_EQ(cell, 5);  // the trial does not touch the fields
         fill_cells(u, equal_block(grid, u.extents()), 3);
         fill_cells(v, equal_block(grid, v.extents()), 4);
         halos.exchange();
@@ -206,9 +206,9 @@ TEST(HaloPlan, auto_is_one_of_the_others_and_the_same_on_all_ranks) {
   });
 }
 
-// What is filled depends on what was chosen, and that on the moment: each reach, in each mode, with
-// one field and with several, which have more to choose from.
-TEST(HaloPlan, auto_fills_what_its_choice_fills_with_every_reach_and_mode) {
+// The choice depends on times, and the filled cells depend on the choice. So every reach is tested
+// in every mode, with one field and with two, which have more candidates.
+TEST(HaloPlan, auto_fills_the_cells_of_its_choice_with_every_reach_and_mode) {
   spmd([](team& team) {
     const rank_grid grid(team, {.periodic = {true, false, true}});
     for (const auto mode : possible_modes(grid))
@@ -233,8 +233,8 @@ TEST(HaloPlan, auto_fills_what_its_choice_fills_with_every_reach_and_mode) {
   });
 }
 
-// A block that is too thin for the halo, on one rank: all refuse the plan, and go on together.
-TEST(HaloPlan, what_does_not_fit_on_one_rank_is_refused_on_all) {
+// The block of one rank is too thin for the halo. All ranks refuse the plan and continue.
+TEST(HaloPlan, a_width_that_does_not_fit_one_rank_is_refused_on_all) {
   spmd([](team& team) {
     const rank_grid grid(team, {.ranks = {team.size(), 1, 1}});
     for (const auto mode : possible_modes(grid)) {
@@ -251,32 +251,33 @@ TEST(HaloPlan, what_does_not_fit_on_one_rank_is_refused_on_all) {
   });
 }
 
-// Whether neighbours can read a field is each rank's own affair; whom it talks to is not.
-TEST(HaloPlan, fields_that_neighbours_can_read_on_some_ranks_only_are_exchanged) {
+// A rank without shareable memory must still take part in the handshake of its neighbours.
+TEST(HaloPlan, fields_that_are_shareable_on_some_ranks_only_are_exchanged) {
   spmd([](team& team) {
     const rank_grid grid(team);
     const std::array<std::size_t, 3> extents{50, 50, 1};
     const std::ptrdiff_t row = 52, plane = 52 * 52;
     std::vector<double> memory(static_cast<std::size_t>(3 * plane));
     for (const auto mode : {halo_mode::channel, halo_mode::direct}) {
-      const field<double> readable(grid, extents, 1);
+      const field<double> shareable(grid, extents, 1);
       const field_view<double> plain(memory.data() + plane + row + 1, extents, {1, row, plane}, 1);
-      const field_view<double> u = team.rank() == 0 ? plain : readable;
+      const field_view<double> u = team.rank() == 0 ? plain : shareable;
       halo_exchange halos(grid, {.mode = mode}, u);
       fill_cells(u, equal_block(grid, extents), 3);
       halos.exchange();
-      const auto wrong = wrong_cell(u, equal_block(grid, extents), 3, grid, halos.filled(), 1);
+      const auto wrong =
+          first_wrong_cell(u, equal_block(grid, extents), 3, grid, halos.filled(), 1);
       EXPECT_FALSE(wrong.has_value()) << *wrong;
     }
   });
 }
 
-TEST(HaloPlan, tasks_pack_as_one_thread_does) {
+TEST(HaloPlan, several_tasks_pack_like_one_thread) {
   spmd([](team& team) {
     const rank_grid grid(team);
     tasks workers({.layer = "threads", .count = 3, .cpus = {}});
-    // Large faces, which tasks share, towards the neighbours of the dimension with most ranks; thin
-    // between them: cells take time to check.
+    // Large faces, which tasks share, between ranks of the longest dimension of the grid. Few cells
+    // along it, because checking cells takes time.
     std::array<std::size_t, 3> extents{70, 70, 70};
     extents[std::max_element(grid.shape().begin(), grid.shape().end()) - grid.shape().begin()] = 9;
     for (const auto mode : possible_modes(grid)) {
@@ -290,7 +291,7 @@ TEST(HaloPlan, tasks_pack_as_one_thread_does) {
   });
 }
 
-TEST(HaloPlan, what_makes_no_sense_is_refused_with_the_reason) {
+TEST(HaloPlan, wrong_use_is_refused_with_the_reason) {
   spmd([](team& team) {
     const rank_grid grid(team);
     field<double> u(grid, {4, 4, 4}, 1);
@@ -303,7 +304,7 @@ TEST(HaloPlan, what_makes_no_sense_is_refused_with_the_reason) {
         EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
       }
     };
-    expect({.width = 2}, errc::usage, "room for 0 to 1");
+    expect({.width = 2}, errc::usage, "memory for 0 to 1");
     expect({.width = halo_widths({-1, 0, 0}, {0, 0, 0})}, errc::usage, "-1");
     if (team.transport_name() != "mpi")
       expect({.mode = halo_mode::waitall}, errc::unsupported, "MPI calls");

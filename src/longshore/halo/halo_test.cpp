@@ -1,4 +1,4 @@
-// Every algorithm in every mode, on every transport, against the value that each cell must have.
+// Tests every algorithm in every mode on every transport. Each cell must have its expected value.
 #include <longshore/halo/halo_test.hpp>
 
 #include <longshore/core/error.hpp>
@@ -134,11 +134,11 @@ TEST(Halo, fields_of_several_types_and_widths_share_their_messages) {
   });
 }
 
-TEST(Halo, the_users_memory_may_have_any_strides) {
+TEST(Halo, memory_of_users_may_have_any_strides) {
   spmd([](team& team) {
     const rank_grid grid(team);
-    // z contiguous, gaps after each row, x backwards; different on every rank, as a message does
-    // not show how its ends store cells.
+    // The layouts of neighbours differ, which must not matter to messages: x contiguous with gaps
+    // after the rows, z contiguous, and x backwards.
     const std::array<std::size_t, 3> extents{4, 5, 3};
     std::vector<double> memory(6000, 77);
     const std::array<std::array<std::ptrdiff_t, 3>, 3> layouts = {
@@ -160,10 +160,10 @@ TEST(Halo, the_users_memory_may_have_any_strides) {
   });
 }
 
-TEST(Halo, blocks_of_uneven_size_fit_along_their_dimension) {
+TEST(Halo, blocks_may_differ_in_size_along_one_dimension) {
   spmd([](team& team) {
     const rank_grid grid(team, {.ranks = {1, team.size(), 1}});
-    // y is cut unevenly: rank r has 2 + r mod 3 rows.
+    // Rank r has 2 + r mod 3 rows along y.
     domain_block block{{0, 0, 0}, {4, 0, 3}};
     const auto rows = team.allgather_value<std::ptrdiff_t>(2 + team.rank() % 3);
     for (int r = 0; r < team.size(); ++r) {
@@ -175,13 +175,13 @@ TEST(Halo, blocks_of_uneven_size_fit_along_their_dimension) {
       halo_exchange halos(grid, {.mode = mode}, u);
       fill_cells(u, block, 5);
       halos.exchange();
-      const auto wrong = wrong_cell(u, block, 5, grid, halo_algorithm::standard, 2);
+      const auto wrong = first_wrong_cell(u, block, 5, grid, halo_algorithm::standard, 2);
       EXPECT_FALSE(wrong.has_value()) << *wrong;
     }
   });
 }
 
-TEST(Halo, blocks_that_do_not_fit_are_refused) {
+TEST(Halo, blocks_that_do_not_fit_together_are_refused) {
   spmd([](team& team) {
     if (team.transport_name() != "mpi" || team.size() == 1) return;
     const rank_grid grid(team);

@@ -1,8 +1,8 @@
-// What the tests of halo exchanges share: which algorithms and modes are tried, and the check of a
+// Shared by the tests of halo exchanges: the algorithms and modes under test, and the check of a
 // field.
 #pragma once
 
-#include <longshore/halo/cells.hpp>
+#include <longshore/halo/cell_check.hpp>
 #include <longshore/halo/halo_exchange.hpp>
 
 #include <fmt/core.h>
@@ -14,29 +14,26 @@
 
 namespace longshore::testing {
 
-// The modes that this transport can do on this grid. One-sided ones are tried by few ranks, and by
-// more in a test of their own: windows take long to make where ranks outnumber cores.
+// The modes that are possible with this transport and grid. On more than two ranks, one-sided modes
+// are included only if `also_slow`, because making windows is slow if ranks outnumber cores.
 inline std::vector<halo_mode> possible_modes(const rank_grid& grid, bool also_slow = false) {
   std::vector<halo_mode> modes;
-  auto periodic = grid.periodic();
-  for (int d = grid.dimensions(); d < 3; ++d) periodic[d] = false;
   for (std::size_t i = 0; i < halo_mode_names().size(); ++i) {
     const auto mode = static_cast<halo_mode>(i);
     if (mode >= halo_mode::rma_fence && grid.ranks().size() > 2 && !also_slow) continue;
-    if (!why_not(mode, grid.ranks().transport_name(), grid.shape(), periodic))
+    if (!why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
       modes.push_back(mode);
   }
   return modes;
 }
 
-// Of automatic, which makes and tries a plan of each, what it may become is here; itself it is
-// tried with each reach (halo_plan_test).
+// All algorithms but `automatic`, which chooses among these. halo_plan_test tests it.
 inline constexpr std::array<halo_algorithm, 6> algorithms = {
     halo_algorithm::standard, halo_algorithm::staged,           halo_algorithm::sequenced,
     halo_algorithm::hybrid,   halo_algorithm::staged_sequenced, halo_algorithm::faces};
 
-// Which pairs are tried here: all by few ranks; by many, whose launches take long, what depends on
-// their number.
+// Whether an algorithm is tested in a mode. All are tested on one or two ranks. On more ranks,
+// whose launches take long, only the pairs that depend on the number of ranks are.
 inline bool is_tried(const team& team, halo_algorithm algorithm, halo_mode mode) {
   if (!is_mpi_mode(mode) || team.size() <= 2) return true;
   const bool is_field_by_field =
@@ -62,8 +59,8 @@ template <class T>
 void expect_right(const field_view<T>& field, std::uint64_t tag, const rank_grid& grid,
                   const halo_options& options) {
   const auto wrong =
-      wrong_cell(field, equal_block(grid, field.extents()), tag, grid, options.algorithm,
-                 options.width.value_or(field.widths()), options.reach);
+      first_wrong_cell(field, equal_block(grid, field.extents()), tag, grid, options.algorithm,
+                       options.width.value_or(field.widths()), options.reach);
   EXPECT_FALSE(wrong.has_value()) << text_of(options.algorithm, options.mode) << ": " << *wrong;
 }
 

@@ -1,12 +1,12 @@
-// How many cells of halo lie on each side of a block.
+// The number of halo cells on each side of a block.
 #pragma once
 
 #include <array>
 
 namespace longshore {
 
-/// Cells of halo on the low and on the high side of each dimension, in the order x, y, z. Zero is
-/// allowed: then nothing comes from that side.
+/// Halo cells on the low and on the high side of each dimension, in the order x, y, z. A side of
+/// width 0 receives nothing.
 struct halo_widths {
   std::array<int, 3> low{}, high{};
 

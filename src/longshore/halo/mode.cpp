@@ -1,10 +1,9 @@
 #include <longshore/halo/mode.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/name_lookup.hpp>
-#include <longshore/halo/detail/mixed_carrier.hpp>
+#include <longshore/core/names.hpp>
 #ifdef LONGSHORE_HAVE_MPI
-#include <longshore/halo/detail/mpi/carriers.hpp>
+#include <longshore/halo/detail/mpi/backends.hpp>
 #endif
 
 #include <fmt/core.h>
@@ -39,7 +38,7 @@ std::optional<std::string> why_not(halo_mode mode, std::string_view transport,
         "halo mode '{}' is a sequence of MPI calls: it needs the transport mpi, not {}",
         name_of(mode), transport);
 #ifdef LONGSHORE_HAVE_MPI
-  if (auto reason = mpi::why_no_call(mode)) return reason;
+  if (auto reason = mpi::why_not_in_library(mode)) return reason;
 #endif
   if (mode == halo_mode::redblack)
     for (int d = 0; d < 3; ++d)
@@ -49,25 +48,6 @@ std::optional<std::string> why_not(halo_mode mode, std::string_view transport,
             "and the grid is {},{},{}",
             grid[0], grid[1], grid[2]);
   return std::nullopt;
-}
-
-std::vector<std::unique_ptr<message_carrier>> make_carriers(halo_mode mode, const rank_grid& grid,
-                                                            std::vector<detail::halo_round> rounds,
-                                                            const carrier_options& options) {
-  if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
-    fail(errc::unsupported, "{}", *reason);
-#ifdef LONGSHORE_HAVE_MPI
-  if (is_mpi_mode(mode)) return mpi::make_carriers(mode, grid, std::move(rounds), options);
-#endif
-  return detail::make_mixed_carriers(mode, grid, std::move(rounds), options);
-}
-
-std::unique_ptr<message_carrier> make_carrier(halo_mode mode, const rank_grid& grid,
-                                              detail::halo_round round,
-                                              const carrier_options& options) {
-  std::vector<detail::halo_round> rounds;
-  rounds.push_back(std::move(round));
-  return std::move(make_carriers(mode, grid, std::move(rounds), options)[0]);
 }
 
 }  // namespace longshore

@@ -1,9 +1,9 @@
 #include <longshore/halo/placed_grid.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/name_lookup.hpp>
-#include <longshore/halo/hardware_places.hpp>
+#include <longshore/core/names.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/rank_locations.hpp>
 #include <longshore/machine/placement_search.hpp>
 
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 namespace longshore {
 namespace {
 
-constexpr std::array<std::string_view, 4> names = {"linear", "cart", "auto", "levels"};
+constexpr std::array<std::string_view, 4> placement_names = {"linear", "cart", "auto", "levels"};
 
 placed_grid in_rows(const grid_triple& shape, const dimension_order& order, std::string kind) {
   placed_grid grid;
@@ -25,13 +25,13 @@ placed_grid in_rows(const grid_triple& shape, const dimension_order& order, std:
   return grid;
 }
 
-// Ranks take the positions of an arrangement in the order in which they lie along the hardware.
-placed_grid along_hardware(const arrangement& arranged, const hardware_places& places,
+// Gives the positions of an arrangement to the ranks in their order along the hardware.
+placed_grid along_hardware(const arrangement& arranged, const rank_locations& locations,
                            std::string kind) {
   placed_grid grid = in_rows(shape_of(arranged), x_fastest, std::move(kind));
-  std::vector<int> table(places.position_of.size());
+  std::vector<int> table(locations.position_of.size());
   for (std::size_t rank = 0; rank < table.size(); ++rank) {
-    const auto at = coordinates_of(arranged, places.position_of[rank]);
+    const auto at = coordinates_of(arranged, locations.position_of[rank]);
     table[static_cast<std::size_t>(at[0] * grid.strides[0] + at[1] * grid.strides[1] +
                                    at[2] * grid.strides[2])] = static_cast<int>(rank);
   }
@@ -40,19 +40,18 @@ placed_grid along_hardware(const arrangement& arranged, const hardware_places& p
   return grid;
 }
 
-// Levels that were left out go into the next one given, so that --node and --core alone can be
-// said.
-std::vector<hardware_level> levels_as_given(const hardware_places& places,
+// Joins each level that was left out to the next given level. So --node and --core suffice.
+std::vector<hardware_level> levels_as_given(const rank_locations& locations,
                                             const std::vector<placement_level>& given) {
   std::vector<hardware_level> machine;
   int pending = 1;
-  for (const auto& level : places.levels) {
+  for (const auto& level : locations.levels) {
     pending *= level.count;
     const bool named = std::any_of(given.begin(), given.end(),
                                    [&](const auto& one) { return one.name == level.name; });
     if (named) machine.push_back({level.name, std::exchange(pending, 1)});
   }
-  if (pending > 1) machine.push_back({places.levels.back().name, pending});
+  if (pending > 1) machine.push_back({locations.levels.back().name, pending});
   return machine;
 }
 
@@ -62,34 +61,36 @@ std::string counts_in(const std::vector<hardware_level>& levels) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-placed_grid by_hand(const grid_options& options, const hardware_places& places) {
+placed_grid place_by_levels(const grid_options& options, const rank_locations& locations) {
   if (options.levels.empty())
-    fail(errc::usage, "placement levels: at least one level with its grid, such as node 2,1,1");
+    fail(errc::usage,
+         "placement levels: give at least one level with its grid, such as node 2,1,1");
   for (const auto& level : options.levels)
-    if (std::find(places_levels.begin(), places_levels.end(), level.name) == places_levels.end())
+    if (std::find(location_levels.begin(), location_levels.end(), level.name) ==
+        location_levels.end())
       fail(errc::usage, "placement levels: '{}' is none of {}", level.name,
-           fmt::format("{}", fmt::join(places_levels, ", ")));
-  if (!places.even)
-    fail(errc::usage, "placement levels needs as many ranks on every node, and {}", places.note);
+           fmt::format("{}", fmt::join(location_levels, ", ")));
+  if (!locations.even)
+    fail(errc::usage, "placement levels needs as many ranks on every node, but {}", locations.note);
   const placement placed(options.levels);
   try {
-    placed.check(levels_as_given(places, options.levels));
+    placed.check(levels_as_given(locations, options.levels));
   } catch (const error& e) {
     fail(errc::usage, "placement levels: {}; ranks are on {}{}{}", e.what(),
-         counts_in(places.levels), places.note.empty() ? "" : ": ", places.note);
+         counts_in(locations.levels), locations.note.empty() ? "" : ": ", locations.note);
   }
   for (int d = 0; d < 3; ++d) {
     if (options.ranks[d] != 0 && d < options.dimensions && options.ranks[d] != placed.shape()[d])
       fail(
           errc::usage,
-          "placement levels: they make a grid of {}, and {} ranks are asked for along dimension {}",
+          "placement levels: they make a grid of {}, but {} ranks are asked for along dimension {}",
           text_of(placed.shape()), options.ranks[d], d);
     if (d >= options.dimensions && placed.shape()[d] > 1)
-      fail(errc::usage, "placement levels: they make a grid of {}, in {} dimensions",
+      fail(errc::usage, "placement levels: they make a grid of {}, but the grid has {} dimensions",
            text_of(placed.shape()), options.dimensions);
   }
-  auto grid = along_hardware(placed, places, "levels");
-  grid.note = places.note;
+  auto grid = along_hardware(placed, locations, "levels");
+  grid.note = locations.note;
   return grid;
 }
 
@@ -113,46 +114,49 @@ halo_load load_for(const grid_options& options, const grid_triple& shape) {
 
 std::int64_t off_node(const level_crossing& crossing) { return crossing.bytes.front(); }
 
-// The search knows positions, which lie along the hardware; ranks may be numbered otherwise, and
-// nodes uneven. So what it found is counted on the ranks as they are, against MPI's Cartesian order
-// and the linear one, and the better one taken.
-placed_grid found(team& team, const grid_options& options, const hardware_places& places) {
+// The search assumes positions in order along the hardware, but ranks may be numbered otherwise,
+// and nodes may be uneven. So the traffic of the arrangement found is counted for the real ranks,
+// and compared with MPI's Cartesian order and the linear order. The best one is taken.
+placed_grid place_automatically(team& team, const grid_options& options,
+                                const rank_locations& locations) {
   const auto shape = shape_for(team, options);
   const auto load = load_for(options, shape);
-  const auto weights = default_level_weights(places.levels);
+  const auto weights = default_level_weights(locations.levels);
   placed_grid best = in_rows(shape, z_fastest, "cart");
-  auto crossing = count_crossing(team, best, places, load);
+  auto crossing = count_crossing(team, best, locations, load);
   const std::int64_t most_off_node = off_node(crossing);
   double least = weighted_cost(crossing, weights);
   const auto consider = [&](placed_grid grid) {
-    crossing = count_crossing(team, grid, places, load);
+    crossing = count_crossing(team, grid, locations, load);
     const double cost = weighted_cost(crossing, weights);
     if (off_node(crossing) > most_off_node || cost >= least) return;
     least = cost;
     best = std::move(grid);
   };
   consider(in_rows(shape, x_fastest, "linear"));
-  if (places.even) {
+  if (locations.even) {
     auto search =
-        find_placement(places.levels, load, {.dimensions = options.dimensions, .grid = shape});
-    consider(along_hardware(search.arranged, places, search.kind));
+        find_placement(locations.levels, load, {.dimensions = options.dimensions, .grid = shape});
+    consider(along_hardware(search.arranged, locations, search.kind));
   }
-  best.note = places.even ? places.note
-                          : fmt::format("{}: rows are taken, as there is nothing to decompose",
-                                        places.note);
+  best.note =
+      locations.even
+          ? locations.note
+          : fmt::format("{}: an order of rows is used, because uneven nodes cannot be decomposed",
+                        locations.note);
   return best;
 }
 
 }  // namespace
 
-std::span<const std::string_view> grid_placement_names() noexcept { return names; }
+std::span<const std::string_view> grid_placement_names() noexcept { return placement_names; }
 
 std::string_view name_of(grid_placement placement) noexcept {
-  return names[static_cast<std::size_t>(placement)];
+  return placement_names[static_cast<std::size_t>(placement)];
 }
 
 grid_placement grid_placement_from(std::string_view name) {
-  return static_cast<grid_placement>(index_of_name(names, name, "no placement is named"));
+  return static_cast<grid_placement>(place_of_name(placement_names, name, "no placement is named"));
 }
 
 grid_triple placed_grid::coordinates_of(int rank) const noexcept {
@@ -181,23 +185,23 @@ std::optional<grid_triple> placed_grid::step_from(
 placed_grid place_grid(team& team, const grid_options& options) {
   const bool needs_hardware =
       options.placement == grid_placement::automatic || options.placement == grid_placement::levels;
-  return place_grid(team, options, needs_hardware ? find_hardware_places(team) : hardware_places{});
+  return place_grid(team, options, needs_hardware ? find_rank_locations(team) : rank_locations{});
 }
 
-placed_grid place_grid(team& team, const grid_options& options, const hardware_places& places) {
+placed_grid place_grid(team& team, const grid_options& options, const rank_locations& locations) {
   switch (options.placement) {
     case grid_placement::linear: return in_rows(shape_for(team, options), x_fastest, "linear");
     case grid_placement::cart: return in_rows(shape_for(team, options), z_fastest, "cart");
-    case grid_placement::automatic: return found(team, options, places);
-    case grid_placement::levels: return by_hand(options, places);
+    case grid_placement::automatic: return place_automatically(team, options, locations);
+    case grid_placement::levels: return place_by_levels(options, locations);
   }
   fail(errc::usage, "no such placement");
 }
 
-level_crossing count_crossing(team& team, const placed_grid& grid, const hardware_places& places,
+level_crossing count_crossing(team& team, const placed_grid& grid, const rank_locations& locations,
                               const halo_load& load) {
   check_countable(grid.shape, load);
-  std::vector<std::int64_t> bytes(places.levels.size() + 1, 0);  // the last: to itself
+  std::vector<std::int64_t> bytes(locations.levels.size() + 1, 0);  // last: from a rank to itself
   const auto here = grid.coordinates_of(team.rank());
   for (const auto& direction : load.faces_only ? face_directions(3) : all_directions(3)) {
     const auto there = grid.step_from(here, direction, load.periodic);
@@ -208,8 +212,9 @@ level_crossing count_crossing(team& team, const placed_grid& grid, const hardwar
       message *= step == 0 ? load.cells[d] : step > 0 ? load.low[d] : load.high[d];
     }
     const int peer = grid.rank_at(*there);
-    bytes[peer == team.rank() ? places.levels.size()
-                              : places.level_between(team.nodes(), team.rank(), peer)] += message;
+    bytes[peer == team.rank() ? locations.levels.size()
+                              : locations.level_between(team.nodes(), team.rank(), peer)] +=
+        message;
   }
   team.allreduce(bytes, reduction::sum);
   bytes.pop_back();

@@ -1,5 +1,5 @@
-// A grid of ranks placed on the hardware: which rank has which coordinates, and how many bytes of a
-// halo exchange cross each level then.
+// Places a grid of ranks on the hardware: decides which rank has which coordinates, and counts the
+// bytes of a halo exchange that cross each level of the hardware.
 #pragma once
 
 #include <longshore/halo/direction.hpp>
@@ -18,76 +18,76 @@
 
 namespace longshore {
 
-struct hardware_places;
+struct rank_locations;
 
-/// Which rank sits where in a grid.
+/// How ranks get their coordinates in a grid.
 enum class grid_placement {
   linear,     ///< rank = x + X (y + Y z)
   cart,       ///< MPI's Cartesian order: rank = z + Z (y + Y x), in the grid of MPI_Dims_create
-  automatic,  ///< the least traffic between distant ranks: never more bytes between nodes than cart
-  levels      ///< a grid for each level of the machine, given by hand
+  automatic,  ///< least traffic between distant ranks; never more bytes between nodes than cart
+  levels      ///< the user gives a grid for each level of the machine
 };
 /// "linear", "cart", "auto", "levels", in the order of the values.
 [[nodiscard]] std::span<const std::string_view> grid_placement_names() noexcept;
 [[nodiscard]] std::string_view name_of(grid_placement placement) noexcept;
-/// Throws errc::usage for a name that there is not.
+/// Throws errc::usage for an unknown name.
 [[nodiscard]] grid_placement grid_placement_from(std::string_view name);
 
-/// How ranks are arranged. Arrays are in the order x, y, z; what lies beyond `dimensions` is
-/// ignored.
+/// How the ranks of a grid are arranged. Arrays are in the order x, y, z. Entries beyond
+/// `dimensions` are ignored.
 struct grid_options {
   int dimensions = 3;
-  std::array<int, 3> ranks{};  ///< ranks along each dimension; 0: found
+  std::array<int, 3> ranks{};  ///< ranks along each dimension; 0: free choice
   std::array<bool, 3> periodic{true, true, true};
-  /// Cells of the whole domain, when the grid that is found should cut it with the least surface;
-  /// zeros: factors are balanced.
+  /// Cells of the whole domain. If given, the grid cuts it with the least surface; zeros: the
+  /// factors of the grid are balanced.
   std::array<std::size_t, 3> cells{};
   grid_placement placement = grid_placement::linear;
-  /// For `levels`: grids of node, socket, numa, l3, core, from the outermost in. One that is left
-  /// out is filled by the next one given.
+  /// For `levels`: grids of node, socket, numa, l3, core, from the outermost to the innermost. The
+  /// ranks of a level that is left out belong to the next given level.
   std::vector<placement_level> levels = {};
-  /// For `automatic`: what is exchanged. Its periodicity is taken from `periodic`; nothing: equal
-  /// faces.
+  /// For `automatic`: the messages of the exchange. `periodic` above replaces its periodicity.
+  /// Nothing: equal messages through all faces.
   std::optional<halo_load> load = {};
 };
 
-/// Coordinates to ranks for one team. Memory: nothing per rank for linear and cart, else 4 bytes
-/// per rank of the team.
+/// The mapping from coordinates to ranks in one team. Memory: nothing per rank for linear and cart,
+/// else 4 bytes per rank of the team.
 struct placed_grid {
   grid_triple shape{1, 1, 1}, strides{};
-  /// by what the strides give; null: that is the rank
+  /// the rank at each index that the strides give; null: the index is the rank
   std::shared_ptr<const std::vector<int>> rank_of;
-  /// what `levels` and `automatic` decompose by; none where rows won
+  /// the decomposition of `levels` and `automatic`; nothing if an order of rows was chosen
   std::optional<placement> by_levels;
-  /// "linear", "cart", "levels", or another order of rows, as "yxz"
+  /// "linear", "cart", "levels", or another order of rows such as "yxz"
   std::string kind;
-  /// what kept levels of the hardware from being used; ""
+  /// the reason why levels of the hardware are not used, or ""
   std::string note;
 
   [[nodiscard]] int rank_at(const grid_triple& at) const noexcept {
     const int index = at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2];
     return rank_of ? (*rank_of)[static_cast<std::size_t>(index)] : index;
   }
-  /// In O(ranks) where there is a table.
+  /// O(ranks) if `rank_of` is not null, else O(1).
   [[nodiscard]] grid_triple coordinates_of(int rank) const noexcept;
-  /// One step away; nothing beyond a border.
+  /// The coordinates one step away; nothing beyond a border.
   [[nodiscard]] std::optional<grid_triple> step_from(
       const grid_triple& at, const halo_direction& direction,
       const std::array<bool, 3>& periodic) const noexcept;
 };
 
 /// Local for linear and cart. Collective for the others, with the same options on all ranks. Throws
-/// errc::usage, on all ranks alike, when the grid or its levels do not fit the ranks and the
-/// hardware they are on: the error names the level, what was given and what there is.
+/// errc::usage on all ranks if the grid or its levels do not fit the ranks and their hardware. The
+/// message names the level, the given number and the number on the hardware.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options);
-/// The same on hardware that is known already.
+/// The same for ranks whose locations are known.
 [[nodiscard]] placed_grid place_grid(team& team, const grid_options& options,
-                                     const hardware_places& places);
+                                     const rank_locations& locations);
 
-/// Collective. What really crosses each level, counted message by message by the ranks that send
-/// them: also right where nodes have different numbers of ranks, or ranks are numbered across the
-/// nodes.
+/// Collective. Counts the bytes that cross each level. Every rank counts its own messages, so the
+/// result is also right if nodes have different numbers of ranks or consecutive ranks lie on
+/// different nodes.
 [[nodiscard]] level_crossing count_crossing(team& team, const placed_grid& grid,
-                                            const hardware_places& places, const halo_load& load);
+                                            const rank_locations& locations, const halo_load& load);
 
 }  // namespace longshore

@@ -1,8 +1,8 @@
-// Placements on a team, on real and virtual nodes: every rank has one place, and the traffic is
-// what the closed form says.
+// Tests placements on real and virtual nodes: each rank has one place, and the counted traffic
+// agrees with the closed form.
 #include <longshore/core/error.hpp>
-#include <longshore/halo/hardware_places.hpp>
 #include <longshore/halo/rank_grid.hpp>
+#include <longshore/halo/rank_locations.hpp>
 #include <longshore/machine/placement_search.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -17,8 +17,7 @@ namespace {
 
 using testing::spmd;
 
-// A host of 2 sockets, each with 2 caches of 2 cores: CPUs 0 to 7 along the hardware, and more for
-// more ranks.
+// A host of 2 sockets, each with 2 caches of 2 cores: CPUs 0 to 7 along the hardware.
 topology small_host() {
   const std::vector<topology::labelled_level> levels{{"socket", {0, 0, 0, 0, 1, 1, 1, 1}},
                                                      {"numa", {0, 0, 0, 0, 1, 1, 1, 1}},
@@ -27,9 +26,9 @@ topology small_host() {
   return {{0, 1, 2, 3, 4, 5, 6, 7}, levels};
 }
 
-std::vector<int> counts_of(const hardware_places& places) {
+std::vector<int> counts_of(const rank_locations& locations) {
   std::vector<int> counts;
-  for (const auto& level : places.levels) counts.push_back(level.count);
+  for (const auto& level : locations.levels) counts.push_back(level.count);
   return counts;
 }
 
@@ -71,7 +70,7 @@ TEST(PlacedGrid, every_rank_has_one_place_under_every_placement) {
   });
 }
 
-TEST(PlacedGrid, cart_is_mpis_numbering) {
+TEST(PlacedGrid, cart_numbers_ranks_like_mpi) {
   spmd([](team& team) {
     const rank_grid grid(team, {.placement = grid_placement::cart});
     ASSERT_EQ(grid.shape(), mpi_dims_create(team.size()));
@@ -80,9 +79,9 @@ TEST(PlacedGrid, cart_is_mpis_numbering) {
   });
 }
 
-TEST(PlacedGrid, counted_traffic_is_the_closed_form_and_auto_is_never_worse_than_cart) {
+TEST(PlacedGrid, counted_traffic_agrees_with_the_closed_form_and_auto_is_never_worse_than_cart) {
   spmd([](team& team) {
-    const auto places = find_hardware_places(team);
+    const auto locations = find_rank_locations(team);
     int compared = 0;
     for (const bool periodic : {true, false})
       for (const auto& cells :
@@ -91,37 +90,37 @@ TEST(PlacedGrid, counted_traffic_is_the_closed_form_and_auto_is_never_worse_than
         grid_options options{.periodic = load.periodic, .load = load};
         const auto counted = [&](grid_placement placement) {
           options.placement = placement;
-          return count_crossing(team, place_grid(team, options, places), places, load);
+          return count_crossing(team, place_grid(team, options, locations), locations, load);
         };
         const auto cart = counted(grid_placement::cart),
                    automatic = counted(grid_placement::automatic);
         EXPECT_EQ(cart.total, automatic.total);
         EXPECT_LE(automatic.bytes[0], cart.bytes[0]);
-        const auto weights = default_level_weights(places.levels);
+        const auto weights = default_level_weights(locations.levels);
         EXPECT_LE(weighted_cost(automatic, weights), weighted_cost(cart, weights));
-        if (!places.even) continue;
+        if (!locations.even) continue;
         ++compared;
-        // The ranks of these tests are numbered along the nodes.
+        // Consecutive ranks of these tests lie on the same node.
         EXPECT_EQ(cart.bytes, crossing_of(mpi_cartesian_order(mpi_dims_create(team.size())),
-                                          places.levels, load)
+                                          locations.levels, load)
                                   .bytes);
       }
-    EXPECT_EQ(compared, places.even ? 6 : 0);
+    EXPECT_EQ(compared, locations.even ? 6 : 0);
   });
 }
 
-TEST(PlacedGrid, levels_by_hand_decompose_node_by_node) {
+TEST(PlacedGrid, given_levels_decompose_node_by_node) {
   spmd([](team& team) {
-    const auto places = find_hardware_places(team);
+    const auto locations = find_rank_locations(team);
     const int nodes = team.nodes().node_count(), each = team.size() / nodes;
     const std::vector<placement_level> levels{{"node", {1, nodes, 1}}, {"core", {each, 1, 1}}};
     const grid_options options{.placement = grid_placement::levels, .levels = levels};
-    if (!places.even) {
+    if (!locations.even) {
       const auto message = message_of([&] { static_cast<void>(place_grid(team, options)); });
       EXPECT_NE(message.find("as many ranks on every node"), std::string::npos) << message;
       EXPECT_NE(message.find("nodes have between"), std::string::npos) << message;
       const rank_grid automatic(team, {.placement = grid_placement::automatic});
-      EXPECT_NE(automatic.placed().note.find("rows are taken"), std::string::npos)
+      EXPECT_NE(automatic.placed().note.find("an order of rows is used"), std::string::npos)
           << automatic.placed().note;
       return;
     }
@@ -131,14 +130,14 @@ TEST(PlacedGrid, levels_by_hand_decompose_node_by_node) {
     EXPECT_EQ(grid.coordinates()[0], team.nodes().local_index(team.rank()));
     EXPECT_EQ(grid.placed().kind, "levels");
     const halo_load load{};
-    EXPECT_EQ(count_crossing(team, grid.placed(), places, load).bytes[0],
+    EXPECT_EQ(count_crossing(team, grid.placed(), locations, load).bytes[0],
               crossing_of(placement(levels), load).bytes[0]);
   });
 }
 
 TEST(PlacedGrid, levels_that_do_not_fit_are_refused_with_the_counts_found) {
   spmd([](team& team) {
-    if (!find_hardware_places(team).even) return;
+    if (!find_rank_locations(team).even) return;
     const int nodes = team.nodes().node_count(), each = team.size() / nodes;
     const auto of = [&](std::vector<placement_level> levels, grid_options options = {}) {
       options.placement = grid_placement::levels;
@@ -170,11 +169,11 @@ TEST(PlacedGrid, levels_that_do_not_fit_are_refused_with_the_counts_found) {
   });
 }
 
-TEST(HardwarePlaces, follow_the_cpus_that_ranks_are_bound_to) {
+TEST(RankLocations, follow_the_cpus_to_which_ranks_are_bound) {
   spmd([](team& team) {
     if (team.size() != 8 || team.nodes().node_count() != 1) return;
     const auto backwards =
-        find_hardware_places(team, small_host(), [](int rank) { return std::vector{7 - rank}; });
+        find_rank_locations(team, small_host(), [](int rank) { return std::vector{7 - rank}; });
     EXPECT_EQ(counts_of(backwards), (std::vector{1, 2, 1, 2, 2}));
     EXPECT_EQ(backwards.note, "");
     for (int rank = 0; rank < 8; ++rank)
@@ -183,19 +182,20 @@ TEST(HardwarePlaces, follow_the_cpus_that_ranks_are_bound_to) {
     EXPECT_EQ(backwards.level_between(team.nodes(), 0, 2), 3u);
     EXPECT_EQ(backwards.level_between(team.nodes(), 0, 1), 4u);
 
-    // Dealt out over the sockets, as some launchers do: neighbours in rank are far apart.
-    const auto dealt = find_hardware_places(
+    // Some launchers distribute ranks over the sockets in turn, so that consecutive ranks are on
+    // different sockets.
+    const auto in_turn = find_rank_locations(
         team, small_host(), [](int rank) { return std::vector{rank / 2 + rank % 2 * 4}; });
-    EXPECT_EQ(counts_of(dealt), (std::vector{1, 2, 1, 2, 2}));
-    EXPECT_EQ(dealt.level_between(team.nodes(), 0, 1), 1u);
+    EXPECT_EQ(counts_of(in_turn), (std::vector{1, 2, 1, 2, 2}));
+    EXPECT_EQ(in_turn.level_between(team.nodes(), 0, 1), 1u);
     const std::vector<placement_level> levels{
         {"node", {1, 1, 1}}, {"socket", {1, 1, 2}}, {"l3", {1, 2, 1}}, {"core", {2, 1, 1}}};
     const grid_options options{.placement = grid_placement::levels, .levels = levels};
-    const auto grid = place_grid(team, options, dealt);
+    const auto grid = place_grid(team, options, in_turn);
     EXPECT_EQ(grid.rank_at({0, 0, 1}), 1);  // the other socket
     EXPECT_EQ(grid.rank_at({1, 0, 0}), 2);  // the other core of the cache
     const halo_load load{};
-    EXPECT_EQ(count_crossing(team, grid, dealt, load).bytes,
+    EXPECT_EQ(count_crossing(team, grid, in_turn, load).bytes,
               crossing_of(placement({{"node", {1, 1, 1}},
                                      {"socket", {1, 1, 2}},
                                      {"numa", {1, 1, 1}},
@@ -203,21 +203,21 @@ TEST(HardwarePlaces, follow_the_cpus_that_ranks_are_bound_to) {
                                      {"core", {2, 1, 1}}}),
                           load)
                   .bytes);
-    // Largest across z: in MPI's order just these messages cross between sockets.
+    // The largest faces are those across z. In MPI's order these messages cross between sockets.
     const halo_load flat{.cells = {64, 64, 4}};
     const auto automatic =
-        place_grid(team, {.placement = grid_placement::automatic, .load = flat}, dealt);
-    const auto cart = place_grid(team, {.placement = grid_placement::cart}, dealt);
-    EXPECT_LT(count_crossing(team, automatic, dealt, flat).bytes[1],
-              count_crossing(team, cart, dealt, flat).bytes[1]);
+        place_grid(team, {.placement = grid_placement::automatic, .load = flat}, in_turn);
+    const auto cart = place_grid(team, {.placement = grid_placement::cart}, in_turn);
+    EXPECT_LT(count_crossing(team, automatic, in_turn, flat).bytes[1],
+              count_crossing(team, cart, in_turn, flat).bytes[1]);
   });
 }
 
-TEST(HardwarePlaces, say_what_kept_levels_from_being_used) {
+TEST(RankLocations, give_the_reason_why_levels_are_not_used) {
   spmd([](team& team) {
     if (team.size() != 8 || team.nodes().node_count() != 1) return;
     const auto of = [&](const binding_reader& bound) {
-      return find_hardware_places(team, small_host(), bound);
+      return find_rank_locations(team, small_host(), bound);
     };
     const auto free = of([](int) { return std::vector<int>{}; });
     EXPECT_EQ(counts_of(free), (std::vector{1, 1, 1, 1, 8}));

@@ -6,7 +6,6 @@
 
 #include <limits>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 
@@ -23,9 +22,9 @@ void check_dimensions(int dimensions) {
     fail(errc::usage, "a grid of ranks has 1 to 3 dimensions, not {}", dimensions);
 }
 
-// Of all factorisations that keep what is given, the first with the least cost. Factors grow with
-// the dimension first, so that among equals the last dimension is cut most. `cost` gives nothing
-// for a grid that is impossible.
+// Returns the first factorisation with the least cost among those that keep the entries of `given`.
+// x and then y are tried in ascending order, so that among equals the last dimension is cut most.
+// `cost` returns nothing for an impossible grid.
 template <class Cost>
 std::array<int, 3> best_grid(int ranks, int dimensions, const std::array<int, 3>& given,
                              const Cost& cost) {
@@ -88,23 +87,12 @@ rank_grid::rank_grid(team& team, const grid_options& options)
       settled.periodic[d] = false;
     }
     if (settled.ranks[d] < 0)
-      fail(errc::usage, "a grid of {} ranks along dimension {}: at least 1, or 0 to have it found",
+      fail(errc::usage,
+           "a grid of {} ranks along dimension {}: give 1 or more, or 0 for a free choice",
            settled.ranks[d], d);
   }
   placed_ = place_grid(team, settled);
   coordinates_ = placed_.coordinates_of(team.rank());
-}
-
-const std::shared_ptr<detail::neighbour_mail>& rank_grid::mail() const {
-  if (mail_) return mail_;
-  std::set<int> peers;
-  for (const auto& direction : all_directions(dimensions_)) {
-    const int peer = neighbour(direction);
-    if (peer >= 0 && peer != team_.rank() && team_.nodes().is_local(peer)) peers.insert(peer);
-  }
-  mail_ =
-      std::make_shared<detail::neighbour_mail>(team_, std::vector<int>(peers.begin(), peers.end()));
-  return mail_;
 }
 
 std::array<bool, 3> rank_grid::wraps() const noexcept {

@@ -1,4 +1,4 @@
-// Grids of ranks: factors, coordinates, neighbours.
+// Tests the factors, coordinates and neighbours of grids of ranks.
 #include <longshore/core/error.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -34,7 +34,7 @@ TEST(BalancedGrid, has_the_factors_of_mpi_dims_create_in_ascending_order) {
   EXPECT_EQ(balanced_grid(1728, 3), (triple{12, 12, 12}));
 }
 
-TEST(BalancedGrid, keeps_what_is_given) {
+TEST(BalancedGrid, keeps_given_factors) {
   EXPECT_EQ(balanced_grid(12, 3, {0, 0, 1}), (triple{3, 4, 1}));
   EXPECT_EQ(balanced_grid(12, 3, {12, 0, 0}), (triple{12, 1, 1}));
   EXPECT_NE(refusal_of([] {
@@ -49,9 +49,9 @@ TEST(BalancedGrid, keeps_what_is_given) {
             std::string::npos);
 }
 
-TEST(LeastSurfaceGrid, cuts_a_long_domain_across) {
+TEST(LeastSurfaceGrid, cuts_a_long_domain_along_its_length) {
   EXPECT_EQ(least_surface_grid(64, 3, {100, 100, 100}), (triple{4, 4, 4}));
-  // as much surface as 2, 2, 2, in fewer messages
+  // the same surface as 2, 2, 2, but fewer messages
   EXPECT_EQ(least_surface_grid(8, 3, {100, 100, 100}), (triple{1, 2, 4}));
   EXPECT_EQ(least_surface_grid(8, 3, {10, 10, 1000}), (triple{1, 1, 8}));
   EXPECT_EQ(least_surface_grid(8, 3, {1000, 10, 10}), (triple{8, 1, 1}));
@@ -96,7 +96,7 @@ TEST(RankGrid, neighbours_are_mutual_and_cover_the_grid) {
   });
 }
 
-TEST(RankGrid, refuses_a_grid_that_is_not_of_all_ranks) {
+TEST(RankGrid, refuses_a_grid_of_another_number_of_ranks) {
   spmd([](team& team) {
     const auto message = refusal_of([&] { rank_grid(team, {.ranks = {team.size() + 1, 1, 1}}); });
     EXPECT_NE(message.find(std::to_string(team.size() + 1)), std::string::npos) << message;

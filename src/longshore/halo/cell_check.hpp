@@ -1,0 +1,158 @@
+// Verifies halo exchanges, for benchmarks and tests: fills the cells of a field with values that
+// depend on their place in the whole domain, and checks the field and its halo cell by cell.
+#pragma once
+
+#include <longshore/core/random.hpp>
+#include <longshore/halo/algorithm.hpp>
+#include <longshore/halo/field.hpp>
+#include <longshore/halo/rank_grid.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace longshore {
+
+/// A rank's block in the whole domain: the place of its first cell, and the number of cells of the
+/// domain, along x, y, z.
+struct domain_block {
+  std::array<std::ptrdiff_t, 3> first{}, cells{};
+};
+
+/// The block of this rank if all ranks have blocks of the same extents.
+[[nodiscard]] inline domain_block equal_block(const rank_grid& grid,
+                                              const std::array<std::size_t, 3>& extents) noexcept {
+  domain_block block;
+  for (int d = 0; d < 3; ++d) {
+    block.first[d] = grid.coordinates()[d] * static_cast<std::ptrdiff_t>(extents[d]);
+    block.cells[d] = grid.shape()[d] * static_cast<std::ptrdiff_t>(extents[d]);
+  }
+  return block;
+}
+
+/// The value of halo cells that no message may fill. No other cell has it.
+template <class T>
+inline constexpr T untouched_cell = std::is_signed_v<T> ? static_cast<T>(-1)
+                                                        : std::numeric_limits<T>::max();
+
+/// The seed of the cells of one row of the domain. `tag` distinguishes fields and exchanges.
+[[nodiscard]] constexpr std::uint64_t row_seed(std::uint64_t tag, std::ptrdiff_t y,
+                                               std::ptrdiff_t z) noexcept {
+  return mix_bits(mix_bits(mix_bits(tag) ^ static_cast<std::uint64_t>(z)) ^
+                  static_cast<std::uint64_t>(y));
+}
+
+/// The value of a cell of the row with seed `row`: exact in T and well mixed, so that neighbouring
+/// cells differ.
+template <class T>
+[[nodiscard]] constexpr T cell_value(std::uint64_t row, std::ptrdiff_t x) noexcept {
+  constexpr int digits = std::numeric_limits<T>::digits;
+  // of unsigned types, untouched_cell has all bits set
+  constexpr int bits = std::is_signed_v<T> ? digits : digits - 1;
+  return static_cast<T>(mix_bits(row ^ static_cast<std::uint64_t>(x)) >>
+                        (64 - (bits < 63 ? bits : 63)));
+}
+
+/// Fills the interior with its values, and the halo with untouched_cell.
+template <class T>
+void fill_cells(const field_view<T>& field, const domain_block& block, std::uint64_t tag);
+
+/// Describes the first wrong cell of the interior and the halo; nothing if all cells are right.
+/// Halo cells within `widths`, as far as `filled` says (halo_exchange::filled), must have the
+/// values of their places in the domain, wrapped around where the grid is periodic. All other halo
+/// cells must be untouched.
+template <class T>
+[[nodiscard]] std::optional<std::string> first_wrong_cell(const field_view<T>& field,
+                                                          const domain_block& block,
+                                                          std::uint64_t tag, const rank_grid& grid,
+                                                          halo_reach filled,
+                                                          const halo_widths& widths);
+/// The same for an algorithm other than `automatic`, and a stencil that needs `needed`.
+template <class T>
+[[nodiscard]] std::optional<std::string> first_wrong_cell(
+    const field_view<T>& field, const domain_block& block, std::uint64_t tag, const rank_grid& grid,
+    halo_algorithm algorithm, const halo_widths& widths, halo_reach needed = halo_reach::corners) {
+  return first_wrong_cell(field, block, tag, grid, filled_by(algorithm, needed), widths);
+}
+
+namespace detail {
+
+/// The side of the block on which an index of one dimension lies (-1, 0 or +1), and its place in
+/// the domain, or nothing if no exchange fills it.
+struct cell_index {
+  int side = 0;
+  std::optional<std::ptrdiff_t> in_domain;
+};
+
+[[nodiscard]] inline cell_index locate(std::ptrdiff_t index, int d, std::size_t extent,
+                                       const domain_block& block, const rank_grid& grid,
+                                       const halo_widths& widths) noexcept {
+  const auto cells = static_cast<std::ptrdiff_t>(extent);
+  const int side = index < 0 ? -1 : index >= cells ? 1 : 0;
+  if (index < -widths.low[d] || index >= cells + widths.high[d]) return {side, std::nullopt};
+  std::ptrdiff_t there = block.first[d] + index;
+  const bool outside = there < 0 || there >= block.cells[d];
+  if (outside && !grid.periodic()[d]) return {side, std::nullopt};
+  if (outside) there += there < 0 ? block.cells[d] : -block.cells[d];
+  return {side, there};
+}
+
+}  // namespace detail
+
+template <class T>
+void fill_cells(const field_view<T>& field, const domain_block& block, std::uint64_t tag) {
+  const auto& [nx, ny, nz] = field.extents();
+  const auto& [low, high] = field.widths();
+  const auto inside = [](std::ptrdiff_t i, std::size_t n) {
+    return i >= 0 && i < static_cast<std::ptrdiff_t>(n);
+  };
+  for (std::ptrdiff_t z = -low[2]; z < static_cast<std::ptrdiff_t>(nz) + high[2]; ++z)
+    for (std::ptrdiff_t y = -low[1]; y < static_cast<std::ptrdiff_t>(ny) + high[1]; ++y) {
+      const std::uint64_t row = row_seed(tag, block.first[1] + y, block.first[2] + z);
+      const bool has_interior = inside(y, ny) && inside(z, nz);
+      for (std::ptrdiff_t x = -low[0]; x < static_cast<std::ptrdiff_t>(nx) + high[0]; ++x)
+        field(z, y, x) = has_interior && inside(x, nx) ? cell_value<T>(row, block.first[0] + x)
+                                                       : untouched_cell<T>;
+    }
+}
+
+template <class T>
+std::optional<std::string> first_wrong_cell(const field_view<T>& field, const domain_block& block,
+                                            std::uint64_t tag, const rank_grid& grid,
+                                            halo_reach filled, const halo_widths& widths) {
+  const auto& extents = field.extents();
+  const auto& there = field.widths();
+  const auto begin = [&](int d) { return static_cast<std::ptrdiff_t>(-there.low[d]); };
+  const auto end = [&](int d) { return static_cast<std::ptrdiff_t>(extents[d]) + there.high[d]; };
+  const int most_moves = static_cast<int>(filled);
+  for (std::ptrdiff_t z = begin(2); z < end(2); ++z) {
+    const auto at_z = detail::locate(z, 2, extents[2], block, grid, widths);
+    for (std::ptrdiff_t y = begin(1); y < end(1); ++y) {
+      const auto at_y = detail::locate(y, 1, extents[1], block, grid, widths);
+      const std::uint64_t row =
+          row_seed(tag, at_y.in_domain.value_or(0), at_z.in_domain.value_or(0));
+      for (std::ptrdiff_t x = begin(0); x < end(0); ++x) {
+        const auto at_x = detail::locate(x, 0, extents[0], block, grid, widths);
+        const halo_direction side{{at_x.side, at_y.side, at_z.side}};
+        const bool reached =
+            at_x.in_domain && at_y.in_domain && at_z.in_domain && side.moves() <= most_moves;
+        const T expected = reached ? cell_value<T>(row, *at_x.in_domain) : untouched_cell<T>;
+        const T found = field(z, y, x);
+        if (found == expected) continue;
+        return fmt::format(
+            "rank {}: cell (z {}, y {}, x {}) on side ({}, {}, {}) is {}, expected {}{}",
+            grid.ranks().rank(), z, y, x, at_z.side, at_y.side, at_x.side, found, expected,
+            reached ? "" : " because no message fills it");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace longshore

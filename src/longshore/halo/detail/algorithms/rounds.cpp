@@ -1,0 +1,81 @@
+#include <longshore/halo/detail/algorithms/rounds.hpp>
+
+#include <algorithm>
+
+namespace longshore::detail {
+namespace {
+
+halo_message make_message(const rank_grid& grid, std::span<const exchanged_field> fields,
+                          const halo_direction& direction, bool is_outgoing,
+                          std::array<bool, 3> filled) {
+  halo_message message;
+  message.peer = grid.neighbour(is_outgoing ? direction : direction.opposite());
+  if (!message.exists()) return message;
+  message.parts.reserve(fields.size());
+  for (const auto& field : fields) {
+    const auto box = message_cells(grid, field, direction, is_outgoing, filled);
+    if (box.size_bytes() > 0) message.parts.push_back(box);
+  }
+  if (message.parts.empty()) message.peer = -1;
+  return message;
+}
+
+}  // namespace
+
+strided_box exchanged_field::box(const std::array<std::ptrdiff_t, 3>& begin,
+                                 const std::array<std::size_t, 3>& size) const noexcept {
+  strided_box box{memory.first, memory.element_bytes, size, memory.strides_bytes};
+  for (int d = 0; d < 3; ++d) box.first += begin[d] * memory.strides_bytes[d];
+  return box;
+}
+
+// A message fills the receiver's halo on the side that it comes from. A message that travels up
+// comes from below, so the low width says how many cells leave at the sender's high end.
+strided_box message_cells(const rank_grid& grid, const exchanged_field& field,
+                          const halo_direction& direction, bool is_outgoing,
+                          std::array<bool, 3> filled) {
+  std::array<std::ptrdiff_t, 3> begin{};
+  std::array<std::size_t, 3> size = field.memory.extents;
+  for (int d = 0; d < 3; ++d) {
+    const int step = direction.step[d];
+    const auto cells = static_cast<std::ptrdiff_t>(field.memory.extents[d]);
+    if (step != 0) {
+      const int width = step > 0 ? field.widths.low[d] : field.widths.high[d];
+      if (is_outgoing)
+        begin[d] = step > 0 ? cells - width : 0;
+      else
+        begin[d] = step > 0 ? -width : cells;
+      size[d] = static_cast<std::size_t>(width);
+    } else if (filled[d]) {
+      // There is no halo beyond a border. Sender and receiver lie at the same border.
+      halo_direction down, up;
+      down.step[d] = -1, up.step[d] = +1;
+      const int low = grid.neighbour(down) >= 0 ? field.widths.low[d] : 0;
+      const int high = grid.neighbour(up) >= 0 ? field.widths.high[d] : 0;
+      begin[d] = -low;
+      size[d] += static_cast<std::size_t>(low + high);
+    }
+  }
+  return field.box(begin, size);
+}
+
+halo_round make_round(const rank_grid& grid, std::span<const exchanged_field> fields,
+                      std::span<const halo_direction> directions, std::array<bool, 3> filled) {
+  halo_round round;
+  round.reserve(directions.size());
+  for (const auto& direction : directions)
+    round.push_back({direction, make_message(grid, fields, direction, true, filled),
+                     make_message(grid, fields, direction, false, filled)});
+  return round;
+}
+
+bool stays_within_ranks(const rank_grid& grid, const halo_round& round) {
+  return std::all_of(round.begin(), round.end(), [&](const halo_message_pair& pair) {
+    bool leaves = false;
+    for (int d = 0; d < 3; ++d)
+      leaves = leaves || (pair.direction.step[d] != 0 && grid.shape()[d] > 1);
+    return !leaves;
+  });
+}
+
+}  // namespace longshore::detail

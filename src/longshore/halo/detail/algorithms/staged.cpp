@@ -1,0 +1,20 @@
+#include <longshore/halo/detail/algorithms/staged.hpp>
+#include <longshore/halo/detail/algorithms/standard.hpp>
+
+namespace longshore::detail {
+
+std::vector<halo_round> staged_rounds(const rank_grid& grid,
+                                      std::span<const exchanged_field> fields, halo_reach reach) {
+  if (reach == halo_reach::faces) return standard_rounds(grid, fields, reach);
+  std::vector<halo_round> rounds;
+  std::array<bool, 3> filled{};
+  for (const bool with_others : {true, false})
+    for (int d = 0; d < grid.dimensions(); ++d) {
+      if ((grid.shape()[d] > 1) != with_others) continue;
+      rounds.push_back(make_round(grid, fields, directions_along(d), filled));
+      filled[d] = true;
+    }
+  return rounds;
+}
+
+}  // namespace longshore::detail

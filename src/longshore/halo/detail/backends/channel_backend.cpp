@@ -1,0 +1,123 @@
+#include <longshore/halo/detail/backends/channel_backend.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace longshore::detail {
+namespace {
+
+constexpr int slots_per_channel = 2;
+// Between nodes, messages of at least this size are not joined: an earlier start of the receiver
+// gains more than a saved message.
+constexpr std::size_t least_single_bytes = 16384;
+
+// The message that `message` can be joined to, or null. Both ends see the messages between them in
+// the same order with the same sizes, and so join the same ones.
+template <class Joined>
+Joined* joinable(std::vector<Joined>& all, const halo_message& message) {
+  if (message.size_bytes() >= least_single_bytes) return nullptr;
+  const auto open = std::find_if(all.begin(), all.end(), [&](const Joined& one) {
+    return one.peer == message.peer && one.message.size_bytes() < least_single_bytes;
+  });
+  return open == all.end() ? nullptr : &*open;
+}
+
+}  // namespace
+
+channel_backend::channel_backend(team& team, const halo_round& round,
+                                 const backend_options& options)
+    : delivery_(options.delivery), workers_(options.workers), received_(round.size(), nullptr) {
+  // All ranks have the directions in the same order, and one message per direction. So the n-th
+  // channel that a rank opens to another is the n-th that the other opens from it, also if the
+  // other is its neighbour in several directions.
+  const auto may_join = [&](const halo_message& message) {
+    return delivery_ == halo_delivery::unpacked && !team.nodes().is_local(message.peer);
+  };
+  for (std::size_t pair = 0; pair < round.size(); ++pair) {
+    const auto& [direction, out, in] = round[pair];
+    if (out.exists()) {
+      moved_.payload_bytes += out.size_bytes();
+      moved_.wire_bytes += out.size_bytes();
+      if (!team.nodes().is_local(out.peer)) moved_.offnode_bytes += out.size_bytes();
+      auto* const open = may_join(out) ? joinable(outgoing_, out) : nullptr;
+      if (open != nullptr)
+        open->message.append(out);
+      else
+        outgoing_.push_back({out.peer, packed_message(out), nullptr});
+    }
+    if (in.exists()) {
+      if (delivery_ == halo_delivery::unpacked) received_[pair] = in.contiguous();
+      auto* const open = may_join(in) ? joinable(incoming_, in) : nullptr;
+      if (open != nullptr)
+        open->message.append(in);
+      else
+        incoming_.push_back({in.peer, packed_message(in), nullptr, pair});
+    }
+  }
+  moved_.messages = outgoing_.size();
+  std::vector<channel_end> to, from;
+  for (const auto& out : outgoing_) to.push_back({out.peer, out.message.size_bytes()});
+  for (const auto& in : incoming_) from.push_back({in.peer, in.message.size_bytes()});
+  channels_ = team.open_channels(to, from, slots_per_channel);
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_[i].channel = &channels_->sender(i);
+  for (std::size_t i = 0; i < incoming_.size(); ++i) incoming_[i].channel = &channels_->receiver(i);
+  pending_.reserve(incoming_.size());
+}
+
+void channel_backend::release_kept_slots() {
+  if (!keeps_slots_) return;
+  for (auto& in : incoming_) in.channel->release();
+  keeps_slots_ = false;
+}
+
+void channel_backend::start() {
+  assert(sent_ == outgoing_.size() || sent_ == 0);
+  release_kept_slots();
+  sent_ = 0;
+  pending_.clear();
+  for (std::size_t i = 0; i < incoming_.size(); ++i) pending_.push_back(i);
+  send();
+}
+
+void channel_backend::send() {
+  for (; sent_ < outgoing_.size(); ++sent_) {
+    auto& out = outgoing_[sent_];
+    std::byte* const slot = out.channel->reserve();
+    if (slot == nullptr) return;
+    out.message.pack(slot, workers_);
+    out.channel->commit(out.message.size_bytes());
+  }
+}
+
+void channel_backend::receive() {
+  for (std::size_t i = 0; i < pending_.size();) {
+    auto& in = incoming_[pending_[i]];
+    const auto message = in.channel->front();
+    if (!message) {
+      ++i;
+      continue;
+    }
+    if (delivery_ == halo_delivery::unpacked) {
+      assert(message->size() == in.message.size_bytes());
+      in.message.unpack(message->data(), workers_);
+      in.channel->release();
+    } else {
+      received_[in.pair] = message->data();
+      keeps_slots_ = true;
+    }
+    pending_[i] = pending_.back();
+    pending_.pop_back();
+  }
+}
+
+void channel_backend::progress() {
+  send();
+  receive();
+}
+
+int channel_backend::awaited_peer() const {
+  return pending_.empty() ? outgoing_[sent_].channel->peer()
+                          : incoming_[pending_.front()].channel->peer();
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,22 @@
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
+
+#include <longshore/core/error.hpp>
+#include <longshore/halo/detail/backends/mixed_backend.hpp>
+#ifdef LONGSHORE_HAVE_MPI
+#include <longshore/halo/detail/mpi/backends.hpp>
+#endif
+
+namespace longshore::detail {
+
+std::vector<std::unique_ptr<exchange_backend>> make_backends(halo_mode mode, const rank_grid& grid,
+                                                             std::vector<halo_round> rounds,
+                                                             const backend_options& options) {
+  if (const auto reason = why_not(mode, grid.ranks().transport_name(), grid.shape(), grid.wraps()))
+    fail(errc::unsupported, "{}", *reason);
+#ifdef LONGSHORE_HAVE_MPI
+  if (is_mpi_mode(mode)) return mpi::make_backends(mode, grid, std::move(rounds), options);
+#endif
+  return make_mixed_backends(mode, grid, std::move(rounds), options);
+}
+
+}  // namespace longshore::detail

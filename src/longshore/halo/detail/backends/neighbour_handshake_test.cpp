@@ -1,0 +1,76 @@
+// Tests that handshake messages of any length arrive complete and in order, and that a memory
+// handle in a message can be mapped by neighbours on the node.
+#include <longshore/halo/detail/backends/neighbour_handshake.hpp>
+#include <longshore/halo/rank_grid.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace longshore::detail {
+namespace {
+
+using testing::spmd;
+
+TEST(NeighbourHandshake, messages_of_any_length_arrive_in_order) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    auto& handshake = *handshake_of(grid);
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{2048},
+                                    std::size_t{5000}, std::size_t{4096}}) {
+      std::vector<std::vector<std::byte>> messages;
+      for (const int peer : handshake.peers())
+        messages.emplace_back(bytes + static_cast<std::size_t>(team.rank()),
+                              static_cast<std::byte>(10 * team.rank() + peer));
+      const auto received = handshake.exchange(messages);
+      ASSERT_EQ(received.size(), handshake.peers().size());
+      for (std::size_t i = 0; i < received.size(); ++i) {
+        const int peer = handshake.peers()[i];
+        EXPECT_TRUE(team.nodes().is_local(peer) && peer != team.rank());
+        EXPECT_EQ(received[i],
+                  std::vector<std::byte>(bytes + static_cast<std::size_t>(peer),
+                                         static_cast<std::byte>(10 * peer + team.rank())));
+      }
+    }
+  });
+}
+
+TEST(NeighbourHandshake, a_handle_maps_the_memory_of_its_owner) {
+  spmd([](team& team) {
+    const rank_grid grid(team);
+    auto& handshake = *handshake_of(grid);
+    shareable_memory mine(team, 10000);
+    std::memset(mine.data(), 1 + team.rank(), 10000);
+    std::vector<std::byte> handle(sizeof(memory_handle));
+    std::memcpy(handle.data(), &mine.handle(), sizeof(memory_handle));
+    const auto received = handshake.exchange(std::vector(handshake.peers().size(), handle));
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      memory_handle theirs;
+      std::memcpy(&theirs, received[i].data(), sizeof(theirs));
+      const auto view = handshake.mapped().map(theirs);
+      ASSERT_NE(view.data, nullptr);
+      EXPECT_EQ(view.data[9999], static_cast<std::byte>(1 + handshake.peers()[i]));
+      EXPECT_EQ(handshake.mapped().map(theirs).data, view.data);  // mapped once
+    }
+    team.barrier();
+  });
+}
+
+TEST(NeighbourHandshake, a_wrong_handle_is_not_mapped) {
+  spmd([](team& team) {
+    if (team.transport_name() == "threads" || team.nodes().my_rank_count() == 1) return;
+    const shareable_memory mine(team, 10000);
+    EXPECT_NE(mapped_memory(mine.handle()).data(), nullptr);
+    memory_handle wrong = mine.handle();
+    // another file with the same number, as in a container with its own process numbers
+    wrong.inode += 1;
+    EXPECT_EQ(mapped_memory(wrong).data(), nullptr);
+    wrong = mine.handle();
+    wrong.file = 9999;
+    EXPECT_EQ(mapped_memory(wrong).data(), nullptr);
+  });
+}
+
+}  // namespace
+}  // namespace longshore::detail

@@ -1,0 +1,114 @@
+#include <longshore/halo/detail/copy/strided_box.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace longshore::detail {
+namespace {
+
+constexpr std::size_t run_piece_bytes = 4096;
+
+}  // namespace
+
+strided_box strided_box::contiguous_at(std::byte* memory) const noexcept {
+  strided_box packed = *this;
+  packed.first = memory;
+  packed.strides_bytes[0] = static_cast<std::ptrdiff_t>(element_bytes);
+  for (int d = 1; d < 3; ++d)
+    packed.strides_bytes[d] =
+        packed.strides_bytes[d - 1] * static_cast<std::ptrdiff_t>(extents[d - 1]);
+  return packed;
+}
+
+bool strided_box::is_contiguous() const noexcept {
+  const auto packed = contiguous_at(first);
+  for (int d = 0; d < 3; ++d)
+    if (extents[d] > 1 && strides_bytes[d] != packed.strides_bytes[d]) return false;
+  return true;
+}
+
+strided_copy::strided_copy(const strided_box& to, const strided_box& from)
+    : run_bytes_(to.element_bytes) {
+  assert(to.extents == from.extents && to.element_bytes == from.element_bytes);
+  int levels = 0;
+  for (int d = 0; d < 3; ++d) {
+    const std::size_t extent = to.extents[d];
+    if (extent == 1) continue;
+    const auto reaches = [&](const std::array<std::ptrdiff_t, 3>& strides, std::ptrdiff_t next) {
+      const auto end = levels == 0
+                           ? static_cast<std::ptrdiff_t>(run_bytes_)
+                           : strides[levels - 1] * static_cast<std::ptrdiff_t>(counts_[levels - 1]);
+      return end == next;
+    };
+    if (reaches(to_strides_, to.strides_bytes[d]) &&
+        reaches(from_strides_, from.strides_bytes[d])) {
+      (levels == 0 ? run_bytes_ : counts_[levels - 1]) *= extent;
+      continue;
+    }
+    counts_[levels] = extent;
+    to_strides_[levels] = to.strides_bytes[d];
+    from_strides_[levels] = from.strides_bytes[d];
+    ++levels;
+  }
+  outermost_ = levels == 0 ? 0 : static_cast<std::size_t>(levels - 1);
+  kernel_ = kernel_for(run_bytes_);
+}
+
+std::size_t strided_copy::piece_count() const noexcept {
+  return is_one_run() ? (run_bytes_ + run_piece_bytes - 1) / run_piece_bytes : counts_[outermost_];
+}
+
+void strided_copy::copy_pieces(std::byte* to, const std::byte* from, std::size_t begin,
+                               std::size_t end) const {
+  if (begin >= end) return;
+  if (is_one_run()) {
+    const std::size_t first = begin * run_piece_bytes,
+                      last = std::min(end * run_piece_bytes, run_bytes_);
+    std::memcpy(to + first, from + first, last - first);
+    return;
+  }
+  strided_copy part = *this;
+  part.counts_[outermost_] = end - begin;
+  const auto steps = static_cast<std::ptrdiff_t>(begin);
+  part(to + steps * to_strides_[outermost_], from + steps * from_strides_[outermost_]);
+}
+
+// run_bytes 0: the length is known at run time only.
+template <std::size_t run_bytes>
+void strided_copy::copy_runs(const strided_copy& shape, std::byte* to, const std::byte* from) {
+  const std::size_t length = run_bytes == 0 ? shape.run_bytes_ : run_bytes;
+  const auto [n0, n1, n2] = shape.counts_;
+  const auto [to0, to1, to2] = shape.to_strides_;
+  const auto [from0, from1, from2] = shape.from_strides_;
+  for (std::size_t k = 0; k < n2; ++k, to += to2, from += from2) {
+    std::byte* to_row = to;
+    const std::byte* from_row = from;
+    for (std::size_t j = 0; j < n1; ++j, to_row += to1, from_row += from1) {
+      std::byte* to_run = to_row;
+      const std::byte* from_run = from_row;
+      for (std::size_t i = 0; i < n0; ++i, to_run += to0, from_run += from0)
+        std::memcpy(to_run, from_run, length);
+    }
+  }
+}
+
+strided_copy::kernel strided_copy::kernel_for(std::size_t run_bytes) {
+  switch (run_bytes) {
+    case 1: return &copy_runs<1>;
+    case 2: return &copy_runs<2>;
+    case 4: return &copy_runs<4>;
+    case 8: return &copy_runs<8>;
+    case 12: return &copy_runs<12>;
+    case 16: return &copy_runs<16>;
+    case 20: return &copy_runs<20>;
+    case 24: return &copy_runs<24>;
+    case 32: return &copy_runs<32>;
+    case 40: return &copy_runs<40>;
+    case 48: return &copy_runs<48>;
+    case 64: return &copy_runs<64>;
+    default: return &copy_runs<0>;
+  }
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,70 @@
+// A box of elements with a stride per dimension, and the copy from one such box to another.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace longshore::detail {
+
+/// extents[d] elements along dimension d, strides_bytes[d] apart. Dimension 0 varies fastest.
+struct strided_box {
+  std::byte* first = nullptr;
+  std::size_t element_bytes = 0;
+  std::array<std::size_t, 3> extents{};
+  std::array<std::ptrdiff_t, 3> strides_bytes{};
+
+  [[nodiscard]] std::size_t size_bytes() const noexcept {
+    return element_bytes * extents[0] * extents[1] * extents[2];
+  }
+  /// A box of the same extents without gaps, at `memory`.
+  [[nodiscard]] strided_box contiguous_at(std::byte* memory) const noexcept;
+  /// Whether the elements are in order without gaps.
+  [[nodiscard]] bool is_contiguous() const noexcept;
+};
+
+/// A prepared copy. The constructor joins dimensions that have no gaps on both sides, and chooses
+/// the kernel by the length of the remaining contiguous runs. For usual lengths of up to 64 bytes
+/// (an x face of any usual width) the compiler knows the length of the copy; other runs are copied
+/// by memcpy. Nothing is called, divided or allocated per element.
+class strided_copy {
+ public:
+  strided_copy() = default;
+  /// REQUIRES: equal extents and element_bytes. The addresses of the boxes are not kept.
+  strided_copy(const strided_box& to, const strided_box& from);
+
+  /// Copies the box at `from` to the box at `to`. They must not overlap.
+  void operator()(std::byte* to, const std::byte* from) const { kernel_(*this, to, from); }
+  [[nodiscard]] std::size_t size_bytes() const noexcept {
+    return run_bytes_ * counts_[0] * counts_[1] * counts_[2];
+  }
+  /// The number of pieces that tasks can share: steps of the outermost dimension, or blocks of 4096
+  /// bytes of a single run.
+  [[nodiscard]] std::size_t piece_count() const noexcept;
+  /// Copies the pieces [begin, end). `to` and `from` are the starts of the whole boxes.
+  void copy_pieces(std::byte* to, const std::byte* from, std::size_t begin, std::size_t end) const;
+  /// Whether the copy has several dimensions of short runs. Two such copies of the same rows are
+  /// faster when they are interleaved, because they share the rows in the cache.
+  [[nodiscard]] bool has_rows_of_short_runs() const noexcept {
+    return counts_[1] > 1 && run_bytes_ <= longest_short_run;
+  }
+  /// Whether the copy is one run, and so one memcpy.
+  [[nodiscard]] bool is_one_run() const noexcept {
+    return counts_[0] * counts_[1] * counts_[2] == 1;
+  }
+
+ private:
+  static constexpr std::size_t longest_short_run = 64;
+  using kernel = void (*)(const strided_copy&, std::byte*, const std::byte*);
+  template <std::size_t run_bytes>
+  static void copy_runs(const strided_copy& shape, std::byte* to, const std::byte* from);
+  static kernel kernel_for(std::size_t run_bytes);
+
+  std::size_t run_bytes_ = 0;
+  std::array<std::size_t, 3> counts_{1, 1,
+                                     1};  // of runs along each joined dimension, fastest first
+  std::array<std::ptrdiff_t, 3> to_strides_{}, from_strides_{};
+  std::size_t outermost_ = 0;  // the last dimension with more than one run
+  kernel kernel_ = nullptr;
+};
+
+}  // namespace longshore::detail

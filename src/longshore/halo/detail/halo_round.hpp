@@ -1,0 +1,42 @@
+// The messages of one round of a halo exchange. Algorithms plan rounds, and backends transfer them.
+#pragma once
+
+#include <longshore/halo/detail/copy/strided_box.hpp>
+#include <longshore/halo/direction.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace longshore::detail {
+
+/// One message, as seen by its sender or by its receiver: the boxes of cells that it is packed
+/// from, or unpacked to, one after the other without padding.
+struct halo_message {
+  /// the rank at the other end, which may be this rank; -1: there is no message
+  int peer = -1;
+  std::vector<strided_box> parts;
+
+  [[nodiscard]] bool exists() const noexcept { return peer >= 0; }
+  [[nodiscard]] std::size_t size_bytes() const noexcept {
+    std::size_t bytes = 0;
+    for (const auto& part : parts) bytes += part.size_bytes();
+    return bytes;
+  }
+  /// The memory of the message if its cells are contiguous and in order, else null.
+  [[nodiscard]] std::byte* contiguous() const noexcept {
+    return parts.size() == 1 && parts[0].is_contiguous() ? parts[0].first : nullptr;
+  }
+};
+
+/// The two messages of a rank in one direction of travel: it sends one to the neighbour on that
+/// side, and receives one from the neighbour on the opposite side.
+struct halo_message_pair {
+  halo_direction direction;
+  halo_message outgoing, incoming;
+};
+
+/// Send and receive pairs that do not depend on each other. All ranks have the same directions in
+/// the same order.
+using halo_round = std::vector<halo_message_pair>;
+
+}  // namespace longshore::detail

@@ -1,0 +1,32 @@
+// Makes the backends that call MPI. This header has no MPI types, so that files outside this
+// folder can include it.
+#pragma once
+
+#include <longshore/halo/detail/backends/exchange_backend.hpp>
+#include <longshore/halo/detail/backends/polled_backend.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace longshore::mpi {
+
+/// The reason why the MPI library of this build cannot do a mode, or nothing.
+[[nodiscard]] std::optional<std::string> why_not_in_library(halo_mode mode);
+
+/// Collective. Makes the backend of an MPI mode for each round. REQUIRES: a team of the mpi
+/// transport, and no reason of why_not against the mode. Throws errc::unsupported if this MPI
+/// library does the mode wrongly.
+[[nodiscard]] std::vector<std::unique_ptr<detail::exchange_backend>> make_backends(
+    halo_mode mode, const rank_grid& grid, std::vector<detail::halo_round> rounds,
+    const detail::backend_options& options);
+
+/// Collective. Makes a posted backend for each round, which modes channel and direct use between
+/// nodes. REQUIRES: a team of the mpi transport, no messages of a rank to itself, delivery
+/// unpacked.
+[[nodiscard]] std::vector<std::unique_ptr<detail::polled_backend>> make_posted_backends(
+    const rank_grid& grid, const std::vector<detail::halo_round>& rounds,
+    const detail::backend_options& options);
+
+}  // namespace longshore::mpi

@@ -1,0 +1,42 @@
+// The backends of modes waitall and persistent: all receives and sends of a round are in flight
+// together. The call sequences are those of halobench (github.com/davidhenty/halobench,
+// haloswap.f90).
+//
+// Cost: one step; 12 or 52 requests. start() does not block.
+#pragma once
+
+#include <longshore/halo/detail/mpi/mode_backend.hpp>
+
+namespace longshore::mpi {
+
+/// Base: the exchange is complete when all requests are complete.
+class nonblocking_backend : public mode_backend {
+ public:
+  nonblocking_backend(const rank_grid& grid, detail::halo_round round,
+                      const round_communicator& tags, tasks* workers,
+                      buffering which = buffering::strided);
+  [[nodiscard]] bool test() override;
+  void wait() final;
+
+ protected:
+  std::vector<MPI_Request> requests_;  // receives, then sends, in the order of the pairs
+  bool in_flight_ = false;
+};
+
+/// All MPI_Irecv, all MPI_Isend, one MPI_Waitall.
+class waitall_backend final : public nonblocking_backend {
+ public:
+  using nonblocking_backend::nonblocking_backend;
+  void start() override;
+};
+
+/// MPI_Recv_init and MPI_Send_init once; then MPI_Startall and MPI_Waitall.
+class persistent_backend final : public nonblocking_backend {
+ public:
+  persistent_backend(const rank_grid& grid, detail::halo_round round,
+                     const round_communicator& tags, tasks* workers);
+  ~persistent_backend() override;
+  void start() override;
+};
+
+}  // namespace longshore::mpi

@@ -1,0 +1,78 @@
+#include <longshore/halo/detail/mpi/partitioned_backend.hpp>
+
+#include <algorithm>
+
+#if MPI_VERSION >= 4
+namespace longshore::mpi {
+namespace {
+
+// Depends on the sizes only, and so is the same at both ends of a message.
+int partitions_of(const detail::halo_message& message) {
+  const auto& parts = message.parts;
+  const bool equal = std::all_of(parts.begin(), parts.end(), [&](const detail::strided_box& part) {
+    return part.size_bytes() == parts[0].size_bytes();
+  });
+  return equal ? static_cast<int>(parts.size()) : 1;
+}
+
+}  // namespace
+
+partitioned_backend::partitioned_backend(const rank_grid& grid, detail::halo_round round,
+                                         const round_communicator& tags, tasks* workers)
+    : nonblocking_backend(grid, std::move(round), tags, workers) {
+  for (std::size_t i = 0; i < count(); ++i) {
+    const auto& in = incoming(i);
+    if (in.rank == MPI_PROC_NULL) continue;
+    const int partitions = partitions_of(this->round()[i].incoming);
+    check(MPI_Precv_init(in.data, partitions, in.bytes / partitions, MPI_BYTE, in.rank, in.tag,
+                         comm(), MPI_INFO_NULL, &requests_[i]),
+          "MPI_Precv_init");
+  }
+  for (std::size_t i = 0; i < count(); ++i) {
+    const auto& out = outgoing(i);
+    if (out.rank == MPI_PROC_NULL) continue;
+    const int partitions = partitions_of(this->round()[i].outgoing);
+    check(MPI_Psend_init(out.data, partitions, out.bytes / partitions, MPI_BYTE, out.rank, out.tag,
+                         comm(), MPI_INFO_NULL, &requests_[count() + i]),
+          "MPI_Psend_init");
+  }
+}
+
+partitioned_backend::~partitioned_backend() {
+  for (auto& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+void partitioned_backend::start() {
+  for (auto& request : requests_)
+    if (request != MPI_REQUEST_NULL) check(MPI_Start(&request), "MPI_Start");
+  for (std::size_t i = 0; i < count(); ++i) {
+    const auto& out = outgoing(i);
+    if (out.rank == MPI_PROC_NULL) continue;
+    const int partitions = partitions_of(round()[i].outgoing);
+    if (partitions == 1) pack(i);
+    for (int p = 0; p < partitions; ++p) {
+      if (partitions > 1 && packing(i).size_bytes() > 0)
+        packing(i).pack_part(static_cast<std::size_t>(p), static_cast<std::byte*>(out.data));
+      check(MPI_Pready(p, requests_[count() + i]), "MPI_Pready");
+    }
+  }
+  in_flight_ = true;
+}
+
+// Tests one request at a time, because MPI_Testall of MPICH 5.0 fails on partitioned requests. A
+// complete request stays complete.
+bool partitioned_backend::test() {
+  if (!in_flight_) return true;
+  for (auto& request : requests_) {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) return false;
+  }
+  in_flight_ = false;
+  unpack_all();
+  return true;
+}
+
+}  // namespace longshore::mpi
+#endif

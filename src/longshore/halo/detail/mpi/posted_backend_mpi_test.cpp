@@ -1,0 +1,49 @@
+// Tests the posted backend: which peer a rank reports to wait for, when some messages have arrived.
+#include <longshore/halo/detail/algorithms/plan_rounds.hpp>
+#include <longshore/halo/detail/mpi/backends.hpp>
+#include <longshore/halo/field.hpp>
+#include <longshore/transport/spmd_test.hpp>
+#include <longshore/transport/waiter.hpp>
+
+#include <gtest/gtest.h>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+// The ranks form a ring. Each rank in turn is late. Its neighbours have received the message of
+// their other neighbour, and must report the late rank.
+TEST(PostedBackend, the_late_neighbour_is_reported) {
+  spmd([](team& team) {
+    if (team.transport_name() != "mpi" || team.size() < 3) return;
+    const rank_grid grid(team, {.dimensions = 1, .ranks = {team.size(), 1, 1}});
+    field<double> u(grid, {8, 1, 1}, halo_widths({2, 0, 0}, {2, 0, 0}));
+    const detail::exchanged_field part{u.memory(), u.widths()};
+    const auto backends = mpi::make_posted_backends(
+        grid, detail::plan_rounds(halo_algorithm::standard, grid, std::span(&part, 1)), {});
+    detail::polled_backend& backend = *backends.at(0);
+    for (int late = 0; late < team.size(); ++late) {
+      const int before = (late + team.size() - 1) % team.size(), after = (late + 1) % team.size();
+      if (team.rank() != late) backend.start();
+      if (team.rank() == before || team.rank() == after) {
+        for (waiter wait(team, "the neighbour that is in time");
+             backend.pending_receives() + backend.pending_sends() > 0; wait.pause()) {
+          backend.progress();
+          if (backend.pending_receives() == 1) break;
+        }
+        EXPECT_EQ(backend.pending_receives(), 1u);
+        EXPECT_EQ(backend.awaited_peer(), late);
+      }
+      team.barrier();
+      if (team.rank() == late) backend.start();
+      for (waiter wait(team, "all neighbours");
+           backend.pending_receives() + backend.pending_sends() > 0; wait.pause())
+        backend.progress();
+      team.barrier();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace longshore

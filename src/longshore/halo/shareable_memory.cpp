@@ -1,0 +1,79 @@
+#include <longshore/halo/shareable_memory.hpp>
+
+#include <longshore/core/bytes.hpp>
+#include <longshore/core/error.hpp>
+#include <longshore/halo/detail/backends/mapped_memory.hpp>
+#include <longshore/machine/memory.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <unistd.h>
+
+namespace longshore {
+namespace {
+
+constexpr std::size_t small_below_bytes = 32768;
+
+// Makes and maps an unnamed file of `bytes` bytes. The handle has no address if the system refuses
+// one of the calls.
+memory_handle make_file(std::size_t bytes) {
+  memory_handle handle;
+  const int file = memfd_create("longshore-halo", MFD_CLOEXEC);
+  if (file < 0) return handle;
+  struct stat facts {};
+  void* data = MAP_FAILED;
+  if (ftruncate(file, static_cast<off_t>(bytes)) == 0 && fstat(file, &facts) == 0)
+    data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (data == MAP_FAILED) {
+    close(file);
+    return handle;
+  }
+  handle.address = reinterpret_cast<std::uint64_t>(data);
+  handle.process = getpid();
+  handle.file = file;
+  handle.device = facts.st_dev;
+  handle.inode = facts.st_ino;
+  return handle;
+}
+
+}  // namespace
+
+shareable_memory::shareable_memory(const team& ranks, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (ranks.transport_name() != "threads" && ranks.nodes().my_rank_count() > 1) {
+    if (bytes > available_memory_bytes())
+      fail(errc::out_of_memory,
+           "shareable memory of {} bytes was requested, and {} bytes are available", bytes,
+           available_memory_bytes());
+    const std::size_t whole = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+    handle_ = make_file(whole);
+    handle_.bytes = whole;
+  }
+  if (handle_.address == 0) {
+    if (bytes < small_below_bytes) {
+      small_.reset(new (std::align_val_t{interference_bytes}) std::byte[bytes]{});
+      handle_.address = reinterpret_cast<std::uint64_t>(small_.get());
+    } else {
+      pages_ = pages(bytes, bytes >= detail::huge_pages_from_bytes);
+      handle_.address = reinterpret_cast<std::uint64_t>(pages_.data());
+    }
+    handle_.bytes = bytes;
+    handle_.process = getpid();
+  } else if (bytes >= detail::huge_pages_from_bytes) {
+    prefer_huge_pages(data(), handle_.bytes);
+  }
+}
+
+void shareable_memory::aligned_delete::operator()(std::byte* memory) const noexcept {
+  ::operator delete[](memory, std::align_val_t{interference_bytes});
+}
+
+shareable_memory::~shareable_memory() {
+  if (handle_.file < 0) return;
+  munmap(data(), handle_.bytes);
+  close(static_cast<int>(handle_.file));
+}
+
+}  // namespace longshore
