@@ -1,8 +1,8 @@
 // A program that goes wrong on purpose, in the way its first argument names; tests/test_failures.py
 // looks at how it ends.
 #include <longshore/core/error.hpp>
-#include <longshore/transport/detail/team_attribute.hpp>
 #include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 
 #include <longshore/core/error.hpp>
 #include <longshore/halo/detail/choose_algorithm.hpp>
-#include <longshore/transport/detail/agree_on_errors.hpp>
+#include <longshore/transport/agree_on_errors.hpp>
 
 namespace longshore {
 namespace {
@@ -42,7 +42,7 @@ halo_exchange::halo_exchange(const rank_grid& grid, const halo_options& options,
     : reach_(options.reach) {
   std::vector<halo_part> parts;
   // Blocks may differ: a width that is too large for one of them is refused by all.
-  detail::agree_on_errors(grid.ranks(), "a halo plan", [&] {
+  agree_on_errors(grid.ranks(), "a halo plan", [&] {
     if (fields.empty()) fail(errc::usage, "a halo exchange of no fields: at least 1");
     for (const auto& field : fields)
       parts.push_back(part_of(grid, options.width, field, parts.size()));

@@ -6,8 +6,8 @@
 #include <longshore/halo/detail/packed_message.hpp>
 #include <longshore/halo/mode.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/detail/watchdog.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <span>
 #include <vector>
@@ -96,7 +96,7 @@ class legs : public message_carrier {
   /// The buffer in which packed messages lie.
   [[nodiscard]] std::byte* buffer() const noexcept { return buffers_.data(); }
   /// The deadline of blocking calls runs while the result lives.
-  [[nodiscard]] detail::watchdog::section guarded() { return {dog_, "a halo exchange"}; }
+  [[nodiscard]] watchdog::section guarded() { return {dog_, "a halo exchange"}; }
 
  private:
   void check_sizes(const rank_grid& grid);
@@ -106,7 +106,7 @@ class legs : public message_carrier {
   std::shared_ptr<const communicator> comm_;
   int first_tag_;
   tasks* workers_;
-  detail::watchdog& dog_;  // the team's
+  watchdog& dog_;  // the team's
   std::vector<std::size_t> opposite_;
   std::vector<message_end> outgoing_, incoming_;
   std::vector<detail::packed_message> packing_, unpacking_;  // empty where the message is dense

@@ -60,7 +60,7 @@ void posted_carrier::put(std::vector<envelope>& all, const detail::halo_message&
 // Each end tells the other the size of every message: MPI would cut one that is too long short by
 // an error, and take one that is too short for whole.
 void posted_carrier::check_sizes(const rank_grid& grid) {
-  const detail::watchdog::section limit(dog_, "a halo plan");
+  const watchdog::section limit(dog_, "a halo plan");
   std::vector<std::uint64_t> sent, expected(incoming_.size());
   std::vector<MPI_Request> requests;
   for (std::size_t i = 0; i < incoming_.size(); ++i)

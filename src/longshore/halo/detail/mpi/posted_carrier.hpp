@@ -15,7 +15,7 @@
 #include <longshore/halo/detail/packed_message.hpp>
 #include <longshore/halo/detail/polled_carrier.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/detail/watchdog.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <vector>
 
@@ -51,7 +51,7 @@ class posted_carrier final : public detail::polled_carrier {
   void make_requests();
 
   std::shared_ptr<const communicator> comm_;
-  detail::watchdog& dog_;
+  watchdog& dog_;
   tasks* workers_;
   std::vector<envelope> incoming_, outgoing_;
   pages buffers_;
