@@ -1,6 +1,6 @@
 #include "harness/agreed_request.hpp"
 
-#include <longshore/transport/detail/agree_on_errors.hpp>
+#include <longshore/transport/agree_on_errors.hpp>
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ agreed_request agree_on_request(team& ranks, const std::string& pattern_name,
   for (const auto& factor : mine.factors) levels.push_back({factor.name, factor.levels});
   const json first =
       json::parse(text_of_rank(ranks, json{pattern_name, std::move(levels)}.dump(), 0));
-  longshore::detail::agree_on_errors(ranks, "the launch", [&] {
+  agree_on_errors(ranks, "the launch", [&] {
     if (const auto theirs = first[0].get<std::string>(); theirs != pattern_name)
       fail(errc::usage,
            "rank {} is to measure {}, and rank 0 {}: all processes need the same command line",

@@ -1,8 +1,8 @@
 // A program that fails on purpose. Its first argument names the failure. Tests look at how the run
 // ends.
 #include <longshore/core/error.hpp>
-#include <longshore/transport/detail/team_attribute.hpp>
 #include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/team_attribute.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>

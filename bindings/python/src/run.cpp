@@ -6,10 +6,10 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/transport/detail/team_attribute.hpp>
-#include <longshore/transport/detail/wait_callback.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
+#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/wait_callback.hpp>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -70,7 +70,7 @@ void look_for_signals() {
 void heed_signals(team& ranks) {
   const nb::module_ threading = nb::module_::import_("threading");
   if (threading.attr("current_thread")().is(threading.attr("main_thread")()))
-    detail::team_attribute<detail::wait_callback>(ranks).call = look_for_signals;
+    detail::team_attribute<wait_callback>(ranks).call = look_for_signals;
 }
 
 // What was started stays so: the libraries underneath start once in a process.

@@ -1,6 +1,6 @@
 #include <longshore/core/error.hpp>
-#include <longshore/transport/detail/team_attribute.hpp>
-#include <longshore/transport/detail/wait_callback.hpp>
+#include <longshore/transport/team_attribute.hpp>
+#include <longshore/transport/wait_callback.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <fmt/core.h>
@@ -32,7 +32,7 @@ void waiter::yield() {
   if (timeout > 0 && waited > timeout) fail_timeout(waited);
   const bool now_and_then = yields_++ % yields_per_sleep == 0;
   if (now_and_then)
-    if (const auto callback = detail::team_attribute<detail::wait_callback>(team_).call) callback();
+    if (const auto callback = detail::team_attribute<wait_callback>(team_).call) callback();
   if (now_and_then && waited > seconds_until_sleep) {
     const timespec nap{0, sleep_nanoseconds};
     nanosleep(&nap, nullptr);

@@ -5,7 +5,7 @@
 #include <longshore/gather/detail/profile.hpp>
 #include <longshore/gather/detail/profile_file.hpp>
 #include <longshore/machine/memory.hpp>
-#include <longshore/transport/detail/team_attribute.hpp>
+#include <longshore/transport/team_attribute.hpp>
 
 #include <fmt/core.h>
 

@@ -7,7 +7,7 @@
 #include <longshore/gather/detail/decide.hpp>
 #include <longshore/gather/detail/table_parts.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/detail/agree_on_errors.hpp>
+#include <longshore/transport/agree_on_errors.hpp>
 
 #include <cstdint>
 #include <cstring>

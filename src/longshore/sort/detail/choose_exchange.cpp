@@ -1,7 +1,7 @@
 #include <longshore/core/environment.hpp>
 #include <longshore/sort/block_exchange.hpp>
 #include <longshore/sort/detail/choose_exchange.hpp>
-#include <longshore/transport/detail/team_attribute.hpp>
+#include <longshore/transport/team_attribute.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -38,9 +38,9 @@ struct alignas(interference_bytes) call_slot {
   std::array<posted_call, 2> posted;
 };
 
-/// One rank's handle of the state. A counting barrier: every rank writes one cache line, and reads
-/// another. Up to about a hundred ranks per node it is as fast as a tree. With more ranks than
-/// cores it is the fastest, because each rank is woken once.
+/// One rank's handle of the state. A counting barrier: all ranks write one cache line, the counter,
+/// and read another, the generation. Up to about a hundred ranks per node it is as fast as a tree.
+/// With more ranks than cores it is the fastest, because each rank is woken once.
 ///
 /// Invariant of the comparison: if all calls are equal, the sum of their fingerprints is the number
 /// of ranks times one fingerprint. The instruction that counts a rank also adds its fingerprint.

@@ -23,7 +23,7 @@ std::vector<std::byte*> direct_parts(const team& team, const node_memory& memory
 segment_memory::segment_memory(team& team, std::unique_ptr<node_memory> memory, std::size_t bytes)
     : memory_(std::move(memory)) {
   if (team.nodes().node_count() == 1) return;
-  const detail::watchdog::section limit(team.watchdog(), "MPI_Win_create");
+  const watchdog::section limit(team.watchdog(), "MPI_Win_create");
   check(MPI_Win_create(memory_->part(team.nodes().local_index(team.rank())),
                        static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, team.comm(), &window_),
         "MPI_Win_create between nodes (Open MPI over TCP needs OMPI_MCA_osc=ucx,sm and more: "
@@ -36,7 +36,7 @@ void segment_memory::close(team& team) {
   team.checked_barrier(
       {.kind = detail::collective::free});  // the calls below have no deadline of their own
   if (window_ != MPI_WIN_NULL) {
-    const detail::watchdog::section limit(team.watchdog(), "freeing a segment");
+    const watchdog::section limit(team.watchdog(), "freeing a segment");
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
@@ -89,14 +89,14 @@ void segment::get_start(int peer, std::size_t offset, void* to, std::size_t byte
 void segment::put(int peer, std::size_t offset, const void* from, std::size_t bytes) {
   put_start(peer, offset, from, bytes);
   if (direct(peer) != nullptr) return;
-  const detail::watchdog::section limit(watchdog_, "MPI_Win_flush_local");
+  const watchdog::section limit(watchdog_, "MPI_Win_flush_local");
   check(MPI_Win_flush_local(peer, window_), "MPI_Win_flush_local");
 }
 
 void segment::get(int peer, std::size_t offset, void* to, std::size_t bytes) {
   get_start(peer, offset, to, bytes);
   if (direct(peer) != nullptr) return;
-  const detail::watchdog::section limit(watchdog_, "MPI_Win_flush");
+  const watchdog::section limit(watchdog_, "MPI_Win_flush");
   check(MPI_Win_flush(peer, window_), "MPI_Win_flush");
 }
 
@@ -110,7 +110,7 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
     return std::atomic_ref(*reinterpret_cast<std::int64_t*>(direct(peer) + offset))
         .fetch_add(amount, std::memory_order_acq_rel);
   std::int64_t before = 0;
-  const detail::watchdog::section limit(watchdog_, "MPI_Fetch_and_op");
+  const watchdog::section limit(watchdog_, "MPI_Fetch_and_op");
   check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, peer, static_cast<MPI_Aint>(offset),
                          MPI_SUM, window_),
         "MPI_Fetch_and_op");
@@ -121,7 +121,7 @@ std::int64_t segment::fetch_add(int peer, std::size_t offset, std::int64_t amoun
 void segment::quiet() {
   std::atomic_thread_fence(std::memory_order_release);
   if (!pending_) return;
-  const detail::watchdog::section limit(watchdog_, "MPI_Win_flush_all");
+  const watchdog::section limit(watchdog_, "MPI_Win_flush_all");
   check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
   pending_ = false;
 }

@@ -39,7 +39,7 @@ class segment final : public longshore::segment {
   team& team_;
   std::unique_ptr<segment_memory> memory_;
   MPI_Win window_;  // of memory_
-  detail::watchdog& watchdog_;
+  watchdog& watchdog_;
   bool pending_ = false;
   int unwinding_;
 };

@@ -6,11 +6,11 @@
 #include <longshore/transport/detail/deferred_frees.hpp>
 #include <longshore/transport/detail/node_barrier.hpp>
 #include <longshore/transport/detail/shared_memory_collectives.hpp>
-#include <longshore/transport/detail/watchdog.hpp>
 #include <longshore/transport/mpi/communicator.hpp>
 #include <longshore/transport/mpi/node_memory.hpp>
 #include <longshore/transport/run_options.hpp>
 #include <longshore/transport/team.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <array>
 #include <memory>
@@ -67,7 +67,7 @@ class team final : public longshore::team {
   [[nodiscard]] MPI_Comm comm() const noexcept { return ranks_.get(); }
   [[nodiscard]] MPI_Comm channel_comm() const noexcept { return channel_comm_.get(); }
   [[nodiscard]] const communicator& node_comm() const noexcept { return node_; }
-  [[nodiscard]] detail::watchdog& watchdog() noexcept { return watchdog_; }
+  [[nodiscard]] longshore::watchdog& watchdog() noexcept { return watchdog_; }
   /// A barrier that throws errc::usage unless all ranks pass the same call.
   void checked_barrier(const detail::collective_call& call);
   /// Collective. The largest `shared_bytes` (memory that a node shares) of any rank. Throws
@@ -153,7 +153,7 @@ class team final : public longshore::team {
   // of one round; on the heap, because MPI may still use them after a timeout
   std::unique_ptr<node_messages> messages_;
   bool check_calls_;
-  detail::watchdog watchdog_;
+  longshore::watchdog watchdog_;
   std::vector<bool> tag_blocks_;
   int ranks_on_host_;
   detail::deferred_frees<collective_resource> deferred_frees_;

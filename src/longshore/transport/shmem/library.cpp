@@ -33,7 +33,7 @@ class heap_region final : public one_sided::region {
   heap_region(library& lib, std::byte* memory, std::size_t taken_bytes)
       : region(memory), library_(lib), watchdog_(lib.watchdog()), taken_bytes_(taken_bytes) {}
   ~heap_region() override {
-    const detail::watchdog::section limit(watchdog_, "shmem_free");
+    const watchdog::section limit(watchdog_, "shmem_free");
     shmem_free(local());
     library_.on_free(taken_bytes_);
   }
@@ -48,22 +48,22 @@ class heap_region final : public one_sided::region {
     shmem_getmem_nbi(to, local() + offset, bytes, peer);
   }
   void put(int peer, std::size_t offset, const void* from, std::size_t bytes) override {
-    const detail::watchdog::section limit(watchdog_, "shmem_putmem");
+    const watchdog::section limit(watchdog_, "shmem_putmem");
     shmem_putmem(local() + offset, from, bytes, peer);
   }
   void get(int peer, std::size_t offset, void* to, std::size_t bytes) override {
-    const detail::watchdog::section limit(watchdog_, "shmem_getmem");
+    const watchdog::section limit(watchdog_, "shmem_getmem");
     shmem_getmem(to, local() + offset, bytes, peer);
   }
   std::int64_t fetch_add(int peer, std::size_t offset, std::int64_t amount) override {
-    const detail::watchdog::section limit(watchdog_, "shmem_atomic_fetch_add");
+    const watchdog::section limit(watchdog_, "shmem_atomic_fetch_add");
     return shmem_long_atomic_fetch_add(reinterpret_cast<long*>(local() + offset), amount, peer);
   }
   void put_with_signal(int peer, std::size_t offset, const void* from, std::size_t bytes,
                        std::size_t signal_offset, const std::uint64_t* signal) override {
     auto* const word = reinterpret_cast<std::uint64_t*>(local() + signal_offset);
     // over a network, the put of a word waits for the completion of earlier puts
-    const detail::watchdog::section limit(watchdog_, "a put with a signal");
+    const watchdog::section limit(watchdog_, "a put with a signal");
 #if SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5)
     shmem_fence();  // earlier puts arrive before the signal, too
     shmem_putmem_signal_nbi(local() + offset, from, bytes, word, *signal, SHMEM_SIGNAL_SET, peer);
@@ -77,7 +77,7 @@ class heap_region final : public one_sided::region {
 
  private:
   library& library_;
-  detail::watchdog& watchdog_;
+  watchdog& watchdog_;
   std::size_t taken_bytes_;
 };
 
@@ -102,7 +102,7 @@ std::string library::version() const {
 }
 
 std::unique_ptr<one_sided::region> library::allocate(std::size_t bytes) {
-  const detail::watchdog::section limit(watchdog_, "shmem_align");
+  const watchdog::section limit(watchdog_, "shmem_align");
   auto* const memory =
       static_cast<std::byte*>(shmem_align(page_bytes(), round_up(bytes, page_bytes())));
   if (memory == nullptr) return nullptr;
@@ -131,7 +131,7 @@ std::string library::capacity_text() const {
 
 std::vector<std::uint64_t> library::allgather(std::uint64_t mine) {
   const auto ranks = static_cast<std::size_t>(size());
-  const detail::watchdog::section limit(watchdog_, "the start of OpenSHMEM");
+  const watchdog::section limit(watchdog_, "the start of OpenSHMEM");
   auto* const memory =
       static_cast<std::uint64_t*>(shmem_malloc((ranks + 1) * sizeof(std::uint64_t)));
   if (memory == nullptr) {
@@ -151,7 +151,7 @@ std::vector<std::uint64_t> library::allgather(std::uint64_t mine) {
 }
 
 void library::quiet() {
-  const detail::watchdog::section limit(watchdog_, "shmem_quiet");
+  const watchdog::section limit(watchdog_, "shmem_quiet");
   shmem_quiet();
 }
 

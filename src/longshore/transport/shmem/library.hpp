@@ -1,8 +1,8 @@
 // OpenSHMEM (1.4 and later) as a one-sided library: regions lie on the symmetric heap.
 #pragma once
 
-#include <longshore/transport/detail/watchdog.hpp>
 #include <longshore/transport/one_sided/library.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 namespace longshore::shmem {
 
@@ -27,12 +27,12 @@ class library final : public one_sided::library {
 
   // For regions.
 
-  [[nodiscard]] detail::watchdog& watchdog() noexcept { return watchdog_; }
+  [[nodiscard]] longshore::watchdog& watchdog() noexcept { return watchdog_; }
   /// Counts `bytes` of the heap as free.
   void on_free(std::size_t bytes) noexcept { used_bytes_ -= bytes; }
 
  private:
-  detail::watchdog watchdog_;
+  longshore::watchdog watchdog_;
   // If the heaps have different sizes, an allocation could fail on some ranks only, and the others
   // would wait for them. So the smallest heap limits all ranks.
   bool heaps_differ_ = false;

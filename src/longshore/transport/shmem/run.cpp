@@ -3,10 +3,10 @@
 #include <longshore/core/error.hpp>
 #include <longshore/machine/memory.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/transport/detail/watchdog.hpp>
 #include <longshore/transport/one_sided/team.hpp>
 #include <longshore/transport/shmem/library.hpp>
 #include <longshore/transport/shmem/run.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <fmt/core.h>
 #include <shmem.h>
@@ -95,7 +95,7 @@ environment::environment(std::size_t symmetric_bytes, double timeout_seconds)
   const bool sets_hooks = std::getenv(hooks_variable) == nullptr;
   if (sets_hooks) setenv(hooks_variable, "0", 1);
   {  // shmem_init waits for other processes without a deadline
-    const detail::watched_call limit(timeout_seconds, "shmem_init");
+    const watched_call limit(timeout_seconds, "shmem_init");
     shmem_init();
   }
   if (sets_hooks && shmem_my_pe() == 0 && is_open_mpi())
@@ -110,7 +110,7 @@ std::size_t symmetric_heap_bytes() {
 }
 
 environment::~environment() {
-  const detail::watched_call limit(timeout_seconds_, "shmem_finalize");
+  const watched_call limit(timeout_seconds_, "shmem_finalize");
   shmem_finalize();
 }
 

@@ -95,7 +95,7 @@ class library final : public one_sided::library {
   int unwinding_;
 };
 
-/// Frees the request of an operation whose end is not waited for. Throws if the operation could not
+/// Frees the request of an operation that is not waited for. Throws if the operation could not
 /// be started.
 void detach_request(ucs_status_ptr_t request, const char* operation, int peer);
 

@@ -27,7 +27,7 @@ mpi_bootstrap::mpi_bootstrap(double timeout_seconds) {
   MPI_Initialized(&initialised);
   if (initialised == 0) {
     int provided = 0;
-    const detail::watched_call limit(timeout_seconds, "MPI_Init_thread");
+    const watched_call limit(timeout_seconds, "MPI_Init_thread");
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     own_ = true;
   }
@@ -37,7 +37,7 @@ mpi_bootstrap::mpi_bootstrap(double timeout_seconds) {
 
 mpi_bootstrap::~mpi_bootstrap() {
   if (!own_) return;
-  const detail::watched_call limit(deadline_seconds_, "MPI_Finalize");
+  const watched_call limit(deadline_seconds_, "MPI_Finalize");
   MPI_Finalize();
 }
 

@@ -63,7 +63,7 @@ pmix_bootstrap::pmix_bootstrap(double timeout_seconds)
     : library_(std::make_unique<pmix_library>()) {
   set_deadline(timeout_seconds);
   {
-    const detail::watched_call limit(timeout_seconds, "PMIx_Init");
+    const watched_call limit(timeout_seconds, "PMIx_Init");
     library_->check(library_->init(&library_->me, nullptr, 0), "PMIx_Init");
   }
   const pmix_proc_t job = library_->process(PMIX_RANK_WILDCARD);
@@ -78,7 +78,7 @@ pmix_bootstrap::pmix_bootstrap(double timeout_seconds)
 }
 
 pmix_bootstrap::~pmix_bootstrap() {
-  const detail::watched_call limit(deadline_seconds_, "PMIx_Finalize");
+  const watched_call limit(deadline_seconds_, "PMIx_Finalize");
   library_->finalize(nullptr, 0);
 }
 

@@ -3,7 +3,7 @@
 // the bootstrap.
 #pragma once
 
-#include <longshore/transport/detail/watchdog.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ class process_bootstrap {
   /// Sets the deadline after which waits throw errc::timeout; 0: none. A start takes longer than a
   /// message, so the deadline is at least ten seconds.
   void set_deadline(double seconds) noexcept {
-    deadline_seconds_ = detail::start_deadline_seconds(seconds);
+    deadline_seconds_ = start_deadline_seconds(seconds);
   }
   /// Collective.
   virtual void barrier() = 0;

@@ -58,9 +58,9 @@ void posted_backend::join(std::vector<joined_message>& all, const detail::halo_m
   open->contiguous = nullptr;
 }
 
-// Each end sends the other the size of every message. MPI reports a message that is too long as a
-// truncation error, and accepts one that is too short.
-void posted_backend::check_sizes(const rank_grid& grid) {
+// Each end tells the other the size of every message: MPI would cut one that is too long short by
+// an error, and take one that is too short for whole.
+void posted_carrier::check_sizes(const rank_grid& grid) {
   const watchdog::section limit(dog_, "a halo plan");
   std::vector<std::uint64_t> sent, expected(incoming_.size());
   std::vector<MPI_Request> requests;

@@ -26,7 +26,7 @@ class window {
   window(longshore::team& ranks, std::size_t bytes) : team_(mpi_team(ranks)), bytes_(bytes) {
     void* memory = nullptr;
     {
-      const detail::watchdog::section limit(team_.watchdog(), "MPI_Win_allocate");
+      const watchdog::section limit(team_.watchdog(), "MPI_Win_allocate");
       check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes + cache_line_bytes), 1, MPI_INFO_NULL,
                              team_.comm(), &memory, &window_),
             "MPI_Win_allocate");
@@ -41,7 +41,7 @@ class window {
   ~window() {
     // the others may never come: it stays until the run ends
     if (std::uncaught_exceptions() > unwinding_) return;
-    const detail::watchdog::section limit(team_.watchdog(), "freeing a window");
+    const watchdog::section limit(team_.watchdog(), "freeing a window");
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
@@ -53,7 +53,7 @@ class window {
 
   std::int64_t fetch_add(int target, std::size_t offset, std::int64_t amount) {
     std::int64_t before = 0;
-    const detail::watchdog::section limit(team_.watchdog(), "MPI_Fetch_and_op");
+    const watchdog::section limit(team_.watchdog(), "MPI_Fetch_and_op");
     check(MPI_Fetch_and_op(&amount, &before, MPI_INT64_T, target, place(target, offset), MPI_SUM,
                            window_),
           "MPI_Fetch_and_op");
@@ -69,7 +69,7 @@ class window {
     }
   }
   void flush() {
-    const detail::watchdog::section limit(team_.watchdog(), "MPI_Win_flush_all");
+    const watchdog::section limit(team_.watchdog(), "MPI_Win_flush_all");
     check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
   }
   void sync() { check(MPI_Win_sync(window_), "MPI_Win_sync"); }

@@ -1,5 +1,5 @@
-// Making an error of one rank an error of all ranks. Without this, the other ranks would make the
-// next collective call alone, and wait until the deadline.
+// Making an error of one rank an error of all ranks. Without this, the other ranks would wait in
+// the next collective call until the deadline.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -10,7 +10,7 @@
 #include <new>
 #include <string_view>
 
-namespace longshore::detail {
+namespace longshore {
 
 [[nodiscard]] std::exception_ptr out_of_memory_on(std::string_view operation, int rank);
 /// Throws the error of a rank on which nothing failed.
@@ -18,10 +18,10 @@ namespace longshore::detail {
                                         std::int64_t failed_rank, errc code);
 
 /// Collective: one allreduce of 8 bytes. Calls `step`, which must not make collective calls and may
-/// throw on some ranks only. If it throws on any rank, all ranks throw, and can go on with the same
-/// next collective call. A rank where it threw throws its own exception; std::bad_alloc becomes
-/// errc::out_of_memory. The other ranks throw errc::out_of_memory if the lowest failed rank has
-/// that code, else errc::peer_failed. Messages show `operation`: "a halo plan".
+/// throw on some ranks only. If it throws on any rank, all ranks throw, and can continue with the
+/// same next collective call. A rank where it threw throws its own exception; std::bad_alloc
+/// becomes errc::out_of_memory. The other ranks throw errc::out_of_memory if the lowest failed rank
+/// has that code, else errc::peer_failed. Messages show `operation`: "a halo plan".
 template <class Step>
 void agree_on_errors(team& ranks, std::string_view operation, Step&& step) {
   constexpr std::int64_t codes = 16;
@@ -48,4 +48,4 @@ void agree_on_errors(team& ranks, std::string_view operation, Step&& step) {
                         static_cast<errc>(lowest % codes));
 }
 
-}  // namespace longshore::detail
+}  // namespace longshore

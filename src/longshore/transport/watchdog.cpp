@@ -1,6 +1,6 @@
 #include <longshore/core/clock.hpp>
 #include <longshore/core/environment.hpp>
-#include <longshore/transport/detail/watchdog.hpp>
+#include <longshore/transport/watchdog.hpp>
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <limits>
 
-namespace longshore::detail {
+namespace longshore {
 namespace {
 
 constexpr int runtime_failure_status = 3;
@@ -72,4 +72,4 @@ watched_call::watched_call(double timeout_seconds, const char* call)
     : watchdog_(rank_in_environment(), start_deadline_seconds(timeout_seconds)),
       section_(watchdog_, call) {}
 
-}  // namespace longshore::detail
+}  // namespace longshore

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-namespace longshore::detail {
+namespace longshore {
 
 /// Watches the blocking calls of one rank. The first section starts its thread.
 class watchdog {
@@ -62,4 +62,4 @@ class watched_call {
   watchdog::section section_;
 };
 
-}  // namespace longshore::detail
+}  // namespace longshore

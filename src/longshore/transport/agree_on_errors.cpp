@@ -1,8 +1,8 @@
-#include <longshore/transport/detail/agree_on_errors.hpp>
+#include <longshore/transport/agree_on_errors.hpp>
 
 #include <fmt/core.h>
 
-namespace longshore::detail {
+namespace longshore {
 
 std::exception_ptr out_of_memory_on(std::string_view operation, int rank) {
   return std::make_exception_ptr(
@@ -20,4 +20,4 @@ void throw_for_failed_rank(std::string_view operation, int rank, std::int64_t fa
        rank, failed_rank);
 }
 
-}  // namespace longshore::detail
+}  // namespace longshore

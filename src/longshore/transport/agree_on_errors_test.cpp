@@ -1,4 +1,4 @@
-#include <longshore/transport/detail/agree_on_errors.hpp>
+#include <longshore/transport/agree_on_errors.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <string>
 
-namespace longshore::detail {
+namespace longshore {
 namespace {
 
-using longshore::testing::spmd;
+using testing::spmd;
 
 // The error code that this rank sees; errc{} if nothing was thrown.
 template <class Step>
@@ -68,4 +68,4 @@ TEST(AgreeOnErrors, names_the_lowest_of_several_failed_ranks) {
 }
 
 }  // namespace
-}  // namespace longshore::detail
+}  // namespace longshore
