@@ -9,7 +9,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # Where the loops are: what is inside a plan, and what it calls.
-LOOPS = ("_by_strategy<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "dialogue<")
+LOOPS = ("_dispatch<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "dialogue<")
 
 
 def symbols(folder: Path, *options: str) -> list[tuple[str, str]]:
@@ -46,5 +46,5 @@ def test_plans_for_common_elements_are_calls_into_the_library(tmp_path: Path) ->
 def test_loops_of_a_type_of_the_user_are_found_where_they_are_compiled(tmp_path: Path) -> None:
     """The test above can fail."""
     loops = defined_loops(symbols(tmp_path, "-DOWN_TYPE"))
-    assert any("gather_by_strategy<pixel, longshore::block>" in name for name in loops)
+    assert any("gather_dispatch<pixel, longshore::block>" in name for name in loops)
     assert all("pixel" in name for name in loops)

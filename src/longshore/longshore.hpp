@@ -2,7 +2,7 @@
 #pragma once
 
 #include <longshore/aggregate/aggregator.hpp>
-#include <longshore/aggregate/ask.hpp>
+#include <longshore/aggregate/request_reply.hpp>
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/deliver.hpp>

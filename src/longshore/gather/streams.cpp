@@ -4,17 +4,17 @@
 
 namespace longshore::detail {
 
-engine_options stream_engine(const char* operation, const team& team,
-                             const element_stream_options& asked, std::size_t item_bytes) {
+engine_options stream_engine_options(const char* operation, const team& team,
+                                     const element_stream_options& asked, std::size_t item_bytes) {
   if (asked.buffer_items == 0)
-    fail(errc::usage, "{}: buffers of 0 items: give at least 1, or leave the default of 1024",
+    fail(errc::usage, "{}: buffer_items is 0: give at least 1, or leave the default of 1024",
          operation);
   if (!is_asynchronous(asked.strategy))
     fail(errc::unsupported,
-         "{}: strategy {} does not carry one element at a time: give exstack2, conveyor or "
+         "{}: strategy {} cannot carry one element at a time: use exstack2, conveyor or "
          "aggregator",
          operation, name_of(asked.strategy));
-  engine_options options = engine_options_of(
+  engine_options options = engine_options_for(
       team, asked.strategy,
       {.strategy = asked.strategy, .buffer_items = asked.buffer_items, .hops = asked.hops});
   options.item_bytes = item_bytes;
