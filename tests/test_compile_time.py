@@ -9,7 +9,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # Where the loops are: what is inside a plan, and what it calls.
-LOOPS = ("_dispatch<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "dialogue<")
+LOOPS = ("_dispatch<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "request_reply<")
 
 
 def symbols(folder: Path, *options: str) -> list[tuple[str, str]]:

@@ -12,16 +12,16 @@
 
 namespace longshore {
 
-/// How items combine: op.place(item) is the place that an item is for; op.combine(into, more) merges
-/// `more` into `into`, an item for the same place. `into` may lie at any address.
+/// How items combine: op.place(item) is the place that an item is for; op.combine(into, more)
+/// merges `more` into `into`, an item for the same place. `into` may lie at any address.
 template <class Op, class Item>
 concept combination = requires(const Op& op, Item& into, const Item& more) {
   { op.place(more) } -> std::convertible_to<std::uint64_t>;
   op.combine(into, more);
 };
 
-/// The table for `recent` of combining: as many positions as the buffers of the engine hold items, but
-/// no more than stay in a cache near the core.
+/// The table for `recent` of combining: as many positions as the buffers of the engine hold items,
+/// but no more than stay in a cache near the core.
 [[nodiscard]] inline recent_items recent_items_for(const auto& engine) {
   constexpr std::size_t most = std::size_t{1} << 16;
   const auto ranks = static_cast<std::size_t>(engine.ranks().size());
@@ -36,10 +36,10 @@ concept combination = requires(const Op& op, Item& into, const Item& more) {
 
 /// Satisfies item_engine. push() looks up where the latest item for the same place lies. If that
 /// item still waits in the open buffer, push() merges the new item into it and appends nothing.
-/// Hence no item is copied twice or waits longer than without combining, and items of a pair stay in
-/// the order of their first push. The position is a guess, so some items that could be combined are
-/// sent separately. Cost per item: a hash, a load from `recent` and one from the buffer. Memory: that
-/// of `recent`.
+/// Hence no item is copied twice or waits longer than without combining, and items of a pair stay
+/// in the order of their first push. The position is a guess, so some items that could be combined
+/// are sent separately. Cost per item: a hash, a load from `recent` and one from the buffer.
+/// Memory: that of `recent`.
 template <class Engine, class Item, combination<Item> Op>
 requires item_engine<Engine, Item>
 class combining {

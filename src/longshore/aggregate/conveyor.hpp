@@ -28,13 +28,13 @@ namespace detail {
 /// Satisfies item_engine; item_engine.hpp describes push, can_push, drain, advance, restart and
 /// activity.
 ///
-/// Messages per rank and use, on each hop: one per buffer that fills, and a last one per link, which
-/// may be empty. A use needs no collective call: hop h + 1 ends at a rank once hop h has ended there.
-/// With items_create_items, waves of counting find the end instead (termination_detector.hpp).
-/// Memory per rank: `slots` buffers per link, twice that for links between nodes (route.hpp has the
-/// number of links); memory_bytes() returns the sum. Bytes on the wire: items, tags of 0 to 4 bytes
-/// per item (0 with 1 hop), and 1 byte per message. If a function that was given to drain throws,
-/// the engine can only be destroyed.
+/// Messages per rank and use, on each hop: one per buffer that fills, and a last one per link,
+/// which may be empty. A use needs no collective call: hop h + 1 ends at a rank once hop h has
+/// ended there. With items_create_items, waves of counting find the end instead
+/// (termination_detector.hpp). Memory per rank: `slots` buffers per link, twice that for links
+/// between nodes (route.hpp has the number of links); memory_bytes() returns the sum. Bytes on the
+/// wire: items, tags of 0 to 4 bytes per item (0 with 1 hop), and 1 byte per message. If a function
+/// that was given to drain throws, the engine can only be destroyed.
 class conveyor {
  public:
   /// Collective. Throws errc::usage for invalid options.
@@ -75,8 +75,8 @@ class conveyor {
   // Elastic items have any size, including 0. An item that is larger than a buffer is cut into
   // pieces and assembled at its destination.
 
-  /// As push. If the buffers fill up in the middle of an item, its rest is copied, and further items
-  /// are refused until the rest was sent. Bytes on the wire: 8 per piece, and padding to 8.
+  /// As push. If the buffers fill up in the middle of an item, its rest is copied, and further
+  /// items are refused until the rest was sent. Bytes on the wire: 8 per piece, and padding to 8.
   [[nodiscard]] bool push_bytes(int rank, std::span<const std::byte> item);
   /// As drain, with f(source, span<const std::byte>). The span is valid during the call and aligned
   /// to 8. Memory: it grows to the largest cut item per source.

@@ -15,8 +15,8 @@ namespace longshore {
 
 namespace detail {
 
-/// As longshore::deliver, but where that throws errc::peer_failed, this returns the lowest rank whose
-/// item_of threw. Returns -1 if none threw.
+/// As longshore::deliver, but where that throws errc::peer_failed, this returns the lowest rank
+/// whose item_of threw. Returns -1 if none threw.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 [[nodiscard]] int try_deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {

@@ -1,5 +1,5 @@
-// Predicts what an engine would cost: links, memory, messages and how full they are. Pure functions of
-// numbers; no engine is made.
+// Predicts what an engine would cost: links, memory, messages and how full they are. Pure functions
+// of numbers; no engine is made.
 #pragma once
 
 #include <longshore/aggregate/engine_options.hpp>

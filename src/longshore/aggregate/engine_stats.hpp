@@ -13,16 +13,16 @@
 
 namespace longshore {
 
-/// A histogram of times, from a nanosecond to some hours. Each bucket is a quarter of a power of two
-/// wide, so percentiles are exact to within 19 %.
+/// A histogram of times, from a nanosecond to some hours. Each bucket is a quarter of a power of
+/// two wide, so percentiles are exact to within 19 %.
 class time_histogram {
  public:
   static constexpr std::size_t buckets = 180;
 
   void add(double seconds) noexcept;
   [[nodiscard]] std::uint64_t count() const noexcept;
-  /// The time that `fraction` of the samples do not exceed (the upper end of its bucket). Nothing if
-  /// there are no samples.
+  /// The time that `fraction` of the samples do not exceed (the upper end of its bucket). Nothing
+  /// if there are no samples.
   [[nodiscard]] std::optional<double> percentile(double fraction) const noexcept;
 
   /// Samples by bucket, so that the histograms of all ranks can be added.
@@ -34,8 +34,8 @@ class time_histogram {
   std::array<std::int64_t, buckets> counts_{};
 };
 
-/// What one rank sent to others over one hop. Buffers to itself are copied and are no messages; only
-/// their number is counted.
+/// What one rank sent to others over one hop. Buffers to itself are copied and are no messages;
+/// only their number is counted.
 struct hop_stats {
   std::uint64_t messages = 0;
   /// messages that were sent before they were full, including the last ones of each use

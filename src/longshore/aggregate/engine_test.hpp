@@ -1,5 +1,5 @@
-// Shared by the tests of engines: an item that names its source, traffic patterns between ranks, and
-// loops over every kind of engine and route.
+// Shared by the tests of engines: an item that names its source, traffic patterns between ranks,
+// and loops over every kind of engine and route.
 #pragma once
 
 #include <longshore/aggregate/aggregator.hpp>
@@ -24,8 +24,8 @@ struct item {
 static_assert(item_engine<exstack_engine, item> && item_engine<exstack2, item> &&
               item_engine<conveyor, item> && item_engine<aggregator, item>);
 
-/// How many items each rank sends to each other rank. All ranks know it, so a receiver knows what to
-/// expect.
+/// How many items each rank sends to each other rank. All ranks know it, so a receiver knows what
+/// to expect.
 struct traffic_pattern {
   const char* name;
   std::function<std::size_t(int from, int to, int size)> count;

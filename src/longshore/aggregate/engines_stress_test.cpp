@@ -1,5 +1,5 @@
-// Thousands of tiny runs of random engines, traffic patterns and delays, to provoke failures that are
-// rare elsewhere.
+// Thousands of tiny runs of random engines, traffic patterns and delays, to provoke failures that
+// are rare elsewhere.
 //
 //     engines_stress_test [--seeds N] [--first S]      prints the seed of each run that fails
 #include <longshore/aggregate/engine_test.hpp>
@@ -54,8 +54,8 @@ int destination(int aim, const team& team, random_stream& random) {
 }
 
 // One use of the engine. The items of each pair are numbered. Some items create others if that is
-// allowed. The counts are compared after all uses: between uses the ranks do not synchronise, so one
-// rank may be a use ahead.
+// allowed. The counts are compared after all uses: between uses the ranks do not synchronise, so
+// one rank may be a use ahead.
 template <class Engine>
 void use(team& team, Engine& engine, const scenario& now, int number_of_use, random_stream& random,
          std::vector<std::int64_t>& sent, std::vector<std::int64_t>& came) {

@@ -1,5 +1,5 @@
-// The contract of every engine on every route: each item arrives once, in order per pair, at the right
-// rank and with the right source, and every use ends.
+// The contract of every engine on every route: each item arrives once, in order per pair, at the
+// right rank and with the right source, and every use ends.
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -180,16 +180,16 @@ TEST(Engines, steady_engines_send_partial_buffers_while_ranks_still_push) {
   };
   spmd([](team& team) {
     // Each bound alone, and each with another bound that is never reached.
-    for (const bounds asked :
+    for (const bounds limits :
          {bounds{0, 3}, bounds{1e-4, 0}, bounds{1e9, 3}, bounds{1e-4, 1'000'000'000}})
       testing::with_every_conveyor(team,
                                    {.item_bytes = sizeof(item),
                                     .buffer_items = 1000,
-                                    .steady_seconds = asked.seconds,
-                                    .steady_advances = asked.advances},
+                                    .steady_seconds = limits.seconds,
+                                    .steady_advances = limits.advances},
                                    [&](auto& engine, const std::string& name) {
-                                     // One item to each; nobody is done before it has got one from everybody. Without a
-                                     // bound this would never end.
+                                     // One item to each rank. A rank is done once it has an item
+                                     // from every rank; without a bound this would never end.
                                      for (int peer = 0; peer < team.size(); ++peer)
                                        ASSERT_TRUE(engine.push(peer, item{team.rank(), peer, 0}));
                                      int came = 0;

@@ -1,7 +1,7 @@
-// exstack: bulk-synchronous aggregation. There is one buffer per destination, and all ranks exchange
-// their buffers together. Scheme, contracts and name are those of exstack in bale
-// (github.com/jdevinney/bale). Here a buffer is a slot of a channel: within a node an item is written
-// once and read in place. Receiving all messages takes the place of a barrier.
+// exstack: bulk-synchronous aggregation. There is one buffer per destination, and all ranks
+// exchange their buffers together. Scheme, contracts and name are those of exstack in bale
+// (github.com/jdevinney/bale). Here a buffer is a slot of a channel: within a node an item is
+// written once and read in place. Receiving all messages takes the place of a barrier.
 #pragma once
 
 #include <longshore/aggregate/detail/store_item.hpp>
@@ -43,17 +43,18 @@ struct exstack_access;
 ///     }
 ///
 /// Contracts: after exchange() every send buffer is empty, so as many items as came from a rank can
-/// be pushed to it without a check. Items of one pair of ranks arrive in the order of pushing. Hence
-/// replies that are pushed in the order of the requests arrive in that order, and need no tag.
+/// be pushed to it without a check. Items of one pair of ranks arrive in the order of pushing.
+/// Hence replies that are pushed in the order of the requests arrive in that order, and need no
+/// tag.
 ///
 /// Cost of an exchange: 1 message to each rank, with the bytes of the items and 1 more; no barrier.
-/// Each rank sends first to the rank after itself, so ranks in step do not all send to one rank. The
-/// first item waits for the slowest rank. Memory per rank: 2 buffers per destination, that is 2 x
-/// ranks x buffer_bytes (twice that for other nodes). For use by the thread that owns the team.
+/// Each rank sends first to the rank after itself, so ranks in step do not all send to one rank.
+/// The first item waits for the slowest rank. Memory per rank: 2 buffers per destination, that is 2
+/// x ranks x buffer_bytes (twice that for other nodes). For use by the thread that owns the team.
 class exstack {
  public:
-  /// Collective. `buffer_bytes`: bytes of items that one exchange can carry to one rank; the same on
-  /// all ranks.
+  /// Collective. `buffer_bytes`: bytes of items that one exchange can carry to one rank; the same
+  /// on all ranks.
   exstack(team& team, std::size_t buffer_bytes);
   exstack(const exstack&) = delete;
   exstack& operator=(const exstack&) = delete;
@@ -68,8 +69,8 @@ class exstack {
     return true;
   }
 
-  /// Collective. Sends all buffers and returns when the buffers of all ranks have arrived. Items that
-  /// arrived before are then gone.
+  /// Collective. Sends all buffers and returns when the buffers of all ranks have arrived. Items
+  /// that arrived before are then gone.
   progress exchange(progress mine);
 
   /// The items that `peer` pushed to this rank before the last exchange, in its order and in place.
@@ -84,8 +85,8 @@ class exstack {
   [[nodiscard]] int failed_rank() const noexcept { return failed_rank_; }
   /// Bytes of items that fit into one buffer.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
-  /// Messages and bytes that this rank sent to others since the object was made. payload_bytes stays
-  /// 0: only the caller knows it.
+  /// Messages and bytes that this rank sent to others since the object was made. payload_bytes
+  /// stays 0: only the caller knows it.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
  private:
@@ -125,8 +126,8 @@ struct detail::exstack_access {
   static std::byte* begin_of(const exstack& stack, int rank) noexcept {
     return stack.begins_[rank];
   }
-  /// From now on, `stats` counts the exchanges of `stack`, whose buffers hold `contents`. `stats` must
-  /// outlive `stack`.
+  /// From now on, `stats` counts the exchanges of `stack`, whose buffers hold `contents`. `stats`
+  /// must outlive these exchanges.
   static void count_in(exstack& stack, engine_stats& stats, const buffer_contents& contents) {
     stats.hops.resize(1);
     stack.stats_ = &stats;

@@ -1,4 +1,5 @@
-// exstack with the interface of the other engines. Here advance is an exchange, so it is collective.
+// exstack with the interface of the other engines. Here advance is an exchange, so it is
+// collective.
 #pragma once
 
 #include <longshore/aggregate/detail/drain_items.hpp>
@@ -13,14 +14,14 @@
 
 namespace longshore {
 
-/// Satisfies item_engine. It differs from the asynchronous engines: every advance is one exchange with
-/// all ranks and waits for the slowest. All items that arrived must be drained before the next
+/// Satisfies item_engine. It differs from the asynchronous engines: every advance is one exchange
+/// with all ranks and waits for the slowest. All items that arrived must be drained before the next
 /// advance, which otherwise throws errc::usage. Cost: P messages per rank and exchange. Memory per
 /// rank: that of exstack.
 class exstack_engine {
  public:
-  /// Collective. Uses the options item_bytes, buffer_items, memory_bytes and items_create_items. The
-  /// source is always known. Throws errc::unsupported with elastic items.
+  /// Collective. Uses the options item_bytes, buffer_items, memory_bytes and items_create_items.
+  /// The source is always known. Throws errc::unsupported with elastic items.
   exstack_engine(team& team, const engine_options& options)
       : team_(team),
         options_(with_buffer(team, options)),

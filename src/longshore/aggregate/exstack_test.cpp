@@ -1,5 +1,5 @@
-// Delivery, order, flow control and termination of exstack. Each rank computes which items the others
-// send to it.
+// Delivery, order, flow control and termination of exstack. Each rank computes which items the
+// others send to it.
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/core/error.hpp>

@@ -80,9 +80,9 @@ struct engine_access {
   static void appended_to(auto& engine, int rank) { engine.appended_to(rank); }
 
   /// As push, unless an item that waits at position `recent` of the same buffer goes to the same
-  /// rank and is_same(const Item&) holds for it. Then merge(Item&) changes that item, and nothing is
-  /// appended. Otherwise `recent` becomes the position of the new item. `recent` is a guess and may
-  /// have any value.
+  /// rank and is_same(const Item&) holds for it. Then merge(Item&) changes that item, and nothing
+  /// is appended. Otherwise `recent` becomes the position of the new item. `recent` is a guess and
+  /// may have any value.
   template <class Item>
   static bool push_or_merge(auto& engine, int rank, const Item& item, std::uint32_t& recent,
                             auto&& is_same, auto&& merge) {

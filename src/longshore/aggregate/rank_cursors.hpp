@@ -1,5 +1,5 @@
-// Cursors for loops that append items to the buffers of several ranks in random order: where the next
-// item of each rank goes. For the loops of this library.
+// Cursors for loops that append items to the buffers of several ranks in random order: where the
+// next item of each rank goes. For the loops of this library.
 #pragma once
 
 #include <cstddef>
@@ -54,8 +54,8 @@ class packed_cursors {
   std::uint64_t counts_ = 0;  // Bits per rank
 };
 
-/// Calls body(cursors) with the faster kind. `begin[rank]`: where the items of a rank begin; the body
-/// takes up to `items` places of each rank.
+/// Calls body(cursors) with the faster kind. `begin[rank]`: where the items of a rank begin; the
+/// body takes up to `items` places of each rank.
 template <class Item, class Body>
 decltype(auto) with_cursors(std::byte** begin, int ranks, std::size_t items, Body&& body) {
   if (ranks <= packed_cursors<Item>::max_ranks && items <= packed_cursors<Item>::max_items)

@@ -1,6 +1,7 @@
-// request_reply: requests to any rank and their replies, over any engine. A reply needs no token that
-// names its request: items of one pair of ranks arrive in order in both directions, so the next reply
-// from a rank belongs to the oldest outstanding request to it. Only the source must be known.
+// request_reply: requests to any rank and their replies, over any engine. A reply needs no token
+// that names its request: items of one pair of ranks arrive in order in both directions, so the
+// next reply from a rank belongs to the oldest outstanding request to it. Only the source must be
+// known.
 #pragma once
 
 #include <longshore/aggregate/deliver.hpp>
@@ -60,9 +61,9 @@ class request_reply {
   /// If make_reply has a member fetch(request), it is called for a request some requests ahead, to
   /// prefetch what make_reply will read.
   ///
-  /// If make_request throws, this rank serves the others to the end of the use. Then it rethrows the
-  /// exception, and the other ranks throw errc::peer_failed. The object can be used again. After an
-  /// exception of make_reply or receive it can only be destroyed.
+  /// If make_request throws, this rank serves the others to the end of the use. Then it rethrows
+  /// the exception, and the other ranks throw errc::peer_failed. The object can be used again.
+  /// After an exception of make_reply or receive it can only be destroyed.
   template <reply_order Order = reply_order::requested, class MakeRequest, class MakeReply,
             class Receive>
   void operator()(std::size_t n, MakeRequest&& make_request, MakeReply&& make_reply,
@@ -129,7 +130,8 @@ class request_reply {
   static constexpr std::size_t fetch_ahead = 24;  // requests
   // Outstanding requests have numbers of 32 bits; so their true numbers must lie within this range.
   static constexpr std::size_t max_number_range = std::size_t{1} << 31;
-  // The state of an outstanding request, where its reply may have to wait or serves several requests.
+  // The state of an outstanding request whose reply may have to wait or serves several
+  // requests.
   struct window_slot {
     std::uint32_t twin = none;  // the slot of another request that waits for the same reply
     bool arrived = false;
@@ -158,14 +160,15 @@ class request_reply {
   static engine_options with_items(engine_options options, std::size_t item_bytes) {
     options.item_bytes = item_bytes;
     options.with_source = true;
-    // A rank with a full window waits for replies and fills no buffers; its partial ones must leave.
+    // A rank with a full window waits for replies and fills no buffers; its partial ones must
+    // leave.
     options.ship_when_idle = true;
     options.elastic = options.items_create_items = false;
     return options;
   }
   static std::size_t window_of(const request_reply_options& options, const Engine& engine) {
-    // A window that fills a buffer on each link lets all buffers leave full. A larger one would only
-    // leave the cache.
+    // A window that fills a buffer on each link lets all buffers leave full. A larger one would
+    // only leave the cache.
     const std::size_t buffered = engine.options().buffer_items * engine.link_count();
     const std::size_t wanted =
         options.window_items > 0

@@ -1,5 +1,5 @@
-// Strategy auto on every transport and layout: results are right whatever it chooses, all ranks make the
-// same choice, and it measures once.
+// Strategy auto on every transport and layout: results are right whatever it chooses, all ranks
+// make the same choice, and it measures once.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -23,8 +23,8 @@ namespace {
 using testing::spmd;
 using origin = gather_decision::origin;
 
-// Each test has its own profile, does not touch the user's, and restores the environment. Only rank 0
-// reads the environment.
+// Each test has its own profile, does not touch the user's, and restores the environment. Only rank
+// 0 reads the environment.
 class Auto : public ::testing::Test {
  protected:
   void SetUp() override {

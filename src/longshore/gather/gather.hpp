@@ -37,8 +37,8 @@ extern template std::unique_ptr<gather_plan_base<word64>> plan_gather(
 }  // namespace detail
 
 /// A gather from one table with one strategy, made once and used often. A call allocates nothing,
-/// with one exception: with strategy auto, if the choice depends on the number of requests, the first
-/// call of each size does.
+/// with one exception: with strategy auto, if the choice depends on the number of requests, the
+/// first call of each size does.
 ///
 ///     longshore::gather_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
 ///     plan(indices, out);
@@ -49,16 +49,16 @@ class gather_plan : public detail::plan_handle<
                         detail::gather_plan_base<detail::erased_element<T, Distribution>>> {
  public:
   /// Collective; options are the same on all ranks. Throws, on all ranks: errc::unsupported if the
-  /// strategy is not available here, errc::usage if buffer_items is 0, errc::out_of_memory. Strategy
-  /// auto measures for a fraction of a second if the profile of this machine has nothing for this
-  /// layout.
+  /// strategy is not available here, errc::usage if buffer_items is 0, errc::out_of_memory.
+  /// Strategy auto measures for a fraction of a second if the profile of this machine has nothing
+  /// for this layout.
   explicit gather_plan(const dist_array<T, Distribution>& table, gather_options options = {})
       : gather_plan::plan_handle(detail::plan_gather(view(table), options)) {}
 
   /// out[i] = table[indices[i]] for all i. Indices are global; each rank gives any number of them.
-  /// Collective with auto and with strategies that aggregate; with agp and direct a call of this rank
-  /// alone. The call makes no barrier: one must separate it from earlier writes of other ranks to the
-  /// table, and nobody may write to the table before all ranks have returned.
+  /// Collective with auto and with strategies that aggregate; with agp and direct a call of this
+  /// rank alone. The call makes no barrier: one must separate it from earlier writes of other ranks
+  /// to the table, and nobody may write to the table before all ranks have returned.
   ///
   /// Throws errc::usage if the sizes differ or an index is out of range; with strategies that
   /// aggregate, the other ranks then throw errc::peer_failed. Part of `out` may have been written.

@@ -1,5 +1,5 @@
-// Index patterns for the tests of gather, scatter and updates, and values in which every wrong byte shows.
-// Every rank can compute those of all ranks, so a serial reference is possible.
+// Index patterns for the tests of gather, scatter and updates, and values in which every wrong byte
+// shows. Every rank can compute those of all ranks, so a serial reference is possible.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -98,8 +98,9 @@ void fill_table(Table& table, const Value& value_of) {
   table.team().barrier();
 }
 
-/// Calls body(options, name) for every usable strategy; for those with buffers, with small and large
-/// buffers, with and without combining. Options: scatter_options or update_options. Collective.
+/// Calls body(options, name) for every usable strategy; for those with buffers, with small and
+/// large buffers, with and without combining. Options: scatter_options or update_options.
+/// Collective.
 template <class Options, class WhyNot, class Body>
 void with_every_plan(team& team, bool all_direct, std::uint64_t n, const WhyNot& why_not,
                      const Body& body) {

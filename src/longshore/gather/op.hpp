@@ -1,6 +1,6 @@
 // The operations of updates and histograms: functions of an element and a value that give the new
-// element. Each is associative and commutative, so the order and grouping of the values of all ranks
-// does not change the result (except for the rounding of floating-point sums).
+// element. Each is associative and commutative, so the order and grouping of the values of all
+// ranks does not change the result (except for the rounding of floating-point sums).
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -89,8 +89,8 @@ struct bit_and {
 
 namespace longshore {
 
-/// An operation of an update: any function of an element and a value that gives the new element and is
-/// associative and commutative. It is the same on all ranks, is copied, and may be called on any
+/// An operation of an update: any function of an element and a value that gives the new element and
+/// is associative and commutative. It is the same on all ranks, is copied, and may be called on any
 /// rank.
 template <class Op, class T>
 concept update_operation = trivially_copyable<T> && std::copyable<Op> &&

@@ -1,4 +1,5 @@
-// The options of plans for gather, scatter and updates, and the decision that a plan makes from them.
+// The options of plans for gather, scatter and updates, and the decision that a plan makes from
+// them.
 #pragma once
 
 #include <longshore/gather/detail/tuning/choice.hpp>
@@ -14,12 +15,12 @@ struct gather_options {
   gather_strategy strategy = gather_strategy::automatic;
   /// of strategies that aggregate: items per destination in one exchange
   std::size_t buffer_items = 1024;
-  /// of strategy conveyor: 1, 2 or 3; 0: 2 with more than 128 ranks on several nodes of several ranks,
-  /// else 1
+  /// of strategy conveyor: 1, 2 or 3; 0: 2 with more than 128 ranks on several nodes of several
+  /// ranks, else 1
   int hops = 0;
-  /// Of strategies that aggregate: requests for one element that wait in the same buffer become one.
-  /// Gather requests the element once, an update combines the values, scatter keeps the later value.
-  /// Costs some nanoseconds per index; pays if few elements are requested often.
+  /// Of strategies that aggregate: requests for one element that wait in the same buffer become
+  /// one. Gather requests the element once, an update combines the values, scatter keeps the later
+  /// value. Costs some nanoseconds per index; pays if few elements are requested often.
   bool combine = false;
   /// Of strategy auto: the largest number of requests of a rank in one call, if known; the maximum
   /// over the ranks counts. The plan then chooses once, for this size. 0: unknown; if the choice
@@ -30,8 +31,8 @@ using scatter_options = gather_options;
 using update_options = gather_options;
 
 /// Buffers per destination of the asynchronous strategies, for requests without replies. Only the
-/// buffers limit how far such a sender runs ahead: with 2, ranks on MPI wait a quarter of the time for
-/// a free one. Requests with replies need only 2.
+/// buffers limit how far such a sender runs ahead: with 2, ranks on MPI wait a quarter of the time
+/// for a free one. Requests with replies need only 2.
 inline constexpr int request_slots = 4;
 
 /// What a plan does, and the origin of that choice.

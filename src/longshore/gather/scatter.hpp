@@ -39,8 +39,8 @@ extern template std::unique_ptr<scatter_plan_base<word64>> plan_scatter(
 }  // namespace detail
 
 /// A scatter into one table with one strategy, made once and used often. A call allocates nothing,
-/// with one exception: with strategy auto, if the choice depends on the number of requests, the first
-/// call of each size does.
+/// with one exception: with strategy auto, if the choice depends on the number of requests, the
+/// first call of each size does.
 ///
 ///     longshore::scatter_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
 ///     plan(indices, values);
@@ -59,16 +59,16 @@ class scatter_plan : public detail::plan_handle<
   }
 
   /// Collective; options are the same on all ranks. Throws, on all ranks: errc::unsupported if the
-  /// strategy is not available here, errc::usage if buffer_items is 0, errc::out_of_memory. Strategy
-  /// auto measures for a fraction of a second if the profile of this machine has nothing for this
-  /// layout.
+  /// strategy is not available here, errc::usage if buffer_items is 0, errc::out_of_memory.
+  /// Strategy auto measures for a fraction of a second if the profile of this machine has nothing
+  /// for this layout.
   explicit scatter_plan(dist_array<T, Distribution>& table, scatter_options options = {})
       : scatter_plan::plan_handle(detail::plan_scatter(view(table), options)) {}
 
-  /// table[indices[i]] = values[i] for all i. Indices are global; each rank gives any number of them.
-  /// If several values go to one element, the element gets one of them whole, not always the last.
-  /// Collective. The call makes no barrier: all ranks may read the elements after the next barrier,
-  /// and nobody may access them before.
+  /// table[indices[i]] = values[i] for all i. Indices are global; each rank gives any number of
+  /// them. If several values go to one element, the element gets one of them whole, not always the
+  /// last. Collective. The call makes no barrier: all ranks may read the elements after the next
+  /// barrier, and nobody may access them before.
   ///
   /// Throws errc::usage if the sizes differ or an index is out of range; unless the strategy is agp
   /// or direct, the other ranks then throw errc::peer_failed. Part of the table may have been

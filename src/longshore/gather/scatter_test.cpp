@@ -1,5 +1,5 @@
-// Every strategy of scatter on every distribution. The reference: the values that each element may have,
-// from the requests of all ranks.
+// Every strategy of scatter on every distribution. The reference: the values that each element may
+// have, from the requests of all ranks.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/gather/scatter.hpp>

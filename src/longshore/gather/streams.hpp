@@ -1,15 +1,16 @@
 // Streams gather, scatter or update one element at a time, for programs that do not have their
-// indices in an array. The interface is that of aggregators in Chapel: a copy per element and a flush.
+// indices in an array. The interface is that of aggregators in Chapel: a copy per element and a
+// flush.
 //
 //     longshore::scatterer s(table);
 //     for (...) s.copy(index, value);
 //     s.flush();
 //
-// A stream is made once, collectively, and used often; its use allocates nothing. copy() sends a buffer
-// when it is full. If no buffer is free, copy() serves requests of other ranks until one is; therefore
-// every rank must keep calling copy() or flush(). flush() is collective: it returns when all ranks have
-// called it and this rank has served all requests. For an index out of range copy() throws errc::usage
-// and sends nothing.
+// A stream is made once, collectively, and used often; its use allocates nothing. copy() sends a
+// buffer when it is full. If no buffer is free, copy() serves requests of other ranks until one is;
+// therefore every rank must keep calling copy() or flush(). flush() is collective: it returns when
+// all ranks have called it and this rank has served all requests. For an index out of range copy()
+// throws errc::usage and sends nothing.
 #pragma once
 
 #include <longshore/aggregate/deliver.hpp>
@@ -49,14 +50,14 @@ template <trivially_copyable T, distribution Distribution>
   return table.map().owner_offset(static_cast<std::uint64_t>(index));
 }
 
-/// The options of a stream's engine. Throws errc::usage if buffer_items is 0, errc::unsupported for a
-/// strategy without an asynchronous engine.
+/// The options of a stream's engine. Throws errc::usage if buffer_items is 0, errc::unsupported for
+/// a strategy without an asynchronous engine.
 [[nodiscard]] engine_options stream_engine_options(const char* operation, const team& team,
-                                                   const element_stream_options& asked,
+                                                   const element_stream_options& given,
                                                    std::size_t item_bytes);
 
-/// Sends items (offset, value) to the owners of elements, which call apply(element, value). Memory per
-/// rank: a conveyor for items of 8 + sizeof(T) bytes.
+/// Sends items (offset, value) to the owners of elements, which call apply(element, value). Memory
+/// per rank: a conveyor for items of 8 + sizeof(T) bytes.
 template <trivially_copyable T, distribution Distribution, class Apply>
 class owner_stream {
  public:
@@ -127,8 +128,8 @@ struct update_with {
 }  // namespace detail
 
 /// table[index] = value, one element at a time. If several values go to one element, it gets one of
-/// them whole. After flush() and a barrier all ranks may read the elements. The table must outlive the
-/// object.
+/// them whole. After flush() and a barrier all ranks may read the elements. The table must outlive
+/// the object.
 template <trivially_copyable T, distribution Distribution>
 class scatterer {
  public:
@@ -172,12 +173,12 @@ class updater {
   detail::owner_stream<T, Distribution, detail::update_with<Op>> stream_;
 };
 
-/// *out = table[index], one element at a time. Nobody may write to the elements before all ranks have
-/// flushed. The table must outlive the object. An element whose owner's memory can be reached is loaded
-/// at once; the others are requested. Replies of one rank arrive in the order of the requests to it, so
-/// they need no numbers. Memory per rank: two conveyors, for items of 8 and of sizeof(T) bytes, and 8
-/// bytes per place for an outstanding request: 4 x buffer_items places per rank, or fewer (at least 16)
-/// if these would be more than 2^18 in all.
+/// *out = table[index], one element at a time. Nobody may write to the elements before all ranks
+/// have flushed. The table must outlive the object. An element whose owner's memory can be reached
+/// is loaded at once; the others are requested. Replies of one rank arrive in the order of the
+/// requests to it, so they need no numbers. Memory per rank: two conveyors, for items of 8 and of
+/// sizeof(T) bytes, and 8 bytes per place for an outstanding request: 4 x buffer_items places per
+/// rank, or fewer (at least 16) if these would be more than 2^18 in all.
 template <trivially_copyable T, distribution Distribution>
 class gatherer {
  public:
@@ -233,8 +234,8 @@ class gatherer {
     // With fewer slots, two ranks that send requests to each other alternate: each stops until the
     // other has replied.
     options.slots = 4;
-    // A rank whose places are all taken waits for replies and fills no buffers; its partial ones must
-    // leave.
+    // A rank whose places are all taken waits for replies and fills no buffers; its partial ones
+    // must leave.
     options.ship_when_idle = true;
     return options;
   }
@@ -252,8 +253,8 @@ class gatherer {
       idle.after_iteration(serve(false), !is_full());
   }
 
-  // Replies to requests, as far as buffers are free, and stores values that arrived. Returns whether
-  // there was anything to do.
+  // Replies to requests, as far as buffers are free, and stores values that arrived. Returns
+  // whether there was anything to do.
   bool serve(bool done) {
     const std::size_t before = requests_.activity();
     std::size_t moved = 0;

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <new>
 
-// Counts the allocations of this thread: streams must not allocate. All forms of new and delete that a
-// program may mix are replaced together.
+// Counts the allocations of this thread: streams must not allocate. All forms of new and delete
+// that a program may mix are replaced together.
 static thread_local std::size_t allocations = 0;
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++allocations;
@@ -251,11 +251,11 @@ TEST(Streams, allocate_nothing_in_use_and_have_stats) {
     EXPECT_GE(sum(added.requests), pushed);
     EXPECT_LE(sum(added.requests), 2 * pushed);
     // Elements that could be loaded were not requested.
-    const std::int64_t asked = team.allreduce_value<std::int64_t>(
+    const std::int64_t expected = team.allreduce_value<std::int64_t>(
         team.nodes().is_local((team.rank() + 1) % team.size()) ? 0 : 3 * 500, reduction::sum);
-    EXPECT_GE(sum(gathered.requests), asked);
-    EXPECT_EQ(sum(gathered.replies) >= asked, true);
-    EXPECT_EQ(sum(gathered.replies) == 0, asked == 0);
+    EXPECT_GE(sum(gathered.requests), expected);
+    EXPECT_EQ(sum(gathered.replies) >= expected, true);
+    EXPECT_EQ(sum(gathered.replies) == 0, expected == 0);
   });
 }
 

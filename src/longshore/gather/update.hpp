@@ -1,6 +1,6 @@
 // update and histogram: table[indices[i]] = op(table[indices[i]], value), for a table that is
-// distributed over all ranks and for arbitrary indices. No update is lost, however many ranks update
-// one element.
+// distributed over all ranks and for arbitrary indices. No update is lost, however many ranks
+// update one element.
 #pragma once
 
 #include <longshore/gather/detail/plan_base.hpp>
@@ -74,8 +74,8 @@ extern template std::unique_ptr<update_plan_base<std::uint64_t>> plan_update(
 }  // namespace detail
 
 /// Updates of one table with one operation and strategy, made once and used often. A call allocates
-/// nothing, with one exception: with strategy auto, if the choice depends on the number of requests,
-/// the first call of each size does.
+/// nothing, with one exception: with strategy auto, if the choice depends on the number of
+/// requests, the first call of each size does.
 ///
 ///     longshore::update_plan largest(table, longshore::op::max{});
 ///     largest(indices, values);
@@ -98,9 +98,9 @@ class update_plan : public detail::plan_handle<
   }
 
   /// Collective; options are the same on all ranks. Throws, on all ranks: errc::unsupported if the
-  /// strategy is not available here, errc::usage if buffer_items is 0, errc::out_of_memory. Strategy
-  /// auto measures for a fraction of a second if the profile of this machine has nothing for this
-  /// layout. It measures histograms, that is updates by one constant.
+  /// strategy is not available here, errc::usage if buffer_items is 0, errc::out_of_memory.
+  /// Strategy auto measures for a fraction of a second if the profile of this machine has nothing
+  /// for this layout. It measures histograms, that is updates by one constant.
   explicit update_plan(dist_array<T, Distribution>& table, Op op, update_options options = {})
       : update_plan::plan_handle(detail::plan_update(view(table), op, options)) {}
   explicit update_plan(dist_array<T, Distribution>& table,
@@ -108,19 +108,19 @@ class update_plan : public detail::plan_handle<
       : update_plan(table, Op{}, options) {}
 
   /// table[indices[i]] = op(table[indices[i]], values[i]) for all i, in any order. Indices are
-  /// global; each rank gives any number of them. Collective. The call makes no barrier: all ranks may
-  /// read the elements after the next barrier, and nobody may access them before.
+  /// global; each rank gives any number of them. Collective. The call makes no barrier: all ranks
+  /// may read the elements after the next barrier, and nobody may access them before.
   ///
-  /// Throws errc::usage if the sizes differ or an index is out of range; unless the strategy is agp,
-  /// the other ranks then throw errc::peer_failed. Part of the table may have been updated. The plan
-  /// can be used again.
+  /// Throws errc::usage if the sizes differ or an index is out of range; unless the strategy is
+  /// agp, the other ranks then throw errc::peer_failed. Part of the table may have been updated.
+  /// The plan can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<const T> values) {
     this->plan_->run(indices,
                      std::span(reinterpret_cast<const element*>(values.data()), values.size()));
   }
 
-  /// table[indices[i]] = op(table[indices[i]], amount) for all i. As above, but the value is not sent
-  /// with each index. Ranks may give different amounts.
+  /// table[indices[i]] = op(table[indices[i]], amount) for all i. As above, but the value is not
+  /// sent with each index. Ranks may give different amounts.
   void operator()(std::span<const std::int64_t> indices, const T& amount) {
     this->plan_->run(indices, reinterpret_cast<const element&>(amount));
   }
@@ -147,7 +147,8 @@ void update(dist_array<T, Distribution>& table, std::span<const std::int64_t> in
   plan(indices, values);
 }
 
-/// Collective. Counts: table[indices[i]] += amount. For several histograms an update_plan is faster.
+/// Collective. Counts: table[indices[i]] += amount. For several histograms an update_plan is
+/// faster.
 template <trivially_copyable T, distribution Distribution>
 requires update_operation<op::add, T>
 void histogram(dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,

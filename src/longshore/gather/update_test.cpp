@@ -1,5 +1,5 @@
-// Every strategy and operation of update on every distribution. The reference: the requests of all ranks,
-// replayed one by one.
+// Every strategy and operation of update on every distribution. The reference: the requests of all
+// ranks, replayed one by one.
 #include <longshore/core/error.hpp>
 #include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/gather/update.hpp>
@@ -43,7 +43,8 @@ struct add_components {
   }
 };
 
-// A user's operation without identity: the value with more bits set, or the larger of two with as many.
+// A user's operation without identity: the value with more bits set, or the larger of two with as
+// many.
 struct max_bits {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
     return std::pair(std::popcount(a), a) < std::pair(std::popcount(b), b) ? b : a;

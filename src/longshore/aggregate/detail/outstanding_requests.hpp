@@ -1,6 +1,6 @@
-// Which requests wait for replies. For each rank there is a ring with the numbers of the requests to
-// it, oldest first. Replies of a rank come in the order of the requests to it, so the next reply finds
-// the number of its request by one load.
+// Which requests wait for replies. For each rank there is a ring with the numbers of the requests
+// to it, oldest first. Replies of a rank come in the order of the requests to it, so the next reply
+// finds the number of its request by one load.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +45,8 @@ class outstanding_requests {
     const ring* rings;
     std::size_t places;
     std::uint32_t mask;
-    /// Records the number of a request to `rank`. `ahead` counts the requests to this rank that were
-    /// recorded since the last add_sent().
+    /// Records the number of a request to `rank`. `ahead` counts the requests to this rank that
+    /// were recorded since the last add_sent().
     void operator()(int rank, std::size_t ahead, std::uint32_t number) const noexcept {
       numbers[static_cast<std::size_t>(rank) * places +
               ((rings[rank].sent + static_cast<std::uint32_t>(ahead)) & mask)] = number;

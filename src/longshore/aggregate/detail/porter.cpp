@@ -8,8 +8,8 @@
 namespace longshore::detail {
 namespace {
 
-// The flags are the last byte of a message. A rank can be one use ahead of another: the epoch, which
-// alternates, tells messages of the next use from those of this use.
+// The flags are the last byte of a message. A rank can be one use ahead of another: the epoch,
+// which alternates, tells messages of the next use from those of this use.
 constexpr std::uint8_t last_flag = 1, push_time_flag = 2, epoch_flag = 4, failed_flag = 8;
 
 std::vector<channel_end> ends(std::span<const int> peers, std::size_t slot_bytes) {

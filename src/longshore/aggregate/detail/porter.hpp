@@ -1,6 +1,7 @@
 // porter: one hop of an aggregation engine. It fills one buffer per peer that it sends to, sends
-// full buffers as messages, and hands out the messages that arrive. A buffer is a slot of a channel:
-// items are written and read there, without further copies. Porter is a term of conveyors in bale.
+// full buffers as messages, and hands out the messages that arrive. A buffer is a slot of a
+// channel: items are written and read there, without further copies. Porter is a term of conveyors
+// in bale.
 #pragma once
 
 #include <longshore/aggregate/engine_stats.hpp>
@@ -69,6 +70,7 @@ struct porter_options {
   unsigned stamp_every;  ///< one item is timed per so many buffers; 0: none
 };
 
+/// One rank's end of a hop. The class comment of conveyor has the cost.
 class porter {
  public:
   static constexpr int nobody = std::numeric_limits<int>::max();
@@ -80,8 +82,8 @@ class porter {
 
   // Sending: link i leads to the i-th rank of `to`. No call blocks.
 
-  /// Opens a buffer for link `i`, which has none. False if the receiver has not released a slot yet.
-  /// Throws errc::usage after finish().
+  /// Opens a buffer for link `i`, which has none. False if the receiver has not released a slot
+  /// yet. Throws errc::usage after finish().
   bool open(std::size_t i);
   /// The first item in the buffer of link `i`, if it has one.
   [[nodiscard]] std::byte* begin_of(std::size_t i) const noexcept { return states_[i].begin; }
@@ -97,8 +99,8 @@ class porter {
   /// Records that the item just written to link `i` was pushed at `seconds`. Call it before
   /// filled().
   void set_push_time(std::size_t i, double seconds);
-  /// Sends the last buffer of each link, which may be empty. Call it until it returns true: then all
-  /// were sent. The buffers carry `failed_rank`, the rank that failed this use, or nobody.
+  /// Sends the last buffer of each link, which may be empty. Call it until it returns true: then
+  /// all were sent. The buffers carry `failed_rank`, the rank that failed this use, or nobody.
   bool finish(int failed_rank);
   [[nodiscard]] bool has_open_buffers() const noexcept { return oldest_ != no_link; }
 

@@ -56,14 +56,14 @@ struct bounds {
 
 // Opens a buffer after tick 0 and ticks once a second: the tick that sends the buffer, or 0 if none
 // of 9 does.
-int tick_that_sends(team& team, bounds asked) {
+int tick_that_sends(team& team, bounds limits) {
   one_hop hop(team);
   hop.porter.tick(1000);
   hop.append(0);
   int sent_after = 0;
   for (int tick = 1; tick < 10 && sent_after == 0; ++tick) {
     hop.porter.tick(1000 + tick);
-    hop.porter.send_older_than(asked.advances, asked.seconds);
+    hop.porter.send_older_than(limits.advances, limits.seconds);
     if (hop.porter.sent_messages() > 0) sent_after = tick;
   }
   hop.end(team);
@@ -90,14 +90,14 @@ TEST(Porter, a_bound_of_0_is_no_bound) {
 TEST(Porter, keeps_buffers_below_the_bound) {
   spmd([](team& team) {
     if (team.size() == 1) GTEST_SKIP() << "two buffers need two ranks";
-    for (const bounds asked : {bounds{2, 1e9}, bounds{1'000'000, 2}}) {
+    for (const bounds limits : {bounds{2, 1e9}, bounds{1'000'000, 2}}) {
       one_hop hop(team);
       hop.porter.tick(1);
       hop.append(0);
       hop.porter.tick(2);
       hop.append(1);
       hop.porter.tick(3);
-      hop.porter.send_older_than(asked.advances, asked.seconds);
+      hop.porter.send_older_than(limits.advances, limits.seconds);
       EXPECT_EQ(hop.porter.sent_messages(), 1u);
       EXPECT_TRUE(hop.porter.has_open_buffers());
       hop.end(team);

@@ -1,5 +1,5 @@
 // Pushing many items at once. The loops here make items in groups, and write whole batches of items
-// into the buffers without a check per item, where the engine and the number of ranks allow it.
+// into the buffers without a check per item, if the engine and the number of ranks allow it.
 #pragma once
 
 #include <longshore/aggregate/detail/store_item.hpp>
@@ -52,8 +52,8 @@ struct batch_writer {
 
   /// Appends item_of(i), an addressed<Item>, for i from `position` to `end` - 1. Calls
   /// appended(rank, k, i) for each item, the k-th to that rank in this batch, and then
-  /// counted(rank, items) for each rank. If item_of throws, `position` becomes the index of the first
-  /// item that was not appended. REQUIRES: end - position <= batch_size().
+  /// counted(rank, items) for each rank. If item_of throws, `position` becomes the index of the
+  /// first item that was not appended. REQUIRES: end - position <= batch_size().
   template <class ItemOf, class Appended, class Counted>
   static void write(Engine& engine, int ranks, std::size_t& position, std::size_t end,
                     ItemOf& item_of, Appended appended, Counted counted) {
@@ -133,8 +133,8 @@ struct pending_items {
 
 /// Pushes item_of(i), an addressed<Item>, for i from `first` to `end` - 1, until the engine refuses
 /// one. Returns the index of the first item that was not pushed. item_of is called once for each i,
-/// in order: `made` keeps items that were made and not pushed, so all calls of one use must pass the
-/// same object. An exception of item_of passes through.
+/// in order: `made` keeps items that were made and not pushed, so all calls of one use must pass
+/// the same object. An exception of item_of passes through.
 template <class Item, class Engine, class ItemOf>
 std::size_t push_many(Engine& engine, std::size_t first, std::size_t end, ItemOf& item_of,
                       pending_items<Item>& made) {

@@ -130,8 +130,8 @@ void route::three_hops(stream_count streams) {
   const streams_between between(groups_, streams);
   const auto mine = groups_.members(group_);
   const int count = groups_.count();
-  // Links between groups. For all ranks of this group: which link of its owner a stream is. The size
-  // of tags follows from the largest number of streams that a rank owns.
+  // Links between groups. For all ranks of this group: which link of its owner a stream is. The
+  // size of tags follows from the largest number of streams that a rank owns.
   const auto stream_index = [&](int group, int j) {
     return static_cast<std::size_t>(group) * static_cast<std::size_t>(between.per_pair) +
            static_cast<std::size_t>(j);

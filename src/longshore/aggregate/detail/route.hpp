@@ -64,8 +64,8 @@ class route {
   };
   struct hop_links {
     std::vector<int> to, from;  ///< ranks, by link
-    /// The lowest bits of a tag on this hop: the links of the following hops, the next hop lowest. 0
-    /// on the last hop.
+    /// The lowest bits of a tag on this hop: the links of the following hops, the next hop lowest.
+    /// 0 on the last hop.
     unsigned destination_bits;
     /// The bits above them: the rank that pushed the item. 0 on the first hop, whose link tells it.
     unsigned source_bits;

@@ -12,9 +12,9 @@
 namespace longshore::detail {
 
 /// The four-counter method of Mattern (Algorithms for distributed termination detection,
-/// Distributed Computing 2, 1987), over a binary tree. Cost of a wave: 2 (P - 1) messages of some 20
-/// bytes, of which 2 log2 P follow each other. A rank that is not passive holds its wave back, so a
-/// busy program sends none. Memory per rank: 3 channels each way, of 2 small slots.
+/// Distributed Computing 2, 1987), over a binary tree. Cost of a wave: 2 (P - 1) messages of some
+/// 20 bytes, of which 2 log2 P follow each other. A rank that is not passive holds its wave back,
+/// so a busy program sends none. Memory per rank: 3 channels each way, of 2 small slots.
 class termination_detector {
  public:
   /// Collective.

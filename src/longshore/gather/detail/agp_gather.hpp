@@ -12,16 +12,16 @@
 
 namespace longshore::detail {
 
-/// Gets in flight before the rank waits for their completion: enough to hide their latency, few enough
-/// for any library.
+/// Gets in flight before the rank waits for their completion: enough to hide their latency, few
+/// enough for any library.
 inline constexpr std::size_t agp_window = 512;
 
 /// The size of the request of a get, for wire_bytes.
 inline constexpr std::size_t get_request_bytes = 8;
 
 /// Local. out[i] = table[indices[i]]. REQUIRES: as many elements in `out` as in `indices`. Throws
-/// errc::usage for an index out of range; part of `out` is then written. Cost: 1 message of sizeof(T)
-/// per element on another node, up to agp_window in flight; no memory.
+/// errc::usage for an index out of range; part of `out` is then written. Cost: 1 message of
+/// sizeof(T) per element on another node, up to agp_window in flight; no memory.
 template <trivially_copyable T, distribution Distribution>
 void gather_agp(const table_view<T, Distribution>& table, std::span<const std::int64_t> indices,
                 std::span<T> out, traffic& moved) {

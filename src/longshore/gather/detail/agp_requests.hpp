@@ -1,5 +1,5 @@
-// scatter and updates by strategy agp, with one access per element: a store or an atomic operation if
-// the owner's memory can be reached, else a put or fetch_add. Aggregation is compared with it.
+// scatter and updates by strategy agp, with one access per element: a store or an atomic operation
+// if the owner's memory can be reached, else a put or fetch_add. Aggregation is compared with it.
 #pragma once
 
 #include <longshore/gather/detail/agp_gather.hpp>
@@ -50,15 +50,16 @@ void scatter_agp(const char* operation, const table_view<T, Distribution>& table
   moved.offnode_bytes += puts * (sizeof(T) + get_request_bytes);
 }
 
-/// Whether transports have an atomic operation for this update. Otherwise all ranks must share memory.
+/// Whether transports have an atomic operation for this update. Otherwise all ranks must share
+/// memory.
 template <class T, class Op>
 inline constexpr bool is_fetch_add = std::integral<T> &&
                                      sizeof(T) == sizeof(std::int64_t) && std::same_as<Op, op::add>;
 
 /// Local. table[indices[i]] = op(table[indices[i]], value_of(i)). Throws errc::usage for an index
 /// out of range; part of the table is then updated. REQUIRES: all ranks can reach all parts, or
-/// is_fetch_add. Cost per element: an atomic instruction if all ranks share memory, else a fetch_add,
-/// which is waited for.
+/// is_fetch_add. Cost per element: an atomic instruction if all ranks share memory, else a
+/// fetch_add, which is waited for.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op, class ValueOf>
 requires is_one_word<T>
 void update_agp(const char* operation, const table_view<T, Distribution>& table,
@@ -73,8 +74,8 @@ void update_agp(const char* operation, const table_view<T, Distribution>& table,
         const location at = locate(index);
         update_atomically(parts[at.rank] + at.offset, static_cast<T>(value_of(i)), op);
       });
-    // Nearby elements use the transport's atomic operations, too: these are not atomic with respect to
-    // those of the processor.
+    // Nearby elements use the transport's atomic operations, too: these are not atomic with respect
+    // to those of the processor.
     return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
       if constexpr (is_fetch_add<T, Op>)

@@ -29,8 +29,8 @@ struct word_of_bytes<8> {
   using type = std::uint64_t;
 };
 
-/// Whether the processor stores such an element atomically. Elements of an array are aligned to their
-/// size, even if their type requires less.
+/// Whether the processor stores such an element atomically. Elements of an array are aligned to
+/// their size, even if their type requires less.
 template <trivially_copyable T>
 inline constexpr bool is_one_word = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
                                     sizeof(T) == 8;
@@ -39,8 +39,8 @@ template <trivially_copyable T>
 requires is_one_word<T>
 using word_of = typename word_of_bytes<sizeof(T)>::type;
 
-/// *element = value. If several ranks store to one element, it gets one of the values whole. Compiles to
-/// a plain store.
+/// *element = value. If several ranks store to one element, it gets one of the values whole.
+/// Compiles to a plain store.
 template <trivially_copyable T>
 requires is_one_word<T>
 inline void store_atomically(T* element, const T& value) noexcept {

@@ -1,5 +1,5 @@
-// Checks a list of indices while it is read in order: whole blocks at a time, before the first index
-// of a block is used.
+// Checks a list of indices while it is read in order: whole blocks at a time, before the first
+// index of a block is used.
 #pragma once
 
 #include <longshore/gather/detail/for_each_in_range.hpp>
@@ -11,6 +11,7 @@
 
 namespace longshore::detail {
 
+/// The indices of one call, for loops that may throw for an index out of range.
 class checked_indices {
  public:
   checked_indices(const char* operation, std::span<const std::int64_t> indices, std::uint64_t size,

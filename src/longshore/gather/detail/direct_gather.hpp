@@ -1,5 +1,5 @@
-// gather by strategy direct: plain loads from the memory of every rank, without messages or copies. If
-// all ranks share memory, no strategy is faster.
+// gather by strategy direct: plain loads from the memory of every rank, without messages or copies.
+// If all ranks share memory, no strategy is faster.
 #pragma once
 
 #include <longshore/core/streaming_store.hpp>
@@ -13,9 +13,9 @@
 
 namespace longshore::detail {
 
-/// The addresses of the parts of a table, prepared for the loop. Cost: no messages; per element 8 bytes
-/// of index read, sizeof(T) bytes of output written and one load of the table. Memory: 8 bytes per
-/// rank.
+/// The addresses of the parts of a table, prepared for the loop. Cost: no messages; per element 8
+/// bytes of index read, sizeof(T) bytes of output written and one load of the table. Memory: 8
+/// bytes per rank.
 template <trivially_copyable T, distribution Distribution>
 class direct_gather {
  public:

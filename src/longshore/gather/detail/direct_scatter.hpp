@@ -11,9 +11,9 @@
 
 namespace longshore::detail {
 
-/// Whether the strategy stores into the table itself. Strategy direct does so only for elements of one
-/// word, since two ranks could mix the words of a larger element. For those the owners store, with
-/// requests in buffers in shared memory.
+/// Whether the strategy stores into the table itself. Strategy direct does so only for elements of
+/// one word, since two ranks could mix the words of a larger element. The owners store such
+/// elements, with requests in buffers in shared memory.
 template <trivially_copyable T>
 [[nodiscard]] constexpr bool scatters_by_stores(gather_strategy strategy) noexcept {
   return strategy == gather_strategy::direct && is_one_word<T>;

@@ -40,9 +40,10 @@ struct merge_requests {
   }
 };
 
-/// The engine of one table's requests, and a second one for updates by a constant, whose value need not
-/// travel. Made once, used often. Cost: see conveyor, for items of an offset of 4 bytes (8 if a part has
-/// more than 2^32 elements) and a value of sizeof(T), or of offsets alone. See also combining.
+/// The engine of one table's requests, and a second one for updates by a constant, whose value need
+/// not travel. Made once, used often. Cost: see conveyor, for items of an offset of 4 bytes (8 if a
+/// part has more than 2^32 elements) and a value of sizeof(T), or of offsets alone. See also
+/// combining.
 template <trivially_copyable T, distribution Distribution>
 class engine_requests {
  public:
@@ -60,10 +61,10 @@ class engine_requests {
     if (constants) offsets_ = std::make_unique<conveyor>(table.team(), options);
   }
 
-  /// Collective. Sends a request for each index to the owner of the element, and applies the requests
-  /// of all ranks to this rank's part; on return all were applied. `operation` is for error messages.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object
-  /// can be used again after both.
+  /// Collective. Sends a request for each index to the owner of the element, and applies the
+  /// requests of all ranks to this rank's part; on return all were applied. `operation` is for
+  /// error messages. Throws errc::usage for an index out of range, and errc::peer_failed on the
+  /// other ranks; the object can be used again after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
     with_offsets(table_.map(), [&](auto offset, auto locate) {
@@ -73,8 +74,8 @@ class engine_requests {
 
   /// Collective. Whether all ranks pass the same constant; then offsets alone need to travel.
   [[nodiscard]] bool is_common(const T& amount) {
-    // The minimum over the ranks of each word and of its complement. Both are those of this rank only
-    // if all ranks have the same word.
+    // The minimum over the ranks of each word and of its complement. Both are those of this rank
+    // only if all ranks have the same word.
     constexpr std::size_t words = (sizeof(T) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t);
     std::array<std::int64_t, 2 * words> mine{};
     std::memcpy(mine.data(), &amount, sizeof(T));
@@ -85,8 +86,8 @@ class engine_requests {
     return least == mine;
   }
 
-  /// Collective with run() of the other ranks: tells them that this rank failed. Their requests to this
-  /// rank are not applied.
+  /// Collective with run() of the other ranks: tells them that this rank failed. Their requests to
+  /// this rank are not applied.
   void fail_use() {
     const auto run_failing = [this]<class Offset>(Offset) {
       using item = offset_and_value<Offset, T>;

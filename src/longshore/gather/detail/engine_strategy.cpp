@@ -13,8 +13,8 @@ engine_options engine_options_for(const team& team, gather_strategy strategy,
                                   const gather_options& given) {
   engine_options options{.buffer_items = given.buffer_items};
   if (strategy == gather_strategy::conveyor) {
-    // A second hop costs a copy per item. It pays if there are so many links that buffers on one hop do
-    // not fill.
+    // A second hop costs a copy per item. It pays if there are so many links that buffers on one
+    // hop do not fill.
     const bool shared_nodes = team.nodes().node_count() > 1 && team.nodes().largest_node() > 1;
     const bool many_links = team.size() > max_links_of_one_hop;
     options.hops = given.hops != 0 ? given.hops : shared_nodes && many_links ? 2 : 1;

@@ -16,8 +16,8 @@ namespace longshore::detail {
 [[nodiscard]] engine_options engine_options_for(const team& team, gather_strategy strategy,
                                                 const gather_options& options);
 
-/// Thrown in place of a request by a rank that has no valid requests; it then serves the other ranks to
-/// the end of the call.
+/// Thrown in place of a request by a rank that has no valid requests; it then serves the other
+/// ranks to the end of the call.
 struct invalid_request {};
 
 /// Throws errc::peer_failed, because `failed_rank` gave invalid indices or arrays.

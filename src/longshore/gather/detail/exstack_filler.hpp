@@ -18,6 +18,8 @@ namespace longshore::detail {
 /// The result of exstack_filler::fill() if an index is out of range.
 inline constexpr std::size_t fill_failed = std::numeric_limits<std::size_t>::max();
 
+/// Puts one item per index into the buffers of an exstack. Most indices need no check whether a
+/// buffer is full: they come in batches that fit any buffer.
 class exstack_filler {
  public:
   exstack_filler(exstack& stack, int ranks, std::size_t buffer_items)

@@ -1,6 +1,6 @@
-// gather by strategy exstack: rounds of requests and replies. Offsets go to the owners, values come back
-// in the same order. Each rank then goes through its indices a second time to store each value, so
-// neither offsets nor values need a tag (as in ig_exstack of bale).
+// gather by strategy exstack: rounds of requests and replies. Offsets go to the owners, values come
+// back in the same order. Each rank then goes through its indices a second time to store each
+// value, so neither offsets nor values need a tag (as in ig_exstack of bale).
 #pragma once
 
 #include <longshore/aggregate/exstack.hpp>
@@ -19,14 +19,14 @@
 
 namespace longshore::detail {
 
-/// The buffers for gathers from one table, made once and used often. Cost of n requests per rank, evenly
-/// spread over P ranks, with buffers of b items: about n / (P b) rounds of 2 P messages, of up to 4 b
-/// bytes (8 b if a part has more than 2^32 elements) and sizeof(T) b bytes. Memory per rank: 2 P b
-/// max(sizeof(T), 4 or 8) bytes, twice that for other nodes.
+/// The buffers for gathers from one table, made once and used often. Cost of n requests per rank,
+/// evenly spread over P ranks, with buffers of b items: about n / (P b) rounds of 2 P messages, of
+/// up to 4 b bytes (8 b if a part has more than 2^32 elements) and sizeof(T) b bytes. Memory per
+/// rank: 2 P b max(sizeof(T), 4 or 8) bytes, twice that for other nodes.
 ///
 /// With `combine`, a round requests an element once, even if several of its indices are equal. (Of
-/// elements that share an entry in a small table, only the last is recognised.) A round then takes at
-/// most 2 P b indices, and the memory grows by 16 P b bytes.
+/// elements that share an entry in a small table, only the last is recognised.) A round then takes
+/// at most 2 P b indices, and the memory grows by 16 P b bytes.
 template <trivially_copyable T, distribution Distribution>
 class exstack_gather {
  public:
@@ -80,8 +80,8 @@ class exstack_gather {
     }
   }
 
-  // Fills the buffers with the offsets of the indices from `first` on, until a buffer is full. Returns
-  // where it stopped, or fill_failed.
+  // Fills the buffers with the offsets of the indices from `first` on, until a buffer is full.
+  // Returns where it stopped, or fill_failed.
   template <class Offset, class Locate>
   std::size_t fill_requests(Locate locate, std::span<const std::int64_t> indices,
                             std::size_t first) {

@@ -23,8 +23,8 @@ inline constexpr std::size_t header_bytes = std::is_empty_v<Head>
                                                 ? 0
                                                 : round_up(sizeof(Head), sizeof(std::uint64_t));
 
-/// Applies all requests of a message. `prefetch`: this rank's part is not in the cache. Not inlined, so
-/// that all distributions share one copy; it is called once per message.
+/// Applies all requests of a message. `prefetch`: this rank's part is not in the cache. Not
+/// inlined, so that all distributions share one copy; it is called once per message.
 template <class Offset, class Request>
 [[gnu::noinline]] void apply_arrived(std::span<const std::byte> message, Request request,
                                      bool prefetch) {
@@ -44,11 +44,11 @@ template <class Offset, class Request>
   for (; k < count; ++k) request.apply(theirs, items[k]);
 }
 
-/// The buffers for requests to one table, made once and used often. Cost of n requests per rank, evenly
-/// spread over P ranks, with buffers of b items: about n / (P b) rounds of P messages of up to b items.
-/// An item has an offset of 4 bytes (8 if a part has more than 2^32 elements) and a value of sizeof(T);
-/// an update by a constant sends offsets alone. Memory per rank: 2 P b (4 + sizeof(T)) bytes, twice that
-/// for other nodes; `combine` adds 4 P b bytes.
+/// The buffers for requests to one table, made once and used often. Cost of n requests per rank,
+/// evenly spread over P ranks, with buffers of b items: about n / (P b) rounds of P messages of up
+/// to b items. An item has an offset of 4 bytes (8 if a part has more than 2^32 elements) and a
+/// value of sizeof(T); an update by a constant sends offsets alone. Memory per rank: 2 P b (4 +
+/// sizeof(T)) bytes, twice that for other nodes; `combine` adds 4 P b bytes.
 template <trivially_copyable T, distribution Distribution>
 class exstack_requests {
  public:
@@ -64,10 +64,10 @@ class exstack_requests {
     if (combine) recent_.emplace(table.team().size(), buffer_items);
   }
 
-  /// Collective. Sends a request for each index to the owner of the element, and applies the requests
-  /// of all ranks to this rank's part; on return all were applied. `operation` is for error messages.
-  /// Throws errc::usage for an index out of range, and errc::peer_failed on the other ranks; the object
-  /// can be used again after both.
+  /// Collective. Sends a request for each index to the owner of the element, and applies the
+  /// requests of all ranks to this rank's part; on return all were applied. `operation` is for
+  /// error messages. Throws errc::usage for an index out of range, and errc::peer_failed on the
+  /// other ranks; the object can be used again after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
     with_offsets(table_.map(), [&](auto offset, auto locate) {

@@ -14,10 +14,10 @@ inline constexpr std::size_t cached_part_bytes = std::size_t{1} << 19;
 /// How many indices one branch checks together, before the first of them is used.
 inline constexpr std::size_t index_group = 8;
 
-/// Calls body(i, index) for the indices in order, as long as they are in [0, size); stops before the
-/// group that has the first other index. Returns how many were used. Costs two simple operations per
-/// index and a branch per group. `Ahead`: how many indices ahead to prefetch, for callers that pause too
-/// often for the processor's prefetcher. REQUIRES: size < 2^63.
+/// Calls body(i, index) for the indices in order, as long as they are in [0, size); stops before
+/// the group that has the first other index. Returns how many were used. Costs two simple
+/// operations per index and a branch per group. `Ahead`: how many indices ahead to prefetch, for
+/// callers that pause too often for the processor's prefetcher. REQUIRES: size < 2^63.
 template <std::size_t Ahead = 0, class Body>
 inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std::uint64_t size,
                                      Body body) {
@@ -47,8 +47,8 @@ inline std::size_t for_each_in_range(std::span<const std::int64_t> indices, std:
 }
 
 /// The same for a body that misses the caches: ahead(index) is called `Distance` indices before
-/// body(i, index), to prefetch what the body will read. If the body does more than one load, a processor
-/// has too few instructions in flight to overlap the cache misses without this.
+/// body(i, index), to prefetch what the body will read. If the body does more than one load, a
+/// processor has too few instructions in flight to overlap the cache misses without this.
 template <std::size_t Distance, class Ahead, class Body>
 inline std::size_t for_each_in_range_ahead(std::span<const std::int64_t> indices,
                                            std::uint64_t size, Ahead ahead, Body body) {
@@ -69,8 +69,8 @@ inline std::size_t for_each_in_range_ahead(std::span<const std::int64_t> indices
   return used;
 }
 
-/// Throws errc::usage for the first index outside [0, size); names it, its position, the rank and the
-/// operation. REQUIRES: there is one.
+/// Throws errc::usage for the first index outside [0, size); names it, its position, the rank and
+/// the operation. REQUIRES: there is one.
 [[noreturn]] void throw_index_error(const char* operation, std::span<const std::int64_t> indices,
                                     std::uint64_t size, int rank);
 

@@ -20,12 +20,13 @@ template <class Map>
   return has_narrow_offsets(map) ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
 }
 
-/// Calls body(Offset{}, locate) with the type of offsets and the fastest function that locates an index.
+/// Calls body(Offset{}, locate) with the type of offsets and the fastest function that locates an
+/// index.
 template <class Map, class Body>
 void with_offsets(const Map& map, Body&& body) {
   if (has_narrow_offsets(map))
     map.with_locator([&](auto locate) { body(std::uint32_t{}, locate); });
-  else  // such large parts miss every cache: the cost of locating hardly counts, so one loop suffices
+  else  // such large parts miss every cache: locating hardly counts, so one loop suffices
     body(std::uint64_t{}, [map](std::uint64_t index) { return map.owner_offset(index); });
 }
 

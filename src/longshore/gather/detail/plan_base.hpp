@@ -18,8 +18,8 @@ class team;
 
 namespace longshore::detail {
 
-/// The base of the implementations of plans. It has the decision for a strategy and, if that depends
-/// on the number of requests, a plan for each size.
+/// The base of the implementations of plans. It has the decision for a strategy and, if that
+/// depends on the number of requests, a plan for each size.
 class plan_base {
  public:
   plan_base(const plan_base&) = delete;
@@ -72,8 +72,8 @@ class plan_handle {
   [[nodiscard]] const gather_choice& choice() const noexcept { return plan_->choice(); }
   /// The choices for all numbers of requests, and their origin.
   [[nodiscard]] const gather_decision& decision() const noexcept { return plan_->decision(); }
-  /// What this rank moved in the last call. The payload is the values; in updates by one constant it
-  /// is the indices. Requests and offsets count as wire bytes only.
+  /// What this rank moved in the last call. The payload is the values; in updates by one constant
+  /// it is the indices. Requests and offsets count as wire bytes only.
   [[nodiscard]] const traffic& moved() const noexcept { return plan_->moved(); }
   /// What this rank did since the plan was made: by hop, messages and how full they were; latencies
   /// and waits.
@@ -104,8 +104,8 @@ template <class Exstack, class Engine>
   return engine ? engine->stats() : exchange_stats{};
 }
 
-/// Throws errc::usage, because the numbers of indices and values differ. `output`: the values are an
-/// output.
+/// Throws errc::usage, because the numbers of indices and values differ. `output`: the values are
+/// an output.
 [[noreturn]] void throw_size_error(const char* operation, int rank, std::size_t indices,
                                    std::size_t values, bool output = false);
 

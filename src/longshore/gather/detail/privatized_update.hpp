@@ -1,7 +1,7 @@
 // Updates of a table that is small compared with the number of requests, if all ranks share memory.
 // Every rank updates a private copy, without atomics and without waiting for cache lines of others.
-// Then every owner merges its part of all copies. This is the usual way to make a histogram with threads
-// (privatization).
+// Then every owner merges its part of all copies. This is the usual way to make a histogram with
+// threads (privatization).
 #pragma once
 
 #include <longshore/gather/detail/atomic_element.hpp>
@@ -19,14 +19,14 @@
 namespace longshore::detail {
 
 /// Cost of n requests per rank on P ranks with a table of m elements: no messages, 2 barriers; per
-/// request 8 bytes of index read and an update in the cache; per rank m elements merged. A rank with few
-/// requests updates the table itself with atomic operations, and its copy is not merged. Memory per
-/// rank: m x sizeof(T), shared.
+/// request 8 bytes of index read and an update in the cache; per rank m elements merged. A rank
+/// with few requests updates the table itself with atomic operations, and its copy is not merged.
+/// Memory per rank: m x sizeof(T), shared.
 template <trivially_copyable T, distribution Distribution, has_identity<T> Op>
 class privatized_update {
  public:
-  /// Whether the copies of all ranks of a node fit into `cache_bytes` together, so that merging does not
-  /// read from memory.
+  /// Whether the copies of all ranks of a node fit into `cache_bytes` together, so that merging
+  /// does not read from memory.
   static bool fit(const table_view<T, Distribution>& table, std::size_t cache_bytes) {
     return table.map().largest_local_size() <=
            cache_bytes / sizeof(T) / squared(table.team().size());
@@ -110,8 +110,8 @@ class privatized_update {
     }
   }
 
-  // Merges this rank's part of all copies, unless a rank failed. `mine`: what this rank did. Returns the
-  // lowest rank that failed, or -1.
+  // Merges this rank's part of all copies, unless a rank failed. `mine`: what this rank did.
+  // Returns the lowest rank that failed, or -1.
   int merge_all(state mine) {
     team& team = table_.team();
     state_of(team.rank()) = mine;

@@ -1,12 +1,12 @@
-// Requests of scatter and updates to the owner of an element: what travels per index, and what the
-// owner does with it. Scatter and the kinds of updates differ only here; exstack_requests and
-// engine_requests carry any of these request types.
+// Requests of scatter and updates to the owner of an element: the item that travels per index, and
+// the change that the owner makes. Scatter and the kinds of updates differ only here;
+// exstack_requests and engine_requests carry any of these request types.
 //
 // A request type has
-//   item<Offset>                    what travels per index, without padding
-//   header                          what precedes the items of a message (an empty type: nothing)
+//   item<Offset>                    the type that travels per index, without padding
+//   header                          the type before the items of a message; may be empty
 //   make_item<Offset>(i, offset)    the item for the caller's i-th index
-//   merge(item, later)              merges a later item for the same element into one that still waits
+//   merge(item, later)              merges a later item for the same element into a waiting one
 //   own_header()                    the header of this rank's messages
 //   apply(header, item)             applies an item that arrived to this rank's part
 //   address_of(item)                the element that an item is for, to prefetch it

@@ -1,10 +1,10 @@
-// table_view: a table as the loops of gather, scatter and updates see it, with its map and the addresses
-// of the parts of all ranks.
+// table_view: a table as the loops of gather, scatter and updates see it, with its map and the
+// addresses of the parts of all ranks.
 //
-// It also erases types: a loop that only moves elements needs just their size. So plans for all scalar
-// types of 4 bytes, in all distributions of the library, share one set of loops; those of 8 bytes share
-// another. The library has these loops compiled. For other types and distributions the loops are
-// compiled with the code that uses them.
+// It also erases types: a loop that only moves elements needs just their size. So plans for all
+// scalar types of 4 bytes, in all distributions of the library, share one set of loops; those of 8
+// bytes share another. The library has these loops compiled. For other types and distributions the
+// loops are compiled with the code that uses them.
 #pragma once
 
 #include <longshore/array/any_distribution.hpp>
@@ -29,8 +29,8 @@ inline constexpr bool is_common_distribution =
     std::same_as<Distribution, block> || std::same_as<Distribution, cyclic> ||
     std::same_as<Distribution, block_cyclic> || std::derived_from<Distribution, any_distribution>;
 
-/// Whether the library has compiled loops that move such elements. Scalars are aligned to their size, as
-/// words are.
+/// Whether the library has compiled loops that move such elements. Scalars are aligned to their
+/// size, as words are.
 template <class T, class Distribution>
 inline constexpr bool has_compiled_move = std::is_scalar_v<T> &&
                                           (sizeof(T) == sizeof(word32) ||

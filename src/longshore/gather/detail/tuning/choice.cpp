@@ -36,7 +36,8 @@ std::optional<engine_kind> engine_of(gather_strategy strategy) {
   }
 }
 
-// The memory of the two engines, for requests and replies. Items are at most an offset and an element.
+// The memory of the two engines, for requests and replies. Items are at most an offset and an
+// element.
 std::size_t buffer_bytes(const gather_choice& choice, const gather_layout& layout,
                          std::size_t element_bytes) {
   const auto kind = engine_of(choice.strategy);
@@ -79,7 +80,8 @@ std::vector<regret_row> regrets(std::span<const timed_choice> measured) {
   return rows;
 }
 
-// For the classes [first, end): the simplest choice whose largest regret is smallest, and that regret.
+// For the classes [first, end): the simplest choice whose largest regret is smallest, and that
+// regret.
 std::pair<gather_choice, double> best_for(const std::vector<regret_row>& rows, std::size_t first,
                                           std::size_t end) {
   const auto worst = [=](const regret_row& row) {

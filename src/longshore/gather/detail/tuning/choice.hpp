@@ -46,22 +46,22 @@ struct gather_layout {
   bool all_reachable = true;
 };
 
-/// The choice if nothing was measured: direct if every rank can reach all memory, else exstack, which
-/// was never much slower than the best strategy on the machines tried so far.
+/// The choice if nothing was measured: direct if every rank can reach all memory, else exstack,
+/// which was never much slower than the best strategy on the machines tried so far.
 [[nodiscard]] gather_choice rule_choice(const gather_layout& layout,
                                         std::size_t buffer_items = 1024) noexcept;
 
 /// The choices to measure, simplest first: all strategies that are possible (`why_not`), those that
-/// aggregate with several sizes of buffers. The buffers of one choice stay within `memory_bytes`, and
-/// those of all choices within four times that.
+/// aggregate with several sizes of buffers. The buffers of one choice stay within `memory_bytes`,
+/// and those of all choices within four times that.
 [[nodiscard]] std::vector<gather_choice> candidates(
     const gather_layout& layout, std::size_t element_bytes, std::size_t memory_bytes,
     std::optional<std::string> (*why_not)(gather_strategy, bool));
 
-/// Selects choices from measured times: as few different ones as possible, each for a range of adjacent
-/// classes in which it is at most 5 % slower than the best. Among choices within 4 % of the best, the
-/// simplest is taken. A class without measurements gets the choice of its neighbour. Nothing if nothing
-/// was measured.
+/// Selects choices from measured times: as few different ones as possible, each for a range of
+/// adjacent classes in which it is at most 5 % slower than the best. Among choices within 4 % of
+/// the best, the simplest is taken. A class without measurements gets the choice of its neighbour.
+/// Nothing if nothing was measured.
 [[nodiscard]] std::optional<choices_by_size> choose_by_size(std::span<const timed_choice> measured);
 
 }  // namespace detail

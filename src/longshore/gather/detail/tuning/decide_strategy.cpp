@@ -23,7 +23,8 @@ constexpr std::size_t index_bytes = std::size_t{16} << 20;
 // a table of so many last-level caches does not stay in a cache
 constexpr std::size_t table_caches = 2;
 
-// The profile of a team and its settings. The same on all ranks, except the file, which only rank 0 has.
+// The profile of a team and its settings. The same on all ranks, except the file, which only rank 0
+// has.
 struct known_profile {
   bool loaded = false, off = false;
   double tuning_seconds = tuning_limits{}.seconds;

@@ -19,12 +19,12 @@ constexpr double max_call_seconds = 0.05;
 constexpr double min_large_requests = 350'000;  // in the largest class
 constexpr double budget_overrun = 2;            // times the budget, after which no class begins
 constexpr double first_drop_ratio = 20;         // to the best time, after the first call
-// The first test has so few requests that a strategy that waits for each of them is found cheaply. A
-// call that takes longer than this is dropped.
+// The first test has so few requests that a strategy that waits for each of them is found cheaply.
+// A call that takes longer than this is dropped.
 constexpr std::size_t few_requests = 50;
 constexpr double max_few_seconds = 0.01;
-// The ratio to the best time above which a candidate is dropped after each turn; the last also holds
-// after later turns.
+// The ratio to the best time above which a candidate is dropped after each turn; the last also
+// holds after later turns.
 constexpr std::array<double, 3> drop_ratio = {3, 2, 1.25};
 // The part of the budget that may be used up to the end of each class.
 constexpr std::array<double, request_classes> share_of_time = {0.15, 0.3, 0.55, 1.0};
@@ -152,8 +152,8 @@ class measurement {
     one.seconds.insert(std::upper_bound(one.seconds.begin(), one.seconds.end(), seconds), seconds);
   }
 
-  // Seconds per call on the slowest rank, from `iterations` calls; the same on all ranks. Also updates
-  // elapsed_.
+  // Seconds per call on the slowest rank, from `iterations` calls; the same on all ranks. Also
+  // updates elapsed_.
   double time(const candidate& one, std::size_t requests, int iterations) {
     team_.barrier();
     const double begin = team_.now();

@@ -1,5 +1,5 @@
-// Several plans for one table: each call uses the plan for its number of requests. Strategy auto needs
-// this if no choice is good for all numbers of requests.
+// Several plans for one table: each call uses the plan for its number of requests. Strategy auto
+// needs this if no choice is good for all numbers of requests.
 #pragma once
 
 #include <longshore/gather/exchange_stats.hpp>
@@ -18,11 +18,12 @@ namespace longshore::detail {
 
 class plan_base;
 
-/// Determines the class of requests of each call, the same on all ranks. The ranks agree on it by an
-/// allreduce: at the first call; then after 2, 4, 8, 16, 16, ... calls, beginning again after a change;
-/// and at each call that follows a call of one of the two largest classes, where an allreduce costs
-/// little compared with the requests. Calls in between count as the class last agreed on: most plans are
-/// used for calls of one size, and a choice for another size is slower but still correct.
+/// Determines the class of requests of each call, the same on all ranks. The ranks agree on it by
+/// an allreduce: at the first call; then after 2, 4, 8, 16, 16, ... calls, beginning again after a
+/// change; and at each call that follows a call of one of the two largest classes, where an
+/// allreduce costs little compared with the requests. Calls in between count as the class last
+/// agreed on: most plans are used for calls of one size, and a choice for another size is slower
+/// but still correct.
 class size_agreement {
  public:
   explicit size_agreement(team& team) : team_(team) {}

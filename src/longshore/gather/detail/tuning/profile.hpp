@@ -1,5 +1,5 @@
-// The measurements of strategy auto as lines of text, which later runs read: one line per choice and
-// number of requests. Lines of other machines and library versions are kept and not used.
+// The measurements of strategy auto as lines of text, which later runs read: one line per choice
+// and number of requests. Lines of other machines and library versions are kept and not used.
 #pragma once
 
 #include <longshore/gather/detail/tuning/choice.hpp>
@@ -13,7 +13,8 @@ namespace longshore::detail {
 
 /// The conditions of a measurement. Equal keys lead to equal choices.
 struct profile_key {
-  /// gather, scatter, update, or update-copies: an update for which each rank can have a copy of the table
+  /// gather, scatter, update, or update-copies: an update for which each rank can have a copy of
+  /// the table
   std::string operation;
   std::string table;  ///< L1, L2, LLC or memory: the cache that the table of a host fits
   std::size_t element_bytes = 8;  ///< a power of two, at least 8
@@ -28,11 +29,12 @@ class tuning_profile {
   /// `machine`: the word that marks lines of this machine; no blanks.
   explicit tuning_profile(std::string machine = "?") : machine_(std::move(machine)) {}
 
-  /// Adds the lines of `text`. Lines of other machines are kept unchanged; invalid lines and incomplete
-  /// measurements are dropped. If `text` is not a profile of this version, adds nothing and returns
-  /// false.
+  /// Adds the lines of `text`. Lines of other machines are kept unchanged; invalid lines and
+  /// incomplete measurements are dropped. If `text` is not a profile of this version, adds nothing
+  /// and returns false.
   bool read(std::string_view text);
-  /// All lines, including those of other machines; newest measurements last, at most max_text_bytes.
+  /// All lines, including those of other machines; newest measurements last, at most
+  /// max_text_bytes.
   [[nodiscard]] std::string text() const;
 
   /// The measurements for `key`; empty if there are none.

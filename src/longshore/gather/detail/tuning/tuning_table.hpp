@@ -62,8 +62,8 @@ class tuning_table {
   pages indices_memory_, values_memory_;
 };
 
-/// Prepares measurements with plans: make(table, choice) returns a pointer to a plan, and call(plan,
-/// indices, values) uses it. `like` must outlive the result.
+/// Prepares measurements with plans: make(table, choice) returns a pointer to a plan, and
+/// call(plan, indices, values) uses it. `like` must outlive the result.
 template <trivially_copyable T, distribution Distribution, class Make, class Call>
 [[nodiscard]] prepare_candidates prepare_like(const table_view<T, Distribution>& like, Make make,
                                               Call call) {
