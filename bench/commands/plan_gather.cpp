@@ -1,6 +1,6 @@
 #include "commands/plan_gather.hpp"
 
-#include <longshore/aggregate/engine_plan.hpp>
+#include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/gather/options.hpp>
 
@@ -35,7 +35,7 @@ struct plan_request {
 struct plan_row {
   std::string strategy;
   int hops;
-  std::vector<engine_plan> engines;  // one per kind of items
+  std::vector<engine_cost> engines;  // one per kind of items
 
   [[nodiscard]] std::size_t memory_bytes() const {
     std::size_t bytes = 0;
@@ -78,7 +78,7 @@ std::vector<plan_row> rows_of(const plan_request& asked) {
                                      .hops = count,
                                      .with_source = answered};
         row.engines.push_back(
-            plan_engine(kind, options, asked.ranks, asked.ranks_per_node, asked.requests));
+            predict_engine_cost(kind, options, asked.ranks, asked.ranks_per_node, asked.requests));
       }
       rows.push_back(std::move(row));
     }

@@ -92,7 +92,7 @@ class darts final : public method, own_elements {
 
   std::vector<std::int64_t> operator()() override {
     std::fill(slots_.begin(), slots_.end(), empty);
-    longshore::spread<dart>(
+    longshore::deliver_recursive<dart>(
         engine_, count(),
         [&](std::size_t i) {
           return aimed({element(i), random_bits(element(i))});

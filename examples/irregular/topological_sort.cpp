@@ -73,7 +73,7 @@ class topological_sort {
       for (const std::int64_t column : rows_.columns_of(row)) ++left_[row], sum_[row] += column;
       if (left_[row] == 1) single.push_back(row);
     }
-    longshore::spread<message>(
+    longshore::deliver_recursive<message>(
         engine_, single.size(), [&](std::size_t i) { return pivot_of(single[i]); },
         [&](int, const message& m, const auto& emit) {
           if (m.what == message::pivot) {

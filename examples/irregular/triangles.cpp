@@ -124,7 +124,7 @@ class triangle_count {
   }
 
   const sparse_matrix& graph_;
-  longshore::dialogue<longshore::conveyor, std::uint32_t, std::uint32_t> ask_degrees_;
+  longshore::request_reply<longshore::conveyor, std::uint32_t, std::uint32_t> ask_degrees_;
   longshore::conveyor engine_;
   std::size_t wedges_ = 0;
 };

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <longshore/aggregate/aggregator.hpp>
-#include <longshore/aggregate/ask.hpp>
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/aggregate/exstack2.hpp>
 #include <longshore/aggregate/exstack_engine.hpp>
+#include <longshore/aggregate/request_reply.hpp>
 #include <longshore/array/dist_array.hpp>
 #include <longshore/array/for_each.hpp>
 #include <longshore/gather/gather.hpp>

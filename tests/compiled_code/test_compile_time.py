@@ -9,10 +9,9 @@ import os
 import subprocess
 from pathlib import Path
 
-from repository import REPOSITORY
-
-# Names of functions with loops: the parts of a plan, and the functions that they call.
-LOOPS = ("_by_strategy<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "dialogue<")
+REPOSITORY = Path(__file__).resolve().parent.parent
+# Where the loops are: what is inside a plan, and what it calls.
+LOOPS = ("_dispatch<", "exstack_gather<", "exstack_requests<", "engine_gather<", "engine_requests<", "request_reply<")
 
 
 def symbols(folder: Path, *options: str) -> list[tuple[str, str]]:
@@ -48,5 +47,5 @@ def test_plans_for_common_elements_are_calls_into_the_library(tmp_path: Path) ->
 def test_loops_for_a_type_of_the_user_are_compiled_in_his_source(tmp_path: Path) -> None:
     """The test above can fail."""
     loops = defined_loops(symbols(tmp_path, "-DOWN_TYPE"))
-    assert any("gather_by_strategy<pixel, longshore::block>" in name for name in loops)
+    assert any("gather_dispatch<pixel, longshore::block>" in name for name in loops)
     assert all("pixel" in name for name in loops)

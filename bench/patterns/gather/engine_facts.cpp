@@ -9,16 +9,16 @@ namespace {
 json or_null(std::optional<double> value) { return value ? json(*value) : json(nullptr); }
 
 // Sums over all ranks, per operation.
-json hops_of(team& ranks, const char* direction, const engine_report& mine, double operations) {
+json hops_of(team& ranks, const char* direction, const engine_stats& mine, double operations) {
   json hops = json::array();
   for (std::size_t h = 0; h < mine.hops.size(); ++h) {
     std::vector<std::int64_t> sums;
-    for (const auto number : hop_numbers)
+    for (const auto number : hop_counters)
       sums.push_back(static_cast<std::int64_t>(mine.hops[h].*number));
     ranks.allreduce(sums, reduction::sum);
-    hop_report all;
-    for (std::size_t k = 0; k < hop_numbers.size(); ++k)
-      all.*hop_numbers[k] = static_cast<std::uint64_t>(sums[k]);
+    hop_stats all;
+    for (std::size_t k = 0; k < hop_counters.size(); ++k)
+      all.*hop_counters[k] = static_cast<std::uint64_t>(sums[k]);
     const auto each = [&](std::uint64_t number) {
       return static_cast<double>(number) / operations;
     };
@@ -36,7 +36,7 @@ json hops_of(team& ranks, const char* direction, const engine_report& mine, doub
   return hops;
 }
 
-json latency_of(team& ranks, engine_report mine) {
+json latency_of(team& ranks, engine_stats mine) {
   ranks.allreduce(mine.latency.counts(), reduction::sum);
   return {{"samples", mine.latency.count()},
           {"p50", or_null(mine.latency.percentile(0.5))},
@@ -46,7 +46,7 @@ json latency_of(team& ranks, engine_report mine) {
 
 }  // namespace
 
-void engine_facts::end(const exchange_report& now, const repetition& seconds, long iterations) {
+void engine_facts::end(const exchange_stats& now, const repetition& seconds, long iterations) {
   timed_ += now - before_;
   ++repetitions_;
   operations_ += iterations;

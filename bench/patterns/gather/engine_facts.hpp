@@ -4,7 +4,7 @@
 
 #include "harness/measurement.hpp"
 
-#include <longshore/gather/exchange_report.hpp>
+#include <longshore/gather/exchange_stats.hpp>
 #include <longshore/transport/team.hpp>
 
 namespace longshore::bench {
@@ -13,14 +13,14 @@ namespace longshore::bench {
 class engine_facts {
  public:
   /// Before each repetition, timed or not: `now` are the counts so far.
-  void begin(exchange_report now) { before_ = std::move(now); }
+  void begin(exchange_stats now) { before_ = std::move(now); }
   /// After a timed repetition of `iterations` operations.
-  void end(const exchange_report& now, const repetition& seconds, long iterations);
+  void end(const exchange_stats& now, const repetition& seconds, long iterations);
   /// Collective. See docs/reference/records.md. Without `engine` if nothing was aggregated.
   [[nodiscard]] json facts(team& ranks);
 
  private:
-  exchange_report before_, timed_;
+  exchange_stats before_, timed_;
   long repetitions_ = 0, operations_ = 0;
   double seconds_ = 0;  // of all operations, mean over the ranks
 };

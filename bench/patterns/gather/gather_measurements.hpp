@@ -66,9 +66,9 @@ class table_measurement : public measurement {
     for (auto& index : indices()) index = next();
   }
 
-  void reset() override { engine_.begin(what_happened()); }
+  void reset() override { engine_.begin(stats()); }
   void timed(const repetition& seconds, long iterations) override {
-    engine_.end(what_happened(), seconds, iterations);
+    engine_.end(stats(), seconds, iterations);
   }
   [[nodiscard]] json facts() override { return engine_.facts(team_); }
   [[nodiscard]] std::vector<metric> metrics(const summary& seconds) override {
@@ -81,7 +81,7 @@ class table_measurement : public measurement {
 
  protected:
   [[nodiscard]] virtual std::size_t bytes_per_request() const = 0;
-  [[nodiscard]] virtual exchange_report what_happened() const = 0;
+  [[nodiscard]] virtual exchange_stats stats() const = 0;
 
   [[nodiscard]] index_source source(int rank) const { return {seed_, rank, table_.size(), zipf_}; }
   [[nodiscard]] std::span<std::int64_t> indices() const {
@@ -182,7 +182,7 @@ class gather_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
-  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
+  [[nodiscard]] exchange_stats stats() const override { return plan_.stats(); }
 
  private:
   static constexpr std::int64_t value_of(std::int64_t index) { return -(index + 1); }
@@ -246,7 +246,7 @@ class scatter_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
-  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
+  [[nodiscard]] exchange_stats stats() const override { return plan_.stats(); }
 
  private:
   [[nodiscard]] std::int64_t value_of(std::int64_t index, int rank) const {
@@ -297,7 +297,7 @@ class histogram_measurement final : public table_measurement<Distribution> {
     return true;
   }
   [[nodiscard]] traffic moved() const override { return plan_.moved(); }
-  [[nodiscard]] exchange_report what_happened() const override { return plan_.what_happened(); }
+  [[nodiscard]] exchange_stats stats() const override { return plan_.stats(); }
 
  private:
   [[nodiscard]] std::size_t bytes_per_request() const override { return sizeof(std::int64_t); }

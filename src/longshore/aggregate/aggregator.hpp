@@ -1,16 +1,16 @@
-// aggregator: one stream of messages per pair of nodes, shared by all their ranks. For short
-// messages nothing sends fewer and fuller ones: Chapel's aggregators have a buffer per core and
-// node, those of conveyors and YGM a stream per pair of ranks or more.
+// aggregator: an engine with one stream of messages per pair of nodes, which all ranks of the two
+// nodes share. For short messages no scheme sends fewer and fuller ones: aggregators of Chapel have
+// a buffer per core and node; conveyors and YGM have a stream per pair of ranks or more.
 #pragma once
 
 #include <longshore/aggregate/conveyor.hpp>
 
 namespace longshore {
 
-/// conveyor (which see) with 3 hops: to the rank of the own node that owns the stream to the
-/// destination's node, to that node, to the destination. The streams of a node are owned by its
-/// ranks in turn. The groups are always the nodes. Links per rank, L ranks per node and N nodes: up
-/// to L - 1, N / L (one rank in L / N has one, where L > N), and L.
+/// A conveyor with 3 hops: to the rank of the own node that owns the stream to the destination's
+/// node, to that node, to the destination. The ranks of a node own its streams in turn. Groups are
+/// always the nodes. Links per rank, with L ranks per node and N nodes: up to L - 1, N / L (if L >
+/// N: one, on one rank in L / N), and L.
 class aggregator : public conveyor {
  public:
   /// Collective.

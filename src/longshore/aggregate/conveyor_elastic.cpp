@@ -1,5 +1,5 @@
-// Elastic items of a conveyor: cut into pieces of a buffer at most, each with its tag and length in
-// front.
+// Elastic items of a conveyor: each is cut into pieces that fit a buffer, and each piece has a
+// header with its tag and length.
 #include <longshore/aggregate/conveyor.hpp>
 #include <longshore/core/error.hpp>
 
@@ -10,25 +10,25 @@
 namespace longshore {
 namespace {
 
-// A buffer with less room than this, beside the header, is sent rather than given a smaller piece
-// of a cut item.
+// A buffer with less free space than this after the header is sent, instead of taking a smaller
+// piece of a cut item.
 constexpr std::size_t smallest_piece_bytes = 64;
 
 }  // namespace
 
-// Puts as much of `rest` as fits into the lane's buffer. False when there is no buffer; true with
-// an empty rest, or more to do.
-bool conveyor::push_piece(std::uint32_t lane, std::uint32_t tag, std::span<const std::byte>& rest) {
-  detail::lane& to = lanes_[lane];
+// Puts as much of `rest` as fits into the link's buffer and removes it from `rest`. False if the
+// link has no buffer.
+bool conveyor::push_piece(std::uint32_t link, std::uint32_t tag, std::span<const std::byte>& rest) {
+  detail::tagged_buffer& to = buffers_[link];
   const std::size_t wanted = round_up(rest.size(), sizeof(piece_header));
   if (to.next != to.end) {
     const std::size_t room = static_cast<std::size_t>(to.end - to.next) - sizeof(piece_header);
     if (room < std::min(wanted, smallest_piece_bytes)) {
-      const hop& at = hops_[hop_of(lane)];
-      at.porter->ship(lane - at.first_lane);
+      const hop& at = hops_[hop_of(link)];
+      at.porter->send(link - at.first_link);
     }
   }
-  if (to.next == to.end && !open(lane)) return false;
+  if (to.next == to.end && !open(link)) return false;
   const std::size_t room = static_cast<std::size_t>(to.end - to.next) - sizeof(piece_header);
   const std::size_t length = std::min(rest.size(), room);
   const piece_header header{
@@ -37,20 +37,20 @@ bool conveyor::push_piece(std::uint32_t lane, std::uint32_t tag, std::span<const
   if (length > 0) std::memcpy(to.next + sizeof header, rest.data(), length);
   to.next += sizeof header + round_up(length, sizeof header);
   rest = rest.subspan(length);
-  if (to.next == to.end) filled(lane);
+  if (to.next == to.end) filled(link);
   return true;
 }
 
 struct conveyor::piece_store {
   std::unordered_map<int, std::vector<std::byte>> of_source;
-  // of an item that was put together, and is done with by the next piece
+  // an assembled item, which the next call of assemble() clears
   std::vector<std::byte>* whole = nullptr;
 };
 
-// The piece, or all pieces of its item that have come from there; valid until the next piece is put
-// together.
-std::span<const std::byte> conveyor::put_together(int from, std::span<const std::byte> piece,
-                                                  bool is_cut) {
+// The piece itself if it is a whole item, else all pieces of the item that have come from this
+// source. Valid until the next call.
+std::span<const std::byte> conveyor::assemble(int from, std::span<const std::byte> piece,
+                                              bool is_cut) {
   if (!pieces_ && !is_cut) return piece;
   if (!pieces_) pieces_ = std::make_shared<piece_store>();
   if (pieces_->whole != nullptr) std::exchange(pieces_->whole, nullptr)->clear();
@@ -69,9 +69,9 @@ bool conveyor::push_bytes(int rank, std::span<const std::byte> item) {
     if (backlog_.rank >= 0) return false;
   }
   const first_step step = first_[rank];
-  if (!push_piece(step.lane, step.tag, item)) return false;
+  if (!push_piece(step.link, step.tag, item)) return false;
   while (!item.empty())
-    if (!push_piece(step.lane, step.tag, item)) {
+    if (!push_piece(step.link, step.tag, item)) {
       backlog_.rank = rank;
       backlog_.bytes.assign(item.begin(), item.end());
       backlog_.sent = 0;
@@ -84,7 +84,7 @@ void conveyor::push_backlog() {
   const first_step step = first_[backlog_.rank];
   std::span<const std::byte> rest =
       std::span<const std::byte>(backlog_.bytes).subspan(backlog_.sent);
-  while (!rest.empty() && push_piece(step.lane, step.tag, rest)) {
+  while (!rest.empty() && push_piece(step.link, step.tag, rest)) {
   }
   backlog_.sent = backlog_.bytes.size() - rest.size();
   if (rest.empty()) backlog_.rank = -1;

@@ -1,14 +1,13 @@
-// The callback form over any engine: n items out, a function for every item that comes in, to the
-// end of all ranks.
+// deliver: sends n items through any engine and calls a function for each item that arrives, until
+// all ranks are done.
 #pragma once
 
-#include <longshore/aggregate/detail/fill.hpp>
+#include <longshore/aggregate/detail/push_many.hpp>
+#include <longshore/aggregate/idle_waiter.hpp>
 #include <longshore/aggregate/item_engine.hpp>
 #include <longshore/core/error.hpp>
-#include <longshore/transport/waiter.hpp>
 
 #include <exception>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,52 +15,13 @@ namespace longshore {
 
 namespace detail {
 
-/// Waits between two looks at an engine that has nothing to do, and tells it for how long and why.
-template <class Engine>
-class idle_time {
- public:
-  explicit idle_time(Engine& engine) : engine_(engine), seen_(engine.activity()) {}
-
-  /// After each turn of a loop: `moved` when the caller itself got something done, `refused` when a
-  /// push found no buffer.
-  void turn(bool moved, bool refused) {
-    const std::size_t now = engine_.activity();
-    if (moved || now != seen_) {
-      if (wait_) {
-        engine_.waited(engine_.ranks().now() - began_, refused_);
-        wait_.reset();
-      }
-      seen_ = now;
-      return;
-    }
-    if (!wait_) {
-      wait_.emplace(engine_.ranks(), "items of an aggregation engine");
-      began_ = engine_.ranks().now();
-      refused_ = refused;
-    }
-    wait_->pause();
-  }
-
- private:
-  Engine& engine_;
-  std::size_t seen_;
-  std::optional<waiter> wait_;
-  double began_ = 0;
-  bool refused_ = false;
-};
-
-}  // namespace detail
-
-namespace detail {
-
-/// As longshore::deliver, which throws where this returns the lowest rank whose item_of threw, or
-/// -1 when there is none.
+/// As longshore::deliver, but where that throws errc::peer_failed, this returns the lowest rank
+/// whose item_of threw. Returns -1 if none threw.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
-[[nodiscard]] int deliver_unless_failed(Engine& engine, std::size_t n, ItemOf&& item_of,
-                                        OnItem&& on_item) {
-  detail::idle_time idle(engine);
-  made_items<Item> made;
+[[nodiscard]] int try_deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
+  idle_waiter idle(engine);
+  pending_items<Item> made;
   std::size_t i = 0;
   std::exception_ptr failure;
   for (bool more = true; more;) {
@@ -69,57 +29,61 @@ requires item_engine<Engine, Item>
     try {
       i = push_many(engine, i, n, item_of, made);
     } catch (...) {
-      engine.fail_use();  // throws where that is not possible
+      engine_access::fail_use(engine);  // throws with items_create_items
       failure = std::current_exception();
       i = n = 0;
     }
     const bool done = i == n;
     more = engine.advance(done);
     const std::size_t came = engine.template drain<Item>(on_item);
-    idle.turn(i != before || came > 0, !done);
+    idle.after_iteration(i != before || came > 0, !done);
   }
-  const int failed_rank = engine.failed_rank();
+  const int failed_rank = engine_access::failed_rank(engine);
   engine.restart();
   if (failure) std::rethrow_exception(failure);
   return failed_rank;
 }
 
-[[noreturn]] inline void give_up_with(int rank, int failed_rank) {
+[[noreturn]] inline void throw_peer_failed(int rank, int failed_rank) {
   fail(errc::peer_failed,
-       "rank {}: an exchange of items was given up, because rank {} could not say what it wants to "
-       "send",
+       "rank {}: an exchange of items ended early, because the function that makes the items of "
+       "rank "
+       "{} threw",
        rank, failed_rank);
 }
 
 }  // namespace detail
 
-/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, in this order and
-/// once, and calls on_item(source, item) for each that arrives. Returns when all ranks are done and
-/// everything was delivered; the engine is then ready for the next use. on_item may push where the
-/// engine was made with items_create_items; it may return false for an item that it cannot take now
-/// (item_engine.hpp). When item_of throws, the others are served to the end, then the exception is
-/// passed on here and errc::peer_failed is thrown there; the engine can be used again, unless it
-/// was made with items_create_items. An exception of on_item leaves it to be destroyed only.
+/// Collective. Pushes item_of(0), ..., item_of(n - 1), each an addressed<Item>, and calls
+/// on_item(source, item) for each item that arrives. item_of is called once per item, in order.
+/// Returns when all ranks are done and all items were delivered; the engine is then ready for the
+/// next use. on_item may return false for an item that it cannot take now (item_engine.hpp). It may
+/// push if the engine was made with items_create_items.
+///
+/// If item_of throws, this rank serves the others to the end of the use. Then it rethrows the
+/// exception, and the other ranks throw errc::peer_failed. The engine can be used again. This does
+/// not hold with items_create_items: there the engine can only be destroyed. The same holds after
+/// an exception of on_item.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
 void deliver(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
-  const int failed_rank = detail::deliver_unless_failed<Item>(engine, n, item_of, on_item);
-  if (failed_rank >= 0) detail::give_up_with(engine.ranks().rank(), failed_rank);
+  const int failed_rank = detail::try_deliver<Item>(engine, n, item_of, on_item);
+  if (failed_rank >= 0) detail::throw_peer_failed(engine.ranks().rank(), failed_rank);
 }
 
 /// Collective. As deliver, for items that create items: on_item(source, item, emit) may call
-/// emit(rank, item) any number of times. What finds no buffer waits in memory of this rank, in
-/// order, which grows as needed; all else is as in deliver. REQUIRES: an engine made with
-/// items_create_items.
+/// emit(rank, item) any number of times. Emitted items that find no buffer wait on this rank, in
+/// order, in memory that grows as needed. REQUIRES: an engine made with items_create_items.
 template <class Item, class Engine, class ItemOf, class OnItem>
 requires item_engine<Engine, Item>
-void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
+void deliver_recursive(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
   if (!engine.options().items_create_items)
     fail(errc::usage,
-         "spread() needs an engine that was made with items_create_items: without, a rank that is "
-         "done cannot push again");
-  detail::idle_time idle(engine);
-  detail::made_items<Item> made;
+         "deliver_recursive() needs an engine with items_create_items: otherwise a rank that is "
+         "done "
+         "cannot push again");
+  idle_waiter idle(engine);
+  detail::pending_items<Item> made;
   std::vector<addressed<Item>> waiting;
   std::size_t first_waiting = 0, i = 0;
   const auto emit = [&](int rank, const Item& item) {
@@ -141,9 +105,15 @@ void spread(Engine& engine, std::size_t n, ItemOf&& item_of, OnItem&& on_item) {
     more = engine.advance(i == n && waiting.empty());
     const std::size_t came = engine.template drain<Item>(
         [&](int source, const Item& item) { on_item(source, item, emit); });
-    idle.turn(moved || came > 0, refused);
+    idle.after_iteration(moved || came > 0, refused);
   }
   engine.restart();
+}
+
+template <class Item, class Engine, class ItemOf, class OnItem>
+[[deprecated("use deliver_recursive")]] void spread(Engine& engine, std::size_t n, ItemOf&& item_of,
+                                                    OnItem&& on_item) {
+  deliver_recursive<Item>(engine, n, item_of, on_item);
 }
 
 }  // namespace longshore

@@ -1,4 +1,4 @@
-// What can be chosen of an engine. All ranks must choose the same.
+// The options of an aggregation engine. All ranks must choose the same.
 #pragma once
 
 #include <cstddef>
@@ -6,37 +6,33 @@
 namespace longshore {
 
 struct engine_options {
-  std::size_t item_bytes = 8;  ///< of every item; ignored with elastic items
-  std::size_t buffer_items =
-      /// per destination and slot, with elastic items 8-byte words; 0: as many, up to 1024, as
-      /// memory_bytes allow
-      0;
-  /// of all buffers of a rank, where buffer_items are chosen
+  std::size_t item_bytes = 8;  ///< size of every item; ignored with elastic items
+  /// items per buffer (with elastic items: 8-byte words); 0: up to 1024, as memory_bytes allows
+  std::size_t buffer_items = 0;
+  /// limit for all buffers of a rank, used if buffer_items is 0
   std::size_t memory_bytes = std::size_t{64} << 20;
   /// buffers per destination: one is filled while the others travel
   int slots = 2;
   int hops = 1;  ///< of a conveyor: 1, 2 or 3
-  /// of a conveyor with 2 or 3 hops: ranks per group; 0: the nodes, or where there is one node or
-  /// one rank per node, groups of the size with the fewest buffers
+  /// Ranks per group, of a conveyor with 2 or 3 hops. 0: the groups are the nodes; with a single
+  /// node, or one rank per node, they have the size that needs the fewest buffers.
   int group_ranks = 0;
-  bool one_stream =
-      /// of a conveyor with 3 hops: groups are the nodes, and two nodes share one stream of
-      /// messages each way
-      false;
-  /// drain() says who pushed an item also after several hops, for up to 2 or 4 bytes per item
+  /// Of a conveyor with 3 hops: groups are the nodes, and each pair of nodes has one stream of
+  /// messages each way.
+  bool one_stream = false;
+  /// drain() reports the source of an item also after several hops; costs up to 4 bytes per item
   bool with_source = false;
-  bool elastic = false;  ///< items of any size, by push_bytes and drain_bytes
-  /// a rank that is done may push again because of an item that it received
+  bool elastic = false;  ///< items have any size; use push_bytes and drain_bytes
+  /// a rank that is done may push again because of an item that it receives
   bool items_create_items = false;
-  bool ship_when_idle =
-      /// partial buffers go by an advance() before which no message was sent or consumed; so they
-      /// always do where items may create items and the rank is done
-      false;
-  /// > 0: bound on the time that an item lies in partial buffers while ranks advance
+  /// advance() sends partial buffers if no message was sent or consumed since the previous call.
+  /// With items_create_items this always holds for a rank that is done.
+  bool ship_when_idle = false;
+  /// > 0: maximum time that an item waits in partial buffers, while ranks call advance()
   double steady_seconds = 0;
-  /// > 0: the same in calls of advance() per hop. Of two bounds the one reached first sends.
+  /// > 0: the same in calls of advance() per hop. With both bounds, the one reached first counts.
   unsigned steady_advances = 0;
-  unsigned stamp_every = 256;  ///< one item of so many buffers has its way timed; 0: none
+  unsigned stamp_every = 256;  ///< one item per so many buffers is timed; 0: none
 };
 
 }  // namespace longshore

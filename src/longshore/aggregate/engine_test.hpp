@@ -1,5 +1,5 @@
-// What tests of engines share: an item that says where it comes from, who sends how many to whom,
-// and every kind of engine on every kind of route.
+// Shared by the tests of engines: an item that names its source, traffic patterns between ranks,
+// and loops over every kind of engine and route.
 #pragma once
 
 #include <longshore/aggregate/aggregator.hpp>
@@ -24,13 +24,14 @@ struct item {
 static_assert(item_engine<exstack_engine, item> && item_engine<exstack2, item> &&
               item_engine<conveyor, item> && item_engine<aggregator, item>);
 
-/// How many items each rank has for which: all know it, so that a receiver knows what must come.
-struct named_load {
+/// How many items each rank sends to each other rank. All ranks know it, so a receiver knows what
+/// to expect.
+struct traffic_pattern {
   const char* name;
   std::function<std::size_t(int from, int to, int size)> count;
 };
-inline const std::vector<named_load>& loads() {
-  static const std::vector<named_load> all = {
+inline const std::vector<traffic_pattern>& traffic_patterns() {
+  static const std::vector<traffic_pattern> all = {
       {"nothing", [](int, int, int) { return 0; }},
       {"only to itself", [](int from, int to, int) { return from == to ? 57 : 0; }},
       {"all to the last", [](int, int to, int size) { return to == size - 1 ? 101 : 0; }},
@@ -43,8 +44,8 @@ inline const std::vector<named_load>& loads() {
   return all;
 }
 
-/// Destinations of this rank's items, mixed at random.
-inline std::vector<int> destinations(const team& team, const named_load& given,
+/// The destinations of this rank's items, in random order.
+inline std::vector<int> destinations(const team& team, const traffic_pattern& given,
                                      std::uint64_t seed) {
   std::vector<int> to;
   for (int peer = 0; peer < team.size(); ++peer)
@@ -54,7 +55,7 @@ inline std::vector<int> destinations(const team& team, const named_load& given,
   return to;
 }
 
-/// Calls body(engine, name) with an engine of every asynchronous kind and route.
+/// Calls body(engine, name) with each asynchronous kind of engine and each route.
 template <class Body>
 void with_every_conveyor(team& team, engine_options options, Body&& body) {
   {
@@ -74,7 +75,7 @@ void with_every_conveyor(team& team, engine_options options, Body&& body) {
   body(engine, "aggregator");
 }
 
-/// The same, and exstack.
+/// As with_every_conveyor, and with exstack.
 template <class Body>
 void with_every_engine(team& team, const engine_options& options, Body&& body) {
   {

@@ -1,7 +1,7 @@
-// Thousands of tiny runs of random engines, loads and delays: what goes wrong once in a thousand
-// times shall go wrong here.
+// Thousands of tiny runs of random engines, traffic patterns and delays, to provoke failures that
+// are rare elsewhere.
 //
-//     engines_stress_test [--seeds N] [--first S]      prints the seed of every run that fails
+//     engines_stress_test [--seeds N] [--first S]      prints the seed of each run that fails
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/core/random.hpp>
 #include <longshore/transport/launch/run.hpp>
@@ -32,14 +32,14 @@ struct scenario {
     options.steady_advances = static_cast<unsigned>(pick(3));
     options.stamp_every = static_cast<unsigned>(pick(3));
     aim = pick(5);
-    most_items = 1 + pick(60);
+    max_items = 1 + pick(60);
     delay_one_in = pick(2) == 0 ? 1 + pick(8) : 0;
     uses = 1 + pick(4);
     fertility = 1 + pick(5);
     options.steady_seconds = pick(3) == 0 ? 1e-5 : 0;
   }
   engine_options options;
-  int kind, aim, most_items, delay_one_in, uses, fertility;
+  int kind, aim, max_items, delay_one_in, uses, fertility;
 };
 
 int destination(int aim, const team& team, random_stream& random) {
@@ -53,15 +53,15 @@ int destination(int aim, const team& team, random_stream& random) {
   }
 }
 
-// One use: items of every pair are numbered; some items create others where that is allowed. What
-// was sent is noted for later: between uses nothing keeps the ranks together, so that one may be a
-// use ahead.
+// One use of the engine. The items of each pair are numbered. Some items create others if that is
+// allowed. The counts are compared after all uses: between uses the ranks do not synchronise, so
+// one rank may be a use ahead.
 template <class Engine>
 void use(team& team, Engine& engine, const scenario& now, int number_of_use, random_stream& random,
          std::vector<std::int64_t>& sent, std::vector<std::int64_t>& came) {
   std::size_t waiting = now.aim == 4 && random.below(4) == 0
                             ? 0
-                            : random.below(static_cast<std::uint64_t>(now.most_items));
+                            : random.below(static_cast<std::uint64_t>(now.max_items));
   bool wrong = false;
   int to = destination(now.aim, team, random), asleep = 0;
   const std::int64_t first = std::int64_t{number_of_use} << 32;
@@ -71,8 +71,8 @@ void use(team& team, Engine& engine, const scenario& now, int number_of_use, ran
          --waiting, to = destination(now.aim, team, random))
       ++sent[to];
     more = engine.advance(waiting == 0);
-    // Some ranks do not look at what arrived for a while, though they advance: messages then lie
-    // there over several waves.
+    // Some ranks advance for a while without draining, so messages wait over several waves of
+    // counting.
     if (now.delay_one_in > 0 && asleep == 0 &&
         random.below(static_cast<std::uint64_t>(now.delay_one_in)) == 0)
       asleep = static_cast<int>(random.below(60));
@@ -92,7 +92,7 @@ void use(team& team, Engine& engine, const scenario& now, int number_of_use, ran
   }
   if (wrong)
     throw std::runtime_error(
-        "an item came twice, late, early, in another use or to the wrong rank");
+        "an item arrived twice, out of order, in another use or at the wrong rank");
   engine.restart();
 }
 
@@ -108,7 +108,8 @@ void run_scenario(team& team, std::uint64_t seed) {
     for (int k = 0; k < now.uses; ++k) {
       counts expected(came[k].size());
       team.alltoall(std::as_bytes(std::span(sent[k])), std::as_writable_bytes(std::span(expected)));
-      if (came[k] != expected) throw std::runtime_error("items are missing, or there are too many");
+      if (came[k] != expected)
+        throw std::runtime_error("the number of items that arrived is wrong");
     }
   };
   if (now.kind == 0) use_often(exstack_engine(team, now.options));
@@ -119,7 +120,7 @@ void run_scenario(team& team, std::uint64_t seed) {
 
 int run_seeds(std::uint64_t first, std::uint64_t seeds) {
   int failed = 0;
-  // Runs of several seeds each: to start the ranks costs more than a tiny run.
+  // Each start of the ranks runs several seeds, since starting costs more than a tiny run.
   constexpr std::uint64_t per_run = 50;
   for (std::uint64_t begin = first; begin < first + seeds; begin += per_run) {
     random_stream random(begin, 3);

@@ -1,5 +1,5 @@
-// What every engine promises, on every route: each item once, in order per pair, to the right rank,
-// from the right rank, to the end.
+// The contract of every engine on every route: each item arrives once, in order per pair, at the
+// right rank and with the right source, and every use ends.
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -12,14 +12,14 @@ namespace {
 
 using testing::destinations;
 using testing::item;
-using testing::loads;
-using testing::named_load;
 using testing::spmd;
+using testing::traffic_pattern;
+using testing::traffic_patterns;
 using testing::with_every_engine;
 
-// One use of an engine with what all ranks expect of it. Returns how many items came.
+// One use of an engine, checked against what this rank must receive. Returns the number of items.
 template <class Engine>
-std::size_t deliver_and_check(team& team, Engine& engine, const named_load& given,
+std::size_t deliver_and_check(team& team, Engine& engine, const traffic_pattern& given,
                               std::uint64_t seed, bool source_known) {
   const auto to = destinations(team, given, seed);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(team.size()));
@@ -37,7 +37,7 @@ std::size_t deliver_and_check(team& team, Engine& engine, const named_load& give
                            one.number == came[one.from] && source == (source_known ? one.from : -1);
         if (!right && wrong++ == 0)
           ADD_FAILURE() << "rank " << team.rank() << " got item " << one.number << " from "
-                        << one.from << " (said to be from " << source << ") for " << one.to;
+                        << one.from << " (reported source " << source << ") for " << one.to;
         if (one.from >= 0 && one.from < team.size()) ++came[one.from];
       });
   std::size_t sum = 0;
@@ -49,7 +49,7 @@ std::size_t deliver_and_check(team& team, Engine& engine, const named_load& give
   return sum;
 }
 
-TEST(Engines, deliver_every_item_once_and_in_order_and_may_be_used_again) {
+TEST(Engines, deliver_every_item_once_and_in_order_in_every_use) {
   spmd([](team& team) {
     std::int64_t moved = 0;
     for (const bool with_source : {false, true})
@@ -61,7 +61,7 @@ TEST(Engines, deliver_every_item_once_and_in_order_and_may_be_used_again) {
                           const bool known = with_source || name == "exstack" ||
                                              name == "exstack2" ||
                                              name.find(" 1 hops") != name.npos;
-                          for (const auto& given : loads()) {
+                          for (const auto& given : traffic_patterns()) {
                             SCOPED_TRACE(name + ", " + given.name);
                             moved += static_cast<std::int64_t>(
                                 deliver_and_check(team, engine, given, 1 + with_source, known));
@@ -71,7 +71,7 @@ TEST(Engines, deliver_every_item_once_and_in_order_and_may_be_used_again) {
   });
 }
 
-// Items that create items: a random tree, whose members each rank can count without the others.
+// Items that create items: a random tree, which each rank can count alone.
 struct seedling {
   std::uint64_t name;
   std::int64_t depth;
@@ -96,7 +96,7 @@ void count_tree(const seedling& root, census& all) {
   for_each_child(root, [&](const seedling& child) { count_tree(child, all); });
 }
 
-TEST(Engines, end_when_items_that_create_items_have_all_been_delivered) {
+TEST(Engines, end_once_all_created_items_were_delivered) {
   spmd([](team& team) {
     const auto place = [&](const seedling& one) {
       return static_cast<int>(one.name % static_cast<std::uint64_t>(team.size()));
@@ -107,14 +107,14 @@ TEST(Engines, end_when_items_that_create_items_have_all_been_delivered) {
     with_every_engine(
         team, {.item_bytes = sizeof(seedling), .buffer_items = 3, .items_create_items = true},
         [&](auto& engine, const std::string& name) {
-          for (const int round : {0, 1, 2}) {  // also: only one rank begins; nobody does
+          for (const int round : {0, 1, 2}) {  // 1: only one rank has roots; 2: none has
             const auto roots_of = [&](int rank) {
               return round == 2 || (round == 1 && rank > 0) ? std::size_t{0} : std::size_t{6};
             };
             census expected, came;
             for (int rank = 0; rank < team.size(); ++rank)
               for (std::size_t i = 0; i < roots_of(rank); ++i) count_tree(root(rank, i), expected);
-            spread<seedling>(
+            deliver_recursive<seedling>(
                 engine, roots_of(team.rank()),
                 [&](std::size_t i) {
                   return addressed<seedling>{place(root(team.rank(), i)), root(team.rank(), i)};
@@ -123,7 +123,7 @@ TEST(Engines, end_when_items_that_create_items_have_all_been_delivered) {
                   came.add(one);
                   for_each_child(one, [&](const seedling& child) { emit(place(child), child); });
                 });
-            // All that this rank saw is final: whoever ends early would miss some.
+            // A rank that ended too early would miss items.
             const census all{team.allreduce_value(came.count, reduction::sum),
                              team.allreduce_value(came.sum, reduction::sum)};
             EXPECT_EQ(all, expected)
@@ -134,13 +134,13 @@ TEST(Engines, end_when_items_that_create_items_have_all_been_delivered) {
   });
 }
 
-TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
+TEST(Engines, an_item_that_is_not_taken_is_offered_again_and_not_overtaken) {
   spmd([](team& team) {
     with_every_engine(
         team, {.item_bytes = sizeof(item), .buffer_items = 16, .with_source = true},
         [&](auto& engine, const std::string& name) {
           std::vector<std::int64_t> came(static_cast<std::size_t>(team.size()));
-          // exstack wants all to be drained before it goes on
+          // exstack must be drained before it advances.
           const std::size_t per_pair = name == "exstack" ? 16 : 50;
           random_stream random(5, static_cast<std::uint64_t>(team.rank()));
           std::size_t refused = 0, wrong = 0, i = 0;
@@ -173,23 +173,23 @@ TEST(Engines, an_item_that_is_not_taken_comes_again_and_nothing_overtakes_it) {
   });
 }
 
-TEST(Engines, steady_ones_deliver_what_waits_in_partial_buffers_while_others_still_push) {
+TEST(Engines, steady_engines_send_partial_buffers_while_ranks_still_push) {
   struct bounds {
     double seconds;
     unsigned advances;
   };
   spmd([](team& team) {
-    // Each bound alone, and each beside another that is never reached.
-    for (const bounds asked :
+    // Each bound alone, and each with another bound that is never reached.
+    for (const bounds limits :
          {bounds{0, 3}, bounds{1e-4, 0}, bounds{1e9, 3}, bounds{1e-4, 1'000'000'000}})
       testing::with_every_conveyor(team,
                                    {.item_bytes = sizeof(item),
                                     .buffer_items = 1000,
-                                    .steady_seconds = asked.seconds,
-                                    .steady_advances = asked.advances},
+                                    .steady_seconds = limits.seconds,
+                                    .steady_advances = limits.advances},
                                    [&](auto& engine, const std::string& name) {
-                                     // One item to each; nobody is done before it has got one from everybody. Without a
-                                     // bound this would never end.
+                                     // One item to each rank. A rank is done once it has an item
+                                     // from every rank; without a bound this would never end.
                                      for (int peer = 0; peer < team.size(); ++peer)
                                        ASSERT_TRUE(engine.push(peer, item{team.rank(), peer, 0}));
                                      int came = 0;
@@ -205,9 +205,9 @@ TEST(Engines, steady_ones_deliver_what_waits_in_partial_buffers_while_others_sti
   });
 }
 
-TEST(Engines, steady_ones_keep_what_was_pushed_before_the_first_advance_until_it_is_too_old) {
+TEST(Engines, steady_engines_keep_a_young_buffer_that_was_filled_before_the_first_advance) {
   spmd([](team& team) {
-    // A bound that the clock itself is beyond: the age of a buffer is not the age of the machine.
+    // A bound below the clock's value: the age of a buffer is not the value of the clock.
     const double bound = team.now() / 2;
     testing::with_every_conveyor(
         team,
@@ -221,7 +221,7 @@ TEST(Engines, steady_ones_keep_what_was_pushed_before_the_first_advance_until_it
             ASSERT_TRUE(engine.push(team.rank(), item{team.rank(), team.rank(), 0}));
             EXPECT_TRUE(engine.advance(false));
             EXPECT_EQ(engine.activity(), before) << name << " in use " << use;
-            team.barrier();  // what comes from ranks that end the use is activity, too
+            team.barrier();  // messages of ranks that end the use would be activity, too
             while (engine.advance(true)) engine.template drain<item>([](int, const item&) {});
             engine.restart();
           }
@@ -229,7 +229,7 @@ TEST(Engines, steady_ones_keep_what_was_pushed_before_the_first_advance_until_it
   });
 }
 
-TEST(Engines, count_what_they_send_and_time_some_items) {
+TEST(Engines, count_messages_and_time_some_items) {
   spmd([](team& team) {
     testing::with_every_engine(
         team, {.item_bytes = sizeof(item), .buffer_items = 8, .stamp_every = 1},
@@ -244,18 +244,18 @@ TEST(Engines, count_what_they_send_and_time_some_items) {
               },
               [&](int, const item&) { ++came; });
           const std::size_t size = static_cast<std::size_t>(team.size());
-          // from each rank
+          // items from each rank
           const std::size_t for_me = (n + size - 1 - static_cast<std::size_t>(team.rank())) / size;
           EXPECT_EQ(came, static_cast<std::int64_t>(size * for_me));
-          const engine_report report = engine.report();
-          // the own ones are copies
-          EXPECT_TRUE(report.hops.size() > 1 || report.hops[0].items == n - for_me) << name;
-          EXPECT_EQ(report.sent().messages == 0, team.size() == 1) << name;
-          EXPECT_EQ(engine.sent().messages, report.sent().messages);
-          EXPECT_EQ(engine.sent().wire_bytes, report.sent().wire_bytes);
-          EXPECT_EQ(engine.sent().offnode_bytes, report.sent().offnode_bytes);
+          const engine_stats stats = engine.stats();
+          // items to the own rank are no messages
+          EXPECT_TRUE(stats.hops.size() > 1 || stats.hops[0].items == n - for_me) << name;
+          EXPECT_EQ(stats.sent().messages == 0, team.size() == 1) << name;
+          EXPECT_EQ(engine.sent().messages, stats.sent().messages);
+          EXPECT_EQ(engine.sent().wire_bytes, stats.sent().wire_bytes);
+          EXPECT_EQ(engine.sent().offnode_bytes, stats.sent().offnode_bytes);
           std::uint64_t offnode = 0;
-          for (const auto& hop : report.hops) {
+          for (const auto& hop : stats.hops) {
             EXPECT_EQ(hop.payload_bytes, hop.items * sizeof(item));
             EXPECT_GE(hop.wire_bytes, hop.payload_bytes + hop.messages);
             EXPECT_LE(hop.mean_fill(), 1.0);
@@ -264,19 +264,19 @@ TEST(Engines, count_what_they_send_and_time_some_items) {
           EXPECT_EQ(team.allreduce_value(static_cast<std::int64_t>(offnode), reduction::sum) > 0,
                     team.nodes().node_count() > 1);
           const auto samples = team.allreduce_value(
-              static_cast<std::int64_t>(report.latency.count()), reduction::sum);
+              static_cast<std::int64_t>(stats.latency.count()), reduction::sum);
           EXPECT_EQ(samples > 0, name != "exstack") << name;
-          if (report.latency.count() > 0) {
-            EXPECT_GT(*report.latency.percentile(0.5), 0);
-            EXPECT_LE(*report.latency.percentile(0.5), *report.latency.percentile(0.99));
-            EXPECT_LT(*report.latency.percentile(0.99), 60);
+          if (stats.latency.count() > 0) {
+            EXPECT_GT(*stats.latency.percentile(0.5), 0);
+            EXPECT_LE(*stats.latency.percentile(0.5), *stats.latency.percentile(0.99));
+            EXPECT_LT(*stats.latency.percentile(0.99), 60);
           }
-          EXPECT_EQ((report - report).latency.percentile(0.5), std::nullopt);
+          EXPECT_EQ((stats - stats).latency.percentile(0.5), std::nullopt);
         });
   });
 }
 
-// One function that says what happened, so that tests can ask for the code.
+// The error code that f throws, or errc{}.
 template <class F>
 errc code_of(F&& f) {
   try {
@@ -287,7 +287,7 @@ errc code_of(F&& f) {
   return errc{};
 }
 
-TEST(Engines, refuse_what_makes_no_sense) {
+TEST(Engines, refuse_invalid_options_and_calls) {
   spmd([](team& team) {
     EXPECT_EQ(code_of([&] { conveyor(team, {.slots = 0}); }), errc::usage);
     EXPECT_EQ(code_of([&] { conveyor(team, {.hops = 4}); }), errc::usage);
@@ -297,7 +297,7 @@ TEST(Engines, refuse_what_makes_no_sense) {
     exstack2 engine(team, {.item_bytes = sizeof(item)});
     EXPECT_EQ(code_of([&] { engine.restart(); }), errc::usage);
     EXPECT_EQ(code_of([&] {
-                spread<item>(
+                deliver_recursive<item>(
                     engine, 0, [](std::size_t) { return addressed<item>{}; },
                     [](int, const item&, const auto&) {});
               }),
@@ -307,15 +307,15 @@ TEST(Engines, refuse_what_makes_no_sense) {
       team.progress();
     }
     EXPECT_EQ(code_of([&] { static_cast<void>(engine.push(0, item{})); }),
-              errc::usage);  // done is done
+              errc::usage);  // a rank that is done cannot push
     engine.restart();
     EXPECT_TRUE(engine.push(0, item{}));
     while (engine.advance(true)) engine.drain<item>([](int, const item&) {});
   });
 }
 
-// What decides about stamps: a rank that cannot read the name of its kernel asks all the same.
-TEST(Conveyor, a_text_is_the_same_everywhere_only_where_every_rank_has_it) {
+// Latencies are measured only if is_same_everywhere() holds for the kernel's id.
+TEST(Conveyor, a_text_is_the_same_everywhere_if_every_rank_has_it) {
   spmd([](team& team) {
     const bool last = team.rank() == team.size() - 1;
     EXPECT_TRUE(detail::is_same_everywhere(team, "one"));

@@ -7,25 +7,25 @@
 namespace longshore {
 namespace {
 
-// One slot is read by its receiver while the sender fills the other: a rank is never more than one
-// exchange ahead of any other.
+// The receiver reads one slot while the sender fills the other. Two suffice, since a rank is never
+// more than one exchange ahead of another.
 constexpr int slots_per_channel = 2;
 
-// What follows the items in a message: the sender's progress.
+// After the items, a message has one byte: the sender's progress.
 constexpr std::size_t trailer_bytes = 1;
 
-// Adds the time from the first look that was in vain to the end of the exchange: two clock reads
-// where there is a wait, else none.
-class lost_time {
+// Adds the time from the first unsuccessful poll to the end of the scope to a sum. Reads the clock
+// twice if there is a wait, else never.
+class wait_timer {
  public:
-  lost_time(team& team, double* sum) : team_(team), sum_(sum) {}
-  ~lost_time() {
+  wait_timer(team& team, double* sum) : team_(team), sum_(sum) {}
+  ~wait_timer() {
     if (began_ >= 0) *sum_ += team_.now() - began_;
   }
-  lost_time(const lost_time&) = delete;
-  lost_time& operator=(const lost_time&) = delete;
-  // Whether this is the first of the exchange.
-  bool begins() {
+  wait_timer(const wait_timer&) = delete;
+  wait_timer& operator=(const wait_timer&) = delete;
+  // To be called at each unsuccessful poll. Whether it is the first.
+  bool start() {
     if (began_ >= 0 || sum_ == nullptr) return false;
     began_ = team_.now();
     return true;
@@ -42,33 +42,31 @@ class lost_time {
 exstack::exstack(team& team, std::size_t buffer_bytes)
     : team_(team),
       buffer_bytes_(buffer_bytes),
-      lanes_(static_cast<std::size_t>(team.size())),
-      begins_(lanes_.size()),
-      arrived_(lanes_.size()) {
+      buffers_(static_cast<std::size_t>(team.size())),
+      begins_(buffers_.size()),
+      arrived_(buffers_.size()) {
   if (buffer_bytes == 0)
-    fail(errc::usage,
-         "exstack: a buffer of 0 bytes holds no item; give each destination at least one item's "
-         "bytes");
+    fail(errc::usage, "exstack: buffer_bytes is 0, and a buffer must hold at least one item");
   std::vector<channel_end> ends;
   for (int peer = 0; peer < team.size(); ++peer)
     ends.push_back({peer, buffer_bytes + trailer_bytes});
   channels_ = team.open_channels(ends, ends, slots_per_channel);
-  open_lanes();
+  open_buffers();
 }
 
-void exstack::open_lanes() {
-  // Every receiver has released the slot before the last, or it would not have sent us its last
-  // buffer: this waits for nothing but the acknowledgement of a message.
-  lost_time lost(team_, account_ != nullptr ? &account_->seconds_without_slot : nullptr);
-  for (std::size_t peer = 0; peer < lanes_.size(); ++peer) {
+void exstack::open_buffers() {
+  // Every receiver has released the slot before the last: otherwise it would not have sent its last
+  // buffer. So this waits at most for the acknowledgement of a message.
+  wait_timer waited(team_, stats_ != nullptr ? &stats_->seconds_without_slot : nullptr);
+  for (std::size_t peer = 0; peer < buffers_.size(); ++peer) {
     channel_sender& to = channels_->sender(peer);
     std::byte* slot = nullptr;
     for (waiter wait(team_, "a free exstack buffer", to.peer()); (slot = to.reserve()) == nullptr;
          wait.pause()) {
-      if (lost.begins()) ++account_->hops.front().refusals;
+      if (waited.start()) ++stats_->hops.front().refusals;
     }
     begins_[peer] = slot;
-    lanes_[peer] = {slot, slot + buffer_bytes_};
+    buffers_[peer] = {slot, slot + buffer_bytes_};
   }
 }
 
@@ -76,23 +74,24 @@ void exstack::send_all(progress mine) {
   const int size = team_.size(), me = team_.rank();
   for (int step = 1; step <= size; ++step) {
     const int peer = (me + step) % size;
-    *lanes_[peer].next = static_cast<std::byte>(mine);
-    const auto bytes = static_cast<std::size_t>(lanes_[peer].next - begins_[peer]) + trailer_bytes;
+    *buffers_[peer].next = static_cast<std::byte>(mine);
+    const auto bytes =
+        static_cast<std::size_t>(buffers_[peer].next - begins_[peer]) + trailer_bytes;
     channels_->sender(static_cast<std::size_t>(peer)).commit(bytes);
     if (peer == me) {
-      if (account_ != nullptr) ++account_->hops.front().own_copies;
+      if (stats_ != nullptr) ++stats_->hops.front().own_copies;
       continue;
     }
     const bool off_node = !team_.nodes().is_local(peer);
     sent_.messages += 1;
     sent_.wire_bytes += bytes;
     if (off_node) sent_.offnode_bytes += bytes;
-    if (account_ != nullptr) {
-      // a rank that gives up sends no head
-      const std::size_t around = trailer_bytes + contents_.head_bytes;
-      const std::size_t items = (std::max(bytes, around) - around) / contents_.item_bytes;
-      account_->hops.front().count_message(items, contents_.item_bytes, contents_.capacity_items,
-                                           bytes, off_node);
+    if (stats_ != nullptr) {
+      // a rank that fails sends no header
+      const std::size_t overhead = trailer_bytes + contents_.header_bytes;
+      const std::size_t items = (std::max(bytes, overhead) - overhead) / contents_.item_bytes;
+      stats_->hops.front().count_message(items, contents_.item_bytes, contents_.capacity_items,
+                                         bytes, off_node);
     }
   }
 }
@@ -101,16 +100,17 @@ progress exstack::receive_all() {
   const int size = team_.size(), me = team_.rank();
   bool all_done = true;
   failed_rank_ = -1;
-  lost_time lost(team_, account_ != nullptr ? &account_->seconds_nothing_arrived : nullptr);
+  wait_timer waited(team_, stats_ != nullptr ? &stats_->seconds_nothing_arrived : nullptr);
   for (int step = 0; step < size; ++step) {
-    const int peer = (me + size - step) % size;  // in the order in which they send to us
+    const int peer = (me + size - step) % size;  // in the order in which peers send to this rank
     channel_receiver& from = channels_->receiver(static_cast<std::size_t>(peer));
     std::optional<std::span<const std::byte>> message;
     for (waiter wait(team_, "an exstack buffer", peer); !(message = from.front()); wait.pause())
-      lost.begins();
-    const auto said = static_cast<progress>(message->back());
-    all_done = all_done && said == progress::done;
-    if (said == progress::failed && (failed_rank_ < 0 || peer < failed_rank_)) failed_rank_ = peer;
+      waited.start();
+    const auto theirs = static_cast<progress>(message->back());
+    all_done = all_done && theirs == progress::done;
+    if (theirs == progress::failed && (failed_rank_ < 0 || peer < failed_rank_))
+      failed_rank_ = peer;
     arrived_[peer] = message->first(message->size() - trailer_bytes);
   }
   if (failed_rank_ >= 0) return progress::failed;
@@ -119,11 +119,11 @@ progress exstack::receive_all() {
 
 progress exstack::exchange(progress mine) {
   if (holds_arrived_)
-    for (std::size_t peer = 0; peer < lanes_.size(); ++peer) channels_->receiver(peer).release();
+    for (std::size_t peer = 0; peer < buffers_.size(); ++peer) channels_->receiver(peer).release();
   send_all(mine);
   const progress all = receive_all();
   holds_arrived_ = true;
-  open_lanes();
+  open_buffers();
   return all;
 }
 

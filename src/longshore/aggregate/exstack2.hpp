@@ -1,14 +1,14 @@
-// exstack2: asynchronous aggregation over one hop, with credits per pair of ranks: the slots of a
-// channel. The name and the contract are those of exstack2 in bale; its rings of notices and its
-// atomics have become channels.
+// exstack2: asynchronous aggregation over one hop, with credits per pair of ranks (the slots of a
+// channel). Name and contract are those of exstack2 in bale; channels replace its rings of notices
+// and its atomics.
 #pragma once
 
 #include <longshore/aggregate/conveyor.hpp>
 
 namespace longshore {
 
-/// conveyor (which see) with 1 hop: no tags, no relays, P links per rank. Best where ranks are few
-/// or memory is plenty.
+/// A conveyor with 1 hop: no tags, no forwarding, P links per rank. Best with few ranks or much
+/// memory.
 class exstack2 : public conveyor {
  public:
   /// Collective.

@@ -1,4 +1,4 @@
-// Delivery, order, flow and termination of exstack, against what each rank can compute that the
+// Delivery, order, flow control and termination of exstack. Each rank computes which items the
 // others send to it.
 #include <longshore/aggregate/engine_test.hpp>
 #include <longshore/aggregate/exstack.hpp>
@@ -12,10 +12,10 @@ namespace {
 
 using testing::destinations;
 using testing::item;
-using testing::loads;
 using testing::spmd;
+using testing::traffic_patterns;
 
-// One use of the engine. Returns what came, by source.
+// One use of exstack. Returns the items that arrived, by source.
 std::vector<std::vector<item>> rounds(team& team, exstack& stack, const std::vector<int>& to) {
   std::vector<std::int64_t> numbers(team.size());
   std::vector<std::vector<item>> came(team.size());
@@ -32,12 +32,12 @@ std::vector<std::vector<item>> rounds(team& team, exstack& stack, const std::vec
   return came;
 }
 
-TEST(Exstack, delivers_every_item_once_and_in_order_and_may_be_used_again) {
+TEST(Exstack, delivers_every_item_once_and_in_order_in_every_use) {
   spmd([](team& team) {
-    exstack stack(team, 5 * sizeof(item) + 3);  // 5 items, and bytes that hold no item
+    exstack stack(team, 5 * sizeof(item) + 3);  // 5 items and some spare bytes
     std::int64_t moved = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed)
-      for (const auto& given : loads()) {
+      for (const auto& given : traffic_patterns()) {
         const auto came = rounds(team, stack, destinations(team, given, seed));
         for (int peer = 0; peer < team.size(); ++peer) {
           ASSERT_EQ(came[peer].size(), given.count(peer, team.rank(), team.size()))
@@ -52,34 +52,36 @@ TEST(Exstack, delivers_every_item_once_and_in_order_and_may_be_used_again) {
   });
 }
 
-TEST(Exstack, replies_pushed_unchecked_come_back_in_the_order_of_the_questions) {
+TEST(Exstack, replies_pushed_without_check_arrive_in_the_order_of_requests) {
   spmd([](team& team) {
     exstack stack(team, 7 * sizeof(std::int64_t));
-    const auto answer = [](std::int64_t question, int by) { return question * 1000 + by; };
-    const auto to = destinations(team, loads().back(), 3);
-    std::size_t asked = 0, answered = 0;
+    const auto reply_to = [](std::int64_t request, int by) { return request * 1000 + by; };
+    const auto to = destinations(team, traffic_patterns().back(), 3);
+    std::size_t requested = 0, replied = 0;
     progress all = progress::more;
     while (all == progress::more) {
-      const std::size_t first = asked;
-      while (asked < to.size() && stack.push(to[asked], static_cast<std::int64_t>(asked))) ++asked;
-      all = stack.exchange(asked == to.size() ? progress::done : progress::more);
+      const std::size_t first = requested;
+      while (requested < to.size() &&
+             stack.push(to[requested], static_cast<std::int64_t>(requested)))
+        ++requested;
+      all = stack.exchange(requested == to.size() ? progress::done : progress::more);
       for (int peer = 0; peer < team.size(); ++peer)
-        for (const auto question : stack.arrived<std::int64_t>(peer))
-          ASSERT_TRUE(stack.push(peer, answer(question, team.rank())));
+        for (const auto request : stack.arrived<std::int64_t>(peer))
+          ASSERT_TRUE(stack.push(peer, reply_to(request, team.rank())));
       ASSERT_EQ(stack.exchange(all), all);
       std::vector<std::size_t> next(team.size());
-      for (std::size_t k = first; k < asked; ++k, ++answered)
+      for (std::size_t k = first; k < requested; ++k, ++replied)
         ASSERT_EQ(stack.arrived<std::int64_t>(to[k])[next[to[k]]++],
-                  answer(static_cast<std::int64_t>(k), to[k]));
+                  reply_to(static_cast<std::int64_t>(k), to[k]));
       for (int peer = 0; peer < team.size(); ++peer)
         ASSERT_EQ(next[peer], stack.arrived<std::int64_t>(peer).size());
     }
-    EXPECT_EQ(answered, to.size());
+    EXPECT_EQ(replied, to.size());
     EXPECT_GE(to.size(), 4u);
   });
 }
 
-TEST(Exstack, ends_only_when_all_are_done_and_tells_all_of_a_failure) {
+TEST(Exstack, ends_once_all_ranks_are_done_and_reports_a_failed_rank_to_all) {
   spmd([](team& team) {
     exstack stack(team, 8);
     const int last = team.size() - 1;
@@ -89,12 +91,12 @@ TEST(Exstack, ends_only_when_all_are_done_and_tells_all_of_a_failure) {
     EXPECT_EQ(stack.exchange(team.rank() == last ? progress::failed : progress::done),
               progress::failed);
     EXPECT_EQ(stack.failed_rank(), last);
-    EXPECT_EQ(stack.exchange(progress::done), progress::done);  // and it still works
+    EXPECT_EQ(stack.exchange(progress::done), progress::done);  // it can be used again
     EXPECT_EQ(stack.failed_rank(), -1);
   });
 }
 
-TEST(Exstack, refuses_what_does_not_fit_and_counts_what_it_sends) {
+TEST(Exstack, refuses_an_item_that_does_not_fit_and_counts_messages) {
   spmd([](team& team) {
     exstack stack(team, 16);
     const int next = (team.rank() + 1) % team.size();
@@ -112,7 +114,7 @@ TEST(Exstack, refuses_what_does_not_fit_and_counts_what_it_sends) {
   });
 }
 
-TEST(Exstack, a_buffer_without_room_is_a_usage_error) {
+TEST(Exstack, a_buffer_of_0_bytes_is_a_usage_error) {
   spmd([](team& team) {
     try {
       exstack stack(team, 0);

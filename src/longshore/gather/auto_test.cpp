@@ -1,5 +1,5 @@
-// Strategy auto on every transport and layout: right whatever it chooses, the same choice on all
-// ranks, measured once and then known.
+// Strategy auto on every transport and layout: results are right whatever it chooses, all ranks
+// make the same choice, and it measures once.
 #include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/core/random.hpp>
@@ -23,8 +23,8 @@ namespace {
 using testing::spmd;
 using origin = gather_decision::origin;
 
-// A profile of this test alone; the user's is not touched, and tests after it find the environment
-// as it was. Rank 0 alone looks at that.
+// Each test has its own profile, does not touch the user's, and restores the environment. Only rank
+// 0 reads the environment.
 class Auto : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -86,7 +86,7 @@ void fill(Table& table) {
   table.team().barrier();
 }
 
-TEST_F(Auto, gathers_by_what_was_measured_and_leaves_the_table_alone) {
+TEST_F(Auto, gathers_with_the_measured_choice_and_does_not_change_the_table) {
   spmd([](team& team) {
     constexpr std::uint64_t n = 1009;
     dist_array<std::int64_t, cyclic> table(team, n);
@@ -104,7 +104,7 @@ TEST_F(Auto, gathers_by_what_was_measured_and_leaves_the_table_alone) {
   });
 }
 
-TEST_F(Auto, scatters_and_counts_by_what_was_measured) {
+TEST_F(Auto, scatters_and_updates_with_the_measured_choice) {
   spmd([](team& team) {
     constexpr std::uint64_t n = 503;
     dist_array<std::int64_t, block_cyclic> table(team, n, {.block_items = 4});
@@ -139,7 +139,7 @@ TEST_F(Auto, scatters_and_counts_by_what_was_measured) {
   });
 }
 
-TEST_F(Auto, what_one_run_measured_the_next_one_knows) {
+TEST_F(Auto, a_run_uses_the_measurements_of_an_earlier_run) {
   const auto decide = [](origin expected, std::size_t other_size = 1009) {
     spmd([=](team& team) {
       dist_array<std::int64_t, cyclic> table(team, other_size);
@@ -151,12 +151,12 @@ TEST_F(Auto, what_one_run_measured_the_next_one_knows) {
   decide(origin::measured);
   decide(origin::profile);
   decide(origin::profile, 1500);
-  decide(origin::measured, 40'000);  // no longer fits into the first level of a cache
+  decide(origin::measured, 40'000);  // does not fit into the first level of a cache
   ::setenv("LONGSHORE_PROFILE", "off", 1);
   decide(origin::rule);
 }
 
-TEST_F(Auto, off_means_loads_where_they_reach_everybody_else_rounds) {
+TEST_F(Auto, without_profile_it_uses_direct_if_possible_else_exstack) {
   ::setenv("LONGSHORE_PROFILE", "off", 1);
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 100);
@@ -171,8 +171,8 @@ TEST_F(Auto, off_means_loads_where_they_reach_everybody_else_rounds) {
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
-// The memory of one rank runs out: all of them go without measuring, or none.
-TEST_F(Auto, memory_that_one_rank_does_not_have_is_missed_by_all) {
+// If one rank has not enough memory, all ranks do without measuring.
+TEST_F(Auto, all_ranks_fail_if_one_has_not_enough_memory) {
   spmd([](team& team) {
     const dist_array<std::int64_t, cyclic> table(team, 100);
     const std::size_t requests = team.rank() == team.size() - 1 ? std::size_t{1} << 50 : 10;
@@ -194,7 +194,7 @@ TEST_F(Auto, an_empty_table_is_not_measured) {
   });
 }
 
-TEST_F(Auto, a_place_that_cannot_be_written_serves_this_run) {
+TEST_F(Auto, an_unwritable_profile_is_kept_for_this_run) {
   ::setenv("LONGSHORE_PROFILE", "/proc/longshore/profile", 1);
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1009);
@@ -207,7 +207,7 @@ TEST_F(Auto, a_place_that_cannot_be_written_serves_this_run) {
   });
 }
 
-TEST_F(Auto, a_budget_that_is_no_number_fails_on_all_ranks) {
+TEST_F(Auto, an_invalid_budget_fails_on_all_ranks) {
   ::setenv("LONGSHORE_TUNING_SECONDS", "soon", 1);
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
@@ -223,8 +223,8 @@ TEST_F(Auto, a_budget_that_is_no_number_fails_on_all_ranks) {
   });
 }
 
-// Another profile for what the file has been measured for: small calls are to go one by one, larger
-// ones in rounds.
+// Replaces the measurements in the file: strategy agp is to be faster for small calls, exstack for
+// larger ones.
 void make_choices_differ(const std::string& file) {
   std::ifstream in(file);
   std::string title, columns, key;
@@ -246,7 +246,7 @@ void make_choices_differ(const std::string& file) {
   }
 }
 
-TEST_F(Auto, calls_of_different_sizes_take_different_ways_that_all_ranks_agree_on) {
+TEST_F(Auto, all_ranks_agree_on_the_strategy_for_each_size_of_calls) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1009);
     gather_plan plan(table);
@@ -260,7 +260,7 @@ TEST_F(Auto, calls_of_different_sizes_take_different_ways_that_all_ranks_agree_o
     gather_plan plan(table);
     ASSERT_TRUE(plan.decision().depends_on_requests());
     EXPECT_EQ(plan.decision().from, origin::profile);
-    // Ranks of very different numbers of requests, the larger ones in turn.
+    // Ranks have very different numbers of requests; the rank with many changes.
     for (int call = 0; call < 20; ++call) {
       const bool many = call % 3 == 0 && call % team.size() == team.rank();
       const auto indices = random_indices(team, n, many ? 20'000 : 5);
@@ -270,11 +270,11 @@ TEST_F(Auto, calls_of_different_sizes_take_different_ways_that_all_ranks_agree_o
         ASSERT_EQ(out[i], -indices[i] - 1) << "call " << call;
       const auto strategies = team.allgather_value(plan.strategy());
       for (const auto theirs : strategies) EXPECT_EQ(theirs, strategies.front());
-      if (call < 2) {  // rank 0 has many at call 0, nobody at call 1, where they agree again
+      if (call < 2) {  // rank 0 has many at call 0, none at call 1, where they agree again
         EXPECT_EQ(plan.strategy(), call == 0 ? gather_strategy::exstack : gather_strategy::agp);
       }
     }
-    // A mistake of one rank leaves the plan as good as before.
+    // After an error of one rank the plan can be used as before.
     const std::vector<std::int64_t> indices = {1, 2, 3};
     std::vector<std::int64_t> out(3);
     const bool mine = team.rank() == team.size() - 1;
@@ -288,7 +288,7 @@ TEST_F(Auto, calls_of_different_sizes_take_different_ways_that_all_ranks_agree_o
     for (int call = 0; call < 9; ++call) plan(indices, out);
     EXPECT_EQ(out, (std::vector<std::int64_t>{-2, -3, -4}));
 
-    // Whoever says how much to expect gets one way for good.
+    // With expected_requests the choice is made once.
     gather_plan large(table, {.expected_requests = team.rank() == 0 ? std::size_t{20'000} : 1});
     EXPECT_FALSE(large.decision().depends_on_requests());
     EXPECT_EQ(large.strategy(), gather_strategy::exstack);

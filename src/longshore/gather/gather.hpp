@@ -1,9 +1,9 @@
-// gather: out[i] = table[indices[i]], where the table is spread over all ranks and the indices are
-// any.
+// gather: out[i] = table[indices[i]], for a table that is distributed over all ranks and for
+// arbitrary indices.
 #pragma once
 
-#include <longshore/gather/detail/planned.hpp>
-#include <longshore/gather/detail/table_parts.hpp>
+#include <longshore/gather/detail/plan_base.hpp>
+#include <longshore/gather/detail/table_view.hpp>
 #include <longshore/gather/options.hpp>
 
 #include <memory>
@@ -13,75 +13,66 @@
 namespace longshore {
 namespace detail {
 
+/// The interface behind gather_plan; gather_dispatch implements it.
 template <trivially_copyable T>
-class planned_gather : public planned {
+class gather_plan_base : public plan_base {
  public:
   virtual void run(std::span<const std::int64_t> indices, std::span<T> out) = 0;
 
  protected:
-  using planned::planned;
+  using plan_base::plan_base;
 };
 
-/// Collective. Strategies are those of gather_by_strategy.
+/// Collective. Makes a gather_dispatch.
 template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] std::unique_ptr<planned_gather<T>> plan_gather(
-    const table_parts<T, Distribution>& table, const gather_options& options);
+[[nodiscard]] std::unique_ptr<gather_plan_base<T>> plan_gather(
+    const table_view<T, Distribution>& table, const gather_options& options);
 
 // Compiled in the library.
-extern template std::unique_ptr<planned_gather<word32>> plan_gather(
-    const table_parts<word32, any_distribution>&, const gather_options&);
-extern template std::unique_ptr<planned_gather<word64>> plan_gather(
-    const table_parts<word64, any_distribution>&, const gather_options&);
+extern template std::unique_ptr<gather_plan_base<word32>> plan_gather(
+    const table_view<word32, any_distribution>&, const gather_options&);
+extern template std::unique_ptr<gather_plan_base<word64>> plan_gather(
+    const table_view<word64, any_distribution>&, const gather_options&);
 
 }  // namespace detail
 
-/// What gathers from one table need, made once and used often: nothing is allocated while it is
-/// used (by strategy auto, where it depends on the number of requests, when a size is first met).
+/// A gather from one table with one strategy, made once and used often. A call allocates nothing,
+/// with one exception: with strategy auto, if the choice depends on the number of requests, the
+/// first call of each size does.
 ///
 ///     longshore::gather_plan plan(table, {.strategy = longshore::gather_strategy::exstack});
 ///     plan(indices, out);
 ///
 /// The table must outlive the plan.
 template <trivially_copyable T, distribution Distribution>
-class gather_plan {
+class gather_plan : public detail::plan_handle<
+                        detail::gather_plan_base<detail::erased_element<T, Distribution>>> {
  public:
-  /// Collective; options are the same on all ranks. Throws, on all ranks, errc::unsupported for a
-  /// strategy that is not there or not possible here, errc::usage for buffers of no items,
-  /// errc::out_of_memory. Strategy auto measures for a part of a second in a layout that the
-  /// profile of this machine does not have yet.
+  /// Collective; options are the same on all ranks. Throws, on all ranks: errc::unsupported if the
+  /// strategy is not available here, errc::usage if buffer_items is 0, errc::out_of_memory.
+  /// Strategy auto measures for a fraction of a second if the profile of this machine has nothing
+  /// for this layout.
   explicit gather_plan(const dist_array<T, Distribution>& table, gather_options options = {})
-      : plan_(detail::plan_gather(parts(table), options)) {}
+      : gather_plan::plan_handle(detail::plan_gather(view(table), options)) {}
 
-  /// out[i] = table[indices[i]] for all i; indices are global, any number of them, different on
-  /// each rank. Collective with auto and with strategies that aggregate; with agp and direct a call
-  /// of this rank alone. What other ranks wrote into the table must be behind a barrier, and nobody
-  /// may write into it before all ranks have returned (no barrier is made here). Throws errc::usage
-  /// when the sizes differ or an index is out of range (then, if they aggregate, errc::peer_failed
-  /// on the other ranks); the plan can be used again, `out` may be written in part.
+  /// out[i] = table[indices[i]] for all i. Indices are global; each rank gives any number of them.
+  /// Collective with auto and with strategies that aggregate; with agp and direct a call of this
+  /// rank alone. The call makes no barrier: one must separate it from earlier writes of other ranks
+  /// to the table, and nobody may write to the table before all ranks have returned.
+  ///
+  /// Throws errc::usage if the sizes differ or an index is out of range; with strategies that
+  /// aggregate, the other ranks then throw errc::peer_failed. Part of `out` may have been written.
+  /// The plan can be used again.
   void operator()(std::span<const std::int64_t> indices, std::span<T> out) {
-    plan_->run(indices, {reinterpret_cast<element*>(out.data()), out.size()});
+    this->plan_->run(indices, {reinterpret_cast<element*>(out.data()), out.size()});
   }
 
-  /// The strategy in use: what automatic has become, for the last call.
-  [[nodiscard]] gather_strategy strategy() const noexcept { return choice().strategy; }
-  /// The same with size of buffers and hops.
-  [[nodiscard]] const gather_choice& choice() const noexcept { return plan_->choice(); }
-  /// All choices, and why.
-  [[nodiscard]] const gather_decision& decision() const noexcept { return plan_->decision(); }
-  /// What this rank moved in the last call: payload is the values; questions count as wire bytes.
-  [[nodiscard]] const traffic& moved() const noexcept { return plan_->moved(); }
-  /// What happened on this rank since the plan was made: messages and their fill by hop, latencies,
-  /// waits.
-  [[nodiscard]] exchange_report what_happened() const { return plan_->what_happened(); }
-
  private:
-  using element = detail::moved_element<T, Distribution>;
-  using parts = detail::table_parts<element, detail::moved_distribution<T, Distribution>>;
-  std::unique_ptr<detail::planned_gather<element>> plan_;
+  using element = detail::erased_element<T, Distribution>;
+  using view = detail::table_view<element, detail::erased_distribution<T, Distribution>>;
 };
 
-/// Collective. One gather with a plan of its own; see gather_plan, which is better where more than
-/// one follows.
+/// Collective. One gather with a plan of its own. For several gathers a gather_plan is faster.
 template <trivially_copyable T, distribution Distribution>
 void gather(const dist_array<T, Distribution>& table, std::span<const std::int64_t> indices,
             std::type_identity_t<std::span<T>> out, gather_options options = {}) {
@@ -92,4 +83,4 @@ void gather(const dist_array<T, Distribution>& table, std::span<const std::int64
 
 }  // namespace longshore
 
-#include <longshore/gather/detail/gather_by_strategy.hpp>
+#include <longshore/gather/detail/gather_dispatch.hpp>

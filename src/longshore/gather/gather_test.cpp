@@ -1,8 +1,7 @@
-// Every strategy on every distribution against the one oracle: the value of element i is a function
-// of i.
+// Every strategy of gather on every distribution. The reference: element i is a function of i.
 #include <longshore/core/error.hpp>
-#include <longshore/gather/demand_test.hpp>
 #include <longshore/gather/gather.hpp>
+#include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +15,7 @@ namespace {
 
 using testing::spmd;
 
-// Values of several sizes, none equal for two indices of a test.
+// Elements of several sizes. Those of different indices differ.
 template <class T>
 T element(std::uint64_t index) {
   if constexpr (std::is_same_v<T, std::array<char, 3>>)
@@ -45,7 +44,7 @@ std::vector<T> elements(const std::vector<std::int64_t>& indices) {
   return values;
 }
 
-// The first place in which two of the same length differ; their length: none.
+// The first position at which two vectors of equal length differ, or their length.
 template <class T>
 std::ptrdiff_t first_difference(const std::vector<T>& a, const std::vector<T>& b) {
   return std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
@@ -63,7 +62,7 @@ void check_gather(team& team, std::uint64_t n, Distribution distribution) {
         continue;
       const int hops = strategy == gather_strategy::conveyor ? (buffer_items == 1024 ? 2 : 3) : 0;
       gather_plan plan(table, {.strategy = strategy, .buffer_items = buffer_items, .hops = hops});
-      for (const auto& wanted : testing::demands()) {
+      for (const auto& wanted : testing::index_patterns()) {
         const auto indices = wanted.indices({team.rank(), team.size(), n});
         std::vector<T> out(indices.size());
         plan(indices, out);
@@ -78,9 +77,9 @@ void check_gather(team& team, std::uint64_t n, Distribution distribution) {
   team.barrier();
 }
 
-TEST(Gather, every_strategy_gives_the_table_s_values_on_every_distribution) {
+TEST(Gather, every_strategy_reads_the_elements_on_every_distribution) {
   spmd([](team& team) {
-    check_gather<std::int64_t>(team, 1, cyclic{});  // on rank 0, however it is distributed
+    check_gather<std::int64_t>(team, 1, cyclic{});  // on rank 0 in every distribution
     check_gather<std::int64_t>(team, 5, block{});
     check_gather<std::int64_t>(team, 5, block_cyclic{3});
     check_gather<std::int64_t>(team, 300, cyclic{});
@@ -90,14 +89,14 @@ TEST(Gather, every_strategy_gives_the_table_s_values_on_every_distribution) {
   });
 }
 
-TEST(Gather, works_for_values_of_any_size) {
+TEST(Gather, works_for_elements_of_any_size) {
   spmd([](team& team) {
     check_gather<std::array<char, 3>>(team, 500, block{});
     check_gather<std::array<double, 5>>(team, 500, cyclic{});
   });
 }
 
-TEST(Gather, stores_past_the_caches_hold_the_same_values) {
+TEST(Gather, non_temporal_stores_give_the_same_values) {
   spmd([](team& team) {
     const auto check_type = [&]<class T>(T, std::uint64_t n) {
       dist_array<T, cyclic> table(team, n);
@@ -105,7 +104,7 @@ TEST(Gather, stores_past_the_caches_hold_the_same_values) {
       if (table.is_all_direct()) {
         const auto indices = testing::random_indices({team.rank(), team.size(), n}, 1003);
         std::vector<T> out(indices.size());
-        const detail::table_parts<T, cyclic> parts(table);
+        const detail::table_view<T, cyclic> parts(table);
         detail::direct_gather<T, cyclic> load(parts);
         load(indices, out, true);
         ASSERT_EQ(first_difference(out, elements<T>(indices)), std::ssize(out));
@@ -120,7 +119,7 @@ TEST(Gather, stores_past_the_caches_hold_the_same_values) {
   });
 }
 
-TEST(Gather, draws_from_a_table_larger_than_the_cache) {
+TEST(Gather, reads_tables_larger_than_the_cache) {
   spmd([](team& team) {
     const auto check_table = [&]<class Distribution>(Distribution distribution) {
       dist_array<std::int64_t, Distribution> table(team, 300'001, distribution);
@@ -141,7 +140,7 @@ TEST(Gather, draws_from_a_table_larger_than_the_cache) {
   });
 }
 
-TEST(Gather, an_index_out_of_range_is_named_and_the_plan_survives) {
+TEST(Gather, an_index_out_of_range_is_reported_and_the_plan_can_be_used_again) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1000);
     fill(table);
@@ -173,7 +172,7 @@ TEST(Gather, an_index_out_of_range_is_named_and_the_plan_survives) {
   });
 }
 
-TEST(Gather, an_empty_table_has_no_element_to_ask_for) {
+TEST(Gather, an_index_into_an_empty_table_is_an_error) {
   spmd([](team& team) {
     const dist_array<std::int64_t, block> table(team, 0);
     for (const auto strategy : usable(table)) {
@@ -192,7 +191,7 @@ TEST(Gather, an_empty_table_has_no_element_to_ask_for) {
   });
 }
 
-TEST(Gather, what_is_not_possible_is_refused_on_all_ranks) {
+TEST(Gather, impossible_options_are_refused_on_all_ranks) {
   spmd([](team& team) {
     const dist_array<std::int64_t, cyclic> table(team, 10);
     const auto expect = [&](gather_options options, errc code) {
@@ -211,11 +210,11 @@ TEST(Gather, what_is_not_possible_is_refused_on_all_ranks) {
   });
 }
 
-TEST(Gather, counts_what_crosses_between_nodes_and_nothing_of_direct_loads) {
+TEST(Gather, counts_messages_between_nodes_and_no_direct_loads) {
   spmd([](team& team) {
     dist_array<std::int64_t, block> table(team, 100 * static_cast<std::uint64_t>(team.size()));
     fill(table);
-    // Everybody asks the rank after it, 50 times.
+    // Each rank reads 50 times from the rank after it.
     const int peer = (team.rank() + 1) % team.size();
     const std::vector<std::int64_t> indices(
         50, static_cast<std::int64_t>(table.map().first_index(peer)));
@@ -236,7 +235,7 @@ TEST(Gather, counts_what_crosses_between_nodes_and_nothing_of_direct_loads) {
   });
 }
 
-TEST(Gather, every_aggregating_strategy_tells_what_happened_as_all_others_count_it) {
+TEST(Gather, stats_agree_with_moved_for_every_strategy) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 50 * static_cast<std::uint64_t>(team.size()));
     fill(table);
@@ -254,7 +253,7 @@ TEST(Gather, every_aggregating_strategy_tells_what_happened_as_all_others_count_
       SCOPED_TRACE(name_of(strategy));
       gather_plan plan(table, {.strategy = strategy, .buffer_items = 16});
       plan(indices, out);
-      const exchange_report first = plan.what_happened();
+      const exchange_stats first = plan.stats();
       const traffic requests = first.requests.sent(), replies = first.replies.sent();
       if (strategy == agp) {
         EXPECT_TRUE(first.requests.hops.empty());
@@ -264,19 +263,19 @@ TEST(Gather, every_aggregating_strategy_tells_what_happened_as_all_others_count_
       EXPECT_EQ(requests.wire_bytes + replies.wire_bytes, plan.moved().wire_bytes);
       EXPECT_EQ(requests.offnode_bytes + replies.offnode_bytes, plan.moved().offnode_bytes);
       EXPECT_EQ(plan.moved().messages == 0, team.size() == 1)
-          << "what a rank sends itself is no message";
+          << "buffers to the own rank are no messages";
       if (first.requests.hops.size() == 1) {
         EXPECT_EQ(first.requests.hops[0].payload_bytes, 4 * for_others);
         EXPECT_EQ(sum(first.replies.hops[0].payload_bytes), 8 * sum(for_others));
       }
-      for (const auto* report : {&first.requests, &first.replies})
-        for (const auto& hop : report->hops) {
+      for (const auto* stats : {&first.requests, &first.replies})
+        for (const auto& hop : stats->hops) {
           EXPECT_LE(hop.mean_fill(), 1);
           EXPECT_LE(hop.partial_messages, hop.messages);
         }
-      // Counts go on: the next call is the difference.
+      // Counters keep growing: the difference is the second call.
       plan(indices, out);
-      const exchange_report second = plan.what_happened() - first;
+      const exchange_stats second = plan.stats() - first;
       EXPECT_EQ(second.requests.sent().wire_bytes + second.replies.sent().wire_bytes,
                 plan.moved().wire_bytes);
       EXPECT_GE(second.requests.seconds_without_slot + second.replies.seconds_without_slot, 0);

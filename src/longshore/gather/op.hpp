@@ -1,6 +1,6 @@
-// What an update does with an element and a value: the operations of histograms. Each is
-// associative and commutative: in which order, and combined how, the values of all ranks reach an
-// element makes no difference (but for the rounding of sums).
+// The operations of updates and histograms: functions of an element and a value that give the new
+// element. Each is associative and commutative, so the order and grouping of the values of all
+// ranks does not change the result (except for the rounding of floating-point sums).
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -89,17 +89,18 @@ struct bit_and {
 
 namespace longshore {
 
-/// What an update may do: any function of an element and a value that gives the new element, and is
-/// associative and commutative. The same on all ranks; copied, and called on whichever rank does
-/// the work.
+/// An operation of an update: any function of an element and a value that gives the new element and
+/// is associative and commutative. It is the same on all ranks, is copied, and may be called on any
+/// rank.
 template <class Op, class T>
 concept update_operation = trivially_copyable<T> && std::copyable<Op> &&
     requires(const Op op, const T& element, const T& value) {
   { op(element, value) } -> std::convertible_to<T>;
 };
 
-/// Operations that also name the value that changes nothing (an own one: `template <class T> T
-/// identity() const`): what is combined on one rank then needs no first value.
+/// An operation with an identity: op.identity<T>() is the value that changes no element. A rank can
+/// then accumulate values before it knows the element. In your own operation: `template <class T> T
+/// identity() const`.
 template <class Op, class T>
 concept has_identity = update_operation<Op, T> && requires(const Op op) {
   { op.template identity<T>() } -> std::same_as<T>;

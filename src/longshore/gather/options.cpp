@@ -12,7 +12,7 @@ std::string_view name_of(gather_decision::origin from) noexcept {
   return "?";
 }
 
-gather_options detail::with_choice(gather_options options, const gather_choice& choice) {
+gather_options detail::apply_choice(gather_options options, const gather_choice& choice) {
   options.strategy = choice.strategy;
   options.buffer_items = choice.buffer_items;
   options.hops = choice.hops;

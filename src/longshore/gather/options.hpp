@@ -1,7 +1,8 @@
-// What is chosen when a plan for gather, scatter or an update is made, and what became of it.
+// The options of plans for gather, scatter and updates, and the decision that a plan makes from
+// them.
 #pragma once
 
-#include <longshore/gather/detail/choice.hpp>
+#include <longshore/gather/detail/tuning/choice.hpp>
 #include <longshore/gather/strategy.hpp>
 
 #include <cstddef>
@@ -10,41 +11,41 @@
 namespace longshore {
 
 struct gather_options {
-  gather_strategy strategy =
-      /// automatic: strategy, buffer_items and hops by what was measured here
-      gather_strategy::automatic;
-  /// of an aggregating strategy: items per destination in one exchange
+  /// automatic: measurements on this machine choose strategy, buffer_items and hops
+  gather_strategy strategy = gather_strategy::automatic;
+  /// of strategies that aggregate: items per destination in one exchange
   std::size_t buffer_items = 1024;
-  /// of strategy conveyor: 1, 2 or 3; 0: 2 for more than 128 ranks on nodes of several, else 1
+  /// of strategy conveyor: 1, 2 or 3; 0: 2 with more than 128 ranks on several nodes of several
+  /// ranks, else 1
   int hops = 0;
-  /// Aggregating strategies: what a buffer holds twice for one element is combined before it
-  /// leaves: asked for once, or added up, or (scatter) the later value alone sent. Costs some
-  /// nanoseconds per index; pays where few elements are met often.
+  /// Of strategies that aggregate: requests for one element that wait in the same buffer become
+  /// one. Gather requests the element once, an update combines the values, scatter keeps the later
+  /// value. Costs some nanoseconds per index; pays if few elements are requested often.
   bool combine = false;
-  /// Strategy auto: the most requests of a rank in one call, where that is known (the largest of
-  /// what the ranks say counts): the choice is then made for this size, once. 0: not known; where
-  /// it matters, the ranks agree on it now and then while the plan is used.
+  /// Of strategy auto: the largest number of requests of a rank in one call, if known; the maximum
+  /// over the ranks counts. The plan then chooses once, for this size. 0: unknown; if the choice
+  /// depends on it, the ranks agree on the size now and then while the plan is used.
   std::size_t expected_requests = 0;
 };
 using scatter_options = gather_options;
 using update_options = gather_options;
 
-/// Buffers per destination for requests without a reply, of the asynchronous strategies. Nothing
-/// else paces their senders: with 2, ranks on MPI wait a quarter of the time for a message to be
-/// taken. For requests with a reply 2 are enough.
+/// Buffers per destination of the asynchronous strategies, for requests without replies. Only the
+/// buffers limit how far such a sender runs ahead: with 2, ranks on MPI wait a quarter of the time
+/// for a free one. Requests with replies need only 2.
 inline constexpr int request_slots = 4;
 
-/// What a plan does, and why.
+/// What a plan does, and the origin of that choice.
 struct gather_decision {
   enum class origin {
     asked,     ///< the caller named the strategy
-    rule,      ///< nothing was measured: direct where all memory can be reached, else exstack
-    profile,   ///< by measurements of an earlier run
-    measured,  ///< by measurements of this run
+    rule,      ///< nothing was measured: direct if all memory can be reached, else exstack
+    profile,   ///< measurements of an earlier run
+    measured,  ///< measurements of this run
   };
   origin from = origin::asked;
-  detail::choices_by_size by_size = {};  ///< by class of requests
-  /// whether every rank can load from and store to the memory of every other
+  detail::choices_by_size by_size = {};  ///< one choice per class of numbers of requests
+  /// whether every rank can load from and store to the memory of every other rank
   bool all_reachable = false;
 
   [[nodiscard]] static detail::choices_by_size uniform(const gather_choice& choice) {
@@ -60,8 +61,8 @@ struct gather_decision {
 
 namespace detail {
 
-/// The options of a plan that does as chosen.
-[[nodiscard]] gather_options with_choice(gather_options options, const gather_choice& choice);
+/// `options` with the strategy, buffer_items and hops of `choice`.
+[[nodiscard]] gather_options apply_choice(gather_options options, const gather_choice& choice);
 
 }  // namespace detail
 }  // namespace longshore

@@ -1,7 +1,7 @@
-// Every strategy of scatter on every distribution against the one oracle: what each element may
-// hold, from everybody's requests.
+// Every strategy of scatter on every distribution. The reference: the values that each element may
+// have, from the requests of all ranks.
 #include <longshore/core/error.hpp>
-#include <longshore/gather/demand_test.hpp>
+#include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/gather/scatter.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -13,12 +13,12 @@
 namespace longshore {
 namespace {
 
-using testing::asker;
-using testing::demand;
+using testing::index_pattern;
 using testing::mixed_value;
+using testing::requesting_rank;
 using testing::spmd;
 
-// What rank `writer` scatters with its i-th index.
+// The value that rank `writer` scatters with its i-th index.
 template <class T>
 T written_value(int writer, std::size_t i) {
   return mixed_value<T>(3, static_cast<std::uint64_t>(writer), i);
@@ -34,18 +34,18 @@ bool same_bytes(const T& a, const T& b) {
 }
 
 template <class T>
-std::vector<T> values_of(const asker& who, std::size_t count) {
+std::vector<T> values_of(const requesting_rank& who, std::size_t count) {
   std::vector<T> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = written_value<T>(who.rank, i);
   return values;
 }
 
-// What all ranks write into the elements of this rank: offsets, in order, with a value. Local.
+// The values that all ranks write to elements of this rank, sorted by offset. Local.
 template <class T>
 using writes = std::vector<std::pair<std::uint64_t, T>>;
 
 template <class T, class Distribution>
-writes<T> writes_of(const dist_array<T, Distribution>& table, const demand& wanted) {
+writes<T> writes_of(const dist_array<T, Distribution>& table, const index_pattern& wanted) {
   writes<T> written;
   const int ranks = table.team().size();
   for (int writer = 0; writer < ranks; ++writer) {
@@ -61,7 +61,7 @@ writes<T> writes_of(const dist_array<T, Distribution>& table, const demand& want
   return written;
 }
 
-// The elements of this rank that hold what nobody wrote for them. Local.
+// The number of elements of this rank with a value that no rank wrote to them. Local.
 template <class T, class Distribution>
 std::size_t wrong_elements(const dist_array<T, Distribution>& table, const writes<T>& written) {
   std::size_t wrong = 0;
@@ -85,16 +85,16 @@ void refill_untouched(dist_array<T, Distribution>& table) {
 template <class T, class Distribution>
 void check_scatter(team& team, std::uint64_t n, Distribution distribution) {
   dist_array<T, Distribution> table(team, n, distribution);
-  const asker me{team.rank(), team.size(), n};
+  const requesting_rank me{team.rank(), team.size(), n};
   std::vector<writes<T>> expected;
-  for (const auto& wanted : testing::demands()) expected.push_back(writes_of(table, wanted));
+  for (const auto& wanted : testing::index_patterns()) expected.push_back(writes_of(table, wanted));
   std::size_t scattered = 0;
   testing::with_every_plan<scatter_options>(
       team, table.is_all_direct(), n, scatter_plan<T, Distribution>::why_not,
       [&](auto options, const std::string& name) {
         scatter_plan plan(table, options);
         for (std::size_t d = 0; d < expected.size(); ++d) {
-          const demand& wanted = testing::demands()[d];
+          const index_pattern& wanted = testing::index_patterns()[d];
           refill_untouched(table);
           const auto indices = wanted.indices(me);
           plan(indices, values_of<T>(me, indices.size()));
@@ -110,9 +110,9 @@ void check_scatter(team& team, std::uint64_t n, Distribution distribution) {
   EXPECT_GT(scattered, 500u);
 }
 
-TEST(Scatter, every_strategy_writes_what_some_rank_gave_on_every_distribution) {
+TEST(Scatter, every_strategy_writes_a_value_of_some_rank_on_every_distribution) {
   spmd([](team& team) {
-    check_scatter<std::int64_t>(team, 1, cyclic{});  // on rank 0, however it is distributed
+    check_scatter<std::int64_t>(team, 1, cyclic{});  // on rank 0 in every distribution
     check_scatter<std::int64_t>(team, 5, block{});
     check_scatter<std::int64_t>(team, 5, block_cyclic{3});
     check_scatter<std::int64_t>(team, 300, cyclic{});
@@ -128,11 +128,12 @@ TEST(Scatter, works_for_elements_of_any_size) {
   });
 }
 
-TEST(Scatter, reaches_tables_larger_than_the_cache) {
+TEST(Scatter, writes_tables_larger_than_the_cache) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 300'001);
-    const demand many{"many", [](const asker& a) { return testing::random_indices(a, 5001); }};
-    const asker me{team.rank(), team.size(), table.size()};
+    const index_pattern many{
+        "many", [](const requesting_rank& a) { return testing::random_indices(a, 5001); }};
+    const requesting_rank me{team.rank(), team.size(), table.size()};
     const auto written = writes_of(table, many);
     for (const auto strategy : testing::usable_strategies(
              team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
@@ -145,10 +146,10 @@ TEST(Scatter, reaches_tables_larger_than_the_cache) {
   });
 }
 
-TEST(Scatter, the_oracle_sees_a_value_that_belongs_elsewhere) {
+TEST(Scatter, the_reference_detects_a_value_in_the_wrong_element) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 300);
-    const demand& wanted = testing::demands()[3];
+    const index_pattern& wanted = testing::index_patterns()[3];
     refill_untouched(table);
     const auto indices = wanted.indices({team.rank(), team.size(), 300});
     auto values = values_of<std::int64_t>({team.rank(), team.size(), 300}, indices.size());
@@ -160,10 +161,10 @@ TEST(Scatter, the_oracle_sees_a_value_that_belongs_elsewhere) {
   });
 }
 
-TEST(Scatter, an_index_out_of_range_is_named_and_the_plan_survives) {
+TEST(Scatter, an_index_out_of_range_is_reported_and_the_plan_can_be_used_again) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1000);
-    const asker me{team.rank(), team.size(), 1000};
+    const requesting_rank me{team.rank(), team.size(), 1000};
     for (const auto strategy : testing::usable_strategies(
              team, table.is_all_direct(), scatter_plan<std::int64_t, cyclic>::why_not)) {
       scatter_plan plan(table, {.strategy = strategy, .buffer_items = 32});
@@ -185,7 +186,7 @@ TEST(Scatter, an_index_out_of_range_is_named_and_the_plan_survives) {
       testing::expect_failure(team, told, {"scatter", "3 indices", "2 values"}, [&](bool mine) {
         plan(indices, std::span(values).first(mine ? 2 : 3));
       });
-      const demand& wanted = testing::demands()[3];
+      const index_pattern& wanted = testing::index_patterns()[3];
       refill_untouched(table);
       plan(wanted.indices(me), values_of<std::int64_t>(me, wanted.indices(me).size()));
       team.barrier();
@@ -195,7 +196,7 @@ TEST(Scatter, an_index_out_of_range_is_named_and_the_plan_survives) {
   });
 }
 
-TEST(Scatter, what_is_not_possible_is_refused_on_all_ranks) {
+TEST(Scatter, impossible_options_are_refused_on_all_ranks) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
     dist_array<std::array<std::uint32_t, 3>, cyclic> wide(team, 10);
@@ -214,7 +215,7 @@ TEST(Scatter, what_is_not_possible_is_refused_on_all_ranks) {
   });
 }
 
-TEST(Scatter, counts_what_crosses_between_nodes) {
+TEST(Scatter, counts_messages_between_nodes) {
   spmd([](team& team) {
     dist_array<std::int64_t, block> table(team, 100 * static_cast<std::uint64_t>(team.size()));
     const int peer = (team.rank() + 1) % team.size();

@@ -29,7 +29,7 @@ std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable)
     case gather_strategy::automatic: return std::nullopt;
     case gather_strategy::direct:
       if (all_reachable) return std::nullopt;
-      return "strategy direct loads from the memory of every rank, and some ranks are on other "
+      return "strategy direct loads from the memory of every rank, but some ranks are on other "
              "nodes: use exstack or agp";
   }
   return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable)
 namespace detail {
 namespace {
 
-// What one instruction stores or updates.
+// Whether one instruction can store or update such an element.
 bool is_word(std::size_t element_bytes) {
   return element_bytes <= 8 && std::has_single_bit(element_bytes);
 }
@@ -49,9 +49,9 @@ std::optional<std::string> why_not_scatter(gather_strategy strategy, bool all_re
                                            std::size_t element_bytes) {
   if (strategy == gather_strategy::agp && !is_word(element_bytes))
     return fmt::format(
-        "strategy agp stores elements of 1, 2, 4 or 8 bytes: one of {} bytes would be mixed of the "
-        "values of two ranks: use "
-        "exstack",
+        "strategy agp can store elements of 1, 2, 4 and 8 bytes; an element of {} bytes could "
+        "become a "
+        "mixture of the values of two ranks: use exstack",
         element_bytes);
   return why_not(strategy, all_reachable);
 }
@@ -60,13 +60,13 @@ std::optional<std::string> why_not_update(gather_strategy strategy, bool all_rea
                                           std::size_t element_bytes, bool has_fetch_add) {
   if (strategy == gather_strategy::agp && !is_word(element_bytes))
     return fmt::format(
-        "strategy agp needs atomics, which there are for elements of 1, 2, 4 and 8 bytes, not of "
+        "strategy agp needs atomic operations, which exist for elements of 1, 2, 4 and 8 bytes, "
+        "not of "
         "{}: use exstack",
         element_bytes);
   if (strategy == gather_strategy::agp && !all_reachable && !has_fetch_add)
-    return "strategy agp needs an atomic of the transport where some ranks are on other nodes, and "
-           "there is one only for "
-           "adding 64-bit integers: use exstack";
+    return "strategy agp needs an atomic operation of the transport for ranks on other nodes, and "
+           "transports can only add 64-bit integers atomically: use exstack";
   return why_not(strategy, all_reachable);
 }
 

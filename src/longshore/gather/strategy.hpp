@@ -1,4 +1,5 @@
-// The strategies of gather by name, and why one of them cannot be used somewhere.
+// The strategies of gather, scatter and updates: their names, and why one cannot be used. The names
+// exstack, exstack2, conveyor and agp (atomics, gets, puts: one access per element) are bale's.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@ enum class gather_strategy { agp, exstack, exstack2, conveyor, aggregator, direc
 
 struct named_gather_strategy {
   gather_strategy strategy;
-  std::string_view name;  ///< as typed
+  std::string_view name;  ///< on the command line
 };
 
 /// All strategies.
@@ -29,22 +30,22 @@ inline constexpr std::array<named_gather_strategy, 7> gather_strategies = {{
 
 [[nodiscard]] std::string_view name_of(gather_strategy strategy) noexcept;
 
-/// Whether it collects items in buffers; the others go to each element by itself.
+/// Whether the strategy collects items in buffers. The others access each element by itself.
 [[nodiscard]] constexpr bool aggregates(gather_strategy strategy) noexcept {
   return strategy != gather_strategy::agp && strategy != gather_strategy::direct;
 }
 
-/// The strategy of that name. Throws errc::usage that lists the names.
+/// The strategy with this name. Throws errc::usage with a list of the names.
 [[nodiscard]] gather_strategy gather_strategy_of(std::string_view name);
 
-/// Why `strategy` cannot be used, or nothing. `all_reachable`: whether every rank can load from the
-/// memory of every other.
+/// Why `strategy` cannot be used for a gather, or nothing. `all_reachable`: whether every rank can
+/// load from the memory of every other rank.
 [[nodiscard]] std::optional<std::string> why_not(gather_strategy strategy, bool all_reachable);
 
 namespace detail {
 
-/// The same for scatter and updates of such elements. `has_fetch_add`: whether transports have the
-/// atomic for the update.
+/// The same for scatter and updates of elements of `element_bytes`. `has_fetch_add`: whether
+/// transports have an atomic operation for the update.
 [[nodiscard]] std::optional<std::string> why_not_scatter(gather_strategy strategy,
                                                          bool all_reachable,
                                                          std::size_t element_bytes);

@@ -1,5 +1,5 @@
 #include <longshore/core/error.hpp>
-#include <longshore/gather/detail/index_range.hpp>
+#include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/strategy.hpp>
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(GatherStrategy, every_name_leads_to_its_strategy_and_back) {
   }
 }
 
-TEST(GatherStrategy, an_unknown_name_is_answered_with_those_that_exist) {
+TEST(GatherStrategy, the_error_for_an_unknown_name_lists_the_names) {
   try {
     static_cast<void>(gather_strategy_of("exstak"));
     FAIL();
@@ -29,7 +29,7 @@ TEST(GatherStrategy, an_unknown_name_is_answered_with_those_that_exist) {
   }
 }
 
-TEST(GatherStrategy, what_cannot_be_used_says_why) {
+TEST(GatherStrategy, a_strategy_that_cannot_be_used_has_a_reason) {
   EXPECT_FALSE(why_not(gather_strategy::direct, true));
   EXPECT_TRUE(why_not(gather_strategy::direct, false));
   EXPECT_FALSE(why_not(gather_strategy::agp, false));
@@ -40,20 +40,22 @@ TEST(GatherStrategy, what_cannot_be_used_says_why) {
     EXPECT_FALSE(why_not(engine, false)) << name_of(engine);
 }
 
-// The same with a look ahead: each index is looked at 10 elements before it is used.
+// As used(), but each index is also visited up to 10 positions before it is used.
 std::size_t used_ahead(const std::vector<std::int64_t>& indices, std::uint64_t size) {
-  std::size_t looked = 0, expected = 0;
+  std::size_t visited = 0, expected = 0;
   return detail::for_each_in_range_ahead<10>(
       indices, size,
-      [&](std::uint64_t index) { EXPECT_EQ(index, static_cast<std::uint64_t>(indices[looked++])); },
+      [&](std::uint64_t index) {
+        EXPECT_EQ(index, static_cast<std::uint64_t>(indices[visited++]));
+      },
       [&](std::size_t i, std::uint64_t index) {
         EXPECT_EQ(i, expected++);
-        EXPECT_LT(i, looked);
+        EXPECT_LT(i, visited);
         EXPECT_EQ(index, static_cast<std::uint64_t>(indices[i]));
       });
 }
 
-// How many of the indices were used, and that these were the first ones in their order.
+// How many indices were used. Checks that they were the first ones, in order.
 std::size_t used(const std::vector<std::int64_t>& indices, std::uint64_t size) {
   std::size_t expected = 0;
   return detail::for_each_in_range(indices, size, [&](std::size_t i, std::uint64_t index) {
@@ -62,7 +64,7 @@ std::size_t used(const std::vector<std::int64_t>& indices, std::uint64_t size) {
   });
 }
 
-TEST(IndexRange, one_bad_index_at_any_position_stops_the_loop_before_it_is_used) {
+TEST(IndexRange, a_bad_index_at_any_position_stops_the_loop_before_it_is_used) {
   constexpr auto lowest = std::numeric_limits<std::int64_t>::min(),
                  highest = std::numeric_limits<std::int64_t>::max();
   constexpr std::uint64_t most = std::uint64_t{1} << 62;

@@ -4,19 +4,19 @@
 
 namespace longshore::detail {
 
-engine_options stream_engine(const char* operation, const team& team,
-                             const element_stream_options& asked, std::size_t item_bytes) {
-  if (asked.buffer_items == 0)
-    fail(errc::usage, "{}: buffers of 0 items: give at least 1, or leave the default of 1024",
+engine_options stream_engine_options(const char* operation, const team& team,
+                                     const element_stream_options& given, std::size_t item_bytes) {
+  if (given.buffer_items == 0)
+    fail(errc::usage, "{}: buffer_items is 0: give at least 1, or leave the default of 1024",
          operation);
-  if (!is_asynchronous(asked.strategy))
+  if (!is_asynchronous(given.strategy))
     fail(errc::unsupported,
-         "{}: strategy {} does not carry one element at a time: give exstack2, conveyor or "
+         "{}: strategy {} cannot carry one element at a time: use exstack2, conveyor or "
          "aggregator",
-         operation, name_of(asked.strategy));
-  engine_options options = engine_options_of(
-      team, asked.strategy,
-      {.strategy = asked.strategy, .buffer_items = asked.buffer_items, .hops = asked.hops});
+         operation, name_of(given.strategy));
+  engine_options options = engine_options_for(
+      team, given.strategy,
+      {.strategy = given.strategy, .buffer_items = given.buffer_items, .hops = given.hops});
   options.item_bytes = item_bytes;
   return options;
 }

@@ -1,25 +1,25 @@
-// The streaming forms: one element at a time, as Chapel's aggregators have it (a copy per element
-// and a flush), where the program does not have its indices in an array.
+// Streams gather, scatter or update one element at a time, for programs that do not have their
+// indices in an array. The interface is that of aggregators in Chapel: a copy per element and a
+// flush.
 //
 //     longshore::scatterer s(table);
 //     for (...) s.copy(index, value);
 //     s.flush();
 //
-// A stream is made once, collectively, and used often: its buffers are kept, nothing is allocated
-// while it is used. copy() sends a buffer when it is full; when the receiver is too far behind, it
-// does what others asked of this rank until there is room: so every rank must go on calling copy()
-// or flush(). flush() is collective: it returns when all ranks have called it and everything is
-// done that was asked of this rank. An index out of range throws errc::usage from copy(), and
-// nothing is sent for it.
+// A stream is made once, collectively, and used often; its use allocates nothing. copy() sends a
+// buffer when it is full. If no buffer is free, copy() serves requests of other ranks until one is;
+// therefore every rank must keep calling copy() or flush(). flush() is collective: it returns when
+// all ranks have called it and this rank has served all requests. For an index out of range copy()
+// throws errc::usage and sends nothing.
 #pragma once
 
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/array/dist_array.hpp>
-#include <longshore/gather/detail/engine_choice.hpp>
-#include <longshore/gather/detail/index_range.hpp>
+#include <longshore/gather/detail/atomic_element.hpp>
+#include <longshore/gather/detail/engine_strategy.hpp>
+#include <longshore/gather/detail/for_each_in_range.hpp>
 #include <longshore/gather/detail/request.hpp>
-#include <longshore/gather/detail/shared_element.hpp>
-#include <longshore/gather/exchange_report.hpp>
+#include <longshore/gather/exchange_stats.hpp>
 #include <longshore/gather/op.hpp>
 
 #include <algorithm>
@@ -31,34 +31,33 @@
 namespace longshore {
 
 struct element_stream_options {
-  std::size_t buffer_items = 1024;  ///< per destination
+  std::size_t buffer_items = 1024;  ///< items per buffer
   /// the engine: exstack2, conveyor or aggregator
   gather_strategy strategy = gather_strategy::conveyor;
-  /// of strategy conveyor, as in gather_options
+  /// hops of strategy conveyor, as in gather_options
   int hops = 0;
 };
 
 namespace detail {
 
-/// The element of a distributed table that a stream is asked for; throws errc::usage where there is
-/// none.
+/// Where element `index` of the table lies. Throws errc::usage for an index out of range.
 template <trivially_copyable T, distribution Distribution>
-[[nodiscard]] inline location locate_for(const char* operation,
-                                         const dist_array<T, Distribution>& table,
-                                         std::int64_t index) {
+[[nodiscard]] inline location checked_location(const char* operation,
+                                               const dist_array<T, Distribution>& table,
+                                               std::int64_t index) {
   if (static_cast<std::uint64_t>(index) >= table.size())
-    refuse_indices(operation, {&index, 1}, table.size(), table.team().rank());
+    throw_index_error(operation, {&index, 1}, table.size(), table.team().rank());
   return table.map().owner_offset(static_cast<std::uint64_t>(index));
 }
 
-/// The engine of a stream. Throws errc::usage for buffers of no items, errc::unsupported for a
-/// strategy that has no engine that waits for nobody.
-[[nodiscard]] engine_options stream_engine(const char* operation, const team& team,
-                                           const element_stream_options& asked,
-                                           std::size_t item_bytes);
+/// The options of a stream's engine. Throws errc::usage if buffer_items is 0, errc::unsupported for
+/// a strategy without an asynchronous engine.
+[[nodiscard]] engine_options stream_engine_options(const char* operation, const team& team,
+                                                   const element_stream_options& given,
+                                                   std::size_t item_bytes);
 
-/// Items (offset, value) to the owners, this rank among them, who call apply(element, value).
-/// Memory per rank: that of a conveyor, for items of 8 + sizeof(T) bytes.
+/// Sends items (offset, value) to the owners of elements, which call apply(element, value). Memory
+/// per rank: a conveyor for items of 8 + sizeof(T) bytes.
 template <trivially_copyable T, distribution Distribution, class Apply>
 class owner_stream {
  public:
@@ -67,39 +66,40 @@ class owner_stream {
       : operation_(operation),
         table_(table),
         apply_(apply),
-        engine_(table.team(), stream_engine(operation, table.team(), options, sizeof(item))) {}
+        engine_(table.team(),
+                stream_engine_options(operation, table.team(), options, sizeof(item))) {}
 
-  /// May do what others asked of this rank, and wait for room.
+  /// May serve other ranks and wait until a buffer is free.
   void put(std::int64_t index, const T& value) {
-    const location at = locate_for(operation_, table_, index);
-    // The own elements, too: to ask whether an element is one costs more, where that cannot be
-    // predicted, than its way through a buffer.
+    const location at = checked_location(operation_, table_, index);
+    // This rank's own elements go through a buffer, too: an unpredictable branch on the owner would
+    // cost more.
     const item request(at.offset, value);
     if (!engine_.push(at.rank, request)) [[unlikely]]
-      push_later(at.rank, request);
+      wait_and_push(at.rank, request);
   }
 
   /// Collective.
   void flush() {
-    for (detail::idle_time idle(engine_); !engine_.ended();) idle.turn(serve(true), false);
+    for (idle_waiter idle(engine_); !engine_.ended();) idle.after_iteration(serve(true), false);
     engine_.restart();
   }
 
-  [[nodiscard]] exchange_report what_happened() const { return {.requests = engine_.report()}; }
+  [[nodiscard]] exchange_stats stats() const { return {.requests = engine_.stats()}; }
 
  private:
   using item = offset_and_value<std::uint64_t, T>;
 
-  void push_later(int rank, const item& request) {
-    for (detail::idle_time idle(engine_); !engine_.push(rank, request);)
-      idle.turn(serve(false), true);
+  void wait_and_push(int rank, const item& request) {
+    for (idle_waiter idle(engine_); !engine_.push(rank, request);)
+      idle.after_iteration(serve(false), true);
   }
 
   bool serve(bool done) {
     (void)engine_.advance(done);
-    T* const mine = table_.local().data();
+    T* const local_part = table_.local().data();
     return engine_.template drain<item>([&](int, const item& request) {
-      apply_(mine[request.offset()], request.value());
+      apply_(local_part[request.offset()], request.value());
     }) > 0;
   }
 
@@ -127,27 +127,31 @@ struct update_with {
 
 }  // namespace detail
 
-/// table[index] = value, one by one; of two values for one element one wins, whole. After flush() a
-/// barrier makes the elements readable by all ranks. The table must outlive it.
+/// table[index] = value, one element at a time. If several values go to one element, it gets one of
+/// them whole. After flush() and a barrier all ranks may read the elements. The table must outlive
+/// the object.
 template <trivially_copyable T, distribution Distribution>
 class scatterer {
  public:
   /// Collective.
   explicit scatterer(dist_array<T, Distribution>& table, element_stream_options options = {})
       : stream_("scatterer", table, {}, options) {}
-  /// Asks for table[index] = value; done by the end of the next flush().
+  /// Requests table[index] = value. Done by the end of the next flush().
   void copy(std::int64_t index, const T& value) { stream_.put(index, value); }
-  /// Collective. See above.
+  /// Collective. Returns when this rank has served all requests.
   void flush() { stream_.flush(); }
-  /// On this rank, since it was made.
-  [[nodiscard]] exchange_report what_happened() const { return stream_.what_happened(); }
+  /// What this rank did since the object was made.
+  [[nodiscard]] exchange_stats stats() const { return stream_.stats(); }
+  [[deprecated("use stats()")]] [[nodiscard]] exchange_stats what_happened() const {
+    return stats();
+  }
 
  private:
   detail::owner_stream<T, Distribution, detail::overwrite> stream_;
 };
 
-/// table[index] = op(table[index], value), one by one, in any order. After flush() a barrier makes
-/// the elements readable by all ranks. The table must outlive it.
+/// table[index] = op(table[index], value), one element at a time, in any order. After flush() and a
+/// barrier all ranks may read the elements. The table must outlive the object.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op = op::add>
 class updater {
  public:
@@ -155,23 +159,26 @@ class updater {
   explicit updater(dist_array<T, Distribution>& table, Op op = {},
                    element_stream_options options = {})
       : stream_("updater", table, {op}, options) {}
-  /// Asks for the update; done by the end of the next flush().
+  /// Requests the update. Done by the end of the next flush().
   void update(std::int64_t index, const T& value) { stream_.put(index, value); }
-  /// Collective. See above.
+  /// Collective. Returns when this rank has served all requests.
   void flush() { stream_.flush(); }
-  /// On this rank, since it was made.
-  [[nodiscard]] exchange_report what_happened() const { return stream_.what_happened(); }
+  /// What this rank did since the object was made.
+  [[nodiscard]] exchange_stats stats() const { return stream_.stats(); }
+  [[deprecated("use stats()")]] [[nodiscard]] exchange_stats what_happened() const {
+    return stats();
+  }
 
  private:
   detail::owner_stream<T, Distribution, detail::update_with<Op>> stream_;
 };
 
-/// *out = table[index], one by one. Nobody may write the elements before all ranks have flushed.
-/// The table must outlive it. Answers of one rank come back in the order of the questions to it, so
-/// that neither needs a number. Where the owner's memory can be reached the element is loaded at
-/// once. Memory per rank: that of two conveyors, for items of 8 and of sizeof(T) bytes, and 8 bytes
-/// per place for an open question: 4 x buffer_items per rank, or fewer (16 at least) where that is
-/// more than 2^18 in all.
+/// *out = table[index], one element at a time. Nobody may write to the elements before all ranks
+/// have flushed. The table must outlive the object. An element whose owner's memory can be reached
+/// is loaded at once; the others are requested. Replies of one rank arrive in the order of the
+/// requests to it, so they need no numbers. Memory per rank: two conveyors, for items of 8 and of
+/// sizeof(T) bytes, and 8 bytes per place for an outstanding request: 4 x buffer_items places per
+/// rank, or fewer (at least 16) if these would be more than 2^18 in all.
 template <trivially_copyable T, distribution Distribution>
 class gatherer {
  public:
@@ -179,93 +186,96 @@ class gatherer {
   explicit gatherer(const dist_array<T, Distribution>& table,
                     const element_stream_options& options = {})
       : table_(table),
-        questions_(table.team(), engine_of(table.team(), options, sizeof(std::uint64_t))),
-        answers_(table.team(), engine_of(table.team(), options, sizeof(T))),
-        waiting_(static_cast<std::size_t>(table.team().size())),
-        window_(std::bit_floor(std::clamp(most_places / waiting_.size(), least_window,
-                                          4 * options.buffer_items + least_window))),
-        places_(waiting_.size() * window_) {}
+        requests_(table.team(), engine_of(table.team(), options, sizeof(std::uint64_t))),
+        replies_(table.team(), engine_of(table.team(), options, sizeof(T))),
+        rings_(static_cast<std::size_t>(table.team().size())),
+        window_(std::bit_floor(std::clamp(max_places / rings_.size(), min_window,
+                                          4 * options.buffer_items + min_window))),
+        places_(rings_.size() * window_) {}
 
-  /// Asks for *out = table[index]; there by the end of the next flush(), until which `out` must
-  /// stay.
+  /// Requests *out = table[index]. Done by the end of the next flush(); `out` must stay valid until
+  /// then.
   void copy(T* out, std::int64_t index) {
-    const location at = detail::locate_for("gatherer", table_, index);
+    const location at = detail::checked_location("gatherer", table_, index);
     if (const T* part = table_.direct_parts()[at.rank]) {
       *out = part[at.offset];
       return;
     }
-    queue& ahead = waiting_[at.rank];
-    if (ahead.asked - ahead.answered == window_ ||
-        !questions_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
-      ask_later(at);
-    place_of(at.rank, ahead.asked++) = out;
+    ring& outstanding = rings_[at.rank];
+    if (outstanding.sent - outstanding.replied == window_ ||
+        !requests_.push(at.rank, std::uint64_t{at.offset})) [[unlikely]]
+      wait_and_push(at);
+    place_of(at.rank, outstanding.sent++) = out;
   }
 
-  /// Collective. See above.
+  /// Collective. Returns when all requests of all ranks are done.
   void flush() {
-    for (detail::idle_time idle(answers_); !answers_.ended();) idle.turn(serve(true), false);
-    questions_.restart();
-    answers_.restart();
+    for (idle_waiter idle(replies_); !replies_.ended();) idle.after_iteration(serve(true), false);
+    requests_.restart();
+    replies_.restart();
   }
-  /// On this rank, since it was made.
-  [[nodiscard]] exchange_report what_happened() const {
-    return {questions_.report(), answers_.report()};
+  /// What this rank did since the object was made.
+  [[nodiscard]] exchange_stats stats() const { return {requests_.stats(), replies_.stats()}; }
+  [[deprecated("use stats()")]] [[nodiscard]] exchange_stats what_happened() const {
+    return stats();
   }
 
  private:
-  static constexpr std::size_t least_window = 16, most_places = std::size_t{1} << 18;
-  struct queue {
-    std::size_t asked = 0, answered = 0;
+  static constexpr std::size_t min_window = 16, max_places = std::size_t{1} << 18;
+  // The outstanding requests to one rank: those from `replied` to `sent` - 1.
+  struct ring {
+    std::size_t sent = 0, replied = 0;
   };
 
-  static engine_options engine_of(const team& team, const element_stream_options& asked,
+  static engine_options engine_of(const team& team, const element_stream_options& given,
                                   std::size_t item_bytes) {
-    engine_options options = detail::stream_engine("gatherer", team, asked, item_bytes);
+    engine_options options = detail::stream_engine_options("gatherer", team, given, item_bytes);
     options.with_source = true;
-    // with fewer, two ranks that ask each other go on in turns: each stops until the other has
-    // answered
+    // With fewer slots, two ranks that send requests to each other alternate: each stops until the
+    // other has replied.
     options.slots = 4;
-    // who waits because all places are taken asks no more, and fills no buffer
+    // A rank whose places are all taken waits for replies and fills no buffers; its partial ones
+    // must leave.
     options.ship_when_idle = true;
     return options;
   }
 
-  T*& place_of(int rank, std::size_t question) noexcept {
-    return places_[static_cast<std::size_t>(rank) * window_ + (question & (window_ - 1))];
+  T*& place_of(int rank, std::size_t request) noexcept {
+    return places_[static_cast<std::size_t>(rank) * window_ + (request & (window_ - 1))];
   }
 
-  // Returns when the question has been pushed and there is a place for its answer.
-  void ask_later(const location& at) {
-    const queue& ahead = waiting_[at.rank];
-    const auto is_full = [&] { return ahead.asked - ahead.answered == window_; };
-    for (detail::idle_time idle(answers_);
-         is_full() || !questions_.push(at.rank, std::uint64_t{at.offset});)
-      idle.turn(serve(false), !is_full());
+  // Returns when the request was pushed and there is a place for its reply.
+  void wait_and_push(const location& at) {
+    const ring& outstanding = rings_[at.rank];
+    const auto is_full = [&] { return outstanding.sent - outstanding.replied == window_; };
+    for (idle_waiter idle(replies_);
+         is_full() || !requests_.push(at.rank, std::uint64_t{at.offset});)
+      idle.after_iteration(serve(false), !is_full());
   }
 
-  // Answers what was asked here, as far as there is room, and puts values that came where they
-  // belong; says whether anything moved.
+  // Replies to requests, as far as buffers are free, and stores values that arrived. Returns
+  // whether there was anything to do.
   bool serve(bool done) {
-    const std::size_t before = questions_.activity();
+    const std::size_t before = requests_.activity();
     std::size_t moved = 0;
-    if (!questions_.ended()) {  // else what arrives is of the next use
-      (void)questions_.advance(done);
-      const T* const mine = table_.local().data();
-      moved += questions_.template drain<std::uint64_t>(
-          [&](int source, std::uint64_t offset) { return answers_.push(source, mine[offset]); });
+    if (!requests_.ended()) {  // otherwise arriving requests are of the next use
+      (void)requests_.advance(done);
+      const T* const local_part = table_.local().data();
+      moved += requests_.template drain<std::uint64_t>([&](int source, std::uint64_t offset) {
+        return replies_.push(source, local_part[offset]);
+      });
     }
-    (void)answers_.advance(done && questions_.ended());
-    moved += answers_.template drain<T>([&](int source, const T& value) {
-      *place_of(source, waiting_[source].answered++) = value;
-    });
-    return moved > 0 || questions_.activity() != before;
+    (void)replies_.advance(done && requests_.ended());
+    moved += replies_.template drain<T>(
+        [&](int source, const T& value) { *place_of(source, rings_[source].replied++) = value; });
+    return moved > 0 || requests_.activity() != before;
   }
 
   const dist_array<T, Distribution>& table_;
-  conveyor questions_, answers_;
-  std::vector<queue> waiting_;  // by rank
-  std::size_t window_;          // most open questions to one rank; a power of two
-  std::vector<T*> places_;      // a ring of window_ places per rank
+  conveyor requests_, replies_;
+  std::vector<ring> rings_;  // by rank
+  std::size_t window_;       // maximum of outstanding requests to one rank; a power of two
+  std::vector<T*> places_;   // where values go: a ring of window_ places per rank
 };
 
 }  // namespace longshore

@@ -1,7 +1,6 @@
-// The streaming forms against oracles: what the table holds is a function of the index, and every
-// update is counted once.
+// Streams: elements are functions of their index, and every update counts once.
 #include <longshore/core/error.hpp>
-#include <longshore/gather/demand_test.hpp>
+#include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/gather/streams.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -12,8 +11,8 @@
 #include <cstdlib>
 #include <new>
 
-// How often this thread has allocated: streams are not to. All forms that a program may mix are
-// replaced together.
+// Counts the allocations of this thread: streams must not allocate. All forms of new and delete
+// that a program may mix are replaced together.
 static thread_local std::size_t allocations = 0;
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++allocations;
@@ -29,11 +28,11 @@ static thread_local std::size_t allocations = 0;
 namespace longshore {
 namespace {
 
-using testing::asker;
 using testing::mixed_value;
+using testing::requesting_rank;
 using testing::spmd;
 
-// Calls body(table, options) for tables, engines and buffers of several kinds. Collective.
+// Calls body(table, options) for several tables, engines and buffers. Collective.
 template <class Body>
 void for_each_table(team& team, const Body& body) {
   const auto with = [&](std::uint64_t n, auto distribution, const element_stream_options& options) {
@@ -51,9 +50,9 @@ void for_each_table(team& team, const Body& body) {
   with(64, block_cyclic{3}, {.buffer_items = 1, .strategy = exstack2});
 }
 
-// How often every rank together asks for element `index`.
-std::int64_t asked_for(const testing::demand& wanted, int ranks, std::uint64_t n,
-                       std::uint64_t index) {
+// How often all ranks together access element `index`.
+std::int64_t accesses_of(const testing::index_pattern& wanted, int ranks, std::uint64_t n,
+                         std::uint64_t index) {
   std::int64_t count = 0;
   for (int rank = 0; rank < ranks; ++rank)
     for (const auto one : wanted.indices({rank, ranks, n}))
@@ -65,12 +64,12 @@ TEST(Updater, counts_every_item_once_over_several_uses) {
   spmd([](team& team) {
     for_each_table(team, [&](auto& table, const element_stream_options& options) {
       updater add(table, op::add{}, options);
-      for (const auto& wanted : testing::demands()) {
+      for (const auto& wanted : testing::index_patterns()) {
         SCOPED_TRACE(wanted.name);
         std::fill(table.local().begin(), table.local().end(), 0);
         team.barrier();
         const auto indices = wanted.indices({team.rank(), team.size(), table.size()});
-        // no barrier between uses: a fast rank's next use meets a slow rank's last
+        // no barrier between uses: the next use of a fast rank overlaps the last use of a slow one
         for (int use = 0; use < 3; ++use) {
           for (const auto index : indices) add.update(index, use + 1);
           add.flush();
@@ -79,7 +78,7 @@ TEST(Updater, counts_every_item_once_over_several_uses) {
         for (std::size_t k = 0; k < table.local().size(); ++k) {
           const std::uint64_t index = table.map().index_of(team.rank(), k);
           ASSERT_EQ(table.local()[k],
-                    (1 + 2 + 3) * asked_for(wanted, team.size(), table.size(), index))
+                    (1 + 2 + 3) * accesses_of(wanted, team.size(), table.size(), index))
               << index;
         }
       }
@@ -87,11 +86,11 @@ TEST(Updater, counts_every_item_once_over_several_uses) {
   });
 }
 
-TEST(Scatterer, every_element_holds_what_somebody_wrote_for_it) {
+TEST(Scatterer, every_element_has_a_value_that_some_rank_wrote_to_it) {
   spmd([](team& team) {
     for_each_table(team, [&](auto& table, const element_stream_options& options) {
       scatterer into(table, options);
-      for (const auto& wanted : testing::demands()) {
+      for (const auto& wanted : testing::index_patterns()) {
         SCOPED_TRACE(wanted.name);
         std::fill(table.local().begin(), table.local().end(), -1);
         team.barrier();
@@ -102,7 +101,7 @@ TEST(Scatterer, every_element_holds_what_somebody_wrote_for_it) {
         for (std::size_t k = 0; k < table.local().size(); ++k) {
           const auto index = static_cast<std::int64_t>(table.map().index_of(team.rank(), k));
           const std::int64_t found = table.local()[k];
-          if (asked_for(wanted, team.size(), table.size(), static_cast<std::uint64_t>(index)) ==
+          if (accesses_of(wanted, team.size(), table.size(), static_cast<std::uint64_t>(index)) ==
               0) {
             ASSERT_EQ(found, -1) << index;
             continue;
@@ -118,14 +117,14 @@ TEST(Scatterer, every_element_holds_what_somebody_wrote_for_it) {
   });
 }
 
-TEST(Gatherer, every_place_gets_its_element_over_several_uses) {
+TEST(Gatherer, every_output_gets_its_element_over_several_uses) {
   spmd([](team& team) {
     for_each_table(team, [&](auto& table, const element_stream_options& options) {
       for (std::size_t k = 0; k < table.local().size(); ++k)
         table.local()[k] = -static_cast<std::int64_t>(table.map().index_of(team.rank(), k)) - 1;
       team.barrier();
       gatherer from(table, options);
-      for (const auto& wanted : testing::demands())
+      for (const auto& wanted : testing::index_patterns())
         for (int use = 0; use < 2; ++use) {
           const auto indices = wanted.indices({team.rank(), team.size(), table.size()});
           std::vector<std::int64_t> out(indices.size());
@@ -168,7 +167,7 @@ TEST(Streams, carry_elements_of_any_size) {
   });
 }
 
-TEST(Streams, an_index_out_of_range_is_named_and_the_stream_goes_on) {
+TEST(Streams, an_index_out_of_range_is_reported_and_the_stream_can_be_used_again) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 100);
     updater add(table);
@@ -191,7 +190,7 @@ TEST(Streams, an_index_out_of_range_is_named_and_the_stream_goes_on) {
   });
 }
 
-TEST(Streams, refuse_engines_in_which_nobody_may_be_late) {
+TEST(Streams, refuse_synchronous_engines_and_invalid_options) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
     const auto code_of = [&](const element_stream_options& options) {
@@ -208,7 +207,7 @@ TEST(Streams, refuse_engines_in_which_nobody_may_be_late) {
   });
 }
 
-TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
+TEST(Streams, allocate_nothing_in_use_and_have_stats) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 100 * static_cast<std::uint64_t>(team.size()));
     std::fill(table.local().begin(), table.local().end(), 1);
@@ -216,7 +215,7 @@ TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
     updater add(table, op::add{}, {.buffer_items = 8});
     gatherer from(table, {.buffer_items = 8});
     std::vector<std::int64_t> out(500);
-    // Everybody means the rank behind it.
+    // Each rank accesses the rank after it.
     const auto index = [&](std::size_t i) {
       return static_cast<std::int64_t>(i % 100) * team.size() + (team.rank() + 1) % team.size();
     };
@@ -225,7 +224,7 @@ TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
       const std::size_t before = allocations;
       for (std::size_t i = 0; i < out.size(); ++i) add.update(index(i), 1);
       add.flush();
-      // of the last use: a first one may grow lists of the transport
+      // in the last use: the first one may grow lists of the transport
       allocated = allocations - before;
       team.barrier();
       const std::size_t between = allocations;
@@ -238,25 +237,25 @@ TEST(Streams, allocate_nothing_in_use_and_tell_what_happened) {
     EXPECT_EQ(allocated, 0u);
     EXPECT_GT(allocations, 0u) << "allocations are not counted";
 
-    const exchange_report added = add.what_happened(), gathered = from.what_happened();
+    const exchange_stats added = add.stats(), gathered = from.stats();
     const bool to_others = team.size() > 1;
     ASSERT_EQ(added.requests.hops.size(), gathered.replies.hops.size());
     EXPECT_TRUE(added.replies.hops.empty());
-    // Each item leaves its rank once, over whichever hop, and may be passed on.
-    const auto sum = [&](const engine_report& report) {
+    // Each item leaves its rank once, over one of the hops, and may be forwarded.
+    const auto sum = [&](const engine_stats& stats) {
       std::uint64_t items = 0;
-      for (const auto& hop : report.hops) items += hop.items;
+      for (const auto& hop : stats.hops) items += hop.items;
       return team.allreduce_value(static_cast<std::int64_t>(items), reduction::sum);
     };
     const std::int64_t pushed = to_others ? 3 * 500 * static_cast<std::int64_t>(team.size()) : 0;
     EXPECT_GE(sum(added.requests), pushed);
     EXPECT_LE(sum(added.requests), 2 * pushed);
-    // What could be loaded was not asked for.
-    const std::int64_t asked = team.allreduce_value<std::int64_t>(
+    // Elements that could be loaded were not requested.
+    const std::int64_t expected = team.allreduce_value<std::int64_t>(
         team.nodes().is_local((team.rank() + 1) % team.size()) ? 0 : 3 * 500, reduction::sum);
-    EXPECT_GE(sum(gathered.requests), asked);
-    EXPECT_EQ(sum(gathered.replies) >= asked, true);
-    EXPECT_EQ(sum(gathered.replies) == 0, asked == 0);
+    EXPECT_GE(sum(gathered.requests), expected);
+    EXPECT_EQ(sum(gathered.replies) >= expected, true);
+    EXPECT_EQ(sum(gathered.replies) == 0, expected == 0);
   });
 }
 

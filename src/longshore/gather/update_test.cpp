@@ -1,7 +1,7 @@
-// Every strategy and operation of update on every distribution against the one oracle: all requests
-// of all ranks, replayed one by one.
+// Every strategy and operation of update on every distribution. The reference: the requests of all
+// ranks, replayed one by one.
 #include <longshore/core/error.hpp>
-#include <longshore/gather/demand_test.hpp>
+#include <longshore/gather/index_patterns_test.hpp>
 #include <longshore/gather/update.hpp>
 #include <longshore/transport/spmd_test.hpp>
 
@@ -13,12 +13,12 @@
 namespace longshore {
 namespace {
 
-using testing::asker;
-using testing::demand;
+using testing::index_pattern;
 using testing::mixed_value;
+using testing::requesting_rank;
 using testing::spmd;
 
-// Sums that are exact in every type: few bits.
+// Values of few bits, so sums are exact in every type.
 template <class T>
 T small_value(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t bits = mix_bits(mix_bits(a) ^ b);
@@ -32,7 +32,7 @@ T small_value(std::uint64_t a, std::uint64_t b) {
   }
 }
 
-// An operation of a user, for elements of several components.
+// A user's operation for elements of several components.
 struct add_components {
   template <class T>
   T operator()(const T& a, const T& b) const {
@@ -43,8 +43,9 @@ struct add_components {
   }
 };
 
-// One that is none of ours and has no identity: the value of more bits, of these the larger.
-struct most_bits {
+// A user's operation without identity: the value with more bits set, or the larger of two with as
+// many.
+struct max_bits {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
     return std::pair(std::popcount(a), a) < std::pair(std::popcount(b), b) ? b : a;
   }
@@ -59,11 +60,11 @@ T first_value(std::uint64_t index) {
   return small_value<T>(7, index);
 }
 
-// What the elements of this rank hold after all requests of all ranks, replayed. `constant`: of
-// each rank instead of values. Local.
+// The elements of this rank after the requests of all ranks. `constant`: each rank updates by one
+// constant. Local.
 template <class T, class Distribution, class Op>
-std::vector<T> replayed(const dist_array<T, Distribution>& table, const demand& wanted, Op op,
-                        bool constant) {
+std::vector<T> replayed(const dist_array<T, Distribution>& table, const index_pattern& wanted,
+                        Op op, bool constant) {
   const int ranks = table.team().size(), me = table.team().rank();
   std::vector<T> right(table.local().size());
   for (std::size_t k = 0; k < right.size(); ++k)
@@ -79,14 +80,14 @@ std::vector<T> replayed(const dist_array<T, Distribution>& table, const demand& 
   return right;
 }
 
-// Of each demand: with values, and with a constant.
+// For each index pattern: with values, and with a constant.
 template <class T>
 using replays = std::vector<std::array<std::vector<T>, 2>>;
 
 template <class T, class Distribution, class Op>
 replays<T> replay_demands(const dist_array<T, Distribution>& table, Op op) {
   replays<T> all;
-  for (const auto& wanted : testing::demands())
+  for (const auto& wanted : testing::index_patterns())
     all.push_back({replayed(table, wanted, op, false), replayed(table, wanted, op, true)});
   return all;
 }
@@ -107,11 +108,11 @@ template <class T, class Distribution, class Op>
 void check_plan(update_plan<T, Distribution, Op>& plan, dist_array<T, Distribution>& table,
                 const replays<T>& right, const std::string& what) {
   team& team = table.team();
-  const asker me{team.rank(), team.size(), table.size()};
+  const requesting_rank me{team.rank(), team.size(), table.size()};
   std::size_t updated = 0;
   for (std::size_t d = 0; d < right.size(); ++d)
     for (const bool constant : {false, true}) {
-      const demand& wanted = testing::demands()[d];
+      const index_pattern& wanted = testing::index_patterns()[d];
       refill(table);
       const auto indices = wanted.indices(me);
       std::vector<T> values(indices.size());
@@ -143,9 +144,9 @@ void check_all(team& team, Op op, std::uint64_t n, Distribution distribution) {
       });
 }
 
-TEST(Update, every_strategy_adds_everything_once_on_every_distribution) {
+TEST(Update, every_strategy_adds_each_value_once_on_every_distribution) {
   spmd([](team& team) {
-    check_all<std::int64_t>(team, op::add{}, 1, cyclic{});  // on rank 0, however it is distributed
+    check_all<std::int64_t>(team, op::add{}, 1, cyclic{});  // on rank 0 in every distribution
     check_all<std::int64_t>(team, op::add{}, 5, block{});
     check_all<std::int64_t>(team, op::add{}, 5, block_cyclic{3});
     check_all<std::int64_t>(team, op::add{}, 300, cyclic{});
@@ -154,7 +155,7 @@ TEST(Update, every_strategy_adds_everything_once_on_every_distribution) {
   });
 }
 
-TEST(Update, operations_and_their_identities_are_what_they_are_called) {
+TEST(Update, operations_compute_what_their_names_say) {
   EXPECT_EQ(op::bit_or{}(std::uint16_t{5}, std::uint16_t{6}), 7);
   EXPECT_EQ(op::bit_and{}(std::uint16_t{5}, std::uint16_t{6}), 4);
   EXPECT_EQ(op::bit_xor{}(5u, 6u), 3u);
@@ -163,11 +164,11 @@ TEST(Update, operations_and_their_identities_are_what_they_are_called) {
   EXPECT_EQ(op::add{}(5, -6), -1);
 }
 
-TEST(Update, every_operation_is_done_by_every_strategy) {
+TEST(Update, every_strategy_supports_every_operation) {
   spmd([](team& team) {
     check_all<std::int64_t>(team, op::min{}, 90, cyclic{});
     check_all<double>(team, op::max{}, 90, block{});
-    check_all<std::uint32_t>(team, most_bits{}, 90, block{});
+    check_all<std::uint32_t>(team, max_bits{}, 90, block{});
   });
 }
 
@@ -178,11 +179,12 @@ TEST(Update, works_for_elements_of_any_size) {
   });
 }
 
-TEST(Update, reaches_tables_larger_than_the_cache) {
+TEST(Update, updates_tables_larger_than_the_cache) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 300'001);
-    const demand many{"many", [](const asker& a) { return testing::random_indices(a, 5001); }};
-    const asker me{team.rank(), team.size(), table.size()};
+    const index_pattern many{
+        "many", [](const requesting_rank& a) { return testing::random_indices(a, 5001); }};
+    const requesting_rank me{team.rank(), team.size(), table.size()};
     const auto right = replayed(table, many, op::add{}, true);
     for (const auto strategy : testing::usable_strategies(
              team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
@@ -196,10 +198,10 @@ TEST(Update, reaches_tables_larger_than_the_cache) {
   });
 }
 
-TEST(Update, the_oracle_sees_one_request_too_few) {
+TEST(Update, the_reference_detects_a_missing_request) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 300);
-    const demand& wanted = testing::demands()[3];
+    const index_pattern& wanted = testing::index_patterns()[3];
     refill(table);
     auto indices = wanted.indices({team.rank(), team.size(), 300});
     if (team.rank() == 0) indices.pop_back();
@@ -214,10 +216,10 @@ TEST(Update, the_oracle_sees_one_request_too_few) {
   });
 }
 
-TEST(Update, an_index_out_of_range_is_named_and_the_plan_survives) {
+TEST(Update, an_index_out_of_range_is_reported_and_the_plan_can_be_used_again) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 1000);
-    const asker me{team.rank(), team.size(), 1000};
+    const requesting_rank me{team.rank(), team.size(), 1000};
     const auto right = replay_demands(table, op::add{});
     for (const auto strategy : testing::usable_strategies(
              team, table.is_all_direct(), update_plan<std::int64_t, cyclic>::why_not)) {
@@ -244,7 +246,7 @@ TEST(Update, an_index_out_of_range_is_named_and_the_plan_survives) {
   });
 }
 
-TEST(Update, a_bad_index_of_a_histogram_is_told_as_one) {
+TEST(Update, errors_of_a_histogram_name_the_histogram) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
     const std::vector<std::int64_t> bad = {3, 10};
@@ -258,7 +260,7 @@ TEST(Update, a_bad_index_of_a_histogram_is_told_as_one) {
   });
 }
 
-TEST(Update, what_is_not_possible_is_refused_on_all_ranks) {
+TEST(Update, impossible_options_are_refused_on_all_ranks) {
   spmd([](team& team) {
     dist_array<std::int64_t, cyclic> table(team, 10);
     dist_array<std::array<std::int32_t, 3>, cyclic> wide(team, 10);
@@ -280,7 +282,7 @@ TEST(Update, what_is_not_possible_is_refused_on_all_ranks) {
   });
 }
 
-TEST(Update, a_count_sends_offsets_alone_and_combining_one_item_per_element) {
+TEST(Update, a_constant_sends_offsets_alone_and_combining_sends_one_item_per_element) {
   spmd([](team& team) {
     dist_array<std::int64_t, block> table(team, 100 * static_cast<std::uint64_t>(team.size()));
     const int peer = (team.rank() + 1) % team.size();
@@ -305,8 +307,8 @@ TEST(Update, a_count_sends_offsets_alone_and_combining_one_item_per_element) {
       update_plan plan(table, {.strategy = strategy, .buffer_items = 50, .combine = true});
       plan(indices, values);
       plan(indices, std::int64_t{3});
-      const auto sent = plan.what_happened().requests;
-      // One item per use on its first hop, wherever else it is passed on to.
+      const auto sent = plan.stats().requests;
+      // One item per use on the first hop; it may be forwarded.
       if (sent.hops.size() == 1) {
         EXPECT_EQ(sent.hops[0].items, others == 0 ? 0u : 2u);
       }

@@ -1,4 +1,4 @@
-// The size of an item, known at run time, as a constant of the loops that copy items.
+// Turns an item size that is known at run time into a compile-time constant for copy loops.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace longshore::detail {
 
-/// Calls body(size) with size an integral_constant of `item_bytes` for the common sizes, of 0 for
-/// all others.
+/// Calls body(size), where `size` is an integral_constant of `item_bytes` for common sizes and of 0
+/// for all others.
 template <class Body>
 decltype(auto) with_item_size(std::size_t item_bytes, Body&& body) {
   switch (item_bytes) {

@@ -14,7 +14,7 @@ unsigned bits_for(std::size_t values) {
 
 std::size_t bytes_for(unsigned bits) { return bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4; }
 
-// The streams between groups: where those from group x to group y begin and end.
+// The streams between groups: which ranks own their two ends.
 struct streams_between {
   const rank_groups& groups;
   int per_pair;
@@ -23,8 +23,9 @@ struct streams_between {
       : groups(of),
         per_pair(count == stream_count::one ? 1 : std::max(1, of.smallest() / of.count())) {}
 
-  // Place in group `at` of the rank that handles stream `j` to or from group `other`. Spread over
-  // the group where it has more ranks than there are groups, folded where it has fewer.
+  // The place in group `at` of the rank that owns stream `j` to or from group `other`. In a group
+  // with more ranks than there are groups the owners are evenly spread; in a smaller group each
+  // rank owns several streams.
   [[nodiscard]] int owner(int at, int other, int j) const {
     const int ranks = groups.size_of(at);
     const int stride = std::max(1, ranks / groups.count());
@@ -48,7 +49,7 @@ rank_groups::rank_groups(const node_map& nodes, int ranks)
 
 rank_groups::rank_groups(int ranks, int group_ranks) {
   if (ranks < 1 || group_ranks < 1)
-    fail(errc::usage, "{} ranks cannot be cut into groups of {}; both must be at least 1", ranks,
+    fail(errc::usage, "{} ranks cannot form groups of {}: give at least 1 of each", ranks,
          group_ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank % group_ranks == 0) members_.emplace_back();
@@ -77,8 +78,7 @@ route::route(const rank_groups& groups, int me, int hops, bool with_source, stre
       place_(groups.place_of(me)),
       links_(static_cast<std::size_t>(std::clamp(hops, 1, 3))),
       first_(static_cast<std::size_t>(groups.ranks())) {
-  if (hops < 1 || hops > 3)
-    fail(errc::usage, "a route of {} hops was asked for; 1, 2 or 3 are possible", hops);
+  if (hops < 1 || hops > 3) fail(errc::usage, "a route cannot have {} hops: give 1, 2 or 3", hops);
   if (hops == 1) one_hop();
   if (hops == 2) two_hops();
   if (hops == 3) three_hops(streams);
@@ -95,73 +95,73 @@ void route::one_hop() {
 void route::two_hops() {
   const auto mine = groups_.members(group_);
   const int ranks = groups_.size_of(group_);
-  std::vector<std::uint32_t> lane_to(mine.size());
+  std::vector<std::uint32_t> link_to(mine.size());
   for (int place = 0; place < ranks; ++place) {
     if (place == place_) continue;
-    lane_to[place] = static_cast<std::uint32_t>(links_[0].to.size());
+    link_to[place] = static_cast<std::uint32_t>(links_[0].to.size());
     links_[0].to.push_back(mine[place]);
   }
   links_[0].from = links_[0].to;
-  // The links of the second hop of all ranks of this group, in the order of groups and places.
-  std::vector<std::uint32_t> lanes_of(mine.size());
+  // Numbers the second-hop links of all ranks of this group, in the order of groups and places.
+  std::vector<std::uint32_t> links_of(mine.size());
   for (int group = 0; group < groups_.count(); ++group)
     for (int place = 0; place < groups_.size_of(group); ++place) {
       const int relay = place % ranks, destination = groups_.members(group)[place];
-      const std::uint32_t lane = lanes_of[relay]++;
+      const std::uint32_t link = links_of[relay]++;
       if (relay == place_) {
         links_[1].to.push_back(destination);
-        first_[destination] = {1, lane, 0};
+        first_[destination] = {1, link, 0};
       } else {
-        first_[destination] = {0, lane_to[relay], lane};
+        first_[destination] = {0, link_to[relay], link};
       }
     }
   for (int group = 0; group < groups_.count(); ++group)
     links_[1].from.push_back(groups_.members(group)[place_ % groups_.size_of(group)]);
-  // Place 0 of the smallest group has the most links: one for each place that is a multiple of the
-  // group's size.
-  std::size_t most_lanes = 0;
+  // Place 0 of the smallest group has the most links: in each group, one for each place that is a
+  // multiple of the smallest group's size.
+  std::size_t max_links = 0;
   const int least = groups_.smallest();
   for (int group = 0; group < groups_.count(); ++group)
-    most_lanes += static_cast<std::size_t>((groups_.size_of(group) + least - 1) / least);
-  links_[1].lane_bits = bits_for(most_lanes);
+    max_links += static_cast<std::size_t>((groups_.size_of(group) + least - 1) / least);
+  links_[1].link_bits = bits_for(max_links);
 }
 
 void route::three_hops(stream_count streams) {
   const streams_between between(groups_, streams);
   const auto mine = groups_.members(group_);
   const int count = groups_.count();
-  // Links between groups: of all ranks of this group, which stream is whose lane; and, for the size
-  // of tags, the most of any rank.
+  // Links between groups. For all ranks of this group: which link of its owner a stream is. The
+  // size of tags follows from the largest number of streams that a rank owns.
   const auto stream_index = [&](int group, int j) {
     return static_cast<std::size_t>(group) * static_cast<std::size_t>(between.per_pair) +
            static_cast<std::size_t>(j);
   };
-  std::vector<std::uint32_t> lane_of(stream_index(count, 0)), lanes(mine.size());
+  std::vector<std::uint32_t> link_of(stream_index(count, 0)), link_counts(mine.size());
   for (int group = 0; group < count; ++group)
     for (int j = 0; j < between.per_pair && group != group_; ++j) {
       const int relay = between.owner(group_, group, j);
-      lane_of[stream_index(group, j)] = lanes[relay]++;
+      link_of[stream_index(group, j)] = link_counts[relay]++;
       if (relay == place_)
         links_[1].to.push_back(groups_.members(group)[between.owner(group, group_, j)]);
       if (between.owner(group_, group, j) == place_)
         links_[1].from.push_back(groups_.members(group)[between.owner(group, group_, j)]);
     }
-  const auto most_streams = static_cast<std::size_t>(count),
-             least_ranks = static_cast<std::size_t>(groups_.smallest());
-  links_[1].lane_bits = bits_for((most_streams + least_ranks - 1) / least_ranks);
-  // Links within the group: first to those who own streams, last to all.
-  std::vector<std::uint32_t> lane_to(mine.size());
+  const auto max_streams = static_cast<std::size_t>(count),
+             min_ranks = static_cast<std::size_t>(groups_.smallest());
+  links_[1].link_bits = bits_for((max_streams + min_ranks - 1) / min_ranks);
+  // Links within the group: on the first hop to owners of streams, on the last hop to all ranks.
+  std::vector<std::uint32_t> link_to(mine.size());
   for (int place = 0; place < static_cast<int>(mine.size()); ++place) {
     links_[2].to.push_back(mine[place]);
     if (place == place_) continue;
-    if (lanes[place] > 0) {
-      lane_to[place] = static_cast<std::uint32_t>(links_[0].to.size());
+    if (link_counts[place] > 0) {
+      link_to[place] = static_cast<std::uint32_t>(links_[0].to.size());
       links_[0].to.push_back(mine[place]);
     }
-    if (lanes[place_] > 0) links_[0].from.push_back(mine[place]);
+    if (link_counts[place_] > 0) links_[0].from.push_back(mine[place]);
   }
   links_[2].from = links_[2].to;
-  links_[2].lane_bits = bits_for(static_cast<std::size_t>(groups_.largest()));
+  links_[2].link_bits = bits_for(static_cast<std::size_t>(groups_.largest()));
   for (int rank = 0; rank < groups_.ranks(); ++rank) {
     const auto last = static_cast<std::uint32_t>(groups_.place_of(rank));
     const int group = groups_.group_of(rank);
@@ -170,11 +170,11 @@ void route::three_hops(stream_count streams) {
       continue;
     }
     const int j = between.stream_of(rank), relay = between.owner(group_, group, j);
-    const std::uint32_t lane = lane_of[stream_index(group, j)];
+    const std::uint32_t link = link_of[stream_index(group, j)];
     if (relay == place_)
-      first_[rank] = {1, lane, last};
+      first_[rank] = {1, link, last};
     else
-      first_[rank] = {0, lane_to[relay], lane | last << links_[1].lane_bits};
+      first_[rank] = {0, link_to[relay], link | last << links_[1].link_bits};
   }
 }
 
@@ -183,7 +183,7 @@ void route::give_tag_sizes(bool with_source) {
   unsigned destination_bits = 0;
   for (int hop = last; hop >= 0; --hop) {
     links_[hop].destination_bits = destination_bits;
-    destination_bits += links_[hop].lane_bits;
+    destination_bits += links_[hop].link_bits;
   }
   if (with_source && last >= 1)
     links_[1].source_bits = bits_for(static_cast<std::size_t>(groups_.largest()));
@@ -192,7 +192,8 @@ void route::give_tag_sizes(bool with_source) {
     const unsigned bits = link.destination_bits + link.source_bits;
     if (bits > 32)
       fail(errc::unsupported,
-           "{} ranks in groups of up to {} need tags of {} bits on a hop; 32 is the most",
+           "{} ranks in groups of up to {} need tags of {} bits on a hop, and 32 is the maximum: "
+           "choose other hops or group_ranks, or leave with_source off",
            groups_.ranks(), groups_.largest(), bits);
     link.tag_bytes = bytes_for(bits);
   }

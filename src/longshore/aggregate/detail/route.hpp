@@ -1,7 +1,7 @@
-// Which ranks an item passes on its way: 1 hop, 2 hops (within the group, then between groups), 3
-// hops (within, between, within). Pure arithmetic on ranks and groups, the same on all ranks, so
-// that a sender knows the links of those who will pass its item on. Schemes: matrix and tensor of
-// conveyors (bale, uconvey.pdf), NR and NLNR of YGM, TRAM's meshes.
+// Routes of items: directly (1 hop), within the group and then between groups (2 hops), or within,
+// between and within groups (3 hops). Routes are arithmetic on ranks and groups and the same on all
+// ranks; hence a sender knows the links of the ranks that forward its items. Schemes: matrix and
+// tensor of conveyors (bale, uconvey.pdf), NR and NLNR of YGM, meshes of TRAM.
 #pragma once
 
 #include <longshore/transport/node_map.hpp>
@@ -13,12 +13,12 @@
 
 namespace longshore::detail {
 
-/// Ranks in groups, normally the nodes. Sizes may differ.
+/// A partition of the ranks into groups, normally the nodes. Groups may differ in size.
 class rank_groups {
  public:
   /// One group per node.
   explicit rank_groups(const node_map& nodes, int ranks);
-  /// Consecutive ranks in groups of `group_ranks`, the last one smaller when it does not divide.
+  /// Groups of `group_ranks` consecutive ranks; the last group has the remainder.
   rank_groups(int ranks, int group_ranks);
 
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(group_of_.size()); }
@@ -38,43 +38,45 @@ class rank_groups {
   std::vector<std::vector<int>> members_;
 };
 
-/// How many streams 3 hops have between two groups.
+/// How many streams of messages connect two groups on a route of 3 hops.
 enum class stream_count {
-  one,  ///< exactly one per pair of groups: the fewest and fullest messages (the aggregator)
-  /// where groups have more ranks than there are groups, so many that every rank has one: no rank
-  /// idles
+  one,  ///< one per pair of groups: the fewest and fullest messages (the aggregator)
+  /// if groups have more ranks than there are groups, enough that every rank owns a stream
   many,
 };
 
-/// The way of items from one rank to all others, seen by that rank. Every hop is a set of links;
-/// the k-th link of a hop at its sending rank is its lane k. The way of one pair of ranks is always
-/// the same, so that order is kept.
+/// The links of one rank, and its first step towards each other rank. Each hop has its own links:
+/// link k of a hop leads to the k-th rank that this rank sends to on that hop. A pair of ranks has
+/// one fixed route, which keeps its items in order.
 ///
-/// With L ranks per group and G groups, (x, y) being place y of group x:
+/// With L ranks per group and G groups, (x, y) is place y of group x:
 ///     1 hop:  (x, y) -> (x', y')                                             P links
-///     2 hops: (x, y) -> (x, y' mod L) -> (x', y')                            L - 1, then P / L links
-///     3 hops: (x, y) -> (x, owner of x') -> (x', owner of x) -> (x', y')     up to L - 1, some G / L, then L links
-/// An item skips a hop that would lead to the rank where it is. With 3 hops, items within a group
-/// make the last hop only.
+///     2 hops: (x, y) -> (x, y' mod L) -> (x', y')                            L - 1, P / L links
+///     3 hops: (x, y) -> (x, owner of x') -> (x', owner of x) -> (x', y')
+///             up to L - 1, about G / L, L links
+/// An item skips a hop that would lead to the rank that holds it. With 3 hops, items within a group
+/// take only the last hop.
 class route {
  public:
-  /// Where the sender puts an item: a lane of a hop, and the rest of the way as a number.
+  /// The first step of an item: a link of a hop, and a tag that encodes the remaining links.
   struct step {
-    std::uint32_t hop, lane, tag;
+    std::uint32_t hop, link, tag;
   };
   struct hop_links {
-    std::vector<int> to, from;  ///< ranks, by lane
-    /// low bits of a tag on this hop: lanes of the hops to come, nearest lowest; 0 on the last
+    std::vector<int> to, from;  ///< ranks, by link
+    /// The lowest bits of a tag on this hop: the links of the following hops, the next hop lowest.
+    /// 0 on the last hop.
     unsigned destination_bits;
-    /// next bits: who pushed the item; 0 on the first hop, where the link says it
+    /// The bits above them: the rank that pushed the item. 0 on the first hop, whose link tells it.
     unsigned source_bits;
-    /// of the destination bits of the hop before, those that choose the lane of this hop
-    unsigned lane_bits;
+    /// How many destination bits of the previous hop select the link of this hop.
+    unsigned link_bits;
     std::size_t tag_bytes;  ///< 0, 1, 2 or 4 per item
   };
 
-  /// `me` on `groups` with 1, 2 or 3 hops. Throws errc::usage for other hops, errc::unsupported
-  /// when a tag would not fit into 32 bits. Cost: O(ranks) time and memory, no communication.
+  /// The links of rank `me` with 1, 2 or 3 hops. `groups` must outlive the route. Throws
+  /// errc::usage for another number of hops, errc::unsupported if a tag needs more than 32 bits.
+  /// Cost: O(ranks) time and memory, no communication.
   route(const rank_groups& groups, int me, int hops, bool with_source,
         stream_count streams = stream_count::many);
 

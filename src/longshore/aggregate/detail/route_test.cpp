@@ -1,7 +1,7 @@
-// Routes without messages: every item of every pair walks from link to link as its tags say, and
-// ends where it should; and the plans that follow from them.
+// Routes without messages: following the tags leads every item of every pair from link to link to
+// its destination. Also the predicted costs, which follow from routes.
 #include <longshore/aggregate/detail/route.hpp>
-#include <longshore/aggregate/engine_plan.hpp>
+#include <longshore/aggregate/engine_cost.hpp>
 #include <longshore/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -24,24 +24,24 @@ std::vector<route> routes_of(const rank_groups& groups, int hops, stream_count s
   return all;
 }
 
-// Where an item of `from` for `to` ends, and the number of hops that it made.
-std::pair<int, int> walk(const std::vector<route>& routes, int from, int to) {
+// Where an item from `from` to `to` ends, and the number of hops that it takes.
+std::pair<int, int> follow(const std::vector<route>& routes, int from, int to) {
   const route::step first = routes[from].first_steps()[to];
   int at = from, made = 0;
-  std::uint64_t tag = first.tag, lane = first.lane;
+  std::uint64_t tag = first.tag, link = first.link;
   for (int hop = static_cast<int>(first.hop);; ++hop, ++made) {
     const auto& links = routes[at].links(hop);
-    if (lane >= links.to.size()) return {-1, made};
+    if (link >= links.to.size()) return {-1, made};
     EXPECT_LT(tag, std::uint64_t{1} << links.destination_bits);
-    at = links.to[lane];
+    at = links.to[link];
     if (hop + 1 == routes[at].hops()) return {at, made + 1};
-    const unsigned lane_bits = routes[at].links(hop + 1).lane_bits;
-    lane = tag & ((std::uint64_t{1} << lane_bits) - 1);
-    tag >>= lane_bits;
+    const unsigned link_bits = routes[at].links(hop + 1).link_bits;
+    link = tag & ((std::uint64_t{1} << link_bits) - 1);
+    tag >>= link_bits;
   }
 }
 
-TEST(Route, every_item_ends_where_it_should) {
+TEST(Route, every_item_reaches_its_destination) {
   for (const auto& [ranks, per_group] : shapes)
     for (int hops = 1; hops <= 3; ++hops)
       for (const auto streams : {stream_count::one, stream_count::many}) {
@@ -50,7 +50,7 @@ TEST(Route, every_item_ends_where_it_should) {
         int most = 0;
         for (int from = 0; from < ranks; ++from)
           for (int to = 0; to < ranks; ++to) {
-            const auto [end, made] = walk(routes, from, to);
+            const auto [end, made] = follow(routes, from, to);
             ASSERT_EQ(end, to) << ranks << " ranks by " << per_group << ", " << hops
                                << " hops, from " << from;
             most = std::max(most, made);
@@ -61,7 +61,7 @@ TEST(Route, every_item_ends_where_it_should) {
       }
 }
 
-TEST(Route, both_ends_of_every_link_know_it) {
+TEST(Route, both_ends_of_every_link_have_it) {
   for (const auto& [ranks, per_group] : shapes)
     for (int hops = 1; hops <= 3; ++hops)
       for (const auto streams : {stream_count::one, stream_count::many}) {
@@ -75,12 +75,12 @@ TEST(Route, both_ends_of_every_link_know_it) {
           }
           EXPECT_EQ(out, in) << ranks << " ranks by " << per_group << ", hop " << hop << " of "
                              << hops;
-          EXPECT_EQ(std::set(out.begin(), out.end()).size(), out.size()) << "a link is there twice";
+          EXPECT_EQ(std::set(out.begin(), out.end()).size(), out.size()) << "a link exists twice";
         }
       }
 }
 
-TEST(Route, an_aggregator_has_one_stream_per_pair_of_groups_and_crosses_between_groups_once) {
+TEST(Route, an_aggregator_has_one_stream_per_pair_of_groups) {
   for (const auto& [ranks, per_group] : shapes) {
     const rank_groups groups(ranks, per_group);
     const auto routes = routes_of(groups, 3, stream_count::one);
@@ -97,17 +97,16 @@ TEST(Route, an_aggregator_has_one_stream_per_pair_of_groups_and_crosses_between_
   }
 }
 
-TEST(Route, a_conveyor_of_3_hops_gives_every_rank_a_stream_where_groups_are_large) {
+TEST(Route, with_3_hops_and_large_groups_almost_every_rank_owns_a_stream) {
   const rank_groups groups(4 * 36, 36);
   int with_stream = 0;
   for (const auto& one : routes_of(groups, 3, stream_count::many))
     with_stream += !one.links(1).to.empty();
-  EXPECT_EQ(with_stream,
-            // of 36 places 9 per other group; the 9 that would lead to the own group lead nowhere
-            4 * 27);
+  // In each group 9 of 36 places serve each group; the 9 that serve the own group have no stream.
+  EXPECT_EQ(with_stream, 4 * 27);
 }
 
-TEST(Route, tags_are_small_and_refused_where_they_would_not_fit) {
+TEST(Route, tags_are_small_and_bad_arguments_are_refused) {
   const rank_groups groups(9216, 36);
   const route three(groups, 17, 3, false), two(groups, 17, 2, false),
       two_with_source(groups, 17, 2, true);
@@ -121,32 +120,32 @@ TEST(Route, tags_are_small_and_refused_where_they_would_not_fit) {
   EXPECT_THROW(rank_groups(4, 0), error);
 }
 
-TEST(Plan, thousands_of_ranks_stay_within_64_MiB) {
+TEST(EngineCost, thousands_of_ranks_stay_within_64_MiB) {
   engine_options options{.item_bytes = 16, .buffer_items = 1024, .hops = 3};
   for (const auto kind : {engine_kind::conveyor, engine_kind::aggregator}) {
-    const engine_plan plan = plan_engine(kind, options, 9216, 36, 1e7);
-    EXPECT_LT(plan.memory_bytes, std::size_t{64} << 20);
-    EXPECT_EQ(plan.buffer_items, 1024u);
-    ASSERT_EQ(plan.hops.size(), 3u);
-    EXPECT_LE(plan.hops[1].links, 8u);  // 256 / 36, rounded up
-    EXPECT_EQ(plan.hops[1].offnode_links, plan.hops[1].links);
-    EXPECT_EQ(plan.hops[2].links, 36u);
-    EXPECT_EQ(plan.hops[2].offnode_links, 0u);
-    EXPECT_GT(plan.hops[1].fill, 0.99);
+    const engine_cost cost = predict_engine_cost(kind, options, 9216, 36, 1e7);
+    EXPECT_LT(cost.memory_bytes, std::size_t{64} << 20);
+    EXPECT_EQ(cost.buffer_items, 1024u);
+    ASSERT_EQ(cost.hops.size(), 3u);
+    EXPECT_LE(cost.hops[1].links, 8u);  // 256 / 36, rounded up
+    EXPECT_EQ(cost.hops[1].offnode_links, cost.hops[1].links);
+    EXPECT_EQ(cost.hops[2].links, 36u);
+    EXPECT_EQ(cost.hops[2].offnode_links, 0u);
+    EXPECT_GT(cost.hops[1].fill, 0.99);
   }
-  const engine_plan direct = plan_engine(engine_kind::exstack2, options, 9216, 36, 1e7);
+  const engine_cost direct = predict_engine_cost(engine_kind::exstack2, options, 9216, 36, 1e7);
   EXPECT_GT(direct.memory_bytes, std::size_t{500} << 20);
   EXPECT_EQ(direct.hops[0].links, 9216u);
   options.buffer_items = 0;
   for (const auto kind : {engine_kind::exstack, engine_kind::exstack2, engine_kind::conveyor,
                           engine_kind::aggregator}) {
-    const engine_plan chosen = plan_engine(kind, options, 9216, 36, 1e7);
+    const engine_cost chosen = predict_engine_cost(kind, options, 9216, 36, 1e7);
     EXPECT_LE(chosen.memory_bytes, std::size_t{64} << 20) << name_of(kind);
     EXPECT_EQ(chosen.buffer_items,
               kind == engine_kind::exstack || kind == engine_kind::exstack2 ? 64u : 1024u)
         << name_of(kind);
   }
-  EXPECT_THROW(plan_engine(engine_kind::exstack, options, 0, 1, 1), error);
+  EXPECT_THROW(predict_engine_cost(engine_kind::exstack, options, 0, 1, 1), error);
 }
 
 }  // namespace

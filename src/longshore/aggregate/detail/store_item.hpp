@@ -1,4 +1,4 @@
-// Writing an item into a buffer.
+// Stores an item into a buffer.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
@@ -9,9 +9,9 @@
 
 namespace longshore::detail {
 
-/// Copies `item` word by word, of the size of its alignment. An item is often built just before it
-/// is pushed; gcc builds it in memory, field by field, and a wider load of it would wait until
-/// those stores have left the core (some 5 ns per item, measured).
+/// Copies `item` in words of the size of its alignment. An item is often built just before it is
+/// pushed. gcc builds it in memory, field by field, and a wider load of it would wait until those
+/// stores have left the core (measured: some 5 ns per item).
 template <trivially_copyable Item>
 void store_item(std::byte* to, const Item& item) noexcept {
   using word = std::conditional_t<alignof(Item) == 4, std::uint32_t, std::uint64_t>;
@@ -23,7 +23,7 @@ void store_item(std::byte* to, const Item& item) noexcept {
     for (std::size_t k = 0; k < words; ++k) {
       word value;
       std::memcpy(&value, from + k * sizeof(word), sizeof(word));
-      asm("" : "+r"(value));  // keeps the words apart: without, they are copied as one vector again
+      asm("" : "+r"(value));  // keeps the words apart: otherwise gcc copies them as one vector
       std::memcpy(to + k * sizeof(word), &value, sizeof(word));
     }
   } else {

@@ -1,11 +1,11 @@
-// scatter and updates with one access per element: a store or an atomic where the owner's memory
-// can be reached, else one put or fetch_add. What aggregation is measured against.
+// scatter and updates by strategy agp, with one access per element: a store or an atomic operation
+// if the owner's memory can be reached, else a put or fetch_add. Aggregation is compared with it.
 #pragma once
 
-#include <longshore/gather/detail/agp.hpp>
-#include <longshore/gather/detail/index_range.hpp>
-#include <longshore/gather/detail/shared_element.hpp>
-#include <longshore/gather/detail/table_parts.hpp>
+#include <longshore/gather/detail/agp_gather.hpp>
+#include <longshore/gather/detail/atomic_element.hpp>
+#include <longshore/gather/detail/for_each_in_range.hpp>
+#include <longshore/gather/detail/table_view.hpp>
 #include <longshore/transport/traffic.hpp>
 
 #include <concepts>
@@ -15,11 +15,11 @@
 namespace longshore::detail {
 
 /// Local. table[indices[i]] = values[i]. REQUIRES: as many values as indices. Throws errc::usage
-/// for an index out of range; the table is then written in part. Cost: 1 message of sizeof(T) per
-/// element that lies on another node, agp_window of them in flight; no memory.
+/// for an index out of range; part of the table is then written. Cost: 1 message of sizeof(T) per
+/// element on another node, up to agp_window in flight; no memory.
 template <trivially_copyable T, distribution Distribution>
 requires is_one_word<T>
-void scatter_agp(const char* operation, const table_parts<T, Distribution>& table,
+void scatter_agp(const char* operation, const table_view<T, Distribution>& table,
                  std::span<const std::int64_t> indices, std::span<const T> values, traffic& moved) {
   T* const* parts = table.direct_parts().data();
   segment& memory = table.segment();
@@ -31,7 +31,7 @@ void scatter_agp(const char* operation, const table_parts<T, Distribution>& tabl
         [&, locate, parts, from = values.data()](std::size_t i, std::uint64_t index) {
           const location at = locate(index);
           if (T* part = parts[at.rank]) {
-            store_whole(part + at.offset, from[i]);
+            store_atomically(part + at.offset, from[i]);
             return;
           }
           memory.put_start(at.rank, at.offset * sizeof(T), from + i, sizeof(T));
@@ -43,24 +43,26 @@ void scatter_agp(const char* operation, const table_parts<T, Distribution>& tabl
         });
   });
   memory.quiet();
-  if (done < indices.size()) refuse_indices(operation, indices, table.size(), table.team().rank());
+  if (done < indices.size())
+    throw_index_error(operation, indices, table.size(), table.team().rank());
   moved.messages += puts;
   moved.wire_bytes += puts * (sizeof(T) + get_request_bytes);
   moved.offnode_bytes += puts * (sizeof(T) + get_request_bytes);
 }
 
-/// Whether the transport has an atomic for this: else all ranks must share memory.
+/// Whether transports have an atomic operation for this update. Otherwise all ranks must share
+/// memory.
 template <class T, class Op>
 inline constexpr bool is_fetch_add = std::integral<T> &&
                                      sizeof(T) == sizeof(std::int64_t) && std::same_as<Op, op::add>;
 
 /// Local. table[indices[i]] = op(table[indices[i]], value_of(i)). Throws errc::usage for an index
-/// out of range; the table is then updated in part. REQUIRES: all parts can be reached from all
-/// ranks, or is_fetch_add. Cost: a processor atomic per element where all ranks share memory; else
-/// a fetch_add per element, each waited for.
+/// out of range; part of the table is then updated. REQUIRES: all ranks can reach all parts, or
+/// is_fetch_add. Cost per element: an atomic instruction if all ranks share memory, else a
+/// fetch_add, which is waited for.
 template <trivially_copyable T, distribution Distribution, update_operation<T> Op, class ValueOf>
 requires is_one_word<T>
-void update_agp(const char* operation, const table_parts<T, Distribution>& table,
+void update_agp(const char* operation, const table_view<T, Distribution>& table,
                 std::span<const std::int64_t> indices, ValueOf value_of, const Op& op,
                 bool all_reachable, traffic& moved) {
   T* const* parts = table.direct_parts().data();
@@ -70,10 +72,10 @@ void update_agp(const char* operation, const table_parts<T, Distribution>& table
     if (all_reachable)
       return for_each_in_range(indices, table.size(), [=](std::size_t i, std::uint64_t index) {
         const location at = locate(index);
-        update_whole(parts[at.rank] + at.offset, static_cast<T>(value_of(i)), op);
+        update_atomically(parts[at.rank] + at.offset, static_cast<T>(value_of(i)), op);
       });
-    // The transport's atomics for all elements, also for those nearby: the two kinds are not atomic
-    // among each other.
+    // Nearby elements use the transport's atomic operations, too: these are not atomic with respect
+    // to those of the processor.
     return for_each_in_range(indices, table.size(), [&](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
       if constexpr (is_fetch_add<T, Op>)
@@ -83,9 +85,10 @@ void update_agp(const char* operation, const table_parts<T, Distribution>& table
     });
   });
   memory.quiet();
-  if (done < indices.size()) refuse_indices(operation, indices, table.size(), table.team().rank());
+  if (done < indices.size())
+    throw_index_error(operation, indices, table.size(), table.team().rank());
   moved.messages += messages;
-  // the value there, what was there before back
+  // the value goes there, and the previous one comes back
   moved.wire_bytes += messages * (2 * sizeof(T) + get_request_bytes);
   moved.offnode_bytes += messages * (2 * sizeof(T) + get_request_bytes);
 }

@@ -1,8 +1,8 @@
-// Indices that are read once, in order, and are checked on the way, some hundreds at a time, before
-// any of those is used.
+// Checks a list of indices while it is read in order: whole blocks at a time, before the first
+// index of a block is used.
 #pragma once
 
-#include <longshore/gather/detail/index_range.hpp>
+#include <longshore/gather/detail/for_each_in_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -11,14 +11,15 @@
 
 namespace longshore::detail {
 
+/// The indices of one call, for loops that may throw for an index out of range.
 class checked_indices {
  public:
   checked_indices(const char* operation, std::span<const std::int64_t> indices, std::uint64_t size,
                   int rank)
       : operation_(operation), indices_(indices), size_(size), rank_(rank) {}
 
-  /// The index at `i`; throws errc::usage before a block that has one outside the table. To be read
-  /// in order; again is allowed.
+  /// The index at position `i`. Read the positions in order; a position may be read again. Throws
+  /// errc::usage if the block of `i` has an index outside the table.
   [[nodiscard]] std::uint64_t operator[](std::size_t i) {
     if (i >= checked_) [[unlikely]]
       check_block();
@@ -26,12 +27,13 @@ class checked_indices {
   }
 
  private:
-  static constexpr std::size_t block = 512;  // 4 KiB: still in the first cache when it is used
+  static constexpr std::size_t block =
+      512;  // 4 KiB: it is still in the first cache when it is used
 
   [[gnu::noinline]] void check_block() {
     const auto next = indices_.subspan(checked_, std::min(block, indices_.size() - checked_));
     if (for_each_in_range<2 * block>(next, size_, [](std::size_t, std::uint64_t) {}) < next.size())
-      refuse_indices(operation_, indices_, size_, rank_);
+      throw_index_error(operation_, indices_, size_, rank_);
     checked_ += next.size();
   }
 

@@ -1,9 +1,9 @@
-// scatter by plain stores into the memory of every rank.
+// scatter by strategy direct: plain stores into the memory of every rank.
 #pragma once
 
-#include <longshore/gather/detail/index_range.hpp>
-#include <longshore/gather/detail/shared_element.hpp>
-#include <longshore/gather/detail/table_parts.hpp>
+#include <longshore/gather/detail/atomic_element.hpp>
+#include <longshore/gather/detail/for_each_in_range.hpp>
+#include <longshore/gather/detail/table_view.hpp>
 #include <longshore/gather/strategy.hpp>
 
 #include <cstddef>
@@ -11,30 +11,32 @@
 
 namespace longshore::detail {
 
-/// Whether strategy direct stores into this table itself; else the owners do it, over buffers in
-/// the memory that all share: two ranks cannot write an element of several words at once.
+/// Whether the strategy stores into the table itself. Strategy direct does so only for elements of
+/// one word, since two ranks could mix the words of a larger element. The owners store such
+/// elements, with requests in buffers in shared memory.
 template <trivially_copyable T>
 [[nodiscard]] constexpr bool scatters_by_stores(gather_strategy strategy) noexcept {
   return strategy == gather_strategy::direct && is_one_word<T>;
 }
 
 /// Local. table[indices[i]] = values[i]. REQUIRES: as many values as indices;
-/// table.is_all_direct(). Throws errc::usage for an index out of range; the table is then written
-/// in part. Cost: no messages, no memory; per element 8 bytes of index and sizeof(T) of value from
-/// memory, and a store.
+/// table.is_all_direct(). Throws errc::usage for an index out of range; part of the table is then
+/// written. Cost: no messages, no memory; per element 8 bytes of index and sizeof(T) bytes of value
+/// read, and a store.
 template <trivially_copyable T, distribution Distribution>
 requires is_one_word<T>
-void scatter_direct(const char* operation, const table_parts<T, Distribution>& table,
+void scatter_direct(const char* operation, const table_view<T, Distribution>& table,
                     std::span<const std::int64_t> indices, std::span<const T> values) {
   T* const* parts = table.direct_parts().data();
   const T* const from = values.data();
   const std::size_t done = table.map().with_locator([&](auto locate) {
     return for_each_in_range(indices, table.size(), [=](std::size_t i, std::uint64_t index) {
       const location at = locate(index);
-      store_whole(parts[at.rank] + at.offset, from[i]);
+      store_atomically(parts[at.rank] + at.offset, from[i]);
     });
   });
-  if (done < indices.size()) refuse_indices(operation, indices, table.size(), table.team().rank());
+  if (done < indices.size())
+    throw_index_error(operation, indices, table.size(), table.team().rank());
 }
 
 }  // namespace longshore::detail

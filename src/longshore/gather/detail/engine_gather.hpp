@@ -1,14 +1,14 @@
-// gather as a dialogue over an asynchronous engine: offsets go out, values come back, both in order
-// per pair of ranks, so that neither needs a tag on the way of one hop. Strategies exstack2,
-// conveyor and aggregator.
+// gather by strategies exstack2, conveyor and aggregator: requests and replies over an asynchronous
+// engine. Offsets go to the owners, values come back. Both arrive in order per pair of ranks, so
+// with one hop neither needs a tag.
 #pragma once
 
-#include <longshore/aggregate/ask.hpp>
+#include <longshore/aggregate/request_reply.hpp>
 #include <longshore/gather/detail/checked_indices.hpp>
-#include <longshore/gather/detail/engine_choice.hpp>
+#include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/offset_type.hpp>
-#include <longshore/gather/detail/table_parts.hpp>
-#include <longshore/gather/exchange_report.hpp>
+#include <longshore/gather/detail/table_view.hpp>
+#include <longshore/gather/exchange_stats.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -17,47 +17,52 @@
 
 namespace longshore::detail {
 
-/// What owners and askers of such a dialogue do: the same for all distributions.
+// The function objects of owners and requesters, shared by all distributions.
+
+/// Replies with an element of this rank's part, which is in the cache: prefetching would only cost.
 template <trivially_copyable T, class Offset>
-struct answer_from_cache {  // where fetching ahead only costs
-  const T* mine;
-  T operator()(int, Offset offset) const noexcept { return mine[offset]; }
+struct read_cached {
+  const T* local_part;
+  T operator()(int, Offset offset) const noexcept { return local_part[offset]; }
 };
+/// The same for a part that is not in the cache.
 template <trivially_copyable T, class Offset>
-struct answer_from_memory : answer_from_cache<T, Offset> {
-  void fetch(Offset offset) const noexcept { __builtin_prefetch(this->mine + offset); }
+struct read_prefetched : read_cached<T, Offset> {
+  void fetch(Offset offset) const noexcept { __builtin_prefetch(this->local_part + offset); }
 };
+/// Stores the reply to request i.
 template <trivially_copyable T>
-struct hand_out {
-  T* to;
-  void operator()(std::size_t i, const T& value) const noexcept { to[i] = value; }
+struct store_reply {
+  T* out;
+  void operator()(std::size_t i, const T& value) const noexcept { out[i] = value; }
 };
 
-/// Collective with a gather of the other ranks: tells them that this one cannot take part.
+/// Collective with a gather of the other ranks: this rank serves them and tells them that it
+/// failed.
 template <class Offset, trivially_copyable T>
-void refuse_questions(dialogue<conveyor, Offset, T>& talk, const T* mine) {
-  answer_from_cache<T, Offset> answer{mine};
-  hand_out<T> nothing{nullptr};
+void fail_gather(request_reply<conveyor, Offset, T>& exchange, const T* local_part) {
+  read_cached<T, Offset> read{local_part};
+  store_reply<T> nothing{nullptr};
   try {
-    static_cast<void>(talk.template unless_failed<reply_order::arrived>(
-        1, [](std::size_t) -> addressed<Offset> { throw refusal{}; }, answer, nothing));
-  } catch (const refusal&) {  // which all others know of now
+    static_cast<void>(exchange.template try_run<reply_order::arrived>(
+        1, [](std::size_t) -> addressed<Offset> { throw invalid_request{}; }, read, nothing));
+  } catch (const invalid_request&) {  // all others know of it now
   }
 }
 
-/// Two engines for one table, and the window of open questions, kept between uses. Cost: see
-/// conveyor, for n questions of 4 bytes (8 where a part has more than 2^32 elements) and n values
-/// of sizeof(T). Memory per rank: that of two engines, and 12 + sizeof(T) bytes per open question,
-/// of which there are at most 65536.
+/// The two engines for one table and the window of outstanding requests, made once and used often.
+/// Cost: see conveyor, for n requests of 4 bytes (8 if a part has more than 2^32 elements) and n
+/// values of sizeof(T). Memory per rank: two engines, and 12 + sizeof(T) bytes per outstanding
+/// request, of which there are at most 65536.
 template <trivially_copyable T, distribution Distribution>
 class engine_gather {
  public:
   /// Collective.
-  engine_gather(const table_parts<T, Distribution>& table, gather_strategy strategy,
-                const gather_options& asked)
+  engine_gather(const table_view<T, Distribution>& table, gather_strategy strategy,
+                const gather_options& given)
       : table_(table) {
-    const dialogue_options options{.engine = engine_options_of(table.team(), strategy, asked),
-                                   .combine_entries = asked.combine ? remembered_questions : 0};
+    const request_reply_options options{.engine = engine_options_for(table.team(), strategy, given),
+                                        .combine_entries = given.combine ? combine_entries : 0};
     if (has_narrow_offsets(table.map()))
       narrow_.emplace(table.team(), options);
     else
@@ -76,54 +81,54 @@ class engine_gather {
     });
   }
 
-  /// Collective with operator() of the other ranks: tells them that this rank cannot take part.
-  void refuse() {
-    const T* const mine = table_.local().data();
+  /// Collective with operator() of the other ranks: tells them that this rank failed.
+  void fail_use() {
+    const T* const local_part = table_.local().data();
     if (narrow_)
-      refuse_questions(*narrow_, mine);
+      fail_gather(*narrow_, local_part);
     else
-      refuse_questions(*wide_, mine);
+      fail_gather(*wide_, local_part);
   }
 
   [[nodiscard]] traffic sent() const {
-    const auto of = [](const auto& talk) {
-      return talk.questions().sent() += talk.replies().sent();
+    const auto of = [](const auto& exchange) {
+      return exchange.requests().sent() += exchange.replies().sent();
     };
     return narrow_ ? of(*narrow_) : of(*wide_);
   }
-  [[nodiscard]] exchange_report report() const {
-    const auto of = [](const auto& talk) {
-      return exchange_report{talk.questions().report(), talk.replies().report()};
+  [[nodiscard]] exchange_stats stats() const {
+    const auto of = [](const auto& exchange) {
+      return exchange_stats{exchange.requests().stats(), exchange.replies().stats()};
     };
     return narrow_ ? of(*narrow_) : of(*wide_);
   }
 
  private:
-  using narrow = dialogue<conveyor, std::uint32_t, T>;
-  using wide = dialogue<conveyor, std::uint64_t, T>;
-  static constexpr std::size_t remembered_questions = 4096;
+  using narrow = request_reply<conveyor, std::uint32_t, T>;
+  using wide = request_reply<conveyor, std::uint64_t, T>;
+  static constexpr std::size_t combine_entries = 4096;
 
   template <class Offset, class Locate>
-  void run(dialogue<conveyor, Offset, T>& talk, Locate locate,
+  void run(request_reply<conveyor, Offset, T>& exchange, Locate locate,
            std::span<const std::int64_t> indices, std::span<T> out) {
     checked_indices checked("gather", indices, table_.size(), table_.team().rank());
-    const auto question = [&checked, locate](std::size_t i) {
+    const auto make_request = [&checked, locate](std::size_t i) {
       const location at = locate(checked[i]);
       return addressed<Offset>{at.rank, static_cast<Offset>(at.offset)};
     };
-    const auto ask = [&](auto answer) {
-      return talk.template unless_failed<reply_order::arrived>(indices.size(), question, answer,
-                                                               hand_out<T>{out.data()});
+    const auto run_with = [&](auto read) {
+      return exchange.template try_run<reply_order::arrived>(indices.size(), make_request, read,
+                                                             store_reply<T>{out.data()});
     };
-    const T* const mine = table_.local().data();
-    const bool cached = table_.local().size_bytes() <= near_bytes;
-    const int failed_rank = cached ? ask(answer_from_cache<T, Offset>{mine})
-                                   : ask(answer_from_memory<T, Offset>{{mine}});
-    if (failed_rank >= 0) give_up("gather", table_.team(), failed_rank);
+    const T* const local_part = table_.local().data();
+    const bool cached = table_.local().size_bytes() <= cached_part_bytes;
+    const int failed_rank = cached ? run_with(read_cached<T, Offset>{local_part})
+                                   : run_with(read_prefetched<T, Offset>{{local_part}});
+    if (failed_rank >= 0) throw_peer_failed("gather", table_.team(), failed_rank);
   }
 
-  const table_parts<T, Distribution>& table_;
-  std::optional<narrow> narrow_;  // one of the two
+  const table_view<T, Distribution>& table_;
+  std::optional<narrow> narrow_;  // one of the two, by the size of offsets
   std::optional<wide> wide_;
 };
 

@@ -1,16 +1,15 @@
-// Requests to the owners of elements over an asynchronous engine: each owner does what it was asked
-// to with its own part, so that nothing needs atomics. scatter and updates by strategies exstack2,
-// conveyor and aggregator.
+// scatter and updates by strategies exstack2, conveyor and aggregator: requests to the owners of
+// elements over an asynchronous engine. Each owner changes its own part, so no atomics are needed.
 #pragma once
 
 #include <longshore/aggregate/combining.hpp>
 #include <longshore/aggregate/deliver.hpp>
 #include <longshore/gather/detail/checked_indices.hpp>
-#include <longshore/gather/detail/engine_choice.hpp>
+#include <longshore/gather/detail/engine_strategy.hpp>
 #include <longshore/gather/detail/offset_type.hpp>
 #include <longshore/gather/detail/request.hpp>
-#include <longshore/gather/detail/table_parts.hpp>
-#include <longshore/gather/exchange_report.hpp>
+#include <longshore/gather/detail/table_view.hpp>
+#include <longshore/gather/exchange_stats.hpp>
 
 #include <array>
 #include <cstring>
@@ -21,16 +20,18 @@
 
 namespace longshore::detail {
 
-/// What an owner does with a request that arrived, and how two for one element become one: the same
-/// for all distributions.
+// The function objects of owners, shared by all distributions.
+
+/// Applies a request that arrived.
 template <class Request, class Item>
 struct apply_request {
   Request request;
-  typename Request::head head;  // of a constant: everybody's
-  void operator()(int, const Item& arrived) const { request.apply(head, arrived); }
+  typename Request::header header;  // the same on all ranks
+  void operator()(int, const Item& arrived) const { request.apply(header, arrived); }
 };
+/// Merges requests for one element; see combining.
 template <class Request>
-struct of_one_element {
+struct merge_requests {
   const Request& request;
   [[nodiscard]] std::uint64_t place(const auto& one) const { return one.offset(); }
   template <class Item>
@@ -39,30 +40,31 @@ struct of_one_element {
   }
 };
 
-/// The engine of one table's requests, kept between uses; a second one for updates by a constant,
-/// whose value need not travel. Cost: see conveyor, for items of 4 bytes of offset (8 where a part
-/// has more than 2^32 elements) and sizeof(T), or offsets alone. Combining: see combining.
+/// The engine of one table's requests, and a second one for updates by a constant, whose value need
+/// not travel. Made once, used often. Cost: see conveyor, for items of an offset of 4 bytes (8 if a
+/// part has more than 2^32 elements) and a value of sizeof(T), or of offsets alone. See also
+/// combining.
 template <trivially_copyable T, distribution Distribution>
 class engine_requests {
  public:
-  /// Collective. `constants`: whether requests without values will be made too: these are never
-  /// combined.
-  engine_requests(const table_parts<T, Distribution>& table, gather_strategy strategy,
-                  const gather_options& asked, bool constants)
+  /// Collective. `constants`: whether run() will also be called with requests without values. These
+  /// are never combined.
+  engine_requests(const table_view<T, Distribution>& table, gather_strategy strategy,
+                  const gather_options& given, bool constants)
       : table_(table) {
-    engine_options options = engine_options_of(table.team(), strategy, asked);
+    engine_options options = engine_options_for(table.team(), strategy, given);
     options.slots = request_slots;
     options.item_bytes = offset_bytes(table.map()) + sizeof(T);
     with_values_ = std::make_unique<conveyor>(table.team(), options);
     options.item_bytes = offset_bytes(table.map());
-    if (asked.combine) recent_.emplace(remembered_by(*with_values_));
+    if (given.combine) recent_.emplace(recent_items_for(*with_values_));
     if (constants) offsets_ = std::make_unique<conveyor>(table.team(), options);
   }
 
-  /// Collective. Asks the owner of table[indices[i]] for request.make(i), and does what the others
-  /// ask this rank. On return this rank's part is as all ranks want it. `operation` is for
-  /// messages. Throws errc::usage for an index out of range, and errc::peer_failed on the other
-  /// ranks; the object can be used again after both.
+  /// Collective. Sends a request for each index to the owner of the element, and applies the
+  /// requests of all ranks to this rank's part; on return all were applied. `operation` is for
+  /// error messages. Throws errc::usage for an index out of range, and errc::peer_failed on the
+  /// other ranks; the object can be used again after both.
   template <class Request>
   void run(const char* operation, std::span<const std::int64_t> indices, const Request& request) {
     with_offsets(table_.map(), [&](auto offset, auto locate) {
@@ -70,32 +72,32 @@ class engine_requests {
     });
   }
 
-  /// Collective. Whether all ranks have the same constant: then offsets alone can travel.
+  /// Collective. Whether all ranks pass the same constant; then offsets alone need to travel.
   [[nodiscard]] bool is_common(const T& amount) {
-    // The least of all words and of all their complements: both are those of this rank only where
-    // all ranks have the same.
+    // The minimum over the ranks of each word and of its complement. Both are those of this rank
+    // only if all ranks have the same word.
     constexpr std::size_t words = (sizeof(T) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t);
     std::array<std::int64_t, 2 * words> mine{};
     std::memcpy(mine.data(), &amount, sizeof(T));
     for (std::size_t w = 0; w < words; ++w) mine[words + w] = ~mine[w];
     auto least = mine;
     table_.team().allreduce(least, reduction::min);
-    // the least and the largest are the same on all ranks, and so is the answer
+    // All ranks get the same answer: it says whether minimum and maximum are equal.
     return least == mine;
   }
 
-  /// Collective with run() of the other ranks: tells them that this rank cannot take part. What
-  /// they asked of it is not done.
-  void refuse() {
-    const auto nothing_to_say = [this]<class Offset>(Offset) {
+  /// Collective with run() of the other ranks: tells them that this rank failed. Their requests to
+  /// this rank are not applied.
+  void fail_use() {
+    const auto run_failing = [this]<class Offset>(Offset) {
       using item = offset_and_value<Offset, T>;
-      static_cast<void>(deliver_unless_failed<item>(
-          *with_values_, 1, [](std::size_t) -> addressed<item> { throw refusal{}; },
+      static_cast<void>(try_deliver<item>(
+          *with_values_, 1, [](std::size_t) -> addressed<item> { throw invalid_request{}; },
           [](int, const item&) {}));
     };
     try {
-      with_offsets(table_.map(), [&](auto offset, auto) { nothing_to_say(offset); });
-    } catch (const refusal&) {  // which all others know of now
+      with_offsets(table_.map(), [&](auto offset, auto) { run_failing(offset); });
+    } catch (const invalid_request&) {  // all others know of it now
     }
   }
 
@@ -104,9 +106,9 @@ class engine_requests {
     if (offsets_) all += offsets_->sent();
     return all;
   }
-  [[nodiscard]] exchange_report report() const {
-    exchange_report all{.requests = with_values_->report()};
-    if (offsets_) all.requests += offsets_->report();
+  [[nodiscard]] exchange_stats stats() const {
+    exchange_stats all{.requests = with_values_->stats()};
+    if (offsets_) all.requests += offsets_->stats();
     return all;
   }
 
@@ -118,31 +120,31 @@ class engine_requests {
     const auto item_of = [&checked, locate, request](std::size_t i) {
       const location at = locate(checked[i]);
       return addressed<typename Request::template item<Offset>>{
-          at.rank, request.template make<Offset>(i, static_cast<Offset>(at.offset))};
+          at.rank, request.template make_item<Offset>(i, static_cast<Offset>(at.offset))};
     };
     using item = typename Request::template item<Offset>;
-    using head = typename Request::head;
-    const apply_request<Request, item> apply{request, request.own_head()};
-    const auto carry = [&](auto& engine) {
-      return deliver_unless_failed<item>(engine, indices.size(), item_of, apply);
+    using header = typename Request::header;
+    const apply_request<Request, item> apply{request, request.own_header()};
+    const auto deliver_over = [&](auto& engine) {
+      return try_deliver<item>(engine, indices.size(), item_of, apply);
     };
     const auto run = [&] {
-      if constexpr (!std::is_empty_v<head>) {
-        return carry(*offsets_);
+      if constexpr (!std::is_empty_v<header>) {
+        return deliver_over(*offsets_);
       } else {
-        if (!recent_) return carry(*with_values_);
-        combining<conveyor, item, of_one_element<Request>> combined(*with_values_, *recent_,
+        if (!recent_) return deliver_over(*with_values_);
+        combining<conveyor, item, merge_requests<Request>> combined(*with_values_, *recent_,
                                                                     {request});
-        return carry(combined);
+        return deliver_over(combined);
       }
     };
     const int failed_rank = run();
-    if (failed_rank >= 0) give_up(operation, table_.team(), failed_rank);
+    if (failed_rank >= 0) throw_peer_failed(operation, table_.team(), failed_rank);
   }
 
-  const table_parts<T, Distribution>& table_;
+  const table_view<T, Distribution>& table_;
   std::unique_ptr<conveyor> with_values_, offsets_;
-  std::optional<recent_items> recent_;  // where requests combine
+  std::optional<recent_items> recent_;  // if requests combine
 };
 
 }  // namespace longshore::detail

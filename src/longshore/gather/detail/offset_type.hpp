@@ -1,5 +1,5 @@
-// How offsets into the parts of a table travel: as 32 bits wherever every part is small enough,
-// since they are most of what a request weighs.
+// The type of offsets into the parts of a table in messages: 32 bits if all parts are small enough,
+// since offsets are most of the bytes of a request.
 #pragma once
 
 #include <longshore/array/distribution.hpp>
@@ -20,13 +20,13 @@ template <class Map>
   return has_narrow_offsets(map) ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
 }
 
-/// Calls body(Offset{}, locate), with the type that offsets travel as and the cheapest way to
-/// locate an index.
+/// Calls body(Offset{}, locate) with the type of offsets and the fastest function that locates an
+/// index.
 template <class Map, class Body>
 void with_offsets(const Map& map, Body&& body) {
   if (has_narrow_offsets(map))
     map.with_locator([&](auto locate) { body(std::uint32_t{}, locate); });
-  else  // parts this large miss every cache: indexing no longer decides, and one loop will do
+  else  // such large parts miss every cache: locating hardly counts, so one loop suffices
     body(std::uint64_t{}, [map](std::uint64_t index) { return map.owner_offset(index); });
 }
 

@@ -1,13 +1,15 @@
-// What a rank asks of an element's owner in one item, and what the owner does with it: the only
-// thing in which the aggregated scatter and the aggregated updates differ. Whatever carries items
-// (exstack, an engine) is written once over these.
+// Requests of scatter and updates to the owner of an element: the item that travels per index, and
+// the change that the owner makes. Scatter and the kinds of updates differ only here;
+// exstack_requests and engine_requests carry any of these request types.
 //
-// A request type says
-//   item<Offset>                    what travels, without padding
-//   head                            what precedes the items of a message (empty: nothing)
-//   make<Offset>(i, offset)         the item of the caller's i-th index
-//   merge(item, later)              adds what a later item wants to one for the same element that has not left yet
-//   apply(head, item)               what the owner does
+// A request type has
+//   item<Offset>                    the type that travels per index, without padding
+//   header                          the type before the items of a message; may be empty
+//   make_item<Offset>(i, offset)    the item for the caller's i-th index
+//   merge(item, later)              merges a later item for the same element into a waiting one
+//   own_header()                    the header of this rank's messages
+//   apply(header, item)             applies an item that arrived to this rank's part
+//   address_of(item)                the element that an item is for, to prefetch it
 #pragma once
 
 #include <longshore/gather/op.hpp>
@@ -19,7 +21,7 @@
 
 namespace longshore::detail {
 
-/// An offset and a value, as they travel: 12 bytes of 4 and 8, where a plain struct has 16.
+/// An offset and a value without padding: 12 bytes for 4 and 8, where a plain struct has 16.
 template <class Offset, trivially_copyable T>
 struct offset_and_value {
   offset_and_value() = default;
@@ -45,43 +47,43 @@ struct offset_and_value {
 
 /// An offset alone.
 template <class Offset>
-struct bare_offset {
+struct offset_only {
   [[nodiscard]] Offset offset() const noexcept { return value; }
   Offset value;
 };
 
-struct no_head {};
+struct no_header {};
 
 /// table[indices[i]] = values[i].
 template <trivially_copyable T>
 struct store_request {
   template <class Offset>
   using item = offset_and_value<Offset, T>;
-  using head = no_head;
+  using header = no_header;
 
   const T* values;
-  T* mine;  // this rank's part
+  T* local_part;
 
   template <class Offset>
-  [[nodiscard]] item<Offset> make(std::size_t i, Offset offset) const noexcept {
+  [[nodiscard]] item<Offset> make_item(std::size_t i, Offset offset) const noexcept {
     return {offset, values[i]};
   }
   template <class Item>
   void merge(Item& earlier, const Item& later) const noexcept {
     earlier.set_value(later.value());
   }
-  [[nodiscard]] head own_head() const noexcept { return {}; }
-  void apply(const head&, const auto& arrived) const noexcept {
-    mine[arrived.offset()] = arrived.value();
+  [[nodiscard]] header own_header() const noexcept { return {}; }
+  void apply(const header&, const auto& arrived) const noexcept {
+    local_part[arrived.offset()] = arrived.value();
   }
-  [[nodiscard]] const T* target(const auto& arrived) const noexcept {
-    return mine + arrived.offset();
+  [[nodiscard]] const T* address_of(const auto& arrived) const noexcept {
+    return local_part + arrived.offset();
   }
 };
 
-/// Values to update with: one per index, or (mask 0) one for all: one loop for both.
+/// The values of an update: one per index, or with mask 0 one for all. So one loop serves both.
 template <trivially_copyable T>
-struct values_in_memory {
+struct value_source {
   const T* from;
   std::size_t mask;
   const T& operator()(std::size_t i) const noexcept { return from[i & mask]; }
@@ -92,52 +94,52 @@ template <trivially_copyable T, update_operation<T> Op, class ValueOf>
 struct update_request {
   template <class Offset>
   using item = offset_and_value<Offset, T>;
-  using head = no_head;
+  using header = no_header;
 
   ValueOf value_of;
-  T* mine;
+  T* local_part;
   Op op;
 
   template <class Offset>
-  [[nodiscard]] item<Offset> make(std::size_t i, Offset offset) const noexcept {
+  [[nodiscard]] item<Offset> make_item(std::size_t i, Offset offset) const noexcept {
     return {offset, value_of(i)};
   }
   template <class Item>
   void merge(Item& earlier, const Item& later) const {
     earlier.set_value(op(earlier.value(), later.value()));
   }
-  [[nodiscard]] head own_head() const noexcept { return {}; }
-  void apply(const head&, const auto& arrived) const {
-    T& element = mine[arrived.offset()];
+  [[nodiscard]] header own_header() const noexcept { return {}; }
+  void apply(const header&, const auto& arrived) const {
+    T& element = local_part[arrived.offset()];
     element = op(element, arrived.value());
   }
-  [[nodiscard]] const T* target(const auto& arrived) const noexcept {
-    return mine + arrived.offset();
+  [[nodiscard]] const T* address_of(const auto& arrived) const noexcept {
+    return local_part + arrived.offset();
   }
 };
 
-/// table[indices[i]] = op(table[indices[i]], amount): the amount travels once per message.
+/// table[indices[i]] = op(table[indices[i]], amount). The amount travels once per message.
 template <trivially_copyable T, update_operation<T> Op>
-struct count_request {
+struct constant_request {
   template <class Offset>
-  using item = bare_offset<Offset>;
-  using head = T;
+  using item = offset_only<Offset>;
+  using header = T;
 
-  T amount;  // of this rank; others may have another
-  T* mine;
+  T amount;  // of this rank; other ranks may have others
+  T* local_part;
   Op op;
 
   template <class Offset>
-  [[nodiscard]] item<Offset> make(std::size_t, Offset offset) const noexcept {
+  [[nodiscard]] item<Offset> make_item(std::size_t, Offset offset) const noexcept {
     return {offset};
   }
-  [[nodiscard]] head own_head() const noexcept { return amount; }
-  void apply(const head& theirs, const auto& arrived) const {
-    T& element = mine[arrived.offset()];
+  [[nodiscard]] header own_header() const noexcept { return amount; }
+  void apply(const header& theirs, const auto& arrived) const {
+    T& element = local_part[arrived.offset()];
     element = op(element, theirs);
   }
-  [[nodiscard]] const T* target(const auto& arrived) const noexcept {
-    return mine + arrived.offset();
+  [[nodiscard]] const T* address_of(const auto& arrived) const noexcept {
+    return local_part + arrived.offset();
   }
 };
 

@@ -1,0 +1,95 @@
+#include <longshore/aggregate/detail/termination_detector.hpp>
+
+#include <cstring>
+
+namespace longshore::detail {
+namespace {
+
+constexpr int fan_out = 2;
+constexpr std::size_t slot_bytes = 2 * sizeof(std::int64_t);
+
+}  // namespace
+
+termination_detector::termination_detector(team& team)
+    : is_root_(team.rank() == 0), first_child_(is_root_ ? 0 : 1) {
+  std::vector<channel_end> ends;
+  if (!is_root_) ends.push_back({(team.rank() - 1) / fan_out, slot_bytes});
+  for (int k = 1; k <= fan_out; ++k)
+    if (const int child = team.rank() * fan_out + k; child < team.size())
+      ends.push_back({child, slot_bytes});
+  channels_ = team.open_channels(ends, ends, 2);
+}
+
+bool termination_detector::poll(bool passive, std::int64_t sent, std::int64_t received) {
+  if (verdict_ == verdict::none) {
+    receive_from_children();
+    if (!reported_ && passive && first_child_ + children_received_ == channels_->receiver_count()) {
+      const counts with_children = sum_;
+      sum_.sent += sent;
+      sum_.received += received;
+      send_to_parent();
+      if (!reported_) sum_ = with_children;
+    }
+    if (reported_ && !is_root_) receive_verdict();
+  }
+  return verdict_ != verdict::none && send_verdict() && verdict_ == verdict::quiet;
+}
+
+void termination_detector::receive_from_children() {
+  for (; first_child_ + children_received_ < channels_->receiver_count(); ++children_received_) {
+    channel_receiver& child = channels_->receiver(first_child_ + children_received_);
+    const auto message = child.front();
+    if (!message) return;
+    counts theirs;
+    std::memcpy(&theirs, message->data(), sizeof theirs);
+    child.release();
+    sum_.sent += theirs.sent;
+    sum_.received += theirs.received;
+  }
+}
+
+void termination_detector::send_to_parent() {
+  if (is_root_) {
+    verdict_ =
+        sum_.sent == sum_.received && sum_ == previous_wave_ ? verdict::quiet : verdict::again;
+    previous_wave_ = sum_;
+    ++waves_;
+  } else {
+    std::byte* const slot = channels_->sender(0).reserve();
+    if (slot == nullptr) return;
+    std::memcpy(slot, &sum_, sizeof sum_);
+    channels_->sender(0).commit(sizeof sum_);
+  }
+  reported_ = true;
+}
+
+void termination_detector::receive_verdict() {
+  channel_receiver& parent = channels_->receiver(0);
+  const auto message = parent.front();
+  if (!message) return;
+  verdict_ = static_cast<verdict>(message->front());
+  parent.release();
+  ++waves_;
+}
+
+// True once all children have the verdict. Unless it was the last, the next wave then begins here.
+bool termination_detector::send_verdict() {
+  for (; first_child_ + children_told_ < channels_->sender_count(); ++children_told_) {
+    channel_sender& child = channels_->sender(first_child_ + children_told_);
+    std::byte* const slot = child.reserve();
+    if (slot == nullptr) return false;
+    slot[0] = static_cast<std::byte>(verdict_);
+    child.commit(1);
+  }
+  if (verdict_ == verdict::again) restart();
+  return true;
+}
+
+void termination_detector::restart() {
+  verdict_ = verdict::none;
+  reported_ = false;
+  children_received_ = children_told_ = 0;
+  sum_ = {};
+}
+
+}  // namespace longshore::detail

@@ -1,0 +1,56 @@
+// Predicts what an engine would cost: links, memory, messages and how full they are. Pure functions
+// of numbers; no engine is made.
+#pragma once
+
+#include <longshore/aggregate/engine_options.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace longshore {
+
+class node_map;
+
+enum class engine_kind { exstack, exstack2, conveyor, aggregator };
+[[nodiscard]] std::string_view name_of(engine_kind kind) noexcept;
+
+/// One hop, per rank; links are those of the rank with the most.
+struct hop_cost {
+  std::size_t links = 0, offnode_links = 0;  ///< offnode_links: to other nodes
+  std::size_t tag_bytes = 0;                 ///< per item
+  double items = 0;                          ///< sent over this hop, mean of the ranks
+  double messages = 0;                       ///< full ones, and one last per link
+  double fill = 0;                           ///< items per item that fits in a message, 0 to 1
+};
+
+struct engine_cost {
+  std::size_t buffer_items = 0;
+  std::size_t memory_bytes = 0;  ///< of buffers, per rank
+  std::vector<hop_cost> hops;
+};
+
+/// The cost of an engine of `kind` with `options` (for a conveyor also hops and group_ranks), on
+/// `ranks` ranks in nodes of `ranks_per_node`, if each rank pushes `items_per_rank` items to random
+/// ranks. Throws errc::usage for invalid numbers. Takes O(ranks) time per rank of a node.
+[[nodiscard]] engine_cost predict_engine_cost(engine_kind kind, const engine_options& options,
+                                              int ranks, int ranks_per_node, double items_per_rank);
+
+// Old names, until the next version.
+using hop_plan [[deprecated("use hop_cost")]] = hop_cost;
+using engine_plan [[deprecated("use engine_cost")]] = engine_cost;
+[[deprecated("use predict_engine_cost")]] [[nodiscard]] inline engine_cost plan_engine(
+    engine_kind kind, const engine_options& options, int ranks, int ranks_per_node,
+    double items_per_rank) {
+  return predict_engine_cost(kind, options, ranks, ranks_per_node, items_per_rank);
+}
+
+namespace detail {
+
+/// `wanted` if it is not 0. Otherwise the largest power of two, up to 1024, with which `buffers`
+/// buffers of items of `bytes_per_item` stay within `memory_bytes`; at least 1.
+[[nodiscard]] std::size_t choose_buffer_items(std::size_t wanted, std::size_t memory_bytes,
+                                              std::size_t buffers, std::size_t bytes_per_item);
+
+}  // namespace detail
+}  // namespace longshore

@@ -1,0 +1,198 @@
+// Requests and replies, elastic items and combining, over every engine that supports them.
+#include <longshore/aggregate/combining.hpp>
+#include <longshore/aggregate/engine_test.hpp>
+#include <longshore/aggregate/request_reply.hpp>
+#include <longshore/core/random.hpp>
+#include <longshore/transport/spmd_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace longshore {
+namespace {
+
+using testing::spmd;
+
+template <class Engine>
+void check_requests(team& team, const char* name, engine_options engine,
+                    std::size_t combine_entries) {
+  SCOPED_TRACE(name);
+  const auto reply_to = [](std::uint32_t request, int by) {
+    return std::uint64_t{request} * 1000 + static_cast<std::uint64_t>(by);
+  };
+  for (const std::size_t window : {1, 64, 0}) {  // 0: the default
+    request_reply<Engine, std::uint32_t, std::uint64_t> exchange(
+        team, {.engine = engine, .window_items = window, .combine_entries = combine_entries});
+    // a window of 1 is slow
+    const std::size_t many = window == 1 ? 20 : 60 * static_cast<std::size_t>(team.rank() + 1);
+    for (const std::size_t n : {std::size_t{0}, many}) {
+      random_stream random(n + window, static_cast<std::uint64_t>(team.rank()));
+      std::vector<addressed<std::uint32_t>> requests;
+      for (std::size_t i = 0; i < n; ++i)
+        requests.push_back({static_cast<int>(random.below(static_cast<std::uint64_t>(team.size()))),
+                            static_cast<std::uint32_t>(random.below(20))});
+      std::size_t replied = 0, received = 0;
+      const std::uint64_t combined_before = exchange.combined();
+      const auto request = [&](std::size_t i) { return requests[i]; };
+      const auto make_reply = [&](int, std::uint32_t one) {
+        ++replied;
+        return reply_to(one, team.rank());
+      };
+      exchange(n, request, make_reply, [&](std::size_t i, std::uint64_t reply) {
+        ASSERT_EQ(i, received++);
+        ASSERT_EQ(reply, reply_to(requests[i].item, requests[i].rank)) << "request " << i;
+      });
+      EXPECT_EQ(received, n);
+      std::vector<int> seen(n);
+      exchange.template operator()<reply_order::arrived>(
+          n, request, make_reply, [&](std::size_t i, std::uint64_t reply) {
+            ASSERT_LT(i, n);
+            ++seen[i];
+            ASSERT_EQ(reply, reply_to(requests[i].item, requests[i].rank)) << "request " << i;
+          });
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<std::ptrdiff_t>(n));
+      // Each request was replied to once, except for combined ones.
+      const auto sum = [&](std::size_t mine) {
+        return team.allreduce_value(static_cast<std::int64_t>(mine), reduction::sum);
+      };
+      EXPECT_EQ(sum(replied), sum(2 * n - (exchange.combined() - combined_before)));
+    }
+    const bool some =
+        team.allreduce_value(static_cast<std::int64_t>(exchange.combined()), reduction::sum) > 0;
+    EXPECT_EQ(some, combine_entries > 0 && window != 1);
+  }
+}
+
+TEST(RequestReply, each_reply_arrives_once_in_order_or_with_its_number) {
+  spmd([](team& team) {
+    for (const std::size_t combine : {0, 16}) {
+      const engine_options options{.buffer_items = combine > 0 ? 13u : 1u};
+      check_requests<exstack_engine>(team, "exstack", options, combine);
+      check_requests<exstack2>(team, "exstack2", options, combine);
+      for (const int hops : {2, 3}) {
+        engine_options of_conveyor = options;
+        of_conveyor.hops = hops;
+        check_requests<conveyor>(team, "conveyor", of_conveyor, combine);
+      }
+      check_requests<aggregator>(team, "aggregator", options, combine);
+    }
+  });
+}
+
+// The bytes of elastic item `number` of a pair. Length and content follow from the arguments.
+std::vector<std::byte> elastic_item(int from, int to, std::int64_t number, std::size_t max_bytes) {
+  random_stream random(static_cast<std::uint64_t>(from * 100 + to),
+                       static_cast<std::uint64_t>(number));
+  // Mostly small items, including empty ones, and some larger than several buffers.
+  std::vector<std::byte> bytes(random.below(4) == 0 ? random.below(max_bytes + 1)
+                                                    : random.below(20));
+  for (auto& one : bytes) one = static_cast<std::byte>(random());
+  return bytes;
+}
+
+TEST(Elastic, items_of_any_size_arrive_whole_and_in_order) {
+  spmd([](team& team) {
+    std::int64_t moved = 0, longest = 0;
+    for (const std::size_t words : {4, 32})
+      testing::with_every_conveyor(
+          team, {.buffer_items = words, .elastic = true},
+          [&](auto& engine, const std::string& name) {
+            const std::size_t max_bytes = 5 * words * 8;
+            const auto size = static_cast<std::size_t>(team.size());
+            for (int round = 0; round < 2; ++round) {
+              const std::size_t n = 60 * size;
+              std::vector<std::int64_t> came(size);
+              std::size_t i = 0, wrong = 0;
+              waiter wait(team, "elastic items");
+              for (bool more = true; more;) {
+                for (; i < n; ++i) {
+                  const int to = static_cast<int>((i * 7 + i / size) % size);
+                  // How many items went to each rank so far.
+                  static thread_local std::map<int, std::int64_t> numbers;
+                  if (i == 0) numbers.clear();
+                  if (!engine.push_bytes(to, elastic_item(team.rank(), to, numbers[to], max_bytes)))
+                    break;
+                  ++numbers[to];
+                }
+                more = engine.advance(i == n);
+                const std::size_t delivered =
+                    engine.drain_bytes([&](int source, std::span<const std::byte> bytes) {
+                      const auto expected =
+                          elastic_item(source, team.rank(), came[source]++, max_bytes);
+                      wrong +=
+                          !std::equal(bytes.begin(), bytes.end(), expected.begin(), expected.end());
+                      longest = std::max(longest, static_cast<std::int64_t>(bytes.size()));
+                    });
+                if (delivered == 0) wait.pause();
+              }
+              EXPECT_EQ(wrong, 0u) << name;
+              std::int64_t sum = 0;
+              for (const auto count : came) sum += count;
+              EXPECT_EQ(team.allreduce_value(sum, reduction::sum),
+                        static_cast<std::int64_t>(n * size))
+                  << name;
+              moved += sum;
+              engine.restart();
+            }
+          });
+    EXPECT_GT(moved, 0);
+    EXPECT_GT(team.allreduce_value(longest, reduction::max), 3 * 32 * 8);
+  });
+}
+
+struct addition {
+  std::uint32_t bin, amount;
+};
+struct add_up {
+  [[nodiscard]] std::uint64_t place(const addition& one) const { return one.bin; }
+  void combine(addition& into, const addition& more) const { into.amount += more.amount; }
+};
+
+TEST(Combining, gives_the_same_sums_with_fewer_items) {
+  spmd([](team& team) {
+    testing::with_every_engine(
+        team, {.item_bytes = sizeof(addition), .buffer_items = 7},
+        [&](auto& engine, const std::string& name) {
+          recent_items recent = recent_items_for(engine);
+          combining<std::remove_reference_t<decltype(engine)>, addition, add_up> adds(engine,
+                                                                                      recent);
+          for (int round = 0; round < 2; ++round) {
+            const std::uint64_t bins = 20, n = 500, before = adds.combined();
+            std::vector<std::int64_t> expected(bins), bin(bins);
+            std::int64_t items = 0;
+            random_stream random(static_cast<std::uint64_t>(round),
+                                 static_cast<std::uint64_t>(team.rank()));
+            std::vector<addressed<addition>> all;
+            for (std::uint64_t i = 0; i < n; ++i)
+              all.push_back(
+                  {static_cast<int>(random.below(static_cast<std::uint64_t>(team.size()))),
+                   {static_cast<std::uint32_t>(random.below(bins)),
+                    1 + static_cast<std::uint32_t>(random.below(9))}});
+            deliver<addition>(
+                adds, n, [&](std::size_t i) { return all[i]; },
+                [&](int, const addition& one) {
+                  bin[one.bin] += one.amount;
+                  ++items;
+                });
+            // The reference: the items of all ranks, added bin by bin, for each destination.
+            for (int rank = 0; rank < team.size(); ++rank) {
+              std::vector<std::int64_t> sums(bins);
+              for (const auto& one : all)
+                if (one.rank == rank) sums[one.item.bin] += one.item.amount;
+              team.allreduce(sums, reduction::sum);
+              if (rank == team.rank()) expected = sums;
+            }
+            EXPECT_EQ(bin, expected) << name;
+            EXPECT_EQ(
+                team.allreduce_value(items, reduction::sum),
+                team.allreduce_value(static_cast<std::int64_t>(n - (adds.combined() - before)),
+                                     reduction::sum));
+            EXPECT_GT(adds.combined(), before);
+          }
+        });
+  });
+}
+
+}  // namespace
+}  // namespace longshore

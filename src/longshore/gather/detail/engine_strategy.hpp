@@ -1,0 +1,26 @@
+// The engines of the asynchronous strategies exstack2, conveyor and aggregator, and the errors of a
+// call in which one rank fails.
+#pragma once
+
+#include <longshore/aggregate/conveyor.hpp>
+#include <longshore/gather/options.hpp>
+
+namespace longshore::detail {
+
+[[nodiscard]] constexpr bool is_asynchronous(gather_strategy strategy) noexcept {
+  return strategy == gather_strategy::exstack2 || strategy == gather_strategy::conveyor ||
+         strategy == gather_strategy::aggregator;
+}
+
+/// The options of the engine of an asynchronous strategy, with the given buffer_items.
+[[nodiscard]] engine_options engine_options_for(const team& team, gather_strategy strategy,
+                                                const gather_options& options);
+
+/// Thrown in place of a request by a rank that has no valid requests; it then serves the other
+/// ranks to the end of the call.
+struct invalid_request {};
+
+/// Throws errc::peer_failed, because `failed_rank` gave invalid indices or arrays.
+[[noreturn]] void throw_peer_failed(const char* operation, const team& team, int failed_rank);
+
+}  // namespace longshore::detail

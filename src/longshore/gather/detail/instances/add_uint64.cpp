@@ -1,9 +1,0 @@
-// Updates that add up elements of type uint64 or int64.
-#include <longshore/gather/update.hpp>
-
-namespace longshore::detail {
-
-template std::unique_ptr<planned_update<std::uint64_t>> plan_update(
-    const table_parts<std::uint64_t, any_distribution>&, const op::add&, const update_options&);
-
-}  // namespace longshore::detail

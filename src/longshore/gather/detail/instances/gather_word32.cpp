@@ -1,9 +1,0 @@
-// gather of elements of 4 bytes.
-#include <longshore/gather/gather.hpp>
-
-namespace longshore::detail {
-
-template std::unique_ptr<planned_gather<word32>> plan_gather(
-    const table_parts<word32, any_distribution>&, const gather_options&);
-
-}  // namespace longshore::detail

@@ -1,9 +1,0 @@
-// scatter of elements of 8 bytes.
-#include <longshore/gather/scatter.hpp>
-
-namespace longshore::detail {
-
-template std::unique_ptr<planned_scatter<word64>> plan_scatter(
-    const table_parts<word64, any_distribution>&, const scatter_options&);
-
-}  // namespace longshore::detail

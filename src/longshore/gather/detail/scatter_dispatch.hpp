@@ -1,0 +1,97 @@
+// scatter_dispatch: the implementation behind scatter_plan. It decides on a strategy and calls it.
+// scatter.hpp includes this file at its end.
+#pragma once
+
+#include <longshore/gather/detail/agp_requests.hpp>
+#include <longshore/gather/detail/direct_scatter.hpp>
+#include <longshore/gather/detail/engine_requests.hpp>
+#include <longshore/gather/detail/exstack_requests.hpp>
+#include <longshore/gather/detail/tuning/tuning_table.hpp>
+#include <longshore/gather/scatter.hpp>
+
+#include <optional>
+
+namespace longshore::detail {
+
+template <trivially_copyable T, distribution Distribution>
+class scatter_dispatch final : public scatter_plan_base<T> {
+  using base = scatter_plan_base<T>;
+  using base::moved_;
+
+ public:
+  scatter_dispatch(const table_view<T, Distribution>& table, scatter_options options)
+      : base(decide_strategy(table, options)), table_(table), strategy_(base::strategy()) {
+    if (this->decision().depends_on_requests()) {
+      this->plan_by_size(table.team(), [this, options](const gather_choice& choice) {
+        return std::make_unique<scatter_dispatch>(table_, apply_choice(options, choice));
+      });
+      return;
+    }
+    options = apply_choice(options, this->choice());
+    const bool stores = strategy_ == gather_strategy::agp || scatters_by_stores<T>(strategy_);
+    if (is_asynchronous(strategy_))
+      engine_.emplace(table_, strategy_, options, false);
+    else if (!stores)
+      exstack_.emplace(table_, options.buffer_items, true, options.combine);
+  }
+
+  void run(std::span<const std::int64_t> indices, std::span<const T> values) override {
+    if (this->is_by_size())
+      return this->template run_by_size<base>(indices.size(),
+                                              [&](base& plan) { plan.run(indices, values); });
+    if (values.size() != indices.size()) {
+      if (exstack_) exstack_->fail_use();
+      if (engine_) engine_->fail_use();
+      throw_size_error("scatter", table_.team().rank(), indices.size(), values.size());
+    }
+    moved_ = {};
+    const store_request<T> request{values.data(), table_.local().data()};
+    const auto scatter = [&](auto& engine) { engine.run("scatter", indices, request); };
+    if (exstack_) {
+      moved_ = traffic_of(*exstack_, scatter);
+    } else if (engine_) {
+      moved_ = traffic_of(*engine_, scatter);
+    } else if constexpr (is_one_word<T>) {
+      if (strategy_ == gather_strategy::agp)
+        scatter_agp("scatter", table_, indices, values, moved_);
+      else
+        scatter_direct("scatter", table_, indices, values);
+    }
+    moved_.payload_bytes = values.size_bytes();
+  }
+
+ private:
+  static gather_decision decide_strategy(const table_view<T, Distribution>& table,
+                                         const scatter_options& options) {
+    const auto why_not = [](gather_strategy strategy, bool all_reachable) {
+      return why_not_scatter(strategy, all_reachable, sizeof(T));
+    };
+    return detail::decide_strategy(
+        table.team(),
+        {"scatter", "scatter", sizeof(T), table.size(), table.map().largest_local_size(),
+         table.is_all_direct(), why_not},
+        options,
+        prepare_like(
+            table,
+            [options](const table_view<T, Distribution>& with, const gather_choice& choice) {
+              return std::make_unique<scatter_dispatch>(with, apply_choice(options, choice));
+            },
+            [](scatter_dispatch& plan, auto indices, auto values) { plan.run(indices, values); }));
+  }
+  [[nodiscard]] exchange_stats strategy_stats() const override {
+    return stats_of(exstack_, engine_);
+  }
+
+  table_view<T, Distribution> table_;
+  gather_strategy strategy_;
+  std::optional<exstack_requests<T, Distribution>> exstack_;
+  std::optional<engine_requests<T, Distribution>> engine_;
+};
+
+template <trivially_copyable T, distribution Distribution>
+std::unique_ptr<scatter_plan_base<T>> plan_scatter(const table_view<T, Distribution>& table,
+                                                   const scatter_options& options) {
+  return std::make_unique<scatter_dispatch<T, Distribution>>(table, options);
+}
+
+}  // namespace longshore::detail
