@@ -1,6 +1,6 @@
 // Sorters for keys of any type, of which five are compiled: words of 4 and of 8 bytes, and records
 // of 16, 32 and 64 bytes for keys with payloads. Keys are compared as unsigned words, made of them
-// by flipping bits (sort/detail/key_image.hpp).
+// by flipping bits (sort/detail/radix_key.hpp).
 #include "handles.hpp"
 #include "longshore.h"
 
