@@ -56,8 +56,8 @@ class block_exchange {
   /// Every strategy ends with a barrier, so their times can be compared. Calls `arrived` (it may be
   /// empty) for all incoming items or for none, depending on the strategy.
   void run(const std::byte* outgoing, const arrival_callback& arrived);
-  /// The incoming items. With a deterministic strategy the blocks lie in rank order, and the items of
-  /// a block in their order. Valid until the next prepare.
+  /// The incoming items. With a deterministic strategy the blocks lie in rank order, and the items
+  /// of a block in their order. Valid until the next prepare.
   [[nodiscard]] std::byte* incoming() const noexcept { return incoming_; }
 
   /// The traffic that this rank sent since construction, without blocks to itself. payload_bytes is

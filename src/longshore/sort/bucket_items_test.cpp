@@ -1,5 +1,5 @@
-// Sorts of keys of several types and of records; stable sorts; sampled splitters; several tasks; and
-// the exchange without the local sort.
+// Sorts of keys of several types and of records; stable sorts; sampled splitters; several tasks;
+// and the exchange without the local sort.
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/sort/key_sets_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -82,8 +82,8 @@ TEST(BucketItems, sorts_floating_keys_in_the_total_order_of_ieee_754) {
   });
 }
 
-// One rank receives more items than fit into a part of the local sort, and nearly all have keys of one
-// part. The sort has to split this part again.
+// One rank receives more items than fit into a part of the local sort, and nearly all have keys of
+// one part. The sort has to split this part again.
 TEST(BucketItems, sorts_16_byte_records_that_nearly_all_belong_to_one_part) {
   struct wide_record {
     std::uint64_t key, origin;

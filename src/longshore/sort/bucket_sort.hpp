@@ -1,7 +1,7 @@
 // bucket_sort: sorts items that are distributed over the ranks, by their keys. The range of keys is
-// divided into one bucket per rank. Each rank counts its items, puts them in bucket order, exchanges
-// the buckets and sorts the items that it received. ISx does the same (U. Hanebutte, J. Hemstad,
-// PGAS 2015), except that it ends with a histogram of the keys.
+// divided into one bucket per rank. Each rank counts its items, puts them in bucket order,
+// exchanges the buckets and sorts the items that it received. ISx does the same (U. Hanebutte, J.
+// Hemstad, PGAS 2015), except that it ends with a histogram of the keys.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -40,8 +40,8 @@ namespace longshore {
 /// Memory per rank: a buffer for the received items, and one for the larger of given and received
 /// items; each gets 1/64 more when it grows. With exchanges put, put-scan, direct and rma the first
 /// buffer has room for the largest number of items that any rank receives. Each task takes some 300
-/// KiB and 100 bytes per rank, and more for items that are larger than a cache line or do not divide
-/// it (12 bytes).
+/// KiB and 100 bytes per rank, and more for items that are larger than a cache line or do not
+/// divide it (12 bytes).
 template <class Item, class Projection = std::identity>
 requires bucket_item<Item, Projection>
 class bucket_sorter {
@@ -50,8 +50,8 @@ class bucket_sorter {
   using radix_key = typename radix_key_of_item::type;
 
  public:
-  /// Collective. All ranks give the same options. Throws on all ranks: errc::unsupported for options
-  /// that why_not refuses and for a stable sort by an exchange that is not deterministic,
+  /// Collective. All ranks give the same options. Throws on all ranks: errc::unsupported for
+  /// options that why_not refuses and for a stable sort by an exchange that is not deterministic,
   /// errc::usage for a max_key beyond the limit of the key type.
   explicit bucket_sorter(longshore::team& team, const bucket_options& options = {},
                          Projection projection = {})
@@ -156,8 +156,8 @@ class bucket_sorter {
     driver_.end_phase(&bucket_phases::exchange);
   }
 
-  // Stores each item in its bucket: in the memory of the receiver if this rank can store there, else
-  // in scratch memory. Returns the blocks for the exchange.
+  // Stores each item in its bucket: in the memory of the receiver if this rank can store there,
+  // else in scratch memory. Returns the blocks for the exchange.
   const std::byte* bucketize(std::span<const Item> items, const sections& where) {
     const auto direct = driver_.exchange().direct_destinations();
     if (team().size() == 1) {  // one bucket: the items are in order
@@ -285,9 +285,9 @@ template <class Item, class Projection = std::identity>
   return mine;
 }
 
-/// Collective. Sorts the pairs (keys[i], values[i]) by key, in place. Afterwards the two vectors hold
-/// this rank's part, and may have another length than before. Throws errc::usage on a rank with
-/// vectors of different lengths, and errc::peer_failed on the other ranks.
+/// Collective. Sorts the pairs (keys[i], values[i]) by key, in place. Afterwards the two vectors
+/// hold this rank's part, and may have another length than before. Throws errc::usage on a rank
+/// with vectors of different lengths, and errc::peer_failed on the other ranks.
 template <bucket_key Key, trivially_copyable Value>
 void bucket_sort_by_key(team& team, std::vector<Key>& keys, std::vector<Value>& values,
                         const bucket_options& options = {}) {

@@ -57,8 +57,8 @@ void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
 TEST(BucketSort, sorts_with_every_exchange_in_every_order) {
   spmd([](team& team) {
     const auto options = usable_options(team);
-    // put, put-scan, sendrecv, channel and rma (on mpi) have all orders; alltoallv, direct, auto and
-    // two-hop (on nodes of several ranks) have one.
+    // put, put-scan, sendrecv, channel and rma (on mpi) have all orders; alltoallv, direct, auto
+    // and two-hop (on nodes of several ranks) have one.
     const auto layout = exchange_layout_of(team);
     EXPECT_EQ(options.size(), (layout.mpi ? 5u : 4u) * (layout.nodes > 1 ? 6u : 5u) + 3u +
                                   (layout.nodes > 1 && layout.largest_node > 1 ? 1u : 0u));

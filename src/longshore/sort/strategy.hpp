@@ -1,5 +1,5 @@
-// The exchange strategies and orders of a bucket sort, their names, and which of them can be used in
-// a run.
+// The exchange strategies and orders of a bucket sort, their names, and which of them can be used
+// in a run.
 #pragma once
 
 #include <array>
@@ -72,8 +72,8 @@ struct exchange_layout {
 };
 [[nodiscard]] exchange_layout exchange_layout_of(const team& team);
 
-/// The reason why a run cannot use this exchange with this order, or nothing if it can. The result is
-/// the same on all ranks.
+/// The reason why a run cannot use this exchange with this order, or nothing if it can. The result
+/// is the same on all ranks.
 [[nodiscard]] std::optional<std::string> why_not(exchange_strategy exchange, exchange_order order,
                                                  const exchange_layout& layout);
 

@@ -12,9 +12,9 @@
 
 namespace longshore {
 
-/// A checksum of items that does not depend on their order. A single lost, duplicated or changed key
-/// always changes it. Several at once stay undetected with a probability of some 2^-64. (mix_bits
-/// mixes the bits of a number.)
+/// A checksum of items that does not depend on their order. A single lost, duplicated or changed
+/// key always changes it. Several at once stay undetected with a probability of some 2^-64.
+/// (mix_bits mixes the bits of a number.)
 struct key_checksum {
   std::uint64_t count = 0;
   std::uint64_t sum = 0;    ///< of the mixed keys, modulo 2^64
@@ -89,8 +89,8 @@ struct sorted_part {
 
 }  // namespace detail
 
-/// Collective. Checks that the parts `sorted` of all ranks, in rank order, hold the original items in
-/// ascending order. `before`: the checksum of the items that this rank had before the sort.
+/// Collective. Checks that the parts `sorted` of all ranks, in rank order, hold the original items
+/// in ascending order. `before`: the checksum of the items that this rank had before the sort.
 /// `origin_of(item)`, for a stable sort: a number that ascends with the (rank, position) of the
 /// item before the sort. Cost: two passes over the items, one small allgather.
 template <class Item, class Projection = std::identity, class PayloadOf = no_payload,

@@ -17,8 +17,8 @@
 
 namespace longshore::detail {
 
-/// Each task counts and scatters a share of the items. In every bucket its items follow those of the
-/// tasks before it, so the items of one bucket keep their order. Memory per task and bucket: 24
+/// Each task counts and scatters a share of the items. In every bucket its items follow those of
+/// the tasks before it, so the items of one bucket keep their order. Memory per task and bucket: 24
 /// bytes, and the memory of write_combining_scatter.
 template <class Item, class RadixKeyOf>
 class bucketizer {

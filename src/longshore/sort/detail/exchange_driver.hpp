@@ -1,5 +1,5 @@
-// The parts of a bucket sort that do not depend on the item type: the exchange of counts, the choice
-// of the exchange strategy, the exchange itself, and the times of the phases.
+// The parts of a bucket sort that do not depend on the item type: the exchange of counts, the
+// choice of the exchange strategy, the exchange itself, and the times of the phases.
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
@@ -27,8 +27,8 @@ class exchange_driver {
   /// Makes exchange_counts() fail on all ranks, because of a wrong key of this rank.
   void refuse_key(std::string why) { refused_ = std::move(why); }
   /// Collective. Completes counts() from counts().outgoing, chooses the exchange if it is auto, and
-  /// prepares it. `items`: the number of this rank's items. If a key was refused: throws errc::usage
-  /// on its rank and errc::peer_failed on the others.
+  /// prepares it. `items`: the number of this rank's items. If a key was refused: throws
+  /// errc::usage on its rank and errc::peer_failed on the others.
   void exchange_counts(std::size_t items);
   /// Ends the operation. `items`: the number of this rank's items.
   void end(std::size_t items);

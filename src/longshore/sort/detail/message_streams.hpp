@@ -33,8 +33,8 @@ class message_streams {
   /// Collective. A message has some 32 KiB, a multiple of `unit_bytes`.
   message_streams(team& team, std::vector<int> to, std::vector<int> from, std::size_t unit_bytes);
 
-  /// The pieces that the next run sends to to[k] and receives from from[k]. Sender and receiver give
-  /// the same number of bytes.
+  /// The pieces that the next run sends to to[k] and receives from from[k]. Sender and receiver
+  /// give the same number of bytes.
   [[nodiscard]] std::vector<outgoing_piece>& outgoing(std::size_t k) noexcept {
     return senders_[k].pieces;
   }

@@ -13,8 +13,8 @@ std::byte* put_exchange::grow_incoming(std::size_t, std::size_t most_bytes) {
   return buffer_.grow(team_, most_bytes);
 }
 
-// Resets the counter of the last run. No rank reserves by it: all ranks have ended the last run, and
-// a barrier lies between this call and the next use of this counter.
+// Resets the counter of the last run. No rank reserves by it: all ranks have ended the last run,
+// and a barrier lies between this call and the next use of this counter.
 void put_exchange::prepare_transfer(const block_counts&) {
   if (reserved_last_ > 0)
     reserved_->fetch_add(team_.rank(), counter(), -static_cast<std::int64_t>(reserved_last_));

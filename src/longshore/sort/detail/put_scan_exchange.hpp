@@ -1,5 +1,6 @@
-// The exchanges put-scan and direct: each receiver computes the places of all blocks by a prefix sum
-// over their sizes and sends each sender its place. No atomics; places depend on the counts only.
+// The exchanges put-scan and direct: each receiver computes the places of all blocks by a prefix
+// sum over their sizes and sends each sender its place. No atomics; places depend on the counts
+// only.
 #pragma once
 
 #include <longshore/sort/block_exchange.hpp>

@@ -1,5 +1,5 @@
-// Compares the local sort with std::stable_sort, for several numbers of tasks, and the division into
-// buckets with a plain division.
+// Compares the local sort with std::stable_sort, for several numbers of tasks, and the division
+// into buckets with a plain division.
 #include <longshore/core/random.hpp>
 #include <longshore/machine/pages.hpp>
 #include <longshore/sort/detail/bucketizer.hpp>

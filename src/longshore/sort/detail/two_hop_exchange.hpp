@@ -8,8 +8,8 @@
 
 namespace longshore::detail {
 
-/// First hop, within the node: every rank sends its block for the rank at place j of another node to
-/// the rank at place j of its own node, the relay. (If its own node has L ranks, and j >= L, the
+/// First hop, within the node: every rank sends its block for the rank at place j of another node
+/// to the rank at place j of its own node, the relay. (If its own node has L ranks, and j >= L, the
 /// relay is at place j mod L.) Second hop: each relay sends each of its targets the blocks of all
 /// ranks of its node. A block for a rank of the own node goes to that rank in the first hop.
 /// Node-aware routes of multi-hop aggregation do the same (J. DeVinney, J. Gilbert, "bale", 2019;

@@ -126,8 +126,8 @@ void rma_exchange::transfer(const std::byte* outgoing, const arrival_callback&) 
     count_message(target, bytes_to(target));
   }
   buffer_->flush();
-  // Resets the counter of the last run. No rank reserves by it: all ranks have ended that run, and a
-  // barrier lies between this reset and the next use of this counter.
+  // Resets the counter of the last run. No rank reserves by it: all ranks have ended that run, and
+  // a barrier lies between this reset and the next use of this counter.
   const std::int64_t last = reserved_->fetch_add(me, other, 0);
   if (last != 0) reserved_->fetch_add(me, other, -last);
 }

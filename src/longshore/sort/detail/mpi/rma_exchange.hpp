@@ -1,6 +1,6 @@
-// The exchange rma: one-sided MPI. A rank reserves a place at the target by MPI_Fetch_and_op, stores
-// its block by MPI_Put, and completes all blocks by one flush. (ISx planned this version and did not
-// have it.)
+// The exchange rma: one-sided MPI. A rank reserves a place at the target by MPI_Fetch_and_op,
+// stores its block by MPI_Put, and completes all blocks by one flush. (ISx planned this version and
+// did not have it.)
 #pragma once
 
 #include <longshore/sort/block_exchange.hpp>
