@@ -288,11 +288,56 @@ static int wrong_requests_are_refused(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-/* Exchanges two fields with different types and halo widths, on a grid that is open along x. The
- * value of a cell is computed from its position in the whole domain. */
+/* The interior cells of a rank in the tests of halos. */
+enum { nx = 5, ny = 4, nz = 3 };
+
+/* The value of a cell in exchange number `use`, from its position in the whole domain, which is
+ * open along x and periodic along y and z; -1 beyond the domain. */
+static int64_t cell_value(const longshore_grid* grid, int use, int64_t x, int64_t y, int64_t z) {
+  int shape[3], at[3];
+  longshore_grid_shape(grid, shape);
+  longshore_grid_coordinates(grid, at);
+  x += at[0] * nx;
+  if (x < 0 || x >= shape[0] * nx) return -1;
+  y = (y + (at[1] + shape[1]) * ny) % (shape[1] * ny);
+  z = (z + (at[2] + shape[2]) * nz) % (shape[2] * nz);
+  return use + 1 + x + 1000 * (y + 1000 * z);
+}
+
+/* Fills the interior of a field of float64 and one of int32, exchanges and checks them. */
+static int exchange_and_check(longshore_team* team, const longshore_grid* grid,
+                              longshore_halo* plan, const struct longshore_field* fields, int use,
+                              int fault) {
+  double* const u = fields[0].first;
+  int32_t* const v = fields[1].first;
+  const int64_t *const u_strides = fields[0].strides, *const v_strides = fields[1].strides;
+  for (int64_t z = 0; z < nz; ++z)
+    for (int64_t y = 0; y < ny; ++y)
+      for (int64_t x = 0; x < nx; ++x) {
+        u[x + y * u_strides[1] + z * u_strides[2]] = (double)cell_value(grid, use, x, y, z);
+        v[x + y * v_strides[1] + z * v_strides[2]] = (int32_t)cell_value(grid, use, x, y, z);
+      }
+  CHECK_OK(longshore_barrier(team));
+  if (use == 0) CHECK_OK(longshore_halo_exchange(plan));
+  if (use > 0) CHECK_OK(longshore_halo_start(plan));
+  if (use == 1) CHECK_REFUSED(longshore_halo_free(plan), LONGSHORE_ERROR_USAGE, "in flight");
+  if (use == 1) CHECK_OK(longshore_halo_wait(plan));
+  for (int complete = use < 2; !complete;) CHECK_OK(longshore_halo_test(plan, &complete));
+  if (fault) u[-1] = 17;
+  for (int64_t z = -1; z < nz + 1; ++z)
+    for (int64_t y = -1; y < ny + 2; ++y)
+      for (int64_t x = -1; x < nx + 1; ++x) {
+        const int64_t expected = cell_value(grid, use, x, y, z);
+        CHECK(u[x + y * u_strides[1] + z * u_strides[2]] == (double)expected);
+        CHECK(v[x + y * v_strides[1] + z * v_strides[2]] == (int32_t)expected);
+      }
+  CHECK(u[-2] == -1); /* this cell of the halo is not exchanged */
+  return LONGSHORE_OK;
+}
+
+/* Exchanges two fields with different types and halo widths, on a grid that is open along x. */
 static int halo(longshore_team* team, const char* algorithm, const char* mode, int in_shared_memory,
                 int fault) {
-  enum { nx = 5, ny = 4, nz = 3 };
   static const int64_t extents[3] = {nx, ny, nz};
   static const int low_u[3] = {2, 1, 1}, high_u[3] = {1, 2, 1}, low_v[3] = {2, 2, 2},
                    high_v[3] = {2, 2, 2};
@@ -339,39 +384,11 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
     CHECK_REFUSED(longshore_memory_free(memory), LONGSHORE_ERROR_USAGE,
                   "the memory is still used by 1");
 
-  double* const u0 = fields[0].first;
-  int32_t* const v0 = fields[1].first;
   for (int use = 0; use < 3; ++use) {
     for (size_t i = 0; i < cells_u; ++i) u[i] = -1;
     for (size_t i = 0; i < cells_v; ++i) v[i] = -1;
-    for (int64_t z = 0; z < nz; ++z)
-      for (int64_t y = 0; y < ny; ++y)
-        for (int64_t x = 0; x < nx; ++x) {
-          const int64_t cell =
-              use + 1 + (at[0] * nx + x) + 1000 * ((at[1] * ny + y) + 1000 * (at[2] * nz + z));
-          u0[x + y * fields[0].strides[1] + z * fields[0].strides[2]] = (double)cell;
-          v0[x + y * fields[1].strides[1] + z * fields[1].strides[2]] = (int32_t)cell;
-        }
-    CHECK_OK(longshore_barrier(team));
-    if (use == 0) CHECK_OK(longshore_halo_exchange(plan));
-    if (use > 0) CHECK_OK(longshore_halo_start(plan));
-    if (use == 1) CHECK_REFUSED(longshore_halo_free(plan), LONGSHORE_ERROR_USAGE, "in flight");
-    if (use == 1) CHECK_OK(longshore_halo_wait(plan));
-    for (int complete = use < 2; !complete;) CHECK_OK(longshore_halo_test(plan, &complete));
-    if (fault) u0[-1] = 17;
-    for (int64_t z = -1; z < nz + 1; ++z)
-      for (int64_t y = -1; y < ny + 2; ++y)
-        for (int64_t x = -1; x < nx + 1; ++x) {
-          const int64_t X = at[0] * nx + x, Y = at[1] * ny + y + shape[1] * ny,
-                        Z = at[2] * nz + z + shape[2] * nz;
-          const int is_beyond = X < 0 || X >= shape[0] * nx;
-          const int64_t cell =
-              is_beyond ? -1
-                        : use + 1 + X + 1000 * (Y % (shape[1] * ny) + 1000 * (Z % (shape[2] * nz)));
-          CHECK(u0[x + y * fields[0].strides[1] + z * fields[0].strides[2]] == (double)cell);
-          CHECK(v0[x + y * fields[1].strides[1] + z * fields[1].strides[2]] == (int32_t)cell);
-        }
-    CHECK(u0[-2] == -1); /* this cell of the halo is not exchanged */
+    const int status = exchange_and_check(team, grid, plan, fields, use, fault);
+    if (status != LONGSHORE_OK) return status;
   }
   CHECK_OK(longshore_halo_free(plan));
   CHECK_OK(longshore_memory_free(memory));
