@@ -1,5 +1,5 @@
-// Distributed arrays without their types: of words of 4 or 8 bytes, with all that gather, scatter
-// and histogram need to know.
+// Distributed arrays behind the C interface, and the common parts of gather, scatter and update.
+// Arrays hold words of 4 or 8 bytes; their element type is known at run time only.
 #pragma once
 
 #include "chosen_distribution.hpp"
@@ -12,23 +12,23 @@
 #include <span>
 #include <variant>
 
-struct longshore_array : longshore::bindings::owned {
+struct longshore_array : longshore::bindings::resource {
   template <class Word>
   using words = longshore::dist_array<Word, longshore::bindings::chosen_distribution>;
 
-// with sanitizers, which the time to compile is for: the same loops, of one size of words
+// Builds with sanitizers compile the loops for one size of words only, to save compile time.
 #ifdef LONGSHORE_C_FEW_TYPES
   using any_words = std::variant<words<std::int64_t>>;
 #else
   using any_words = std::variant<words<std::uint32_t>, words<std::int64_t>>;
 #endif
 
-  longshore_array(longshore_team& of, int of_type, std::size_t word_bytes, std::uint64_t size,
+  longshore_array(longshore_team& owner, int of_type, std::size_t word_bytes, std::uint64_t size,
                   longshore::bindings::chosen_distribution distribution);
 
-  /// Calls body(dist_array) with the one there is.
+  /// Calls body(array) with the dist_array of the actual word size.
   template <class Body>
-  decltype(auto) with(Body&& body) {
+  decltype(auto) visit(Body&& body) {
 #ifndef LONGSHORE_C_FEW_TYPES
     if (auto* const short_words = std::get_if<words<std::uint32_t>>(&elements))
       return body(*short_words);
@@ -36,42 +36,44 @@ struct longshore_array : longshore::bindings::owned {
     return body(*std::get_if<words<std::int64_t>>(&elements));
   }
   template <class Body>
-  decltype(auto) with(Body&& body) const {
-    return const_cast<longshore_array*>(this)->with([&](const auto& array) { return body(array); });
+  decltype(auto) visit(Body&& body) const {
+    return const_cast<longshore_array*>(this)->visit(
+        [&](const auto& array) { return body(array); });
   }
 
   int type;
   any_words elements;
 
  private:
-  static any_words make_words(longshore_team& of, std::size_t word_bytes, std::uint64_t size,
+  static any_words make_words(longshore_team& owner, std::size_t word_bytes, std::uint64_t size,
                               longshore::bindings::chosen_distribution distribution);
 };
 
 namespace longshore::bindings {
 
-/// What a plan of each of the three kinds does. `values` is what is read or written, by kind.
-class request_plan : public owned {
+/// The base class of gather, scatter and update plans. `values` is the output of a gather and the
+/// input of the others.
+class request_plan : public resource {
  public:
-  request_plan(longshore_array& table, const char* kind) : owned(table.team(), kind, {&table}) {}
+  request_plan(longshore_array& table, const char* kind) : resource(table.team(), kind, {&table}) {}
   virtual void run(std::span<const std::int64_t> indices, void* values) = 0;
   [[nodiscard]] virtual gather_strategy strategy() const = 0;
 };
 
 [[nodiscard]] gather_options options_of(const longshore_gather_options* given);
-/// Throws errc::usage where there are requests, but NULL for what they need.
+/// Throws errc::usage if there are requests and `indices` is NULL, or `values` is and may not be.
 void check_requests(const std::int64_t* indices, std::int64_t count, const void* values,
                     bool may_be_null = false);
 
-// The calls that the three kinds have alike. `make(table, options)` gives a plan of the kind.
+// The calls that all kinds of plans have in common. `make(table, options)` creates a plan.
 
 template <class Plan, class Make>
 int create_plan(longshore_array* table, const longshore_gather_options* options, Plan** plan,
                 const Make& make) {
   return guarded([&] {
-    longshore_array& of = usable(table, "the table");
-    needed(plan, "the place for the plan");
-    *plan = of.team().keep(make(of, options_of(options)));
+    longshore_array& array = checked(table, "the table");
+    required(plan, "the pointer for the plan");
+    *plan = array.team().keep(make(array, options_of(options)));
   });
 }
 
@@ -80,20 +82,20 @@ int run_plan(Plan* plan, const std::int64_t* indices, std::int64_t count, void* 
              bool may_be_null = false) {
   return guarded([&] {
     check_requests(indices, count, values, may_be_null);
-    usable(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, values);
+    checked(plan, "the plan").run({indices, static_cast<std::size_t>(count)}, values);
   });
 }
 
-/// With a plan that is made, used and freed.
+/// Creates a plan, uses it once and destroys it.
 template <class Make>
 int run_once(longshore_array* table, const std::int64_t* indices, std::int64_t count, void* values,
              const longshore_gather_options* options, const Make& make, bool may_be_null = false) {
   return guarded([&] {
-    longshore_array& of = usable(table, "the table");
+    longshore_array& array = checked(table, "the table");
     check_requests(indices, count, values, may_be_null);
     gather_options chosen = options_of(options);
     chosen.expected_requests = static_cast<std::size_t>(count);
-    make(of, chosen)->run({indices, static_cast<std::size_t>(count)}, values);
+    make(array, chosen)->run({indices, static_cast<std::size_t>(count)}, values);
   });
 }
 

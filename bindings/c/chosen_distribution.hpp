@@ -1,7 +1,6 @@
-// A distribution that is chosen when a program runs, for loops that are compiled here: those of the
-// library know it as any_distribution. It has two locators (array/distribution.hpp) where block,
-// cyclic and block-cyclic together have seven: loops are compiled for each, and that is what takes
-// time to build.
+// A distribution that is chosen at run time, for the loops of this binding. It is any_distribution
+// with fewer locators (array/location.hpp). Loops are compiled once per locator, which takes most
+// of the build time: this class has two, while block, cyclic and block-cyclic together have seven.
 #pragma once
 
 #include <longshore/array/any_distribution.hpp>
@@ -16,8 +15,8 @@ struct chosen_distribution : any_distribution {
     map(chosen_distribution which, std::uint64_t size, int ranks)
         : any_distribution::map(which, size, ranks) {}
 
-    /// Cyclic, and blocks of one size: quotient and remainder are offset and rank, or rank and
-    /// offset.
+    /// For cyclic, and for blocks of equal size. Quotient and remainder of an index are (offset,
+    /// rank), or (rank, offset).
     struct quotient_locator {
       invariant_divisor divisor;
       bool quotient_is_rank;
@@ -28,13 +27,13 @@ struct chosen_distribution : any_distribution {
                 quotient_is_rank ? rest : quotient};
       }
     };
-    /// Blocks of two sizes, and blocks that are dealt in turn: both maps, and which of them it is.
+    /// For blocks of two sizes and for block-cyclic. It holds the map of each and a flag.
     struct any_locator {
-      block::map pieces;
-      block_cyclic::map dealt;
-      bool is_dealt;
+      block::map blocks;
+      block_cyclic::map cycles;
+      bool is_block_cyclic;
       location operator()(std::uint64_t index) const noexcept {
-        return is_dealt ? dealt.owner_offset(index) : pieces.owner_offset(index);
+        return is_block_cyclic ? cycles.owner_offset(index) : blocks.owner_offset(index);
       }
     };
 

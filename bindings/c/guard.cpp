@@ -13,25 +13,25 @@
 
 namespace {
 
-constexpr int status_of_a_failed_run = 3;  // as transports end with
+constexpr int status_of_a_failed_run = 3;  // the same as in the transports
 
 }
 
 namespace longshore::bindings {
 namespace {
 
-// The one thing that is kept outside of a team: what C programs know as errno.
-struct kept_error {
+// The last error of a thread, like errno in C. It is the only state outside of teams.
+struct stored_error {
   int code = LONGSHORE_OK;
   std::string message;
 };
-kept_error& error_of_this_thread() {
-  thread_local kept_error last;
+stored_error& error_of_this_thread() {
+  thread_local stored_error last;
   return last;
 }
 
-int keep(int code, const char* what) noexcept {
-  kept_error& last = error_of_this_thread();
+int store(int code, const char* what) noexcept {
+  stored_error& last = error_of_this_thread();
   last.code = code;
   try {
     last.message = what;
@@ -43,31 +43,31 @@ int keep(int code, const char* what) noexcept {
 
 }  // namespace
 
-int kept_code() noexcept { return error_of_this_thread().code; }
+int stored_code() noexcept { return error_of_this_thread().code; }
 
 void forget_error() noexcept {
   error_of_this_thread().code = LONGSHORE_OK;
   error_of_this_thread().message.clear();
 }
 
-int keep_error() noexcept {
+int store_error() noexcept {
   try {
     throw;
   } catch (const program_failure& e) {
-    return keep(LONGSHORE_ERROR_PROGRAM, e.what());
+    return store(LONGSHORE_ERROR_PROGRAM, e.what());
   } catch (const error& e) {
-    return keep(static_cast<int>(e.code()), e.what());
+    return store(static_cast<int>(e.code()), e.what());
   } catch (const std::bad_alloc&) {
-    return keep(LONGSHORE_ERROR_OUT_OF_MEMORY, "out of memory");
+    return store(LONGSHORE_ERROR_OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception& e) {
-    return keep(LONGSHORE_ERROR_TRANSPORT, e.what());
+    return store(LONGSHORE_ERROR_TRANSPORT, e.what());
   } catch (...) {
-    return keep(LONGSHORE_ERROR_TRANSPORT, "an exception that is no std::exception");
+    return store(LONGSHORE_ERROR_TRANSPORT, "an exception that is not a std::exception");
   }
 }
 
 std::size_t count_from(std::int64_t number, const char* what) {
-  if (number < 0) fail(errc::usage, "{} is {}: 0 or more", what, number);
+  if (number < 0) fail(errc::usage, "{} is {}: it must be 0 or more", what, number);
   return static_cast<std::size_t>(number);
 }
 
@@ -89,12 +89,12 @@ const char* longshore_error_message(void) {
 }
 
 int longshore_fail(int code, const char* message) {
-  return longshore::bindings::keep(code, message == nullptr ? "" : message);
+  return longshore::bindings::store(code, message == nullptr ? "" : message);
 }
 
 void longshore_end(int code) {
-  // Ranks that are threads fail together; one speaks, and the others stay until it has ended the
-  // process.
+  // Ranks that are threads may all come here. The first one prints its message and ends the
+  // process; the others wait for that.
   static std::atomic_flag is_ending = ATOMIC_FLAG_INIT;
   while (is_ending.test_and_set()) std::this_thread::sleep_for(std::chrono::hours(1));
   fmt::print(stderr, "longshore: {}: {}\n", longshore_error_name(code), longshore_error_message());

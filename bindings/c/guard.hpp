@@ -1,5 +1,5 @@
-// Where exceptions end: everything that a C function does runs inside guarded(), which makes of an
-// exception its code and keeps its message.
+// Errors at the C interface. Every C function that can fail runs its body inside guarded(), which
+// turns an exception into a code and stores its message for the thread.
 #pragma once
 
 #include <longshore/core/error.hpp>
@@ -9,14 +9,15 @@
 
 namespace longshore::bindings {
 
-/// Inside a catch block: keeps the message for this thread, returns the code.
-[[nodiscard]] int keep_error() noexcept;
+/// Call it inside a catch block. Stores the exception's code and message for this thread and
+/// returns the code.
+[[nodiscard]] int store_error() noexcept;
 
-/// The code of the message that is kept for this thread; 0 when there is none.
-[[nodiscard]] int kept_code() noexcept;
-/// Ends all processes of an MPI job, where MPI has been started. In longshore_mpi.cpp.
+/// The stored code of this thread; 0 if there is none.
+[[nodiscard]] int stored_code() noexcept;
+/// Ends all processes of an MPI job, if MPI is initialised. Defined in longshore_mpi.cpp.
 void abort_mpi(int status);
-/// As if no call of this thread had failed.
+/// Clears the stored code and message of this thread.
 void forget_error() noexcept;
 
 template <class Body>
@@ -25,22 +26,22 @@ template <class Body>
     body();
     return 0;
   } catch (...) {
-    return keep_error();
+    return store_error();
   }
 }
 
-/// Throws errc::usage when a pointer that a call needs is NULL.
+/// Throws errc::usage if the pointer is NULL; `what` names it in the message.
 template <class T>
-T& needed(T* pointer, const char* what) {
+T& required(T* pointer, const char* what) {
   if (pointer == nullptr) fail(errc::usage, "{} is NULL", what);
   return *pointer;
 }
 
-/// Throws errc::usage for a number below 0.
+/// Throws errc::usage for a number below 0; `what` names it in the message.
 [[nodiscard]] std::size_t count_from(std::int64_t number, const char* what);
 
-/// A text of the caller, or a default for NULL.
-[[nodiscard]] inline std::string_view word_or(const char* given, std::string_view otherwise) {
+/// The string, or the default if it is NULL.
+[[nodiscard]] inline std::string_view text_or(const char* given, std::string_view otherwise) {
   return given == nullptr ? otherwise : std::string_view(given);
 }
 

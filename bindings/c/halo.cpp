@@ -1,4 +1,4 @@
-// Grids, memory that neighbours can read, and halo plans.
+// Grids, memory that the ranks of the node can read, and halo plans.
 #include "handles.hpp"
 #include "longshore.h"
 
@@ -10,23 +10,23 @@
 using namespace longshore;
 using namespace longshore::bindings;
 
-struct longshore_grid final : owned {
-  longshore_grid(longshore_team& of, const grid_options& options)
-      : owned(of, "grid"), ranks(of.ranks, options) {}
+struct longshore_grid final : resource {
+  longshore_grid(longshore_team& owner, const grid_options& options)
+      : resource(owner, "grid"), ranks(owner.ranks, options) {}
   rank_grid ranks;
 };
 
-struct longshore_memory final : owned {
-  longshore_memory(longshore_team& of, std::size_t size_bytes)
-      : owned(of, "memory"), bytes(size_bytes), cells(of.ranks, size_bytes) {}
+struct longshore_memory final : resource {
+  longshore_memory(longshore_team& owner, std::size_t size_bytes)
+      : resource(owner, "memory"), bytes(size_bytes), cells(owner.ranks, size_bytes) {}
   std::size_t bytes;
   shareable_memory cells;
 };
 
-struct longshore_halo final : owned {
-  longshore_halo(const longshore_grid& grid, std::vector<const owned*> stands_on, tasks with,
+struct longshore_halo final : resource {
+  longshore_halo(const longshore_grid& grid, std::vector<const resource*> dependencies, tasks with,
                  halo_options options, const std::vector<field_memory>& fields)
-      : owned(grid.team(), "halo plan", std::move(stands_on)), workers(std::move(with)) {
+      : resource(grid.team(), "halo plan", std::move(dependencies)), workers(std::move(with)) {
     options.workers = &workers;
     plan.emplace(grid.ranks, options, fields);
   }
@@ -49,29 +49,28 @@ grid_options options_of(const longshore_grid_options* given) {
   if (given == nullptr) return options;
   if (given->dimensions != 0) options.dimensions = given->dimensions;
   if (options.dimensions < 1 || options.dimensions > most_dimensions)
-    fail(errc::usage, "a grid of {} dimensions: 1, 2 or 3", options.dimensions);
+    fail(errc::usage, "a grid of {} dimensions: use 1, 2 or 3", options.dimensions);
   for (int d = 0; d < options.dimensions; ++d) {
     options.ranks[d] = given->ranks[d];
     options.periodic[d] = given->open[d] == 0;
     options.cells[d] = count_from(given->cells[d], "the number of cells of a domain");
   }
-  options.placement = grid_placement_from(word_or(given->placement, "linear"));
+  options.placement = grid_placement_from(text_or(given->placement, "linear"));
   if (options.placement == grid_placement::levels)
     fail(errc::unsupported,
-         "placement levels is a matter of longshore-bench and of C++; linear, cart and auto can be "
-         "had here");
+         "placement levels exists in longshore-bench and in C++ only: use linear, cart or auto");
   return options;
 }
 
 halo_options options_of(const longshore_halo_options* given) {
   halo_options options;
   if (given == nullptr) return options;
-  options.algorithm = halo_algorithm_from(word_or(given->algorithm, "standard"));
-  options.mode = halo_mode_from(word_or(given->mode, "direct"));
-  options.reach = halo_reach_from(word_or(given->reach, "corners"));
+  options.algorithm = halo_algorithm_from(text_or(given->algorithm, "standard"));
+  options.mode = halo_mode_from(text_or(given->mode, "direct"));
+  options.reach = halo_reach_from(text_or(given->reach, "corners"));
   if ((given->low == nullptr) != (given->high == nullptr))
     fail(errc::usage,
-         "of a halo plan's low and high one is NULL: give both, or neither for all of the halo in "
+         "one of low and high of a halo plan is NULL: give both, or neither for the whole halo in "
          "memory");
   if (given->low == nullptr) return options;
   halo_widths widths;
@@ -86,28 +85,29 @@ field_memory memory_of(const longshore_field& field, int dimensions) {
   memory.first = static_cast<std::byte*>(field.first);
   memory.element_bytes = bytes_of_type(field.type, field.element_bytes, "a field");
   for (int d = 0; d < most_dimensions; ++d) {
-    const bool is_there = d < dimensions;
-    if (is_there && field.extents[d] < 1)
-      fail(errc::usage, "a field of {} cells along dimension {}: 1 or more", field.extents[d], d);
-    if (!is_there && field.extents[d] > 1)
+    const bool exists = d < dimensions;
+    if (exists && field.extents[d] < 1)
+      fail(errc::usage, "a field of {} cells along dimension {}: use 1 or more", field.extents[d],
+           d);
+    if (!exists && field.extents[d] > 1)
       fail(errc::usage, "a field of {} cells along dimension {}, on a grid of {} dimensions",
            field.extents[d], d, dimensions);
     if (field.low[d] < 0 || field.high[d] < 0)
-      fail(errc::usage, "a halo of {} and {} cells along dimension {}: 0 or more", field.low[d],
+      fail(errc::usage, "a halo of {} and {} cells along dimension {}: use 0 or more", field.low[d],
            field.high[d], d);
-    memory.extents[d] = is_there ? static_cast<std::size_t>(field.extents[d]) : 1;
+    memory.extents[d] = exists ? static_cast<std::size_t>(field.extents[d]) : 1;
     memory.strides_bytes[d] = field.strides[d] * static_cast<std::ptrdiff_t>(memory.element_bytes);
-    memory.widths.low[d] = is_there ? field.low[d] : 0;
-    memory.widths.high[d] = is_there ? field.high[d] : 0;
+    memory.widths.low[d] = exists ? field.low[d] : 0;
+    memory.widths.high[d] = exists ? field.high[d] : 0;
   }
-  needed(memory.first, "the memory of a field");
+  required(memory.first, "the memory of a field");
   return memory;
 }
 
-// What a field lies in, where that is memory that neighbours can read.
-longshore_memory* find_memory(const longshore_team& of, const std::byte* cell) {
-  for (const auto& thing : of.things)
-    if (auto* const memory = dynamic_cast<longshore_memory*>(thing.get()))
+// The longshore_memory in which a field lies, or null.
+longshore_memory* find_memory(const longshore_team& owner, const std::byte* cell) {
+  for (const auto& object : owner.resources)
+    if (auto* const memory = dynamic_cast<longshore_memory*>(object.get()))
       if (cell >= memory->cells.data() && cell < memory->cells.data() + memory->bytes)
         return memory;
   return nullptr;
@@ -120,9 +120,9 @@ extern "C" {
 int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
                           longshore_grid** grid) {
   return guarded([&] {
-    longshore_team& of = usable(team);
-    needed(grid, "the place for the grid");
-    *grid = of.keep(std::make_unique<longshore_grid>(of, options_of(options)));
+    longshore_team& owner = checked(team);
+    required(grid, "the pointer for the grid");
+    *grid = owner.keep(std::make_unique<longshore_grid>(owner, options_of(options)));
   });
 }
 
@@ -162,9 +162,10 @@ void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cel
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
                             void** data) {
   return guarded([&] {
-    longshore_team& of = usable(team);
-    needed(memory, "the place for the memory");
-    *memory = of.keep(std::make_unique<longshore_memory>(of, std::max<std::size_t>(bytes, 1)));
+    longshore_team& owner = checked(team);
+    required(memory, "the pointer for the memory");
+    *memory =
+        owner.keep(std::make_unique<longshore_memory>(owner, std::max<std::size_t>(bytes, 1)));
     if (data != nullptr) *data = (*memory)->cells.data();
   });
 }
@@ -198,45 +199,46 @@ void longshore_field_dense(struct longshore_field* field, void* cells, int type,
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
                           const struct longshore_field* fields, int count, longshore_halo** plan) {
   return guarded([&] {
-    const longshore_grid& of = usable(grid, "the grid");
-    needed(plan, "the place for the plan");
-    if (count < 1) fail(errc::usage, "a halo plan for {} fields: 1 or more", count);
-    needed(fields, "the array of fields");
+    longshore_team& owner = checked(grid, "the grid").team();
+    required(plan, "the pointer for the plan");
+    if (count < 1) fail(errc::usage, "a halo plan for {} fields: use 1 or more", count);
+    required(fields, "the array of fields");
     std::vector<field_memory> memories;
-    std::vector<const owned*> stands_on{&of};
+    std::vector<const resource*> dependencies{grid};
     for (int i = 0; i < count; ++i) {
-      memories.push_back(memory_of(fields[i], of.ranks.dimensions()));
-      const longshore_memory* const lies_in = find_memory(of.team(), memories.back().first);
-      if (lies_in == nullptr) continue;
-      memories.back().memory = lies_in->cells.handle();
-      stands_on.push_back(lies_in);
+      memories.push_back(memory_of(fields[i], grid->ranks.dimensions()));
+      const longshore_memory* const memory_of_field = find_memory(owner, memories.back().first);
+      if (memory_of_field == nullptr) continue;
+      memories.back().memory = memory_of_field->cells.ticket();
+      dependencies.push_back(memory_of_field);
     }
     tasks workers = options == nullptr
                         ? tasks()
-                        : tasks_named(of.team().ranks, options->tasks, options->task_count);
-    *plan = of.team().keep(std::make_unique<longshore_halo>(
-        of, std::move(stands_on), std::move(workers), options_of(options), memories));
+                        : tasks_named(owner.ranks, options->tasks, options->task_count);
+    *plan = owner.keep(std::make_unique<longshore_halo>(
+        *grid, std::move(dependencies), std::move(workers), options_of(options), memories));
   });
 }
 
 int longshore_halo_free(longshore_halo* plan) {
   return guarded([&] {
     if (plan != nullptr && plan->in_flight)
-      fail(errc::usage, "the halo plan is in flight: wait for it before it is freed");
+      fail(errc::usage,
+           "the halo plan has an exchange in flight: wait for it before you free the plan");
     longshore_team::free(plan);
   });
 }
 
 int longshore_halo_start(longshore_halo* plan) {
   return guarded([&] {
-    usable(plan, "the plan").plan->start();
+    checked(plan, "the plan").plan->start();
     plan->in_flight = true;
   });
 }
 
 int longshore_halo_test(longshore_halo* plan, int* complete) {
   return guarded([&] {
-    const bool done = usable(plan, "the plan").plan->test();
+    const bool done = checked(plan, "the plan").plan->test();
     if (done) plan->in_flight = false;
     if (complete != nullptr) *complete = done ? 1 : 0;
   });
@@ -244,13 +246,13 @@ int longshore_halo_test(longshore_halo* plan, int* complete) {
 
 int longshore_halo_wait(longshore_halo* plan) {
   return guarded([&] {
-    usable(plan, "the plan").plan->wait();
+    checked(plan, "the plan").plan->wait();
     plan->in_flight = false;
   });
 }
 
 int longshore_halo_exchange(longshore_halo* plan) {
-  return guarded([&] { usable(plan, "the plan").plan->exchange(); });
+  return guarded([&] { checked(plan, "the plan").plan->exchange(); });
 }
 
 const char* longshore_halo_algorithm(const longshore_halo* plan) {

@@ -1,5 +1,5 @@
-// What handles are: objects that hang on their team, so that what a program leaves behind ends with
-// it, newest first.
+// The objects behind the handles. Their team owns them: at its end it frees the remaining ones, the
+// newest first.
 #pragma once
 
 #include "guard.hpp"
@@ -18,38 +18,39 @@ struct longshore_team;
 
 namespace longshore::bindings {
 
-/// Anything that a program makes and frees.
-class owned {
+/// The base class of every object that a program creates and frees.
+class resource {
  public:
-  /// `kind`: as messages name it. `stands_on`: what must outlive it.
-  owned(longshore_team& team, const char* kind, std::vector<const owned*> stands_on = {})
-      : team_(team), kind_(kind), stands_on_(std::move(stands_on)) {
-    for (const owned* below : stands_on_) ++below->users_;
+  /// `kind` names the object in messages. `dependencies` must outlive the object.
+  resource(longshore_team& team, const char* kind, std::vector<const resource*> dependencies = {})
+      : team_(team), kind_(kind), dependencies_(std::move(dependencies)) {
+    for (const resource* needed : dependencies_) ++needed->dependents_;
   }
-  virtual ~owned() {
-    for (const owned* below : stands_on_) --below->users_;
+  virtual ~resource() {
+    for (const resource* needed : dependencies_) --needed->dependents_;
   }
-  owned(const owned&) = delete;
-  owned& operator=(const owned&) = delete;
+  resource(const resource&) = delete;
+  resource& operator=(const resource&) = delete;
 
-  /// Ends what the program began and did not wait for, before anything of its team is freed.
+  /// Completes an operation that the program has started and not waited for. Called before any
+  /// object of the team is freed.
   virtual void complete() {}
 
   [[nodiscard]] longshore_team& team() const noexcept { return team_; }
   [[nodiscard]] const char* kind() const noexcept { return kind_; }
-  [[nodiscard]] int users() const noexcept { return users_; }
+  [[nodiscard]] int dependents() const noexcept { return dependents_; }
 
  private:
   longshore_team& team_;
   const char* kind_;
-  std::vector<const owned*> stands_on_;
-  mutable int users_ = 0;
+  std::vector<const resource*> dependencies_;
+  mutable int dependents_ = 0;
 };
 
-/// Tasks by the words of an options struct.
+/// The tasks for two members of an options struct. `count` 0: the rank's share of the cores.
 [[nodiscard]] tasks tasks_named(const team& ranks, const char* layer, int count);
-/// Bytes of an element of the given type; `element_bytes` is that of LONGSHORE_BYTES. Throws
-/// errc::usage for what is no type.
+/// The size of an element of the given type; for LONGSHORE_BYTES it is `element_bytes`. Throws
+/// errc::usage for a number that is no type; `what` names its use in the message.
 [[nodiscard]] std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what);
 /// "int32", ...
 [[nodiscard]] const char* name_of_type(int type) noexcept;
@@ -57,57 +58,58 @@ class owned {
 }  // namespace longshore::bindings
 
 struct longshore_team {
-  explicit longshore_team(longshore::team& of) : ranks(of) {}
-  /// For a team that is this handle's own.
-  explicit longshore_team(std::unique_ptr<longshore::team> of) : own(std::move(of)), ranks(*own) {}
+  explicit longshore_team(longshore::team& team) : ranks(team) {}
+  /// Takes ownership of the team.
+  explicit longshore_team(std::unique_ptr<longshore::team> team)
+      : own(std::move(team)), ranks(*own) {}
   ~longshore_team() {
-    while (!things.empty()) things.pop_back();
+    while (!resources.empty()) resources.pop_back();
   }
   longshore_team(const longshore_team&) = delete;
   longshore_team& operator=(const longshore_team&) = delete;
 
-  /// Keeps what was made, and gives its handle.
-  template <class Thing>
-  Thing* keep(std::unique_ptr<Thing> thing) {
-    Thing* const handle = thing.get();
-    things.push_back(std::move(thing));
+  /// Takes ownership of the object and returns its handle.
+  template <class Resource>
+  Resource* keep(std::unique_ptr<Resource> object) {
+    Resource* const handle = object.get();
+    resources.push_back(std::move(object));
     return handle;
   }
-  /// At the end of a run that went well: what is in flight lands while all that it needs is there.
+  /// Completes all operations in flight. Called at the end of a successful run, while all objects
+  /// still exist.
   void complete() const {
-    for (const auto& thing : things) thing->complete();
+    for (const auto& object : resources) object->complete();
   }
-  /// Ends it. Throws errc::usage where something stands on it.
-  static void free(longshore::bindings::owned* thing);
+  /// Destroys the object. Throws errc::usage if other objects depend on it.
+  static void free(longshore::bindings::resource* object);
 
-  /// Throws errc::usage in another thread than the one that the team was made in: waits and buffers
-  /// are of one thread.
+  /// Throws errc::usage if the calling thread is not the one in which the team was made. Waits and
+  /// buffers belong to that thread.
   void check_thread() const {
     if (std::this_thread::get_id() != thread)
       longshore::fail(longshore::errc::usage,
-                      "rank {}: a team, or what was made with it, is used by another thread than "
-                      "the one that the team was made in",
+                      "rank {}: a team, or an object made with it, is used in another thread than "
+                      "the one in which the team was made",
                       ranks.rank());
   }
 
   std::unique_ptr<longshore::team> own;
   longshore::team& ranks;
   const std::thread::id thread = std::this_thread::get_id();
-  std::vector<std::unique_ptr<longshore::bindings::owned>> things;
+  std::vector<std::unique_ptr<longshore::bindings::resource>> resources;
 };
 
 namespace longshore::bindings {
 
-/// What a handle stands for, as a call may use it. Throws errc::usage for NULL, and in a wrong
-/// thread.
-inline longshore_team& usable(longshore_team* team) {
-  needed(team, "the team").check_thread();
+/// The object behind a handle. Throws errc::usage for NULL and in a wrong thread.
+inline longshore_team& checked(longshore_team* team) {
+  required(team, "the team").check_thread();
   return *team;
 }
-template <class Thing>
-Thing& usable(Thing* thing, const char* what) {
-  needed(thing, what).team().check_thread();
-  return *thing;
+template <class Resource>
+Resource& checked(Resource* object, const char* what) {
+  required(object, what).team().check_thread();
+  return *object;
 }
 
 }  // namespace longshore::bindings

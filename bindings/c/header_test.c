@@ -1,5 +1,5 @@
-/* The header as the oldest programs that it is for include it: compiled, and never run.
- * header_test.cpp is the same for C++. */
+/* Compiles the header as C99, the oldest standard that it supports. It is never run.
+ * header_test.cpp compiles it as C++98. */
 #include "longshore.h"
 
 int header_test(longshore_team* team);

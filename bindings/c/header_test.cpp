@@ -1,1 +1,1 @@
-#include "header_test.c"  // all of it is C++, too
+#include "header_test.c"

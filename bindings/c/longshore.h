@@ -1,37 +1,39 @@
-/* The C face of Longshore: teams of ranks, distributed arrays, gather, scatter and histogram, halo
- * exchange, sorting, STREAM. Plain C99, also for C++; every other language that calls C can stand
- * on it, as the Fortran module does.
+/* The C interface of Longshore: teams of ranks, distributed arrays, gather, scatter, histogram and
+ * update, halo exchange, sorting, STREAM. It is plain C99 and also valid C++. Other languages can
+ * use it through their interface to C, as the Fortran module does.
  *
  * Conventions
  *
- * - Ranks. A team is one rank's view of a run. longshore_run starts the ranks, threads or
- *   processes, and calls a function of the program once on each; longshore_mpi.h makes a team of a
- *   communicator. Every rank has handles of its own.
- * - Errors. Functions that can fail return 0 (LONGSHORE_OK) or a code of enum longshore_error;
- *   longshore_error_message() then says what happened, on which rank, what was given and what is
- *   allowed. It belongs to the calling thread and holds until the next call that fails there.
- *   Functions that only ask return the answer, and need a handle that is valid. No exception leaves
- *   a call.
- * - Going on after an error. LONGSHORE_ERROR_USAGE and _UNSUPPORTED of a collective call are met by
- *   all ranks alike where its arguments are the same on all, and nothing was done. What only one
- *   rank gives wrongly (a NULL, a negative count, a field without cells) is refused there and then:
- *   the others wait for that rank, and meet LONGSHORE_ERROR_TIMEOUT or _PEER_FAILED unless it
- *   leaves or makes the call as it should be. After LONGSHORE_ERROR_TIMEOUT, _PEER_FAILED and
- *   _TRANSPORT only leave: return the code.
- * - Owning. What a function named ..._create gives is freed by ..._free, newest first where one
- *   stands on another. Both are collective unless said otherwise. What is left is freed when the
- *   run or the team ends. NULL may be freed. Memory that a program gives stays its own, and is
- *   neither kept nor written after a call returns, except where the call says so (halo plans).
- * - Collective calls are made by all ranks of the team in the same order. Each team, and what was
- *   made with it, is used by the thread that it was made in; from another, calls that can fail do,
- *   with LONGSHORE_ERROR_USAGE. A handle that was freed must not be used: nothing finds that but a
- *   sanitizer.
- * - Names of strategies, modes and so on are texts, the words of longshore-bench; NULL is the
- *   default. A wrong one is refused with the list of those that there are. Options are structs
+ * - Ranks. A team is one rank's view of a run. longshore_run starts the ranks (threads or
+ *   processes) and calls a function of the program once on each. longshore_mpi.h creates a team
+ *   from a communicator. Every rank has its own handles.
+ * - Errors. Functions that can fail return LONGSHORE_OK (0) or another code of enum
+ *   longshore_error. After a failure longshore_error_message() says what happened, on which rank,
+ *   which value was given and which values are allowed. The message belongs to the calling thread
+ *   and is valid until the next failure in that thread. Functions that only return a property of a
+ *   handle have no error code and require a valid handle. No call lets a C++ exception escape.
+ * - After an error. If a collective call has the same arguments on all ranks,
+ *   LONGSHORE_ERROR_USAGE and LONGSHORE_ERROR_UNSUPPORTED are returned on all ranks and the call
+ *   had no effect. If only one rank gives a wrong argument (a NULL, a negative count, a field
+ *   without cells), only that rank gets LONGSHORE_ERROR_USAGE. The other ranks wait for it: that
+ *   rank must repeat the call correctly or leave the run, else they return LONGSHORE_ERROR_TIMEOUT
+ *   or LONGSHORE_ERROR_PEER_FAILED. After LONGSHORE_ERROR_TIMEOUT, LONGSHORE_ERROR_PEER_FAILED or
+ *   LONGSHORE_ERROR_TRANSPORT a program can only leave the run: return the code.
+ * - Ownership. A function ..._create makes an object, and ..._free frees it. If one object uses
+ *   another, free the user first. Both calls are collective unless documented otherwise. The end of
+ *   the run or of the team frees all remaining objects. ..._free accepts NULL. Memory of the
+ *   program stays the program's: a call neither keeps nor writes it after it returns, unless
+ *   documented otherwise (halo plans).
+ * - Collective calls are made by all ranks of the team in the same order.
+ * - Threads. Use a team, and the objects made with it, only in the thread in which the team was
+ *   made. In another thread, functions that can fail return LONGSHORE_ERROR_USAGE.
+ * - Freed handles must not be used. Only a sanitizer detects such a use.
+ * - Names of strategies, modes and the like are strings: the words of longshore-bench. NULL selects
+ *   the default. An unknown name is refused with the list of the known ones. Options are structs
  *   whose zero bytes are the defaults: struct longshore_gather_options o = {0};
- * - Arrays of three numbers are in the order x, y, z, x being the index that is next to each other
- *   in memory. Sizes and indices are int64_t, count elements and begin at 0. Seconds are seconds,
- *   bytes are bytes. */
+ * - Arrays of three numbers are in the order x, y, z. Cells with consecutive x are neighbours in
+ *   memory.
+ * - Sizes and indices are int64_t and count elements. Indices begin at 0. Times are in seconds. */
 #ifndef LONGSHORE_H
 #define LONGSHORE_H
 
@@ -44,22 +46,23 @@ extern "C" {
 
 /* ---- errors and types ---- */
 
-/* Codes are never renumbered. */
+/* The codes are never renumbered. */
 enum longshore_error {
   LONGSHORE_OK = 0,
-  /* the caller asked for something that makes no sense: nothing was done */
+  /* the arguments make no sense; the call had no effect */
   LONGSHORE_ERROR_USAGE = 1,
-  LONGSHORE_ERROR_UNSUPPORTED = 2,   /* makes sense, but not on this transport, build or machine */
-  LONGSHORE_ERROR_OUT_OF_MEMORY = 3, /* the memory asked for is not there */
-  /* a wait passed its deadline (LONGSHORE_TIMEOUT in the environment, seconds) */
+  /* the arguments make sense, but not on this transport, build or machine */
+  LONGSHORE_ERROR_UNSUPPORTED = 2,
+  LONGSHORE_ERROR_OUT_OF_MEMORY = 3, /* there is not enough memory */
+  /* a wait exceeded its time limit (LONGSHORE_TIMEOUT in the environment, in seconds) */
   LONGSHORE_ERROR_TIMEOUT = 4,
-  LONGSHORE_ERROR_PEER_FAILED = 5, /* another rank failed first; its error is the one to read */
-  LONGSHORE_ERROR_TRANSPORT = 6,   /* the library underneath (MPI, ...) reported an error */
-  /* the program's own function, given to longshore_run, returned another number than 0 */
+  LONGSHORE_ERROR_PEER_FAILED = 5, /* another rank failed first; read the error of that rank */
+  LONGSHORE_ERROR_TRANSPORT = 6,   /* the library below (MPI, ...) reported an error */
+  /* the function that the program gave to longshore_run returned a value other than 0 */
   LONGSHORE_ERROR_PROGRAM = 100
 };
 
-/* Of elements. */
+/* The type of elements. */
 enum longshore_type {
   LONGSHORE_INT8 = 1,
   LONGSHORE_INT16 = 2,
@@ -71,11 +74,11 @@ enum longshore_type {
   LONGSHORE_UINT64 = 8,
   LONGSHORE_FLOAT32 = 9,
   LONGSHORE_FLOAT64 = 10,
-  LONGSHORE_BYTES = 11 /* of any kind: then their size is given beside it */
+  LONGSHORE_BYTES = 11 /* elements of any type; their size is given in another argument */
 };
 
-/* Of values of several ranks. The last three are of the bits of integers, in updates; allreduce has
- * the first three. */
+/* Operations that combine two values. Allreduce has sum, minimum and maximum. Updates have all six;
+ * the last three combine the bits of integers. */
 enum longshore_reduction {
   LONGSHORE_SUM = 1,
   LONGSHORE_MIN = 2,
@@ -97,87 +100,103 @@ typedef struct longshore_halo longshore_halo;
 typedef struct longshore_sorter longshore_sorter;
 typedef struct longshore_stream longshore_stream;
 
-/* "0.1.0" */
+/* The version of the library: "0.1.0". */
 const char* longshore_version(void);
-/* Of the last call of this thread that failed; "" when there was none. */
+/* The message of the last call that failed in this thread; "" if none failed. */
 const char* longshore_error_message(void);
-/* Keeps a message for this thread as if a call had failed, and returns the code: for functions that
- * longshore_run calls, and for faces of other languages. */
+/* Stores a message for this thread, as a failed call does, and returns `code`. For functions that
+ * longshore_run calls, and for interfaces to other languages. */
 int longshore_fail(int code, const char* message);
-/* For what cannot return a code: prints the name of `code` with this thread's message, and ends all
- * ranks, threads or processes, with status 3. Does not return. */
+/* Prints the name of `code` with this thread's message and ends all ranks, threads or processes,
+ * with status 3. Does not return. For functions that cannot return a code. */
 void longshore_end(int code);
-/* "usage", "timeout", ...; "unknown" for what is no code. */
+/* The name of a code: "usage", "timeout", ...; "unknown" for a number that is no code. */
 const char* longshore_error_name(int code);
-/* Bytes of an element; 0 for LONGSHORE_BYTES and for what is no type. */
+/* The size of an element in bytes; 0 for LONGSHORE_BYTES and for a number that is no type. */
 size_t longshore_type_bytes(int type);
 
 /* ---- runs and teams ---- */
 
-/* What a run calls on each rank. Another number than 0 says that this rank cannot go on: it ends
- * the run. */
+/* The function that a run calls on each rank. A result other than 0 means that this rank cannot
+ * continue, and ends the run. */
 typedef int (*longshore_main)(longshore_team* team, void* context);
 
-/* Runs `body` once on every rank of a run, and returns 0 when all returned 0. Which transport, how
- * many ranks and so on is said by the environment: LONGSHORE_TRANSPORT (threads, mpi, shmem, ucx;
- * by default mpi under its launcher, else threads), LONGSHORE_RANKS (threads only; as many as
- * cores), LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT, LONGSHORE_CHECK, LONGSHORE_PIN. On threads
- * `body` runs in threads of this process, rank 0 in the calling one, and a failure is returned as
- * its code. Where ranks are processes a failure ends all of them with status 3 and one message per
- * host; MPI is started unless the program has done so, and then ended. `argc` and `argv` may be 0
- * and NULL. */
+/* Starts a run, calls `body` once on every rank, and returns 0 if all ranks returned 0. `argc` and
+ * `argv` may be 0 and NULL.
+ *
+ * The environment configures the run: LONGSHORE_TRANSPORT (threads, mpi, shmem, ucx; default: mpi
+ * under its launcher, else threads), LONGSHORE_RANKS (threads only; default: the number of cores),
+ * LONGSHORE_RANKS_PER_NODE, LONGSHORE_TIMEOUT, LONGSHORE_CHECK, LONGSHORE_PIN.
+ *
+ * If ranks are threads, `body` runs in threads of this process, with rank 0 in the calling thread,
+ * and a failure is returned as its code. If ranks are processes, a failure ends all of them with
+ * status 3 and prints one message per host. Initialises and finalises MPI unless the program has
+ * initialised it. */
 int longshore_run(int argc, char** argv, longshore_main body, void* context);
 
-/* Ends a team that longshore_mpi.h made, and frees what was made with it. Collective; not for teams
- * of longshore_run. */
+/* Ends a team that longshore_mpi.h created, and frees all objects made with it. Collective. Refuses
+ * a team of longshore_run. */
 int longshore_finalize(longshore_team* team);
 
+/* This rank, from 0. */
 int longshore_team_rank(const longshore_team* team);
+/* The number of ranks. */
 int longshore_team_size(const longshore_team* team);
-/* Nodes are ranks that share memory; virtual ones where LONGSHORE_RANKS_PER_NODE says so. */
+/* The number of nodes. The ranks of a node share memory. With LONGSHORE_RANKS_PER_NODE these are
+ * virtual nodes. */
 int longshore_team_nodes(const longshore_team* team);
-/* "threads", "mpi", ... */
+/* The transport: "threads", "mpi", ... */
 const char* longshore_team_transport(const longshore_team* team);
-/* Seconds on the transport's clock; differences mean something on one rank. */
+/* The time of the transport's clock in seconds. Compare times of the same rank only. */
 double longshore_team_seconds(const longshore_team* team);
 
-/* Collective, all of them. What was stored before a barrier is seen by all after it. O(log nodes)
- * messages. Over mpi a block of one rank is of 2^31 - 1 bytes at most: more is refused. */
+/* The following five calls are collective. */
+
+/* Returns after all ranks have called it. Afterwards every rank sees the values that any rank
+ * stored before it. Cost: O(log nodes) messages. */
 int longshore_barrier(longshore_team* team);
-/* `bytes` bytes at `data` of rank `root`, to `data` of all. */
-int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root);
-/* Element by element over the ranks, in place; of any type but LONGSHORE_BYTES. Integers are
- * reduced as int64 (uint64 as itself), sums wrap around; floats as float64. */
-int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
-/* all[r x bytes ...] = `mine` of rank r. */
-int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all);
-/* Block r of `outgoing` goes to rank r, block r of `incoming` comes from it; blocks of `bytes`
+/* Copies `bytes` bytes from `data` of rank `root` to `data` of all ranks. Over mpi at most 2^31 - 1
  * bytes. */
+int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root);
+/* Combines values[i] of all ranks and stores the result in values[i] of every rank, for each i
+ * below `count`. `reduction` is LONGSHORE_SUM, LONGSHORE_MIN or LONGSHORE_MAX. Any type but
+ * LONGSHORE_BYTES. Signed integers, and unsigned integers of up to 32 bits, are combined as int64,
+ * and uint64 as itself; sums wrap around. Floating values are combined as float64. */
+int longshore_allreduce(longshore_team* team, void* values, int64_t count, int type, int reduction);
+/* Stores the `bytes` bytes at `mine` of rank r at offset r x bytes in `all` of every rank. Over mpi
+ * the block of one rank has at most 2^31 - 1 bytes. */
+int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all);
+/* Sends block r of `outgoing` to rank r, and stores the block from rank r as block r of `incoming`.
+ * Every block has `bytes` bytes, over mpi at most 2^31 - 1. */
 int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes, void* incoming);
 
 /* ---- distributed arrays ---- */
 
-/* An array of `size` elements over all ranks, zero at first. Types of 4 and of 8 bytes (int32 to
- * float64), and LONGSHORE_BYTES with `element_bytes` 4 or 8; else `element_bytes` is 0.
- * `distribution`: "block" (default; the remainder on the first ranks, one each) or "cyclic"
- * (element i on rank i mod ranks). Collective. Memory per rank: that of the rank with most
- * elements. */
+/* Creates an array of `size` elements that are distributed over all ranks and initially zero.
+ * `type`: a type of 4 or 8 bytes (int32 to float64) with `element_bytes` 0, or LONGSHORE_BYTES with
+ * `element_bytes` 4 or 8. `distribution`: "block" (default; the first ranks have one element more
+ * if there is a remainder) or "cyclic" (element i is on rank i mod ranks). Collective. Memory per
+ * rank: that of the rank with the most elements. */
 int longshore_array_create(longshore_team* team, int type, size_t element_bytes, int64_t size,
                            const char* distribution, longshore_array** array);
-/* The same, dealt to the ranks in turn in blocks of `block_items` elements, 1 or more: element i on
- * rank (i / block_items) mod ranks. A rank's blocks lie one after the other. */
+/* As longshore_array_create, with a block-cyclic distribution: the ranks get blocks of
+ * `block_items` elements (1 or more) in turn, so that element i is on rank (i / block_items) mod
+ * ranks. The blocks of a rank are contiguous in its memory. */
 int longshore_array_create_block_cyclic(longshore_team* team, int type, size_t element_bytes,
                                         int64_t size, int64_t block_items, longshore_array** array);
-/* LONGSHORE_ERROR_USAGE, on all ranks, while plans for it exist. */
+/* Frees the array. Collective. LONGSHORE_ERROR_USAGE, on all ranks, while plans for it exist. */
 int longshore_array_free(longshore_array* array);
+/* The number of elements on all ranks. */
 int64_t longshore_array_size(const longshore_array* array);
-/* This rank's elements, which it may load and store at any time that no other rank reaches for
- * them; how many. */
+/* The elements of this rank. The rank may load and store them whenever no other rank accesses
+ * them. */
 void* longshore_array_local(longshore_array* array);
+/* The number of elements of this rank. */
 int64_t longshore_array_local_size(const longshore_array* array);
-/* Global index of local element `offset`; -1 where there is none. */
+/* The global index of the local element `offset`; -1 if there is no such element. */
 int64_t longshore_array_index(const longshore_array* array, int64_t offset);
-/* The rank that has an element, and where in its part; -1 for an index that there is not. */
+/* The rank that has the element `index`; -1 if there is no such element. Stores the position of the
+ * element among that rank's elements in *offset, unless `offset` is NULL. */
 int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* offset);
 
 /* ---- gather, scatter, histogram, update ---- */
@@ -185,33 +204,41 @@ int longshore_array_owner(const longshore_array* array, int64_t index, int64_t* 
 struct longshore_gather_options {
   /* "auto" (default), "agp", "exstack", "exstack2", "conveyor", "aggregator", "direct" */
   const char* strategy;
-  int64_t buffer_items; /* of strategies that aggregate: items per destination; 0: 1024 */
-  int hops;             /* of "conveyor": 1, 2 or 3; 0: chosen */
-  /* 1: what a buffer holds twice for one element is combined before it leaves */
+  int64_t buffer_items; /* of aggregating strategies: items per destination; 0: 1024 */
+  int hops;             /* of "conveyor": 1, 2 or 3; 0: chosen by the library */
+  /* 1: requests in one buffer for the same element are combined before they are sent */
   int combine;
-  int64_t expected_requests; /* of "auto": most requests of a rank in one call; 0: not known */
+  /* of "auto": the largest number of requests of a rank in one call; 0: unknown */
+  int64_t expected_requests;
 };
 
-/* A plan is made once and used often: nothing is allocated while it is used. "auto" measures for a
- * part of a second where this machine's profile does not know the layout yet. Using one is
- * collective with strategies that aggregate and with "auto". No barrier is made: put one between
- * what writes an array and what reads it. `indices` are global, any number of them, different on
- * each rank. An index out of range: LONGSHORE_ERROR_USAGE here, LONGSHORE_ERROR_PEER_FAILED on the
- * others if they aggregate; the plan can be used again. Cost of n requests per rank:
- * docs/reference/gather.md, by strategy. */
+/* Gather, scatter, histogram and update work alike:
+ *
+ * - A plan is created once and used any number of times. Its uses allocate no memory. Creating a
+ *   plan is collective. With "auto" it measures for a part of a second if this machine's profile
+ *   has no entry for the layout yet.
+ * - Using a plan is collective with aggregating strategies and with "auto".
+ * - No call contains a barrier. Put one between the calls that write an array and those that read
+ *   it.
+ * - `indices` are global indices. Each rank gives any number of them.
+ * - An index out of range: LONGSHORE_ERROR_USAGE on this rank, and LONGSHORE_ERROR_PEER_FAILED on
+ *   the other ranks with aggregating strategies. The plan can be used again.
+ * - docs/reference/gather.md has the cost of n requests per rank for each strategy.
+ * - ..._strategy returns the strategy of the last call: with "auto" the one that it chose.
+ * - The calls without a plan (longshore_gather, ...) create a plan, use it once and free it. */
+
+/* Gather: out[i] = table[indices[i]] for each i below `count`. */
 int longshore_gather_create(longshore_array* table, const struct longshore_gather_options* options,
                             longshore_gather_plan** plan);
 int longshore_gather_free(longshore_gather_plan* plan);
-/* out[i] = table[indices[i]] for all i below `count`. */
 int longshore_gather_run(longshore_gather_plan* plan, const int64_t* indices, int64_t count,
                          void* out);
-/* The strategy in use: what "auto" has become, for the last call. */
 const char* longshore_gather_strategy(const longshore_gather_plan* plan);
-/* One gather with a plan of its own. */
 int longshore_gather(longshore_array* table, const int64_t* indices, int64_t count, void* out,
                      const struct longshore_gather_options* options);
 
-/* table[indices[i]] = values[i]. Of two values for one element one wins, whole. */
+/* Scatter: table[indices[i]] = values[i] for each i below `count`. If several values go to one
+ * element, it gets one of them, and never a mixture. */
 int longshore_scatter_create(longshore_array* table, const struct longshore_gather_options* options,
                              longshore_scatter_plan** plan);
 int longshore_scatter_free(longshore_scatter_plan* plan);
@@ -221,9 +248,9 @@ const char* longshore_scatter_strategy(const longshore_scatter_plan* plan);
 int longshore_scatter(longshore_array* table, const int64_t* indices, int64_t count,
                       const void* values, const struct longshore_gather_options* options);
 
-/* table[indices[i]] += values[i], nothing lost however many ranks meet at an element. Of any type
- * but LONGSHORE_BYTES; integers wrap around. `values` NULL: 1 for each index, which then need not
- * travel. */
+/* Histogram: table[indices[i]] += values[i] for each i below `count`, atomically: no addition is
+ * lost if several ranks add to one element. Any type but LONGSHORE_BYTES; integers wrap around.
+ * `values` NULL adds 1 for each index; then no values are sent. */
 int longshore_histogram_create(longshore_array* table,
                                const struct longshore_gather_options* options,
                                longshore_histogram_plan** plan);
@@ -234,10 +261,11 @@ const char* longshore_histogram_strategy(const longshore_histogram_plan* plan);
 int longshore_histogram(longshore_array* table, const int64_t* indices, int64_t count,
                         const void* values, const struct longshore_gather_options* options);
 
-/* table[indices[i]] = operation(table[indices[i]], values[i]) by one of enum longshore_reduction,
- * nothing lost however many ranks meet at an element: LONGSHORE_MIN keeps the smallest. Of any type
- * but LONGSHORE_BYTES; what an element has before counts, and zero is what arrays begin with.
- * Minimum and maximum are not for NaN, which is neither. */
+/* Update: table[indices[i]] = operation(table[indices[i]], values[i]) for each i below `count`,
+ * atomically. `operation` is one of enum longshore_reduction; LONGSHORE_MIN keeps the smallest
+ * value. The previous value of an element takes part, and arrays are initially zero. Any type but
+ * LONGSHORE_BYTES; floating types have no XOR, OR and AND. LONGSHORE_MIN and LONGSHORE_MAX are not
+ * defined for NaN. */
 int longshore_update_create(longshore_array* table, int operation,
                             const struct longshore_gather_options* options,
                             longshore_update_plan** plan);
@@ -253,54 +281,60 @@ int longshore_update(longshore_array* table, const int64_t* indices, int64_t cou
 
 struct longshore_grid_options {
   int dimensions; /* 1 to 3; 0: 3 */
-  int ranks[3];   /* ranks along x, y, z; 0: found */
-  int open[3];    /* 1: the domain ends there; 0: it wraps around */
+  int ranks[3];   /* the number of ranks along x, y, z; 0: chosen by the library */
+  int open[3];    /* 1: the domain has borders in this dimension; 0: it is periodic */
   /* "linear" (default): rank = x + X (y + Y z); "cart", "auto": docs/guides/placement.md */
   const char* placement;
-  /* of the whole domain: the grid that is found cuts it with the least surface; 0: factors are
-   * balanced */
+  /* the cells of the whole domain: the library chooses the grid with the smallest surface; 0: it
+   * chooses balanced factors */
   int64_t cells[3];
 };
 
-/* The ranks of a team as a Cartesian grid. Collective. */
+/* Arranges the ranks of a team in a Cartesian grid. Collective. */
 int longshore_grid_create(longshore_team* team, const struct longshore_grid_options* options,
                           longshore_grid** grid);
+/* Frees the grid. Collective. Free the halo plans on it first. */
 int longshore_grid_free(longshore_grid* grid);
+/* The number of dimensions. */
 int longshore_grid_dimensions(const longshore_grid* grid);
-/* Ranks along x, y, z, and where this rank sits. */
+/* Stores the number of ranks along x, y, z. */
 void longshore_grid_shape(const longshore_grid* grid, int shape[3]);
+/* Stores the position of this rank in the grid. */
 void longshore_grid_coordinates(const longshore_grid* grid, int coordinates[3]);
-/* The rank that is `step` away, each number -1, 0 or 1; -1 beyond a border. */
+/* The rank at distance `step` from this rank, each number -1, 0 or 1; -1 beyond a border. */
 int longshore_grid_neighbour(const longshore_grid* grid, const int step[3]);
-/* This rank's piece of `cells` cells along a dimension: the remainder is spread over the first
- * pieces. Nothing of a dimension that is not 0 to 2. */
+/* Divides `cells` cells among the ranks along a dimension (0 to 2), and stores the first cell and
+ * the number of cells of this rank. The first ranks get one cell more if there is a remainder. For
+ * another dimension both are 0. */
 void longshore_grid_piece(const longshore_grid* grid, int dimension, int64_t cells, int64_t* first,
                           int64_t* count);
 
-/* Memory that the ranks of the node can read: fields that lie in it, which plans find by their
- * addresses, are not packed in mode "direct" between processes. Zero at first, aligned to 64 bytes
- * at least. Local; it is needed until the plans for it are freed. */
+/* Allocates memory for fields that other ranks of the node can read. Plans recognise fields in it
+ * by their addresses. In mode "direct" between processes such fields are not packed. The memory is
+ * initially zero, and aligned to at least 64 bytes. Keep it until the plans for it are freed.
+ * Local. */
 int longshore_memory_create(longshore_team* team, size_t bytes, longshore_memory** memory,
                             void** data);
+/* Frees the memory. Local. */
 int longshore_memory_free(longshore_memory* memory);
-/* The memory in which an address lies; NULL where it lies in none. */
+/* The memory that contains the address `cell`; NULL if there is none. */
 longshore_memory* longshore_memory_of(const longshore_team* team, const void* cell);
 
 /* A block of cells with a halo around it, in memory of the program. */
 struct longshore_field {
-  void* first;          /* interior cell (0, 0, 0) */
+  void* first;          /* the interior cell (0, 0, 0) */
   int type;             /* enum longshore_type */
   size_t element_bytes; /* of LONGSHORE_BYTES; else 0 */
   int64_t extents[3];   /* interior cells along x, y, z; 1 (or 0) beyond the grid's dimensions */
-  /* elements from one cell to the next along x, y, z; of any sign and order */
+  /* the distance between neighbouring cells along x, y, z, in elements; of any sign and order */
   int64_t strides[3];
-  int low[3];  /* cells of halo that exist in memory on the low sides, */
-  int high[3]; /* and on the high sides */
+  int low[3];  /* the width of the halo in memory on the low sides, in cells */
+  int high[3]; /* the same on the high sides */
 };
 
-/* Fills in a field whose rows lie one after the other with their halo, and x is next to each other:
- * `cells` is the first one in memory, a corner of the halo. With LONGSHORE_BYTES `first` stays
- * NULL: the program fills it in with `element_bytes`. */
+/* Describes a field that is contiguous in memory together with its halo, with x as the fastest
+ * index. `cells` is its first cell in memory, a corner of the halo. With LONGSHORE_BYTES `first`
+ * stays NULL: the program sets `first` and `element_bytes`. */
 void longshore_field_dense(struct longshore_field* field, void* cells, int type,
                            const int64_t extents[3], const int low[3], const int high[3]);
 
@@ -309,43 +343,45 @@ struct longshore_halo_options {
   const char* algorithm;
   /* "direct" (default), "channel", and the modes that are MPI calls: docs/reference/halo.md */
   const char* mode;
-  const char* reach; /* what the stencil reads: "corners" (default), "edges", "faces" */
-  /* cells that are exchanged on the low sides, x, y, z, and on the high sides; */
+  const char* reach; /* the cells that the stencil reads: "corners" (default), "edges", "faces" */
+  /* the widths to exchange on the low sides (x, y, z) and on the high sides; both NULL: the whole
+   * halo in memory */
   const int* low;
-  const int* high; /* both NULL: all of the halo in memory */
-  /* who copies large messages: "serial" (default), "threads", "openmp", "tbb" */
+  const int* high;
+  /* the tasks that copy large messages: "serial" (default), "threads", "openmp", "tbb" */
   const char* tasks;
-  int task_count; /* of each rank; 0: its share of the cores */
+  int task_count; /* per rank; 0: the rank's share of the cores */
 };
 
-/* A plan for `count` fields, exchanged together; of any types. Collective: the same options, and
- * fields of the same kind in the same order, on all ranks. The memory of the fields must stay until
- * the plan is freed. */
+/* Creates a plan that exchanges `count` fields together. The fields may have different types.
+ * Collective: all ranks give the same options, and fields of the same kinds in the same order. The
+ * memory of the fields must stay valid until the plan is freed. */
 int longshore_halo_create(const longshore_grid* grid, const struct longshore_halo_options* options,
                           const struct longshore_field* fields, int count, longshore_halo** plan);
-/* Not in flight: LONGSHORE_ERROR_USAGE. */
+/* Frees the plan. Collective. LONGSHORE_ERROR_USAGE between start and wait. */
 int longshore_halo_free(longshore_halo* plan);
-/* Begins an exchange. Until it is complete neither the cells that leave may be written nor the halo
- * read or written. */
+/* Starts an exchange. Until it is complete, do not write the cells that are sent, and neither read
+ * nor write the halo. */
 int longshore_halo_start(longshore_halo* plan);
-/* Goes on with it; *complete becomes 1 when it is. */
+/* Makes progress without waiting, and stores 1 in *complete if the exchange is complete, else 0. */
 int longshore_halo_test(longshore_halo* plan, int* complete);
-/* Returns when the halo of this rank is filled and its own cells may be written. */
+/* Waits until the halo of this rank is filled and its own cells may be written. */
 int longshore_halo_wait(longshore_halo* plan);
-/* start and wait. */
+/* longshore_halo_start and longshore_halo_wait. */
 int longshore_halo_exchange(longshore_halo* plan);
-/* The algorithm; what was chosen where "auto" was asked for. */
+/* The algorithm: with "auto" the one that it chose. */
 const char* longshore_halo_algorithm(const longshore_halo* plan);
-/* Rounds of an exchange that depend on each other and move something between ranks. */
+/* The number of rounds of an exchange that depend on each other and send to other ranks. */
 int longshore_halo_rounds(const longshore_halo* plan);
 
-/* What one rank moves in one exchange; the kinds of bytes are never mixed. */
+/* The traffic of one rank in one exchange. */
 struct longshore_traffic {
-  int64_t messages;      /* to other ranks; what is copied by loads and stores is no message */
-  int64_t payload_bytes; /* what is to be moved, also to itself */
-  int64_t wire_bytes;    /* what the messages carry */
-  int64_t offnode_bytes; /* of these, to other nodes */
+  int64_t messages;      /* to other ranks; copies by loads and stores do not count */
+  int64_t payload_bytes; /* the cells to exchange, including those that the rank sends itself */
+  int64_t wire_bytes;    /* the bytes in the messages */
+  int64_t offnode_bytes; /* the part of wire_bytes that goes to other nodes */
 };
+/* Stores the traffic of this rank in one exchange. */
 void longshore_halo_moved(const longshore_halo* plan, struct longshore_traffic* moved);
 
 /* ---- sorting ---- */
@@ -356,56 +392,60 @@ struct longshore_sort_options {
   const char* exchange;
   /* "round-robin" (default), "random", "random-private", "xor", "incast", "node-aware" */
   const char* order;
-  int64_t max_key; /* of integer keys: they are from 0 to max_key - 1; 0: the range is found */
-  /* 1: buckets are cut by samples of the keys, for keys that are not evenly spread; 0: at equal
-   * widths */
+  int64_t max_key; /* integer keys are from 0 to max_key - 1; 0: the sort finds the range */
+  /* 1: the range of keys is divided by a sample of the keys, for keys that are not evenly spread;
+   * 0: into parts of equal width */
   int sampled;
-  int stable;        /* 1: keys that are equal stay in the order of rank and place */
+  int stable;        /* 1: equal keys keep the order of (rank, position) of the input */
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;    /* of each rank; 0: its share of the cores */
+  int task_count;    /* per rank; 0: the rank's share of the cores */
 };
 
-/* Sorts keys over all ranks, often: buffers are kept. `key_type`: any type but LONGSHORE_BYTES;
- * floats are ordered by their bits, -0.0 below 0.0. Each key may have a payload of `payload_bytes`
- * bytes, 0 to 56. Collective. */
+/* Creates a sorter, which sorts keys over all ranks any number of times and keeps its buffers.
+ * `key_type`: any type but LONGSHORE_BYTES. Floating keys are ordered by their bits, with -0.0
+ * below 0.0. Each key may have a payload of `payload_bytes` bytes, 0 to 56. Collective. */
 int longshore_sorter_create(longshore_team* team, int key_type, size_t payload_bytes,
                             const struct longshore_sort_options* options,
                             longshore_sorter** sorter);
+/* Frees the sorter. Collective. */
 int longshore_sorter_free(longshore_sorter* sorter);
-/* Any number of keys per rank; `payloads` NULL only where they have none. Afterwards this rank has
- * the *count keys of its part, ascending; no key of a rank is above one of a later rank.
- * Collective. A key outside max_key: LONGSHORE_ERROR_USAGE here, _PEER_FAILED on the others; the
- * sorter can be used again. */
+/* Sorts the keys of all ranks. Each rank gives any number of keys; `payloads` may be NULL only if
+ * keys have no payload. Stores the number of keys in this rank's part of the result in *received.
+ * No key of a rank is above a key of a later rank. Collective. A key outside max_key:
+ * LONGSHORE_ERROR_USAGE on this rank, LONGSHORE_ERROR_PEER_FAILED on the others; the sorter can be
+ * used again. */
 int longshore_sorter_run(longshore_sorter* sorter, const void* keys, const void* payloads,
                          int64_t count, int64_t* received);
-/* Copies the result of the last run: as many keys as received, and payloads (NULL: not wanted).
- * Local. */
+/* Copies this rank's part of the last result, ascending by key: as many keys as the run received,
+ * and their payloads unless `payloads` is NULL. Local. */
 int longshore_sorter_result(const longshore_sorter* sorter, void* keys, void* payloads);
-/* What "auto" became in the last run. */
+/* The exchange of the last run: with "auto" the one that it chose. */
 const char* longshore_sorter_exchange(const longshore_sorter* sorter);
 
 /* ---- STREAM ---- */
 
 struct longshore_stream_options {
   const char* kernel; /* "triad" (default), "copy", "scale", "add" */
-  /* policy: "malloc" (default), "calloc", "huge", "interleave", ...: docs/reference/stream.md */
+  /* the memory policy: "malloc" (default), "calloc", "huge", "interleave", ...:
+   * docs/reference/stream.md */
   const char* memory;
   const char* tasks; /* "serial" (default), "threads", "openmp", "tbb" */
-  int task_count;    /* of each rank; 0: its share of the cores */
+  int task_count;    /* per rank; 0: the rank's share of the cores */
   int streaming;     /* 1: results are stored past the caches */
 };
 
-/* Three arrays of `elements` elements of this rank, of type LONGSHORE_FLOAT32 or _FLOAT64. All of
- * these calls are local. */
+/* Creates three arrays of `elements` elements on this rank, of type LONGSHORE_FLOAT32 or
+ * LONGSHORE_FLOAT64. All calls of a stream are local. */
 int longshore_stream_create(longshore_team* team, int type, int64_t elements,
                             const struct longshore_stream_options* options,
                             longshore_stream** stream);
+/* Frees the arrays. */
 int longshore_stream_free(longshore_stream* stream);
-/* The kernel, once over all elements. */
+/* Runs the kernel once over all elements. */
 int longshore_stream_run(longshore_stream* stream);
-/* Bytes that one run counts, by STREAM's rule. */
+/* The bytes that one run counts by the rule of STREAM. */
 int64_t longshore_stream_bytes(const longshore_stream* stream);
-/* Elements that differ from what the runs should have left. */
+/* The number of elements that differ from the expected result of all runs so far. */
 int64_t longshore_stream_wrong(longshore_stream* stream);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// For C++ programs with parts in C or Fortran: the handle by which these know a team of C++.
+// For C++ programs with parts in C or Fortran: handles of the C interface for teams of C++.
 #pragma once
 
 #include <longshore.h>
@@ -12,12 +12,13 @@ namespace longshore {
 struct end_c_team {
   void operator()(longshore_team* handle) const;
 };
-/// Its end, which is collective, frees what was made with it; the team itself stays.
+/// A handle for a team. Destroying it is collective and frees all objects made with it, but not the
+/// team.
 using c_team = std::unique_ptr<longshore_team, end_c_team>;
-/// Local. The team must outlive it.
+/// Local. The team must outlive the handle.
 [[nodiscard]] c_team make_c_team(team& ranks);
 
-/// Throws the error of a call that gave a code: errc and message are those of longshore.h.
+/// Throws an error with this code and the message of this thread if `code` is not LONGSHORE_OK.
 void check_c(int code);
 
 }  // namespace longshore

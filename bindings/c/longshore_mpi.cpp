@@ -19,18 +19,18 @@ using namespace longshore::bindings;
 
 int longshore_init_mpi(MPI_Comm ranks, longshore_team** team) {
   return guarded([&] {
-    needed(team, "the place for the team");
+    required(team, "the pointer for the team");
     int initialised = 0, finalised = 0;
     MPI_Initialized(&initialised);
     MPI_Finalized(&finalised);
     if (initialised == 0 || finalised != 0)
       fail(errc::usage,
-           "a team of a communicator {} MPI: the program initialises MPI before, and finalises it "
+           "a team of a communicator {} MPI: initialise MPI before this call, and finalise it "
            "after longshore_finalize",
            initialised == 0 ? "before the start of" : "after the end of");
     if (ranks == MPI_COMM_NULL)
       fail(errc::usage,
-           "a team of MPI_COMM_NULL: ranks that are not in a communicator make no team of it");
+           "a team of MPI_COMM_NULL: only the ranks of a communicator may make this call");
     const run_options options = options_from_environment();
     *team = new longshore_team(mpi::team::make(ranks, options));
   });

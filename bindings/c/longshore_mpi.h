@@ -1,5 +1,5 @@
-/* For programs that start MPI themselves: a team of a communicator. Everything else is in
- * longshore.h. */
+/* For programs that initialise MPI themselves: creates a team from a communicator. All other calls
+ * are in longshore.h. */
 #ifndef LONGSHORE_MPI_H
 #define LONGSHORE_MPI_H
 
@@ -10,13 +10,14 @@
 extern "C" {
 #endif
 
-/* A team whose ranks are those of `ranks`; collective over them. MPI must be initialised, with
- * MPI_THREAD_SINGLE at least. The communicator is duplicated; it may be freed after the call, and
- * used for messages of the program at any time. Several teams may exist at a time.
- * longshore_finalize(team) ends it, before MPI_Finalize. LONGSHORE_RANKS_PER_NODE and
- * LONGSHORE_TIMEOUT hold as in longshore_run. */
+/* Creates a team with the ranks of the communicator `ranks`; collective over them. MPI must be
+ * initialised, with MPI_THREAD_SINGLE or a higher thread level. The call duplicates the
+ * communicator, so the program may free it, or use it for its own messages at any time. Several
+ * teams may exist at once. End the team with longshore_finalize(team) before MPI_Finalize. The
+ * environment variables LONGSHORE_RANKS_PER_NODE and LONGSHORE_TIMEOUT have the same meaning as for
+ * longshore_run. */
 int longshore_init_mpi(MPI_Comm ranks, longshore_team** team);
-/* The same for a communicator of Fortran: the integer of `use mpi`, comm%mpi_val of `use mpi_f08`.
+/* The same with a Fortran communicator: the integer of `use mpi`, or comm%mpi_val of `use mpi_f08`.
  */
 int longshore_init_mpi_fortran(MPI_Fint ranks, longshore_team** team);
 

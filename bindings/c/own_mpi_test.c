@@ -1,5 +1,5 @@
-/* A C program that started MPI itself: a team of a part of its ranks, used beside messages of its
- * own. */
+/* A C program that initialises MPI itself makes teams from communicators, of all ranks and of a
+ * part of them, and uses them beside its own MPI calls. */
 #include "checked.h"
 #include "longshore_mpi.h"
 

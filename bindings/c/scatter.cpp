@@ -1,4 +1,4 @@
-// Scatter plans, of words of 4 and of 8 bytes whatever these mean.
+// Scatter plans for words of 4 and 8 bytes.
 #include "arrays.hpp"
 
 #include <longshore/gather/scatter.hpp>
@@ -29,8 +29,8 @@ class plan_of final : public longshore_scatter_plan {
 
 std::unique_ptr<longshore_scatter_plan> make(longshore_array& table,
                                              const gather_options& options) {
-  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words)
-                        -> std::unique_ptr<longshore_scatter_plan> {
+  return table.visit([&]<class Word>(dist_array<Word, chosen_distribution>& words)
+                         -> std::unique_ptr<longshore_scatter_plan> {
     return std::make_unique<plan_of<Word>>(table, words, options);
   });
 }

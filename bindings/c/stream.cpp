@@ -1,11 +1,11 @@
-// The kernels of STREAM on arrays of each rank.
+// The kernels of STREAM on local arrays.
 #include "handles.hpp"
 #include "longshore.h"
 
 #include <longshore/stream/stream.hpp>
 
-struct longshore_stream : longshore::bindings::owned {
-  using owned::owned;
+struct longshore_stream : longshore::bindings::resource {
+  using resource::resource;
   virtual void run() = 0;
   [[nodiscard]] virtual std::uint64_t wrong() = 0;
   [[nodiscard]] virtual std::size_t bytes() = 0;
@@ -19,9 +19,9 @@ using namespace longshore::bindings;
 template <class T>
 class stream_of final : public longshore_stream {
  public:
-  stream_of(longshore_team& of, std::size_t elements, std::string_view memory, tasks workers,
+  stream_of(longshore_team& owner, std::size_t elements, std::string_view memory, tasks workers,
             const stream_options& options)
-      : longshore_stream(of, "stream"),
+      : longshore_stream(owner, "stream"),
         workers_(std::move(workers)),
         counted_bytes_(arrays_touched(options.kernel) * elements * sizeof(T)),
         loop_(own_arrays<T>(elements, memory), workers_, options) {}
@@ -35,21 +35,22 @@ class stream_of final : public longshore_stream {
   stream<own_arrays<T>> loop_;
 };
 
-std::unique_ptr<longshore_stream> make(longshore_team& of, int type, std::size_t elements,
+std::unique_ptr<longshore_stream> make(longshore_team& owner, int type, std::size_t elements,
                                        const longshore_stream_options& given) {
-  const std::string_view name = word_or(given.kernel, "triad");
+  const std::string_view name = text_or(given.kernel, "triad");
   const auto kernel = stream_kernel_named(name);
   if (!kernel) fail(errc::usage, "stream kernel '{}': it is one of copy, scale, add, triad", name);
   const stream_options options{
       .kernel = *kernel,
       .stores = given.streaming != 0 ? store_kind::streaming : store_kind::ordinary};
-  const std::string_view memory = word_or(given.memory, "malloc");
-  tasks workers = tasks_named(of.ranks, given.tasks, given.task_count);
+  const std::string_view memory = text_or(given.memory, "malloc");
+  tasks workers = tasks_named(owner.ranks, given.tasks, given.task_count);
   if (type == LONGSHORE_FLOAT32)
-    return std::make_unique<stream_of<float>>(of, elements, memory, std::move(workers), options);
+    return std::make_unique<stream_of<float>>(owner, elements, memory, std::move(workers), options);
   if (type == LONGSHORE_FLOAT64)
-    return std::make_unique<stream_of<double>>(of, elements, memory, std::move(workers), options);
-  fail(errc::usage, "stream of {}: its elements are LONGSHORE_FLOAT32 or LONGSHORE_FLOAT64",
+    return std::make_unique<stream_of<double>>(owner, elements, memory, std::move(workers),
+                                               options);
+  fail(errc::usage, "a stream of {}: the type must be LONGSHORE_FLOAT32 or LONGSHORE_FLOAT64",
        name_of_type(type));
 }
 
@@ -61,11 +62,11 @@ int longshore_stream_create(longshore_team* team, int type, int64_t elements,
                             const struct longshore_stream_options* options,
                             longshore_stream** stream) {
   return guarded([&] {
-    longshore_team& of = usable(team);
-    needed(stream, "the place for the stream");
+    longshore_team& owner = checked(team);
+    required(stream, "the pointer for the stream");
     const longshore_stream_options defaults{};
-    *stream = of.keep(make(of, type, count_from(elements, "the number of elements"),
-                           options == nullptr ? defaults : *options));
+    *stream = owner.keep(make(owner, type, count_from(elements, "the number of elements"),
+                              options == nullptr ? defaults : *options));
   });
 }
 
@@ -74,7 +75,7 @@ int longshore_stream_free(longshore_stream* stream) {
 }
 
 int longshore_stream_run(longshore_stream* stream) {
-  return guarded([&] { usable(stream, "the stream").run(); });
+  return guarded([&] { checked(stream, "the stream").run(); });
 }
 
 int64_t longshore_stream_bytes(const longshore_stream* stream) {

@@ -34,11 +34,11 @@ reduction reduction_of(int which) {
   if (which == LONGSHORE_MIN) return reduction::min;
   if (which == LONGSHORE_MAX) return reduction::max;
   fail(errc::usage,
-       "an allreduce by operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX",
+       "allreduce with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX",
        which);
 }
 
-// By way of the type that the team reduces.
+// Converts the values to a type that the team can reduce, and the results back.
 template <class Wide, class T>
 void allreduce_as(team& ranks, void* values, std::size_t count, reduction how) {
   T* const mine = static_cast<T*>(values);
@@ -48,8 +48,8 @@ void allreduce_as(team& ranks, void* values, std::size_t count, reduction how) {
   for (std::size_t i = 0; i < count; ++i) mine[i] = static_cast<T>(wide[i]);
 }
 
-// Sums wrap around to the same bits; of numbers to compare, those above 2^63 are the greater ones
-// as int64, too, with the highest bit flipped.
+// Reduces uint64 as int64. Sums wrap around to the same bits. For minimum and maximum the highest
+// bit is flipped, so that int64 has the order of uint64.
 void allreduce_uint64(team& ranks, std::uint64_t* values, std::size_t count, reduction how) {
   const std::uint64_t flip = how == reduction::sum ? 0 : std::uint64_t{1} << 63;
   std::vector<std::int64_t> wide(count);
@@ -82,12 +82,12 @@ void allreduce(team& ranks, void* values, std::size_t count, int type, reduction
   }
 }
 
-// A block of each rank.
-std::size_t bytes_of_all(const team& ranks, std::size_t bytes) {
+// The size of one block per rank.
+std::size_t bytes_of_blocks(const team& ranks, std::size_t bytes) {
   std::size_t all = 0;
   if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(ranks.size()), &all) ||
       all > PTRDIFF_MAX)
-    fail(errc::usage, "blocks of {} bytes of {} ranks: more than any memory holds", bytes,
+    fail(errc::usage, "blocks of {} bytes for {} ranks: this is more than any memory holds", bytes,
          ranks.size());
   return all;
 }
@@ -100,7 +100,7 @@ std::size_t bytes_of_type(int type, std::size_t element_bytes, const char* what)
   if (type == LONGSHORE_BYTES && element_bytes > 0) return element_bytes;
   if (type == LONGSHORE_BYTES)
     fail(errc::usage,
-         "{} of type LONGSHORE_BYTES with elements of 0 bytes: say how many, or name another type",
+         "{} of type LONGSHORE_BYTES with elements of 0 bytes: give their size, or another type",
          what);
   fail(errc::usage,
        "{} of type {}: it is one of enum longshore_type, LONGSHORE_INT8 (1) to LONGSHORE_FLOAT64 "
@@ -116,11 +116,12 @@ const char* name_of_type(int type) noexcept {
 
 tasks tasks_named(const team& ranks, const char* layer, int count) {
   if (count < 0)
-    fail(errc::usage, "{} tasks of each rank: 1 or more, or 0 for its share of the cores", count);
-  const std::string name(word_or(layer, "serial"));
+    fail(errc::usage, "{} tasks per rank: use 1 or more, or 0 for the rank's share of the cores",
+         count);
+  const std::string name(text_or(layer, "serial"));
   if (name == "serial") {
     if (count > 1)
-      fail(errc::usage, "{} tasks of layer serial: it is one; the others are threads, openmp, tbb",
+      fail(errc::usage, "{} tasks with layer serial, which has one: use threads, openmp or tbb",
            count);
     return {};
   }
@@ -147,17 +148,17 @@ void check_c(int code) {
 
 }  // namespace longshore
 
-void longshore_team::free(longshore::bindings::owned* thing) {
-  if (thing == nullptr) return;
-  thing->team().check_thread();
-  if (thing->users() > 0)
+void longshore_team::free(longshore::bindings::resource* object) {
+  if (object == nullptr) return;
+  object->team().check_thread();
+  if (object->dependents() > 0)
     longshore::fail(longshore::errc::usage,
-                    "the {} is still used by {} of what was made for it: free that first",
-                    thing->kind(), thing->users());
-  auto& all = thing->team().things;
+                    "the {} is still used by {} other object(s): free these first", object->kind(),
+                    object->dependents());
+  auto& all = object->team().resources;
   const auto at = std::find_if(all.rbegin(), all.rend(),
-                               [thing](const auto& one) { return one.get() == thing; });
-  const auto dead = std::move(*at);  // out of the list before it ends
+                               [object](const auto& one) { return one.get() == object; });
+  const auto dead = std::move(*at);  // destroyed after it has left the list
   all.erase(std::next(at).base());
 }
 
@@ -174,19 +175,18 @@ size_t longshore_type_bytes(int type) {
 
 int longshore_run(int argc, char** argv, longshore_main body, void* context) {
   return guarded([&] {
-    needed(body, "the function to run");
+    required(body, "the function to run");
     longshore::run(argc, argv, [body, context](longshore::team& ranks) {
       longshore_team handle(ranks);
       forget_error();
       const int status = body(&handle, context);
       if (status == 0) return handle.complete();
-      // What a call of the library returned comes with its message.
+      // The code of a failed call of the library: its message is still stored.
       if (status >= LONGSHORE_ERROR_USAGE && status <= LONGSHORE_ERROR_TRANSPORT &&
-          status == kept_code())
+          status == stored_code())
         throw error(static_cast<errc>(status), longshore_error_message());
-      throw program_failure(
-          fmt::format("the function that longshore_run was given returned {} on rank {}", status,
-                      ranks.rank()));
+      throw program_failure(fmt::format(
+          "the function given to longshore_run returned {} on rank {}", status, ranks.rank()));
     });
   });
 }
@@ -197,7 +197,8 @@ int longshore_finalize(longshore_team* team) {
     team->check_thread();
     if (!team->own)
       fail(errc::usage,
-           "longshore_finalize of a team of longshore_run, which ends it: leave the call out");
+           "longshore_finalize of a team of longshore_run, which ends its team itself: remove this "
+           "call");
     team->complete();
     delete team;
   });
@@ -212,15 +213,15 @@ const char* longshore_team_transport(const longshore_team* team) {
 double longshore_team_seconds(const longshore_team* team) { return team->ranks.now(); }
 
 int longshore_barrier(longshore_team* team) {
-  return guarded([&] { usable(team).ranks.barrier(); });
+  return guarded([&] { checked(team).ranks.barrier(); });
 }
 
 int longshore_broadcast(longshore_team* team, void* data, size_t bytes, int root) {
   return guarded([&] {
-    longshore::team& ranks = usable(team).ranks;
+    longshore::team& ranks = checked(team).ranks;
     if (root < 0 || root >= ranks.size())
-      fail(errc::usage, "a broadcast from rank {}: there are 0 to {}", root, ranks.size() - 1);
-    if (bytes > 0) needed(static_cast<std::byte*>(data), "the data of a broadcast");
+      fail(errc::usage, "broadcast from rank {}: the ranks are 0 to {}", root, ranks.size() - 1);
+    if (bytes > 0) required(static_cast<std::byte*>(data), "the data of a broadcast");
     ranks.broadcast({static_cast<std::byte*>(data), bytes}, root);
   });
 }
@@ -229,31 +230,31 @@ int longshore_allreduce(longshore_team* team, void* values, int64_t count, int t
                         int reduction) {
   return guarded([&] {
     const std::size_t items = count_from(count, "the number of values");
-    if (items > 0) needed(static_cast<std::byte*>(values), "the array of values");
-    allreduce(usable(team).ranks, values, items, type, reduction_of(reduction));
+    if (items > 0) required(static_cast<std::byte*>(values), "the array of values");
+    allreduce(checked(team).ranks, values, items, type, reduction_of(reduction));
   });
 }
 
 int longshore_allgather(longshore_team* team, const void* mine, size_t bytes, void* all) {
   return guarded([&] {
-    longshore::team& ranks = usable(team).ranks;
+    longshore::team& ranks = checked(team).ranks;
     if (bytes > 0) {
-      needed(static_cast<const std::byte*>(mine), "what a rank gives to an allgather");
-      needed(static_cast<std::byte*>(all), "the room for an allgather");
+      required(static_cast<const std::byte*>(mine), "the block for an allgather");
+      required(static_cast<std::byte*>(all), "the result buffer of an allgather");
     }
     ranks.allgather({static_cast<const std::byte*>(mine), bytes},
-                    {static_cast<std::byte*>(all), bytes_of_all(ranks, bytes)});
+                    {static_cast<std::byte*>(all), bytes_of_blocks(ranks, bytes)});
   });
 }
 
 int longshore_alltoall(longshore_team* team, const void* outgoing, size_t bytes, void* incoming) {
   return guarded([&] {
-    longshore::team& ranks = usable(team).ranks;
+    longshore::team& ranks = checked(team).ranks;
     if (bytes > 0) {
-      needed(static_cast<const std::byte*>(outgoing), "the outgoing blocks");
-      needed(static_cast<std::byte*>(incoming), "the room for incoming blocks");
+      required(static_cast<const std::byte*>(outgoing), "the outgoing blocks");
+      required(static_cast<std::byte*>(incoming), "the buffer for incoming blocks");
     }
-    const std::size_t all = bytes_of_all(ranks, bytes);
+    const std::size_t all = bytes_of_blocks(ranks, bytes);
     ranks.alltoall({static_cast<const std::byte*>(outgoing), all},
                    {static_cast<std::byte*>(incoming), all});
   });

@@ -1,6 +1,6 @@
-// Plans of updates, and of histograms, which are updates by sums. Words of 4 bytes have one that
-// asks of each update what it is; words of 8 bytes have two, because transports add 64-bit integers
-// by themselves, which they do for op::add only.
+// Update plans, and histogram plans, which are updates by sums. A plan dispatches the operation at
+// run time, per update. Sums of 64-bit integers have a plan of their own with op::add, because
+// transports have a remote addition for these.
 #include "arrays.hpp"
 #include "word_operation.hpp"
 
@@ -21,10 +21,10 @@ namespace {
 using namespace longshore;
 using namespace longshore::bindings;
 
-number number_of(int type) {
-  if (type == LONGSHORE_FLOAT32 || type == LONGSHORE_FLOAT64) return number::floating;
-  return type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64 ? number::unsigned_integer
-                                                              : number::signed_integer;
+number_kind number_kind_of(int type) {
+  if (type == LONGSHORE_FLOAT32 || type == LONGSHORE_FLOAT64) return number_kind::floating;
+  return type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64 ? number_kind::unsigned_integer
+                                                              : number_kind::signed_integer;
 }
 
 word_operation operation_of(int code, int type) {
@@ -33,14 +33,14 @@ word_operation operation_of(int code, int type) {
   const auto* const at = std::find(codes.begin(), codes.end(), code);
   if (at == codes.end())
     fail(errc::usage,
-         "an update by operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, "
-         "LONGSHORE_XOR, LONGSHORE_OR, "
-         "LONGSHORE_AND",
+         "update with operation {}: it is one of LONGSHORE_SUM, LONGSHORE_MIN, LONGSHORE_MAX, "
+         "LONGSHORE_XOR, LONGSHORE_OR, LONGSHORE_AND",
          code);
-  const word_operation chosen{static_cast<operation>(at - codes.begin()), number_of(type)};
-  if (chosen.how >= operation::bit_xor && chosen.of == number::floating)
+  const word_operation chosen{static_cast<operation>(at - codes.begin()), number_kind_of(type)};
+  if (chosen.which >= operation::bit_xor && chosen.kind == number_kind::floating)
     fail(errc::usage,
-         "an update by LONGSHORE_XOR, _OR or _AND in an array of {}: these are of integers",
+         "update with LONGSHORE_XOR, LONGSHORE_OR or LONGSHORE_AND in an array of {}: they need an "
+         "array of integers",
          name_of_type(type));
   return chosen;
 }
@@ -48,10 +48,10 @@ word_operation operation_of(int code, int type) {
 template <class Word>
 Word one_of(int type) {
   using floating = std::conditional_t<sizeof(Word) == 4, float, double>;
-  return number_of(type) == number::floating ? std::bit_cast<Word>(floating{1}) : Word{1};
+  return number_kind_of(type) == number_kind::floating ? std::bit_cast<Word>(floating{1}) : Word{1};
 }
 
-// Both literals, for messages.
+// The words for a plan and for its use in messages; both are string literals.
 struct kind_of_plan {
   const char* plan;
   const char* operation;
@@ -85,14 +85,14 @@ std::unique_ptr<longshore_histogram_plan> make(longshore_array& table, const kin
                                                int code, const gather_options& options) {
   if (table.type == LONGSHORE_BYTES)
     fail(errc::usage,
-         "a {} for an array of bytes: what is updated is one of int32, uint32, float32, int64, "
-         "uint64, float64",
+         "a {} for an array of bytes: the type must be int32, uint32, float32, int64, uint64 or "
+         "float64",
          kind.plan);
   const word_operation chosen = operation_of(code, table.type);
-  return table.with([&]<class Word>(dist_array<Word, chosen_distribution>& words)
-                        -> std::unique_ptr<longshore_histogram_plan> {
+  return table.visit([&]<class Word>(dist_array<Word, chosen_distribution>& words)
+                         -> std::unique_ptr<longshore_histogram_plan> {
     if constexpr (sizeof(Word) == sizeof(std::int64_t))
-      if (chosen.how == operation::sum && chosen.of != number::floating)
+      if (chosen.which == operation::sum && chosen.kind != number_kind::floating)
         return std::make_unique<plan_of<Word, op::add>>(table, kind, words, op::add{}, options);
     return std::make_unique<plan_of<Word, word_operation>>(table, kind, words, chosen, options);
   });

@@ -1,6 +1,6 @@
-// Operations on words of 4 or 8 bytes, chosen when a program runs: loops are compiled for a size of
-// words, and not for each operation on each type. Sums, which most updates are, are looked for
-// first; the others are a call, which an access to a far element hides.
+// Operations on words of 4 or 8 bytes that are chosen at run time. So loops are compiled once per
+// word size and not for each operation on each type. Sums are tested first, because most updates
+// are sums. The other operations cost a call, which is small beside the access to a remote element.
 #pragma once
 
 #include <longshore/gather/op.hpp>
@@ -13,20 +13,20 @@
 namespace longshore::bindings {
 
 enum class operation : std::uint8_t { sum, min, max, bit_xor, bit_or, bit_and };
-enum class number : std::uint8_t { signed_integer, unsigned_integer, floating };
+enum class number_kind : std::uint8_t { signed_integer, unsigned_integer, floating };
 
 struct word_operation {
-  operation how = operation::sum;
-  number of = number::signed_integer;
+  operation which = operation::sum;
+  number_kind kind = number_kind::signed_integer;
 
   template <std::integral Word>
   [[nodiscard]] Word operator()(const Word& a, const Word& b) const {
-    if (how != operation::sum) return other(a, b);
-    if (of != number::floating) return op::add{}(a, b);
+    if (which != operation::sum) return other(a, b);
+    if (kind != number_kind::floating) return op::add{}(a, b);
     return as<floating_of<Word>>(op::add{}, a, b);
   }
 
-  /// The word that changes nothing.
+  /// The identity element of the operation.
   template <std::integral Word>
   [[nodiscard]] Word identity() const {
     return chosen<Word>([](auto function, auto zero) {
@@ -49,10 +49,10 @@ struct word_operation {
         [&](auto function, auto zero) { return as<decltype(zero)>(function, a, b); });
   }
 
-  /// body(function, zero of the type that the words are)
+  /// Returns body(function, zero), with the operation and a zero of the type of the elements.
   template <class Word, class Body>
   Word chosen(const Body& body) const {
-    switch (how) {
+    switch (which) {
       case operation::min: return typed<Word>(op::min{}, body);
       case operation::max: return typed<Word>(op::max{}, body);
       case operation::bit_xor: return body(op::bit_xor{}, Word{});
@@ -64,8 +64,8 @@ struct word_operation {
   }
   template <class Word, class Function, class Body>
   Word typed(const Function& function, const Body& body) const {
-    if (of == number::floating) return body(function, floating_of<Word>{});
-    if (of == number::unsigned_integer) return body(function, std::make_unsigned_t<Word>{});
+    if (kind == number_kind::floating) return body(function, floating_of<Word>{});
+    if (kind == number_kind::unsigned_integer) return body(function, std::make_unsigned_t<Word>{});
     return body(function, std::make_signed_t<Word>{});
   }
 };

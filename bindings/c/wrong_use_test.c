@@ -1,6 +1,6 @@
-/* What a program may do wrong with the C face: handles that are NULL, calls from another thread,
- * numbers that no memory has, calls in the wrong order. Each is refused with a message, and the run
- * goes on. `--freed` uses a handle that was freed, which only a sanitizer sees. */
+/* Wrong uses of the C interface: NULL handles, calls from another thread, numbers that are too
+ * large or negative, calls in the wrong order. Each is refused with a message, and the run
+ * continues. With `--freed` the program uses a freed handle, which only a sanitizer detects. */
 #include "checked.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #define NULL_REFUSED(call) CHECK_REFUSED(call, LONGSHORE_ERROR_USAGE, "is NULL")
 
-static int nothing_given(longshore_team* team, longshore_array* table) {
+static int null_is_refused(longshore_team* team, longshore_array* table) {
   longshore_array* array = NULL;
   longshore_gather_plan* gather = NULL;
   longshore_grid* grid = NULL;
@@ -64,8 +64,7 @@ static int nothing_given(longshore_team* team, longshore_array* table) {
   return LONGSHORE_OK;
 }
 
-/* More than there is, less than nothing, and what cannot be counted. */
-static int wrong_numbers(longshore_team* team, longshore_array* table) {
+static int wrong_numbers_are_refused(longshore_team* team, longshore_array* table) {
   const int64_t index = 0;
   int64_t out[27] = {0};
   longshore_array* array = NULL;
@@ -80,7 +79,7 @@ static int wrong_numbers(longshore_team* team, longshore_array* table) {
   CHECK_REFUSED(
       longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, INT64_MAX, INT64_MAX, &array),
       LONGSHORE_ERROR_OUT_OF_MEMORY, "memory");
-  /* all on rank 0 */
+  /* one block, on rank 0 */
   CHECK_OK(longshore_array_create_block_cyclic(team, LONGSHORE_INT64, 0, 3, INT64_MAX, &array));
   CHECK(longshore_array_local_size(array) == (longshore_team_rank(team) == 0 ? 3 : 0));
   CHECK(longshore_array_owner(array, 2, NULL) == 0 && longshore_array_owner(array, 3, NULL) == -1);
@@ -88,7 +87,7 @@ static int wrong_numbers(longshore_team* team, longshore_array* table) {
   CHECK_REFUSED(longshore_array_create(team, 12, 0, 10, NULL, &array), LONGSHORE_ERROR_USAGE,
                 "longshore_type");
   CHECK_REFUSED(longshore_array_create(team, LONGSHORE_BYTES, 16, 10, NULL, &array),
-                LONGSHORE_ERROR_USAGE, "4 and of 8");
+                LONGSHORE_ERROR_USAGE, "4 or 8");
   CHECK_REFUSED(longshore_gather(table, &index, -1, out, NULL), LONGSHORE_ERROR_USAGE, "0 or more");
   CHECK(longshore_array_index(table, -1) == -1 && longshore_array_owner(table, -1, NULL) == -1);
   const struct longshore_gather_options hops = {.strategy = "conveyor", .hops = 9},
@@ -132,7 +131,7 @@ static int wrong_numbers(longshore_team* team, longshore_array* table) {
   CHECK_OK(longshore_sorter_create(team, LONGSHORE_INT64, 0, NULL, &sorter));
   CHECK_REFUSED(longshore_sorter_run(sorter, out, NULL, -1, NULL), LONGSHORE_ERROR_USAGE,
                 "0 or more");
-  /* nothing was sorted: there is nothing to write */
+  /* the sorter has no result yet, so nothing is written */
   CHECK_OK(longshore_sorter_result(sorter, NULL, NULL));
   CHECK_OK(longshore_sorter_free(sorter));
   const struct longshore_stream_options tasks = {.tasks = "threads", .task_count = -1};
@@ -150,11 +149,11 @@ struct handles {
   int status;
 };
 
-static int refused_there(const struct handles* made) {
+static int calls_are_refused_there(const struct handles* made) {
   const int64_t first = 0;
   int64_t out = 0;
   longshore_array* array = NULL;
-  CHECK(strcmp(longshore_error_message(), "") == 0); /* each thread has its own */
+  CHECK(strcmp(longshore_error_message(), "") == 0); /* each thread has its own message */
   CHECK_REFUSED(longshore_barrier(made->team), LONGSHORE_ERROR_USAGE, "another thread");
   CHECK_REFUSED(longshore_array_create(made->team, LONGSHORE_INT64, 0, 1, NULL, &array),
                 LONGSHORE_ERROR_USAGE, "another thread");
@@ -168,11 +167,11 @@ static int refused_there(const struct handles* made) {
 }
 static void* in_another_thread(void* given) {
   struct handles* const made = given;
-  made->status = refused_there(made);
+  made->status = calls_are_refused_there(made);
   return NULL;
 }
 
-static int wrong_thread(longshore_team* team, longshore_array* table) {
+static int another_thread_is_refused(longshore_team* team, longshore_array* table) {
   struct handles made = {team, table, NULL, LONGSHORE_OK};
   CHECK_OK(longshore_gather_create(table, NULL, &made.plan));
   longshore_fail(LONGSHORE_ERROR_USAGE, "said here");
@@ -185,19 +184,19 @@ static int wrong_thread(longshore_team* team, longshore_array* table) {
   return LONGSHORE_OK;
 }
 
-static int all_of_it(longshore_team* team, void* context) {
-  const int use_what_was_freed = *(const int*)context;
+static int run_all_checks(longshore_team* team, void* context) {
+  const int use_a_freed_handle = *(const int*)context;
   longshore_array* table = NULL;
   CHECK_OK(longshore_array_create(team, LONGSHORE_INT64, 0, 10, NULL, &table));
-  if (use_what_was_freed) {
+  if (use_a_freed_handle) {
     CHECK_OK(longshore_array_free(table));
     return longshore_array_free(table);
   }
-  int status = nothing_given(team, table);
-  if (status == LONGSHORE_OK) status = wrong_numbers(team, table);
-  if (status == LONGSHORE_OK) status = wrong_thread(team, table);
+  int status = null_is_refused(team, table);
+  if (status == LONGSHORE_OK) status = wrong_numbers_are_refused(team, table);
+  if (status == LONGSHORE_OK) status = another_thread_is_refused(team, table);
   if (status != LONGSHORE_OK) return status;
-  /* What was refused has left nothing behind that others wait for. */
+  /* No refused call makes other ranks wait: the next collective call works. */
   int64_t sum = 1;
   CHECK_OK(longshore_allreduce(team, &sum, 1, LONGSHORE_INT64, LONGSHORE_SUM));
   CHECK(sum == longshore_team_size(team));
@@ -205,8 +204,8 @@ static int all_of_it(longshore_team* team, void* context) {
 }
 
 int main(int argc, char** argv) {
-  int use_what_was_freed = argc > 1 && strcmp(argv[1], "--freed") == 0;
-  const int code = longshore_run(argc, argv, all_of_it, &use_what_was_freed);
+  int use_a_freed_handle = argc > 1 && strcmp(argv[1], "--freed") == 0;
+  const int code = longshore_run(argc, argv, run_all_checks, &use_a_freed_handle);
   if (code != LONGSHORE_OK)
     fprintf(stderr, "%s: %s\n", longshore_error_name(code), longshore_error_message());
   return code == LONGSHORE_OK ? 0 : 1;

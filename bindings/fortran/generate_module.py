@@ -1,9 +1,9 @@
-"""Makes the Fortran module of its template and of the C header, so that no constant, type or
-interface is typed twice.
+"""Generates the Fortran module from its template and the C header, so that constants, types and
+interfaces are declared in the header only.
 
-Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template `!:header` is where what the
-header declares goes; lines between `!:for type` (field, rank, value, plan, more) and `!:end` are
-repeated for each, with <names> replaced.
+Usage: generate_module.py longshore.h TEMPLATE OUTPUT. In the template, the declarations of the
+header replace `!:header`. Lines between `!:for LIST` and `!:end` are repeated for each entry of a
+list (type, field, rank, value, plan, more), and the entry's values replace <names> in them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ TYPES = [
         ("int64", "integer", "int64"),
     )
 ]
-# What fields of halos may be beside these: C is told how many bytes their elements have.
+# Further types of halo fields. C knows only the size of their elements.
 COMPLEX = [
     {"type": f"complex_{name}", "decl": f"complex({name})", "id": "longshore_bytes"} for name in ("real32", "real64")
 ]
 
 
 def second_cell(dimension: int, rank: int) -> str:
-    """Indices of the cell after the first along a dimension."""
+    """Return the indices of the cell after the first one along a dimension."""
     return ",".join("2" if d == dimension else "1" for d in range(rank))
 
 
@@ -38,7 +38,7 @@ RANKS = [
         "colons": ",".join([":"] * rank),
         "first": ",".join(["1"] * rank),
         "second": "\n    ".join(
-            f"if (size(u, {d + 1}) > 1) there({d + 1}) = address_of_<type>(u({second_cell(d, rank)}))"
+            f"if (size(u, {d + 1}) > 1) next_cell({d + 1}) = address_of_<type>(u({second_cell(d, rank)}))"
             for d in range(rank)
         ),
         "bounds": ", ".join(f"1 - low({d + 1}):" for d in range(rank)),
@@ -47,11 +47,11 @@ RANKS = [
 ]
 VALUES = [{"value": one["type"], "vdecl": one["decl"]} for one in TYPES]
 PLANS = [{"plan": name, "how": "", "how_declared": ""} for name in ("gather", "scatter", "histogram")]
-PLANS += [{"plan": "update", "how": "how, ", "how_declared": "integer(c_int), intent(in) :: how"}]  # by which operation
-MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # fields of one call beside the first
+PLANS += [{"plan": "update", "how": "how, ", "how_declared": "integer(c_int), intent(in) :: how"}]  # with the operation
+MORE = [{"more": f"u{number}"} for number in range(2, 9)]  # the fields of a call after the first one
 LOOPS = {"type": TYPES, "field": TYPES + COMPLEX, "rank": RANKS, "value": VALUES, "plan": PLANS, "more": MORE}
 
-LONGEST_LINE = 132  # of Fortran 2008
+LONGEST_LINE = 132  # the limit of Fortran 2008
 
 C_VALUES = {
     "int": "integer(c_int)",
@@ -63,7 +63,7 @@ ZERO = {"int": "0", "int64_t": "0", "size_t": "0", "double": "0"}
 
 
 def header_text(header: str) -> str:
-    """What Fortran declares of the header: enumerators, structs, functions."""
+    """Return the Fortran declarations of the header's enumerators, structs and functions."""
     plain = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
     plain = re.sub(r"^\s*#.*$", "", plain, flags=re.MULTILINE)
     lines = [
@@ -82,12 +82,12 @@ def header_text(header: str) -> str:
     lines += ["end interface"]
     found = len(re.findall(r"\b(?!typedef)\w+\*? longshore_\w+\(", plain))
     if found != len(functions):
-        sys.exit(f"generate_module.py: understood {len(functions)} of {found} functions of the header")
+        sys.exit(f"generate_module.py: parsed only {len(functions)} of {found} functions of the header")
     return "\n".join("  " + line if line else "" for line in lines)
 
 
 def member_text(member: str) -> str:
-    """One member of a struct, zero at first."""
+    """Return the declaration of one member of a struct, initialised with zero."""
     words = " ".join(member.split())
     if "*" in words:
         return f"type(c_ptr) :: {words.rpartition('*')[2].strip()} = c_null_ptr"
@@ -97,7 +97,7 @@ def member_text(member: str) -> str:
 
 
 def function_lines(result: str, name: str, arguments: str) -> list[str]:
-    """An interface; all that is a pointer in C is an address here."""
+    """Return the interface of a function. Every pointer of C is a type(c_ptr)."""
     given = [" ".join(one.split()) for one in arguments.split(",") if one.strip() not in ("", "void")]
     names, declared = [], []
     for one in given:
@@ -120,7 +120,7 @@ def function_lines(result: str, name: str, arguments: str) -> list[str]:
 
 
 def expand(lines: list[str]) -> list[str]:
-    """Repeats what stands between !:for and its !:end."""
+    """Repeat the lines between each !:for and its !:end."""
     out: list[str] = []
     at = 0
     while at < len(lines):
@@ -138,14 +138,14 @@ def expand(lines: list[str]) -> list[str]:
             body = inner
             for name, text in values.items():
                 replaced = [(line, line.replace(f"<{name}>", text)) for line in body]
-                body = [new for line, new in replaced if new.strip() or not line.strip()]  # no line for nothing
+                body = [new for line, new in replaced if new.strip() or not line.strip()]  # not the emptied lines
             out += body
         at = end
     return out
 
 
 def folded(line: str) -> str:
-    """A line that is too long, continued after a comma."""
+    """Return the line, split after a comma if it is too long."""
     if len(line) <= LONGEST_LINE or line.lstrip().startswith("!"):
         return line
     at = line.rfind(", ", 0, LONGEST_LINE - 2) + 1
@@ -154,11 +154,11 @@ def folded(line: str) -> str:
 
 
 def main(header: str, template: str, output: str) -> None:
-    """Writes the output only where it changes, so that nothing is compiled for nothing."""
+    """Write the module, unless the file has this text already, to avoid compiling it again."""
     text = "\n".join(expand(Path(template).read_text(encoding="utf-8").splitlines())) + "\n"
-    # What <names> a loop did not know is a mistake of the template.
+    # A remaining <name> is a mistake in the template.
     if left := re.search(r"<[a-z]\w*>|!:(?!header)\w+", text):
-        sys.exit(f"generate_module.py: nothing replaces {left[0]}")
+        sys.exit(f"generate_module.py: the template has an unknown name: {left[0]}")
     text = text.replace("!:header", header_text(Path(header).read_text(encoding="utf-8")).lstrip())
     text = "\n".join(folded(line) for line in text.splitlines()) + "\n"
     if not Path(output).exists() or Path(output).read_text(encoding="utf-8") != text:

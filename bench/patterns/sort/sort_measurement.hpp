@@ -117,7 +117,7 @@ class sort_measurement : public measurement {
   [[nodiscard]] bool verify() override {
     const double start = team_.now();
     const auto payload_of = &sorted_key<Item>::payload_of;
-    const auto before = content_of<Item>(items(), key_of_item{}, payload_of);
+    const auto before = checksum_of<Item>(items(), key_of_item{}, payload_of);
     const auto result = result_to_verify(sorted_);
     const auto faults = stable_ ? check_sorted(team_, before, result, key_of_item{}, payload_of,
                                                &sorted_key<Item>::origin_of)

@@ -55,7 +55,7 @@ bucket_options bucket_options_of(const variant& what, const launch_facts& facts,
           .stable = what.at("stable") == "yes",
           .splitters = what.at("splitters") == "sampled" ? bucket_splitters::sampled
                                                          : bucket_splitters::equal_width,
-          .meet = what.contains("meet"),
+          .barrier_before_exchange = what.contains("meet"),
           .workers = &workers};
 }
 

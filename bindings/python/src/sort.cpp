@@ -28,7 +28,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// image_of of key_image.hpp for a type known at run time: what the sign bit and the other bits are
+/// radix_key_of of radix_key.hpp for a type known at run time: what the sign bit and the other bits are
 /// flipped by.
 template <class Bits>
 struct key_bits {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -38,8 +39,27 @@ inline void stream_store(T* to, const T& value) noexcept {
   *to = value;
 }
 
-/// Orders all earlier streaming stores before everything that follows. Call it after the last one.
-inline void fence_streaming_stores() noexcept {
+/// Whether stream_line stores past the caches; elsewhere it is a plain copy.
+inline constexpr bool can_stream_lines =
+#if defined(__x86_64__)
+    true;
+#else
+    false;
+#endif
+
+/// Copies one cache line. REQUIRES: both addresses are aligned to a cache line.
+inline void stream_line(void* to, const void* from) noexcept {
+#if defined(__x86_64__)
+  const auto* const source = static_cast<const __m128i*>(from);
+  auto* const line = static_cast<__m128i*>(to);
+  for (int k = 0; k < 4; ++k) _mm_stream_si128(line + k, _mm_load_si128(source + k));
+#else
+  std::memcpy(to, from, cache_line_bytes);
+#endif
+}
+
+/// After the last streaming store: they are ordered before everything that follows.
+inline void end_streaming() noexcept {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif

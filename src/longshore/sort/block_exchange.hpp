@@ -1,5 +1,5 @@
-// The exchange of a bucket sort: every rank has a block of items for every other; how the blocks
-// travel is the strategy. Of items only their size is known here.
+// The exchange phase of a bucket sort: every rank has a block of items for every rank. The exchange
+// strategy decides how the blocks travel. This layer knows the size of an item and no more of it.
 #pragma once
 
 #include <longshore/sort/strategy.hpp>
@@ -15,119 +15,132 @@
 
 namespace longshore {
 
-/// What one exchange moves, in items: counts by rank.
+/// The sizes of all blocks of one exchange, in items, by rank.
 struct block_counts {
   std::vector<std::size_t> outgoing, incoming;
   std::size_t received = 0;       ///< the sum of incoming
-  std::size_t most_received = 0;  ///< by any rank
+  std::size_t most_received = 0;  ///< the maximum of `received` over all ranks
   explicit block_counts(int ranks = 0)
       : outgoing(static_cast<std::size_t>(ranks)), incoming(outgoing.size()) {}
 };
 
-/// Called with (position, count) when so many items lie in the memory of the receiver, where they
-/// stay, and are still in its cache.
-using arrival = std::function<void(std::size_t position, std::size_t count)>;
+/// Called on the receiver after `count` items were stored at `position` of the incoming items. They
+/// stay there, and are still in the cache.
+using arrival_callback = std::function<void(std::size_t position, std::size_t count)>;
+using arrival [[deprecated("use arrival_callback")]] = arrival_callback;
 
-/// One strategy with what it keeps between uses, also the memory into which it receives.
+/// One exchange strategy with its buffers, which include the memory for incoming items. Buffers are
+/// kept between runs.
 class block_exchange {
  public:
   virtual ~block_exchange() = default;
   block_exchange(const block_exchange&) = delete;
   block_exchange& operator=(const block_exchange&) = delete;
 
-  /// Collective. Announces what the next run moves: makes room for exactly that (1/64 more when it
-  /// must grow), and finds out where blocks go as far as the strategy knows it before. Throws
-  /// errc::out_of_memory.
+  /// Collective. Prepares the next run: allocates memory for the incoming items if there is too
+  /// little (then 1/64 more than needed), and computes the places of blocks if the strategy can do
+  /// that before the run. `counts` must stay until the run has ended. Throws errc::out_of_memory.
   void prepare(const block_counts& counts);
-  /// After prepare. Where this rank may store its block for each rank by itself, null where it may
-  /// not: what is stored there is not to be in `outgoing`. Empty: nowhere.
-  [[nodiscard]] std::span<std::byte* const> places() const noexcept { return places_; }
-  /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, each as long
-  /// as announced. Returns when every rank has all its items, and no rank reads `outgoing` any
-  /// more: all strategies end with a barrier, so that their times have the same cut. A strategy
-  /// that works on what comes calls `arrived`, for all items or for none.
-  void run(const std::byte* outgoing, const arrival& arrived);
-  /// What came, from its start on; the order is that of the ranks, and within a rank that of its
-  /// block, where the strategy is deterministic. Valid until the next prepare.
+  /// After prepare. For each rank the address at which this rank may store its block for that rank
+  /// itself; run() does not read such a block from `outgoing`. Null: this rank cannot store there.
+  /// Empty: this strategy has no such addresses.
+  [[nodiscard]] std::span<std::byte* const> direct_destinations() const noexcept {
+    return direct_destinations_;
+  }
+  [[deprecated("use direct_destinations")]] [[nodiscard]] std::span<std::byte* const> places()
+      const noexcept {
+    return direct_destinations_;
+  }
+  /// Collective, once per prepare. `outgoing`: the blocks for all ranks in rank order, as long as
+  /// announced. Returns when every rank has all its items and no rank reads `outgoing` any more.
+  /// Every strategy ends with a barrier, so their times can be compared. Calls `arrived` (it may be
+  /// empty) for all incoming items or for none, depending on the strategy.
+  void run(const std::byte* outgoing, const arrival_callback& arrived);
+  /// The incoming items. With a deterministic strategy the blocks lie in rank order, and the items
+  /// of a block in their order. Valid until the next prepare.
   [[nodiscard]] std::byte* incoming() const noexcept { return incoming_; }
 
-  /// What this rank sent since it was made, without blocks to itself; payload_bytes stays 0.
+  /// The traffic that this rank sent since construction, without blocks to itself. payload_bytes is
+  /// always 0.
   [[nodiscard]] const traffic& sent() const noexcept { return sent_; }
 
  protected:
   block_exchange(team& team, std::size_t item_bytes)
       : team_(team),
         item_bytes_(item_bytes),
-        out_(static_cast<std::size_t>(team.size()) + 1),
-        in_(out_.size()) {}
+        outgoing_starts_(static_cast<std::size_t>(team.size()) + 1),
+        incoming_starts_(outgoing_starts_.size()) {}
 
-  /// Collective. The memory for incoming items, grown when it must. `most_bytes`: of any rank.
-  virtual std::byte* make_room(std::size_t bytes, std::size_t most_bytes) = 0;
-  /// Collective. What else is to be found out.
-  virtual void agree(const block_counts& counts) = 0;
-  virtual void move(const std::byte* outgoing, const arrival& arrived) = 0;
-  /// After all have moved what they had.
-  virtual void all_moved() {}
+  /// Collective. Returns memory for at least `bytes` bytes of incoming items. `most_bytes` is the
+  /// maximum of `bytes` over all ranks.
+  virtual std::byte* grow_incoming(std::size_t bytes, std::size_t most_bytes) = 0;
+  /// Collective. The other work of prepare().
+  virtual void prepare_transfer(const block_counts& counts) = 0;
+  virtual void transfer(const std::byte* outgoing, const arrival_callback& arrived) = 0;
+  /// The last step of run(), after the barrier.
+  virtual void after_barrier() {}
 
   void count_message(int target, std::size_t bytes) noexcept {
     sent_.messages += 1;
     sent_.wire_bytes += bytes;
     if (!team_.nodes().is_local(target)) sent_.offnode_bytes += bytes;
   }
-  /// A small message of as many bytes to each other rank, as a collective call sends.
+  /// Counts a message of `bytes` bytes to each other rank, for a collective call.
   void count_to_all(std::size_t bytes) noexcept {
     for (int target = 0; target < team_.size(); ++target)
       if (target != team_.rank()) count_message(target, bytes);
   }
   [[nodiscard]] std::size_t bytes_to(int target) const noexcept {
-    return out_[target + 1] - out_[target];
+    return outgoing_starts_[target + 1] - outgoing_starts_[target];
   }
   [[nodiscard]] std::size_t bytes_from(int source) const noexcept {
-    return in_[source + 1] - in_[source];
+    return incoming_starts_[source + 1] - incoming_starts_[source];
   }
-  void copy_own_block(const std::byte* outgoing, const arrival& arrived);
+  void copy_own_block(const std::byte* outgoing, const arrival_callback& arrived);
 
   team& team_;
   std::size_t item_bytes_;
-  std::vector<std::size_t> out_,
-      in_;  // where the blocks to and from each rank begin, in bytes; one more at the end
+  // The beginnings of the blocks to and from each rank, in bytes, and the end of the last block.
+  std::vector<std::size_t> outgoing_starts_, incoming_starts_;
   std::byte* incoming_ = nullptr;
-  std::vector<std::byte*> places_;
+  std::vector<std::byte*> direct_destinations_;
   traffic sent_;
 };
 
 struct block_exchange_options {
   exchange_strategy strategy = exchange_strategy::put;
   exchange_order order = exchange_order::round_robin;
-  std::uint64_t seed = 0;  ///< of a random order, the same on all ranks
+  std::uint64_t seed = 0;  ///< for random orders; the same on all ranks
 };
 
-/// Collective. Throws errc::unsupported, on all ranks, as why_not says, and for auto, which is
-/// chosen before (choose_exchange.hpp). P ranks, n bytes per rank in blocks for P - 1 others;
-/// messages per rank, without the counts that all send before:
+/// Collective. Throws errc::unsupported, on all ranks, for a combination that why_not refuses, and
+/// for auto (bucket_sorter replaces auto by another strategy first).
 ///
-///               messages                          bytes on the wire       memory per rank beside what is received
-///   put         2 (P - 1): a fetch_add says       n + 8 (P - 1)           16 bytes
-///               where a block goes, then a put
-///               (ISx over SHMEM)
-///   put-scan    2 (P - 1): places are told by     n + 8 (P - 1)           8 P
-///               those who have summed up what
-///               they get, then a put
-///   direct      as put-scan to other nodes;       n + 8 (P - 1) there     8 P
-///               within the node none: items
-///               are stored where they belong
-///   sendrecv    blocks in messages of 32 KiB,     n                       2 slots of 32 KiB per peer (twice that between
-///               to one target after the other                             nodes)
-///   channel     the same to all in turns; the     n                       the same
-///               receiver counts digits as they
-///               come
-///   alltoallv   P - 1 blocks in one collective    n                       as the library takes
-///               call (ISx over MPI)
-///   rma         2 (P - 1): MPI_Fetch_and_op,      n + 8 (P - 1)           16 bytes; two windows
-///               MPI_Put, one flush
-///   two-hop     L - 1 within the node of L        n, and n (L-1)/L        what it passes on: about n; slots as sendrecv, for
-///               ranks, then one to each other     within the node         L - 1 + N - 1 peers
-///               of N nodes: N - 1, longer
+/// Cost per rank, for P ranks of which L share a node of N, and n bytes in the blocks for the P - 1
+/// other ranks. Memory is beside that for the incoming items. Before the exchange all ranks send
+/// each other the sizes of the blocks, which the table does not include.
+///
+///               messages                    bytes on the wire          memory
+///   put         2 (P - 1)                   n + 8 (P - 1)              16 bytes
+///   put-scan    2 (P - 1)                   n + 8 (P - 1)              8 P bytes
+///   direct      P - 1 places, and a block   8 (P - 1), and the         8 P bytes
+///               to each rank of other nodes bytes for other nodes
+///   sendrecv    one per 32 KiB              n                          2 slots of 32 KiB per peer,
+///                                                                      4 for another node's
+///   channel     one per 32 KiB              n                          as sendrecv
+///   alltoallv   P - 1                       n                          that of the library
+///   rma         2 (P - 1)                   n + 8 (P - 1)              16 bytes; two windows
+///   two-hop     L - 1 within the node,      n, and n (L - 1) / L       about n for relayed blocks;
+///               N - 1 to other nodes        within the node            slots for L + N - 2 peers
+///
+///   put         a fetch-and-add at the target reserves a place, then a put (ISx over SHMEM)
+///   put-scan    receivers compute the places by a prefix sum and send them, then a put
+///   direct      as put-scan, but items for ranks of the node are stored by the caller
+///   sendrecv    messages to one target after the other
+///   channel     messages to all targets in turn; calls `arrived` for each message
+///   alltoallv   one collective call (ISx over MPI)
+///   rma         MPI_Fetch_and_op, MPI_Put, one flush
+///   two-hop     the ranks of a node join their blocks for another node in longer messages
 [[nodiscard]] std::unique_ptr<block_exchange> make_block_exchange(
     team& team, const block_exchange_options& options, std::size_t item_bytes);
 

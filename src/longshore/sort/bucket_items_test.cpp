@@ -1,5 +1,5 @@
-// Sorts of what is more than an int: keys of other types, records, stable, by sampled splitters, by
-// tasks; and the exchange alone.
+// Sorts of keys of several types and of records; stable sorts; sampled splitters; several tasks;
+// and the exchange without the local sort.
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/sort/key_sets_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -36,15 +36,15 @@ void check_keys(team& team, std::vector<Key> keys, const bucket_options& options
   const auto before = gathered(team, keys);
   std::vector<Key> expected = before;
   std::sort(expected.begin(), expected.end(),
-            [](Key a, Key b) { return detail::image_of(a) < detail::image_of(b); });
+            [](Key a, Key b) { return detail::radix_key_of(a) < detail::radix_key_of(b); });
   const auto sorted = gathered(team, bucket_sort(team, keys, options));
   ASSERT_EQ(sorted.size(), expected.size());
   for (std::size_t i = 0; i < sorted.size(); ++i)
-    ASSERT_EQ(detail::image_of(sorted[i]), detail::image_of(expected[i]))
+    ASSERT_EQ(detail::radix_key_of(sorted[i]), detail::radix_key_of(expected[i]))
         << i << " of " << sizeof(Key) << " bytes";
 }
 
-TEST(BucketItems, keys_of_integer_types_and_their_extremes) {
+TEST(BucketItems, sorts_integers_of_several_types_with_their_extremes) {
   spmd([](team& team) {
     const auto check_type = [&]<class Key>(Key) {
       auto keys = random_keys<Key>(team.rank(), 300, 1u << 7);
@@ -59,7 +59,7 @@ TEST(BucketItems, keys_of_integer_types_and_their_extremes) {
   });
 }
 
-TEST(BucketItems, floating_keys_in_the_total_order_of_ieee_754) {
+TEST(BucketItems, sorts_floating_keys_in_the_total_order_of_ieee_754) {
   spmd([](team& team) {
     random_stream random(5, static_cast<std::uint64_t>(team.rank()));
     const double nan = std::numeric_limits<double>::quiet_NaN(),
@@ -82,9 +82,9 @@ TEST(BucketItems, floating_keys_in_the_total_order_of_ieee_754) {
   });
 }
 
-// What comes to one rank is more than a part of the local sort, and keys crowd in it: it is split
-// again, from where it came to.
-TEST(BucketItems, crowded_keys_of_records_that_fill_a_quarter_of_a_line) {
+// One rank receives more items than fit into a part of the local sort, and nearly all have keys of
+// one part. The sort has to split this part again.
+TEST(BucketItems, sorts_16_byte_records_that_nearly_all_belong_to_one_part) {
   struct wide_record {
     std::uint64_t key, origin;
   };
@@ -92,7 +92,7 @@ TEST(BucketItems, crowded_keys_of_records_that_fill_a_quarter_of_a_line) {
     const std::size_t count = 80'000 / static_cast<std::size_t>(team.size());
     random_stream random(3, static_cast<std::uint64_t>(team.rank()));
     std::vector<wide_record> records(count);
-    // all keys are equal, or nearly all lie in a corner of their range
+    // First all keys are equal, then nearly all lie in a small part of the range.
     for (const std::uint64_t others : {0, 1 << 20})
       for (const auto exchange :
            {exchange_strategy::put, exchange_strategy::rma, exchange_strategy::channel}) {
@@ -103,7 +103,7 @@ TEST(BucketItems, crowded_keys_of_records_that_fill_a_quarter_of_a_line) {
                                     : random.below(others),
                         i};
         const auto payload_of = [](const wide_record& one) { return one.origin; };
-        const auto before = content_of<wide_record>(records, &wide_record::key, payload_of);
+        const auto before = checksum_of<wide_record>(records, &wide_record::key, payload_of);
         const auto mine = bucket_sort(team, records, {.exchange = exchange}, &wide_record::key);
         const auto faults =
             check_sorted<wide_record>(team, before, mine, &wide_record::key, payload_of);
@@ -115,7 +115,7 @@ TEST(BucketItems, crowded_keys_of_records_that_fill_a_quarter_of_a_line) {
 struct record {
   std::int16_t key;
   char filling[6];
-  std::int64_t origin;  // ascends with rank and place
+  std::int64_t origin;  // ascends with rank and position
 };
 
 std::vector<record> records_of(int rank, std::size_t count, std::uint64_t different_keys) {
@@ -136,7 +136,7 @@ bool same(const std::vector<record>& a, const std::vector<record>& b) {
   });
 }
 
-TEST(BucketItems, a_stable_sort_keeps_rank_and_place_by_every_deterministic_exchange) {
+TEST(BucketItems, a_stable_sort_keeps_the_order_of_equal_keys_with_every_deterministic_exchange) {
   spmd([](team& team) {
     const auto records =
         records_of(team.rank(), 700 + 50 * static_cast<std::size_t>(team.rank()), 90);
@@ -155,7 +155,7 @@ TEST(BucketItems, a_stable_sort_keeps_rank_and_place_by_every_deterministic_exch
         EXPECT_TRUE(
             same(gathered(team, std::vector<record>(sorted.begin(), sorted.end())), expected))
             << known.name;
-        const auto before = content_of<record>(records, &record::key, origin_of);
+        const auto before = checksum_of<record>(records, &record::key, origin_of);
         const auto faults = check_sorted(team, before, sorted, &record::key, origin_of, origin_of);
         EXPECT_TRUE(faults.none()) << known.name << ": " << faults.text;
       }
@@ -163,7 +163,7 @@ TEST(BucketItems, a_stable_sort_keeps_rank_and_place_by_every_deterministic_exch
   });
 }
 
-TEST(BucketItems, the_exchange_alone_brings_the_items_of_a_bucket_in_order_of_rank_and_place) {
+TEST(BucketItems, bucket_exchange_returns_the_items_of_the_bucket_in_order_of_rank_and_position) {
   spmd([](team& team) {
     const auto records = records_of(team.rank(), 400, 60);
     const auto mine = bucket_exchange(team, records, {.stable = true}, &record::key);
@@ -202,11 +202,11 @@ TEST(BucketItems, values_stay_with_their_keys) {
   });
 }
 
-// Items of the rank that has most, over those that each would have.
+// The largest number of items of a rank, relative to an equal share.
 double imbalance(team& team, const std::vector<std::uint32_t>& keys,
                  const bucket_options& options) {
   const auto mine = bucket_sort(team, keys, options);
-  EXPECT_TRUE(check_sorted<std::uint32_t>(team, content_of<std::uint32_t>(keys), mine).none());
+  EXPECT_TRUE(check_sorted<std::uint32_t>(team, checksum_of<std::uint32_t>(keys), mine).none());
   const auto all = team.allreduce_value(keys.size(), reduction::sum);
   return static_cast<double>(team.allreduce_value(mine.size(), reduction::max)) * team.size() /
          static_cast<double>(all);
@@ -223,17 +223,17 @@ TEST(BucketItems, sampled_splitters_balance_skewed_keys) {
       EXPECT_LT(imbalance(team, *keys, sampled), 1.15);
     if (team.size() > 1) {
       EXPECT_GT(imbalance(team, skewed, {}), 1.5);
-      // One rank has them all when it is to have all of a key.
+      // With `together` one rank gets all items, because their keys are equal.
       EXPECT_EQ(imbalance(team, equal, {.splitters = bucket_splitters::sampled, .together = true}),
                 team.size());
     }
   });
 }
 
-TEST(BucketItems, splitters_weigh_ranks_by_what_they_have) {
+TEST(BucketItems, splitters_weight_samples_by_the_number_of_items_of_their_rank) {
   spmd([](team& team) {
     if (team.size() == 1) return;
-    // The last rank has most, and the others' keys are all above its.
+    // The last rank has most items, and its keys are below those of all other ranks.
     const bool last = team.rank() == team.size() - 1;
     std::vector<std::uint32_t> keys(last ? 20'000 : static_cast<std::size_t>(team.rank()) * 10);
     random_stream random(4, static_cast<std::uint64_t>(team.rank()));
@@ -242,7 +242,7 @@ TEST(BucketItems, splitters_weigh_ranks_by_what_they_have) {
   });
 }
 
-TEST(BucketItems, together_leaves_no_key_on_two_ranks) {
+TEST(BucketItems, with_together_no_key_is_on_two_ranks) {
   spmd([](team& team) {
     const auto keys = random_keys<std::uint16_t>(team.rank(), 3000, 5);
     const auto mine =
@@ -253,11 +253,11 @@ TEST(BucketItems, together_leaves_no_key_on_two_ranks) {
           std::binary_search(mine.begin(), mine.end(), static_cast<std::uint16_t>(key)) ? 1 : 0;
     team.allreduce(std::span(ranks_with), reduction::sum);
     EXPECT_EQ(ranks_with, std::vector<std::int64_t>(5, 1));
-    EXPECT_TRUE(check_sorted<std::uint16_t>(team, content_of<std::uint16_t>(keys), mine).none());
+    EXPECT_TRUE(check_sorted<std::uint16_t>(team, checksum_of<std::uint16_t>(keys), mine).none());
   });
 }
 
-TEST(BucketItems, tasks_give_what_one_gives) {
+TEST(BucketItems, several_tasks_give_the_result_of_one) {
   spmd([](team& team) {
     tasks workers({.layer = "threads", .count = 3});
     for (const auto exchange :

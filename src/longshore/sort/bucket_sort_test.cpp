@@ -1,4 +1,5 @@
-// The sort over all ranks by every exchange against std::sort of all keys, and what it sends.
+// Compares the sort over all ranks, with every exchange, with std::sort of all keys, and checks its
+// traffic and errors.
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/sort/key_sets_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -12,9 +13,9 @@
 namespace longshore {
 namespace {
 
+using testing::all_sorted;
 using testing::key_sets;
 using testing::named_keys;
-using testing::oracle;
 using testing::random_keys;
 using testing::spmd;
 
@@ -42,7 +43,7 @@ void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
                          expected.begin() + static_cast<std::ptrdiff_t>(first)))
       << exchange << ", " << keys.name;
   ASSERT_EQ(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), expected.size());
-  const auto faults = check_sorted(team, content_of<Key>(mine), sorted);
+  const auto faults = check_sorted(team, checksum_of<Key>(mine), sorted);
   EXPECT_TRUE(faults.none()) << faults.text;
   EXPECT_EQ(sorter.moved().payload_bytes, mine.size() * sizeof(Key));
 }
@@ -50,33 +51,33 @@ void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
 template <class Key>
 void check(team& team, bucket_sorter<Key>& sorter, const named_keys<Key>& keys,
            const char* exchange) {
-  check(team, sorter, keys, exchange, oracle(keys, team.size()));
+  check(team, sorter, keys, exchange, all_sorted(keys, team.size()));
 }
 
-TEST(BucketSort, every_exchange_in_every_order_sorts) {
+TEST(BucketSort, sorts_with_every_exchange_in_every_order) {
   spmd([](team& team) {
     const auto options = usable_options(team);
-    // put, put-scan, sendrecv, channel, rma (on mpi) in all orders, alltoallv, direct, auto,
-    // two-hop (on nodes of several ranks) in one.
+    // put, put-scan, sendrecv, channel and rma (on mpi) have all orders; alltoallv, direct, auto
+    // and two-hop (on nodes of several ranks) have one.
     const auto layout = exchange_layout_of(team);
     EXPECT_EQ(options.size(), (layout.mpi ? 5u : 4u) * (layout.nodes > 1 ? 6u : 5u) + 3u +
                                   (layout.nodes > 1 && layout.largest_node > 1 ? 1u : 0u));
     bool given = false;
     for (auto option : options) {
       given = !given;
-      option.max_key = given ? 100 : 0;  // the range of keys is given, and found, in turn
+      option.max_key = given ? 100 : 0;  // 0: the sort finds the range of the keys
       const std::string name =
           std::string(name_of(option.exchange)) + " " + std::string(name_of(option.order));
       bucket_sorter<std::int32_t> sorter(team, option);
       const auto sets = key_sets<std::int32_t>();
-      // Orders differ in nothing but order: one set shows that all are served.
+      // For the other orders one set of keys is enough to show that every target is served.
       if (option.order != exchange_order::round_robin) {
         check(team, sorter, sets[4], name.c_str());
         continue;
       }
       for (const auto& keys : sets) check(team, sorter, keys, name.c_str());
       EXPECT_NE(sorter.strategy(), exchange_strategy::automatic);
-      check(team, sorter, sets.front(), name.c_str());  // with buffers grown
+      check(team, sorter, sets.front(), name.c_str());  // again, with buffers that are large enough
     }
   });
 }
@@ -85,7 +86,7 @@ TEST(BucketSort, sorts_more_keys_than_fit_into_the_cache) {
   spmd([](team& team) {
     const named_keys<std::uint32_t> many{
         "many", [](int rank, int) { return random_keys<std::uint32_t>(rank, 60'000, 1u << 28); }};
-    const auto expected = oracle(many, team.size());
+    const auto expected = all_sorted(many, team.size());
     for (const auto& option : usable_options(team)) {
       if (option.order != exchange_order::round_robin) continue;
       bucket_sorter<std::uint32_t> sorter(team, {.exchange = option.exchange, .max_key = 1u << 28});
@@ -98,7 +99,7 @@ TEST(BucketSort, sorts_more_keys_than_fit_into_the_cache) {
   });
 }
 
-TEST(BucketSort, a_key_out_of_range_is_named_and_the_sorter_survives) {
+TEST(BucketSort, a_key_out_of_range_is_reported_and_the_sorter_can_be_used_again) {
   spmd([](team& team) {
     bucket_sorter<std::int32_t> sorter(team, {.max_key = max_key});
     for (const std::int32_t bad : {-1, static_cast<std::int32_t>(max_key)}) {
@@ -123,7 +124,7 @@ TEST(BucketSort, a_key_out_of_range_is_named_and_the_sorter_survives) {
   });
 }
 
-TEST(BucketSort, what_makes_no_sense_is_refused_on_all_ranks) {
+TEST(BucketSort, wrong_options_are_refused_on_all_ranks) {
   spmd([](team& team) {
     EXPECT_THROW(bucket_sorter<std::int8_t>(team, {.max_key = 129}), error);
     EXPECT_THROW(bucket_sorter<double>(team, {.max_key = 100}), error);
@@ -141,9 +142,9 @@ struct expected_traffic {
   std::uint64_t far_messages, far_bytes;  // to each rank of other nodes
 };
 
-TEST(BucketSort, counts_what_it_sends) {
+TEST(BucketSort, counts_its_traffic) {
   spmd([](team& team) {
-    // One key of every bucket: each rank sends one to each, and before it the count.
+    // Each rank has one key of every bucket, so it sends a count and one key to every rank.
     std::vector<std::uint32_t> keys;
     for (int rank = 0; rank < team.size(); ++rank) keys.push_back(static_cast<std::uint32_t>(rank));
     const auto near = static_cast<std::uint64_t>(team.nodes().my_rank_count() - 1);
@@ -170,7 +171,7 @@ TEST(BucketSort, counts_what_it_sends) {
   });
 }
 
-TEST(BucketSort, two_hops_send_one_message_per_node_and_relay) {
+TEST(BucketSort, two_hop_sends_one_message_per_target_of_a_relay) {
   spmd([](team& team) {
     if (why_not(exchange_strategy::two_hop, exchange_order::round_robin, exchange_layout_of(team)))
       return;
@@ -180,31 +181,31 @@ TEST(BucketSort, two_hops_send_one_message_per_node_and_relay) {
     bucket_sorter<std::uint32_t> sorter(team, {.exchange = exchange_strategy::two_hop,
                                                .max_key = static_cast<std::uint64_t>(team.size())});
     static_cast<void>(sorter.sort(keys));
-    std::uint64_t passed_on = 0, relayed_for_others = 0;
+    std::uint64_t relayed_by_me = 0, relayed_by_others = 0;
     for (int rank = 0; rank < team.size(); ++rank) {
       if (nodes.is_local(rank)) continue;
       const bool mine =
           nodes.local_index(rank) % nodes.my_rank_count() == nodes.local_index(team.rank());
-      (mine ? passed_on : relayed_for_others) += 1;
+      (mine ? relayed_by_me : relayed_by_others) += 1;
     }
-    // Within the node: a message of counts where the relay has targets, and one of blocks.
+    // Within the node: a message with counts to each relay that has targets, and one with blocks.
     const auto others = static_cast<std::uint64_t>(nodes.my_rank_count() - 1);
     const auto in_all = static_cast<std::uint64_t>(team.size() - 1);
-    EXPECT_EQ(
-        sorter.moved().offnode_bytes,
-        (in_all - others) * 8 + passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
-    EXPECT_LE(sorter.moved().messages, in_all + 2 * others + passed_on);
+    EXPECT_EQ(sorter.moved().offnode_bytes,
+              (in_all - others) * 8 +
+                  relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+    EXPECT_LE(sorter.moved().messages, in_all + 2 * others + relayed_by_me);
     EXPECT_EQ(sorter.moved().wire_bytes,
-              in_all * 8 + others * 4 + relayed_for_others * (8 + 4) +
-                  passed_on * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
+              in_all * 8 + others * 4 + relayed_by_others * (8 + 4) +
+                  relayed_by_me * 4 * static_cast<std::uint64_t>(nodes.my_rank_count()));
   });
 }
 
-TEST(BucketSort, the_free_function_returns_a_part_of_its_own) {
+TEST(BucketSort, bucket_sort_returns_a_vector_of_its_own) {
   spmd([](team& team) {
     const auto keys = random_keys<std::uint32_t>(team.rank(), 500, max_key);
     const auto mine = bucket_sort(team, keys);
-    EXPECT_TRUE(check_sorted<std::uint32_t>(team, content_of<std::uint32_t>(keys), mine).none());
+    EXPECT_TRUE(check_sorted<std::uint32_t>(team, checksum_of<std::uint32_t>(keys), mine).none());
   });
 }
 

@@ -1,4 +1,4 @@
-// What the tests of sorts over all ranks share: sets of keys, and all of them sorted.
+// Sets of keys for the tests of sorts over all ranks, and the expected result of sorting them.
 #pragma once
 
 #include <longshore/core/random.hpp>
@@ -28,9 +28,9 @@ std::vector<Key> random_keys(int rank, std::size_t count, std::uint64_t below) {
 template <class Key>
 std::vector<named_keys<Key>> key_sets() {
   return {{"none", [](int, int) { return std::vector<Key>{}; }},
-          {"one key in all",
+          {"only one key",
            [](int rank, int ranks) { return std::vector<Key>(rank == ranks - 1 ? 1 : 0, 5); }},
-          {"only the last rank has any",
+          {"keys on the last rank only",
            [](int rank, int ranks) {
              return random_keys<Key>(rank, rank == ranks - 1 ? 500 : 0, 100);
            }},
@@ -52,9 +52,9 @@ std::vector<named_keys<Key>> key_sets() {
            }}};
 }
 
-/// All keys of all ranks, sorted.
+/// The keys of all ranks, sorted.
 template <class Key>
-std::vector<Key> oracle(const named_keys<Key>& keys, int ranks) {
+std::vector<Key> all_sorted(const named_keys<Key>& keys, int ranks) {
   std::vector<Key> all;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto of_rank = keys.of(rank, ranks);

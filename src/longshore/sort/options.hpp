@@ -1,4 +1,4 @@
-// The options of a bucket sort, and the seconds of its phases.
+// The options of a bucket sort, and the times of its phases.
 #pragma once
 
 #include <longshore/sort/strategy.hpp>
@@ -10,41 +10,45 @@ namespace longshore {
 
 class tasks;
 
-/// Where one rank's keys end and the next one's begin.
+/// How the range of keys is divided among the ranks.
 enum class bucket_splitters {
-  /// the range of keys in equal parts (as ISx): right for keys that are spread evenly, and quick
-  equal_width,
-  sampled  ///< by a sample of the keys: each rank gets about as many, whatever they are
+  equal_width,  ///< into parts of equal width, as in ISx: fast, for evenly spread keys
+  sampled       ///< by a sample of the keys: about as many items per rank, for any keys
 };
 
 struct bucket_options {
   exchange_strategy exchange = exchange_strategy::automatic;
   exchange_order order = exchange_order::round_robin;
-  /// keys are in [0, max_key), integers only; 0: the range is that of the keys there are
+  /// keys are in [0, max_key), for integer keys only; 0: the sort finds the range of the keys
   std::uint64_t max_key = 0;
-  std::uint64_t seed = 122222;  ///< of a random order, and of samples
-  /// items of one key stay in the order of rank and place that they were given in
+  std::uint64_t seed = 122222;  ///< for random orders and for samples
+  /// items with equal keys keep the order of (rank, position) of the input
   bool stable = false;
   bucket_splitters splitters = bucket_splitters::equal_width;
-  /// with sampled splitters: all items of one key come to one rank, however many they are
+  /// with sampled splitters: all items with equal keys go to one rank, however many there are
   bool together = false;
-  /// for measuring: ranks meet before the exchange, whose time then has no waiting for late ones
-  bool meet = false;
-  /// that count, bucketize and sort; none: the calling thread. They outlive the sorter
+  /// for measurements: a barrier before the exchange, so that the time of the exchange does not
+  /// include waiting for late ranks
+  bool barrier_before_exchange = false;
+  bool meet = false;  ///< the old name of barrier_before_exchange, until the next version
+  /// the tasks that count, bucketize and sort, which must outlive the sorter; null: the calling
+  /// thread alone
   tasks* workers = nullptr;
 };
 
-/// Seconds of one rank in the phases of one sort. The cut is the same for all exchanges. count:
-/// which keys there are, splitters, keys per bucket. offsets: telling each other how many come,
-/// making room, and where blocks go as far as that can be known before. bucketize: items to where
-/// their buckets are. exchange: bringing them over, until all ranks have theirs (and with it,
-/// unless ranks meet before, the waiting for those that bucketized longer). local_sort.
+/// The seconds of one rank in each phase of a sort. The phases are the same for all exchanges.
 struct bucket_phases {
-  double count = 0, offsets = 0, bucketize = 0, exchange = 0, local_sort = 0;
+  double count = 0;      ///< finds the range of keys and the splitters, counts the keys per bucket
+  double offsets = 0;    ///< exchanges the counts, allocates memory, computes the places of blocks
+  double bucketize = 0;  ///< moves the items to their buckets
+  /// moves the blocks, until all ranks have theirs; it includes the wait for ranks that bucketize
+  /// longer, unless there is a barrier before the exchange
+  double exchange = 0;
+  double local_sort = 0;
 };
 
-/// With at most so many buckets a sorter stores each item where it belongs. With more it collects a
-/// cache line of items for each bucket and stores the line past the caches.
+/// With at most this number of buckets, a sorter stores each item directly into its bucket. With
+/// more, it collects a cache line of items per bucket and stores the line past the caches.
 inline constexpr std::size_t most_plain_buckets = 4;
 
 }  // namespace longshore

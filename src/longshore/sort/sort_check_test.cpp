@@ -1,4 +1,4 @@
-// The check of a sorted result against injected faults: each is found, and called by its name.
+// Injects faults into a sorted result. check_sorted must find each fault and name it.
 #include <longshore/sort/bucket_sort.hpp>
 #include <longshore/sort/key_sets_test.hpp>
 #include <longshore/transport/spmd_test.hpp>
@@ -15,7 +15,7 @@ constexpr std::uint64_t key_limit = 1000;
 
 struct placed_record {
   std::uint32_t key;
-  std::uint32_t place;  // before, with the rank in the high bits
+  std::uint32_t place;  // before the sort, with the rank in the high bits
 };
 
 std::vector<placed_record> records_of(int rank) {
@@ -28,7 +28,7 @@ std::vector<placed_record> records_of(int rank) {
 
 std::uint64_t place_of(const placed_record& item) { return item.place; }
 
-// A right result, spoiled on the last rank; what the check says of it.
+// Sorts, lets `spoil` change the result of the last rank, and returns the faults that are found.
 sort_faults faults_after(team& team,
                          const std::function<void(std::vector<placed_record>&)>& spoil) {
   const auto records = records_of(team.rank());
@@ -38,11 +38,10 @@ sort_faults faults_after(team& team,
     EXPECT_GT(mine.size(), 100u);
     spoil(mine);
   }
-  const auto before = content_of<placed_record>(records, &placed_record::key, place_of);
+  const auto before = checksum_of<placed_record>(records, &placed_record::key, place_of);
   return check_sorted<placed_record>(team, before, mine, &placed_record::key, place_of, place_of);
 }
 
-// The faults by their names.
 std::string names_of(const sort_faults& faults) {
   std::string names;
   for (const auto& [is, name] :
@@ -63,7 +62,7 @@ void expect_fault(const std::string& names,
   spmd([&](team& team) { EXPECT_EQ(names_of(faults_after(team, spoil)), names); });
 }
 
-// Two neighbours with keys that differ, or do not.
+// The first of two neighbours with equal keys, or with different keys.
 std::vector<placed_record>::iterator neighbours(std::vector<placed_record>& items, bool equal) {
   const auto found = std::adjacent_find(
       items.begin(), items.end(),
@@ -72,7 +71,7 @@ std::vector<placed_record>::iterator neighbours(std::vector<placed_record>& item
   return found;
 }
 
-TEST(SortCheck, finds_nothing_in_a_right_result) {
+TEST(SortCheck, finds_no_fault_in_a_correct_result) {
   expect_fault("", [](auto&) {});
 }
 
@@ -80,12 +79,12 @@ TEST(SortCheck, names_a_lost_key) {
   expect_fault("lost ", [](auto& items) { items.erase(items.begin() + 50); });
 }
 
-TEST(SortCheck, names_a_doubled_key) {
+TEST(SortCheck, names_a_duplicated_key) {
   expect_fault("doubled ", [](auto& items) { items.insert(items.begin() + 50, items[50]); });
 }
 
 TEST(SortCheck, names_a_changed_key) {
-  // Two keys made equal: the order stays right, the number too.
+  // A key becomes equal to its neighbour: the order and the number of keys stay correct.
   expect_fault("changed ", [](auto& items) {
     auto change = neighbours(items, false);
     while (change->place > (change + 1)->place)
@@ -96,21 +95,21 @@ TEST(SortCheck, names_a_changed_key) {
   });
 }
 
-TEST(SortCheck, names_two_neighbours_that_changed_places) {
+TEST(SortCheck, names_two_neighbours_that_changed_their_order) {
   expect_fault("order_within ", [](auto& items) {
     const auto change = neighbours(items, false);
     std::swap(*change, *(change + 1));
   });
 }
 
-TEST(SortCheck, names_two_of_one_key_that_changed_places) {
+TEST(SortCheck, names_two_items_with_equal_keys_that_changed_their_order) {
   expect_fault("unstable ", [](auto& items) {
     const auto change = neighbours(items, true);
     std::swap(*change, *(change + 1));
   });
 }
 
-TEST(SortCheck, names_a_payload_torn_from_its_key) {
+TEST(SortCheck, names_a_payload_that_belongs_to_another_key) {
   spmd([](team& team) {
     const auto faults = faults_after(team, [](auto& items) {
       const auto change = neighbours(items, false);
@@ -122,7 +121,7 @@ TEST(SortCheck, names_a_payload_torn_from_its_key) {
   });
 }
 
-TEST(SortCheck, names_a_key_that_came_to_a_later_rank) {
+TEST(SortCheck, names_a_key_on_a_later_rank_than_it_belongs) {
   spmd([](team& team) {
     const auto faults = faults_after(team, [](auto& items) { items.front().key = 0; });
     EXPECT_EQ(faults.order_across, team.size() > 1) << faults.text;

@@ -7,13 +7,13 @@
 namespace longshore {
 namespace {
 
-// Why the order of targets has no effect with an exchange, or null.
+// Why an exchange ignores the order of targets, or null.
 const char* why_no_order(exchange_strategy exchange) {
   switch (exchange) {
-    case exchange_strategy::alltoallv: return "is one call";
-    case exchange_strategy::direct: return "stores each item where it belongs as it comes";
-    case exchange_strategy::two_hop: return "sends along fixed links";
-    case exchange_strategy::automatic: return "chooses its own";
+    case exchange_strategy::alltoallv: return "is one collective call";
+    case exchange_strategy::direct: return "stores each item at its destination";
+    case exchange_strategy::two_hop: return "has fixed routes";
+    case exchange_strategy::automatic: return "chooses the order itself";
     default: return nullptr;
   }
 }
@@ -49,18 +49,19 @@ std::optional<std::string> why_not(exchange_strategy exchange, exchange_order or
                                    const exchange_layout& layout) {
   if (const char* reason = why_no_order(exchange);
       reason != nullptr && order != exchange_order::round_robin)
-    return fmt::format("order {} is without effect on exchange {}, which {}: use round-robin",
+    return fmt::format("order {} has no effect on exchange {}, which {}: use round-robin",
                        name_of(order), name_of(exchange), reason);
   if (order == exchange_order::node_aware && layout.nodes == 1)
-    return "order node-aware serves other nodes first, and there is one node: use round-robin";
+    return "order node-aware sends to other nodes first, but there is one node only: use "
+           "round-robin";
   if (exchange == exchange_strategy::rma && !layout.mpi)
-    return "exchange rma is a sequence of MPI calls: it needs the transport mpi; put is the same "
-           "on any transport";
+    return "exchange rma consists of MPI calls and needs the transport mpi: use put, which works "
+           "the "
+           "same on every transport";
   if (exchange == exchange_strategy::two_hop && (layout.nodes == 1 || layout.largest_node == 1))
     return fmt::format(
-        "exchange two-hop joins what the ranks of a node send to another: it needs several nodes "
-        "of several ranks, and "
-        "here are {} of at most {}",
+        "exchange two-hop joins the blocks of a node's ranks for another node: it needs several "
+        "nodes with several ranks, but this run has {} of at most {}",
         layout.nodes, layout.largest_node);
   return std::nullopt;
 }

@@ -1,4 +1,5 @@
-// The exchanges and orders of a bucket sort by name, and why one of them cannot be used.
+// The exchange strategies and orders of a bucket sort, their names, and which of them can be used
+// in a run.
 #pragma once
 
 #include <array>
@@ -10,7 +11,8 @@ namespace longshore {
 
 class team;
 
-/// How items reach the rank of their bucket: exchange.hpp says what each costs.
+/// The ways in which items travel to the rank of their bucket. make_block_exchange documents them
+/// and their costs.
 enum class exchange_strategy {
   put,
   put_scan,
@@ -22,11 +24,12 @@ enum class exchange_strategy {
   two_hop,
   automatic
 };
+/// The order in which a rank sends to the others (docs/reference/sort.md).
 enum class exchange_order { round_robin, random, random_private, xor_, incast, node_aware };
 
 struct named_exchange_strategy {
   exchange_strategy exchange;
-  std::string_view name;  ///< as typed
+  std::string_view name;  ///< on the command line
 };
 struct named_exchange_order {
   exchange_order order;
@@ -56,23 +59,27 @@ inline constexpr std::array<named_exchange_order, 6> exchange_orders = {{
 [[nodiscard]] std::string_view name_of(exchange_strategy exchange) noexcept;
 [[nodiscard]] std::string_view name_of(exchange_order order) noexcept;
 
-/// The exchange or order of that name. Throw errc::usage that lists the names.
+/// The strategy or order with this name. For an unknown name: throws errc::usage with the list of
+/// names.
 [[nodiscard]] exchange_strategy exchange_strategy_of(std::string_view name);
 [[nodiscard]] exchange_order exchange_order_of(std::string_view name);
 
-/// What of a run decides which exchanges make sense.
+/// The properties of a run that decide which exchanges it can use.
 struct exchange_layout {
-  bool mpi = false;  ///< the transport is mpi
-  int nodes = 1, largest_node = 1;
+  bool mpi = false;      ///< the transport is mpi
+  int nodes = 1;         ///< the number of nodes
+  int largest_node = 1;  ///< the largest number of ranks on one node
 };
 [[nodiscard]] exchange_layout exchange_layout_of(const team& team);
 
-/// Why the two cannot be used together in such a run, or nothing. The same on all ranks.
+/// The reason why a run cannot use this exchange with this order, or nothing if it can. The result
+/// is the same on all ranks.
 [[nodiscard]] std::optional<std::string> why_not(exchange_strategy exchange, exchange_order order,
                                                  const exchange_layout& layout);
 
-/// Whether the place of an item depends on nothing but the input: what a stable sort needs. (With
-/// put and rma it depends on who came first; auto chooses as asked.)
+/// Whether the place of each item depends on the input only. A stable sort needs that. With put and
+/// rma it also depends on timing. auto counts as deterministic: a stable sort makes it choose among
+/// the deterministic exchanges.
 [[nodiscard]] constexpr bool is_deterministic(exchange_strategy exchange) noexcept {
   return exchange != exchange_strategy::put && exchange != exchange_strategy::rma;
 }

@@ -9,8 +9,8 @@ void add_fault(std::string& text, const std::string& fault) {
   text += (text.empty() ? "" : "; ") + fault;
 }
 
-void check_content(const std::vector<sorted_part>& parts, sort_faults& faults) {
-  key_content before, after;
+void check_checksums(const std::vector<sorted_part>& parts, sort_faults& faults) {
+  key_checksum before, after;
   for (const auto& part : parts)
     for (auto [total, of_rank] :
          {std::pair{&before, &part.before}, std::pair{&after, &part.after}}) {
@@ -30,13 +30,11 @@ void check_content(const std::vector<sorted_part>& parts, sort_faults& faults) {
               fmt::format("keys were lost: {} of {} are left", after.count, before.count));
   if (faults.doubled)
     add_fault(faults.text,
-              fmt::format("keys were doubled: {} came of {}", after.count, before.count));
+              fmt::format("keys were duplicated: {} before, {} after", before.count, after.count));
   if (faults.changed)
-    add_fault(faults.text, "keys were changed: as many as before, but not the same");
+    add_fault(faults.text, "keys were changed: there are as many as before, but not the same");
   if (faults.torn)
-    add_fault(faults.text,
-              "payloads were torn from their keys: the same keys as before, but not with the same "
-              "payloads");
+    add_fault(faults.text, "payloads belong to other keys than before: the keys are the same");
 }
 
 void check_order(const std::vector<sorted_part>& parts, sort_faults& faults) {
@@ -45,36 +43,34 @@ void check_order(const std::vector<sorted_part>& parts, sort_faults& faults) {
     const auto& part = parts[rank];
     if (part.first_out_of_order != part.after.count) {
       if (!faults.order_within)
-        add_fault(faults.text, fmt::format("keys are out of order within rank {}: that at position "
-                                           "{} is below the one before it",
+        add_fault(faults.text, fmt::format("keys are out of order within rank {}: the key at "
+                                           "position {} is below its predecessor",
                                            rank, part.first_out_of_order));
       faults.order_within = true;
     }
     if (part.first_unstable != part.after.count) {
       if (!faults.unstable)
-        add_fault(faults.text, fmt::format("items of one key changed places within rank {}: that "
-                                           "at position {} was before the one "
-                                           "before it",
-                                           rank, part.first_unstable));
+        add_fault(faults.text,
+                  fmt::format("items with equal keys changed their order within rank {}: the item "
+                              "at position {} was before its predecessor",
+                              rank, part.first_unstable));
       faults.unstable = true;
     }
     if (part.after.count == 0) continue;
     if (previous != nullptr && part.first < previous->last) {
       if (!faults.order_across)
-        add_fault(
-            faults.text,
-            fmt::format(
-                "keys are out of order across ranks: rank {} has one below one of a rank before it",
-                rank));
+        add_fault(faults.text, fmt::format("keys are out of order across ranks: rank {} has a key "
+                                           "below a key of an earlier rank",
+                                           rank));
       faults.order_across = true;
     }
     if (previous != nullptr && part.first == previous->last &&
         part.first_origin < previous->last_origin) {
       if (!faults.unstable)
-        add_fault(faults.text, fmt::format("items of one key changed places across ranks: the "
-                                           "first of rank {} was before the last "
-                                           "of a rank before it",
-                                           rank));
+        add_fault(faults.text,
+                  fmt::format("items with equal keys changed their order across ranks: the first "
+                              "item of rank {} was before the last item of an earlier rank",
+                              rank));
       faults.unstable = true;
     }
     previous = &part;
@@ -86,7 +82,7 @@ void check_order(const std::vector<sorted_part>& parts, sort_faults& faults) {
 sort_faults check_parts(team& team, const sorted_part& mine) {
   const std::vector<sorted_part> parts = team.allgather_value(mine);
   sort_faults faults;
-  check_content(parts, faults);
+  check_checksums(parts, faults);
   check_order(parts, faults);
   return faults;
 }

@@ -14,20 +14,20 @@
 namespace longshore::detail {
 namespace {
 
-constexpr std::size_t most_bytes_of_rank = std::size_t{16} << 20;
-constexpr int warmups = 1, turns = 3;
+constexpr std::size_t most_bytes_per_rank = std::size_t{16} << 20;
+constexpr int warmups = 1, trials = 3;
 
 struct kept_choices {
-  std::map<std::pair<int, bool>, exchange_strategy>
-      // by the bits of what block_bytes is rounded to, and whether deterministic
-      of_class;
-  std::optional<bool> off;  // as rank 0 was told: launchers do not hand on all of the environment
+  // by the bit width of block_bytes rounded up to a power of two, and by `deterministic`
+  std::map<std::pair<int, bool>, exchange_strategy> by_size;
+  // from the environment of rank 0: launchers do not pass every variable to all ranks
+  std::optional<bool> off;
 };
 
-// Seconds of the slowest rank, at best: with the storing of the blocks, which direct has instead of
-// an exchange.
-double time_of(team& team, exchange_strategy strategy, std::size_t block_bytes,
-               std::vector<std::byte>& from, std::vector<std::byte>& bucketed) {
+// The minimum over the trials of the seconds of the slowest rank. The time includes storing the
+// blocks, because direct stores them instead of exchanging them.
+double seconds_of(team& team, exchange_strategy strategy, std::size_t block_bytes,
+                  std::vector<std::byte>& from, std::vector<std::byte>& bucketed) {
   const auto ranks = static_cast<std::size_t>(team.size());
   block_counts counts(team.size());
   counts.outgoing.assign(ranks, block_bytes);
@@ -35,19 +35,19 @@ double time_of(team& team, exchange_strategy strategy, std::size_t block_bytes,
   counts.received = counts.most_received = ranks * block_bytes;
   const auto candidate = make_block_exchange(team, {.strategy = strategy}, 1);
   double best = std::numeric_limits<double>::infinity();
-  for (int turn = 0; turn < warmups + turns; ++turn) {
+  for (int trial = 0; trial < warmups + trials; ++trial) {
     team.barrier();
     const double begin = team.now();
     candidate->prepare(counts);
-    const auto places = candidate->places();
+    const auto direct = candidate->direct_destinations();
     for (std::size_t target = 0; target < ranks; ++target) {
-      std::byte* const place = places.empty() ? nullptr : places[target];
+      std::byte* const place = direct.empty() ? nullptr : direct[target];
       std::memcpy(place != nullptr ? place : bucketed.data() + target * block_bytes,
                   from.data() + target * block_bytes, block_bytes);
     }
     candidate->run(bucketed.data(), nullptr);
     const double seconds = team.allreduce_value(team.now() - begin, reduction::max);
-    if (turn >= warmups) best = std::min(best, seconds);
+    if (trial >= warmups) best = std::min(best, seconds);
   }
   return best;
 }
@@ -67,7 +67,7 @@ exchange_strategy choose_exchange(team& team, std::size_t block_bytes, bool dete
 
   const std::size_t bytes = std::clamp<std::size_t>(
       std::bit_ceil(std::max<std::size_t>(block_bytes, 1)), 1,
-      std::max<std::size_t>(1, most_bytes_of_rank / static_cast<std::size_t>(team.size())));
+      std::max<std::size_t>(1, most_bytes_per_rank / static_cast<std::size_t>(team.size())));
   std::vector<std::byte> from(bytes * static_cast<std::size_t>(team.size()), std::byte{1}),
       bucketed(from.size(), std::byte{2});
   exchange_strategy best = exchange_strategy::direct;
@@ -78,7 +78,7 @@ exchange_strategy choose_exchange(team& team, std::size_t block_bytes, bool dete
     if (why_not(candidate, exchange_order::round_robin, layout) ||
         (deterministic && !is_deterministic(candidate)))
       continue;
-    const double seconds = time_of(team, candidate, bytes, from, bucketed);
+    const double seconds = seconds_of(team, candidate, bytes, from, bucketed);
     if (seconds >= least) continue;
     least = seconds;
     best = candidate;

@@ -1,4 +1,4 @@
-// What exchange auto becomes.
+// Chooses the exchange strategy for exchange auto.
 #pragma once
 
 #include <longshore/sort/strategy.hpp>
@@ -8,15 +8,15 @@
 
 namespace longshore::detail {
 
-/// Collective; the same arguments and the same answer on all ranks. For blocks of some
-/// `block_bytes` from each rank to each other.
+/// Collective; all ranks give the same arguments and get the same result. `block_bytes` is the
+/// approximate size of a block from one rank to another.
 ///
-/// On one node: direct, which moves every item once and sends nothing. On several: direct,
-/// sendrecv, channel, alltoallv, two-hop and (unless `deterministic`) put move blocks of the size
-/// by turns, at most 16 MiB per rank, and the one with the least best time of three is taken. It is
-/// kept on the team for blocks of that size, to the next power of two; nothing is kept for other
-/// runs. With LONGSHORE_PROFILE=off nothing is measured and direct is taken. Cost: some 24
-/// exchanges, and the memory of one at a time.
+/// On one node: direct, which moves every item once and sends nothing. On several nodes it measures
+/// direct, sendrecv, channel, alltoallv, two-hop and (unless `deterministic`) put with blocks of
+/// this size, at most 16 MiB per rank. It chooses the strategy with the smallest minimum of three
+/// times. The team keeps the choice for all block sizes with the same next power of two, until the
+/// run ends. With LONGSHORE_PROFILE=off it measures nothing and chooses direct. Cost: some 24
+/// exchanges, and the memory of one exchange at a time.
 [[nodiscard]] exchange_strategy choose_exchange(team& team, std::size_t block_bytes,
                                                 bool deterministic);
 

@@ -19,10 +19,8 @@ exchange_driver::exchange_driver(team& team, const bucket_options& options, std:
     fail(errc::unsupported, "bucket sort: {}", *reason);
   if (options.stable && !is_deterministic(options.exchange))
     fail(errc::unsupported,
-         "bucket sort: with exchange {} the order of what comes depends on who came first: a "
-         "stable sort needs put-scan, direct, "
-         "sendrecv, "
-         "alltoallv, channel, two-hop or auto",
+         "bucket sort: with exchange {} the order of incoming items depends on timing: a stable "
+         "sort needs put-scan, direct, sendrecv, alltoallv, channel, two-hop or auto",
          name_of(options.exchange));
   if (strategy_ != exchange_strategy::automatic)
     exchange_ = make_block_exchange(
@@ -47,7 +45,7 @@ void exchange_driver::end_phase(double bucket_phases::*phase) {
   if (phase == &bucket_phases::bucketize) before_exchange_ = exchange_->sent();
 }
 
-void exchange_driver::agree(std::size_t items) {
+void exchange_driver::exchange_counts(std::size_t items) {
   const bool bad = !refused_.empty();
   if (bad) std::fill(counts_.outgoing.begin(), counts_.outgoing.end(), std::size_t{0});
   team_.alltoall(std::as_bytes(std::span(counts_.outgoing)),
@@ -62,14 +60,14 @@ void exchange_driver::agree(std::size_t items) {
   if (bad) fail(errc::usage, "bucket sort on rank {}: {}", team_.rank(), refused_);
   if (most[1] > 0)
     fail(errc::peer_failed,
-         "bucket sort on rank {} was given up: rank {} has a key outside the range", team_.rank(),
+         "bucket sort on rank {} was cancelled: rank {} has a key outside the range", team_.rank(),
          most[1] - 1);
   counts_.most_received = static_cast<std::size_t>(most[0]);
   if (options_.exchange == exchange_strategy::automatic) choose(static_cast<std::size_t>(most[2]));
   exchange_->prepare(counts_);
 }
 
-// By the block of the rank that has most items.
+// `items`: the largest number of items of a rank.
 void exchange_driver::choose(std::size_t items) {
   const std::size_t block_bytes = items * item_bytes_ / static_cast<std::size_t>(team_.size());
   const auto chosen = choose_exchange(team_, block_bytes, options_.stable);
@@ -84,7 +82,7 @@ void exchange_driver::end(std::size_t items) {
   moved_ = exchange_->sent() - before_;
   moved_in_exchange_ = exchange_->sent() - before_exchange_;
   moved_.payload_bytes = moved_in_exchange_.payload_bytes = items * item_bytes_;
-  for (int peer = 0; peer < team_.size(); ++peer) {  // the counts
+  for (int peer = 0; peer < team_.size(); ++peer) {  // the exchange of the counts
     if (peer == team_.rank()) continue;
     moved_.messages += 1;
     moved_.wire_bytes += sizeof(std::size_t);

@@ -1,10 +1,10 @@
-// What a bucket sort does that needs no types: who gets how many items, which exchange brings them,
-// and how long each phase took.
+// The parts of a bucket sort that do not depend on the item type: the exchange of counts, the
+// choice of the exchange strategy, the exchange itself, and the times of the phases.
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
 #include <longshore/sort/block_exchange.hpp>
-#include <longshore/sort/detail/room.hpp>
+#include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/options.hpp>
 
 #include <cstddef>
@@ -16,37 +16,38 @@ namespace longshore::detail {
 
 class exchange_driver {
  public:
-  /// Collective. Throws errc::unsupported, on all ranks, for what why_not refuses, and for a stable
-  /// sort by an exchange that is not deterministic.
+  /// Collective. Throws errc::unsupported, on all ranks, for options that why_not refuses and for a
+  /// stable sort by an exchange that is not deterministic.
   exchange_driver(team& team, const bucket_options& options, std::size_t item_bytes);
 
-  /// A new operation begins; the phases are timed from here on.
+  /// Begins a new operation and its first phase.
   void begin();
+  /// Ends the current phase, of which it stores the time, and begins the next one.
   void end_phase(double bucket_phases::*phase);
-  /// What was found to be wrong with a key of this rank, before agree().
+  /// Makes exchange_counts() fail on all ranks, because of a wrong key of this rank.
   void refuse_key(std::string why) { refused_ = std::move(why); }
-  /// Collective. From counts.outgoing to all else: how many items come, the exchange made ready for
-  /// them. Throws errc::usage where a key was refused, errc::peer_failed on the other ranks.
-  void agree(std::size_t items);
-  void move(const std::byte* outgoing, const arrival& arrived) {
-    exchange_->run(outgoing, arrived);
-  }
+  /// Collective. Completes counts() from counts().outgoing, chooses the exchange if it is auto, and
+  /// prepares it. `items`: the number of this rank's items. If a key was refused: throws
+  /// errc::usage on its rank and errc::peer_failed on the others.
+  void exchange_counts(std::size_t items);
+  /// Ends the operation. `items`: the number of this rank's items.
   void end(std::size_t items);
 
   [[nodiscard]] block_counts& counts() noexcept { return counts_; }
-  /// in items
+  /// The beginning of the block for each rank, in items.
   [[nodiscard]] const std::vector<std::size_t>& outgoing_starts() const noexcept { return starts_; }
-  [[nodiscard]] block_exchange& way() const noexcept { return *exchange_; }
+  /// The exchange in use, after exchange_counts().
+  [[nodiscard]] block_exchange& exchange() const noexcept { return *exchange_; }
   [[nodiscard]] team& ranks() const noexcept { return team_; }
   [[nodiscard]] tasks& workers() noexcept {
-    return options_.workers != nullptr ? *options_.workers : alone_;
+    return options_.workers != nullptr ? *options_.workers : calling_thread_;
   }
   [[nodiscard]] const bucket_options& options() const noexcept { return options_; }
   [[nodiscard]] const bucket_phases& phases() const noexcept { return phases_; }
-  /// Seconds of the phases in which this rank waited for others (team::waited_seconds).
+  /// The seconds of each phase during which this rank waited for others (team::waited_seconds).
   [[nodiscard]] const bucket_phases& waits() const noexcept { return waits_; }
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
-  /// Of what moved, that of the phase exchange; the rest belongs to the offsets.
+  /// The part of moved() that belongs to the phase exchange. The rest belongs to offsets.
   [[nodiscard]] const traffic& moved_in_exchange() const noexcept { return moved_in_exchange_; }
   [[nodiscard]] exchange_strategy strategy() const noexcept { return strategy_; }
 
@@ -56,7 +57,7 @@ class exchange_driver {
   team& team_;
   bucket_options options_;
   std::size_t item_bytes_;
-  tasks alone_;
+  tasks calling_thread_;
   exchange_strategy strategy_;
   std::unique_ptr<block_exchange> exchange_;
   block_counts counts_;

@@ -1,12 +1,11 @@
-// Sorting the items of one rank: one pass over memory that splits by the highest bits into parts
-// that fit into the cache, then passes from the lowest bits up within each part, part by part in
-// tasks. Stable.
+// The radix sort of one rank's items. One pass over memory splits the items by their highest bits
+// into parts that fit into the cache. Tasks then sort the parts, each by an LSD radix sort. Stable.
 #pragma once
 
 #include <longshore/machine/tasks.hpp>
-#include <longshore/sort/detail/key_image.hpp>
-#include <longshore/sort/detail/line_scatter.hpp>
-#include <longshore/sort/detail/part_sort.hpp>
+#include <longshore/sort/detail/lsd_radix_sort.hpp>
+#include <longshore/sort/detail/radix_key.hpp>
+#include <longshore/sort/detail/write_combining_scatter.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -19,28 +18,30 @@
 
 namespace longshore::detail {
 
-/// Tables kept between uses, per task: some 300 KiB. Cost for n items of whose keys b bits vary:
-/// each item is read twice and written once by the split, and moved once per 9 further bits in the
-/// cache. A part that does not fit into the cache, because keys crowd in it, is split again.
-template <class Item, class ImageOf>
+/// Cost: the split reads each item twice and writes it once; then each item is moved once in the
+/// cache per 9 further bits that vary among the keys. A part with so many items that it does not
+/// fit into the cache is split again. Memory per task, kept between sorts: some 300 KiB.
+template <class Item, class RadixKeyOf>
 class radix_sorter {
  public:
-  using image = typename ImageOf::type;
+  using radix_key = typename RadixKeyOf::type;
 
-  radix_sorter(tasks& workers, ImageOf image_of)
-      : workers_(workers), image_of_(image_of), tasks_(static_cast<std::size_t>(workers.count())) {}
+  radix_sorter(tasks& workers, RadixKeyOf radix_key_of)
+      : workers_(workers),
+        radix_key_of_(radix_key_of),
+        tasks_(static_cast<std::size_t>(workers.count())) {}
 
-  /// Begins with `items` items, all of whose images lie in [lowest, highest].
-  void expect(std::size_t items, image lowest, image highest) {
+  /// Announces the next sort: `items` items, all with radix keys in [lowest, highest].
+  void expect(std::size_t items, radix_key lowest, radix_key highest) {
     whole_ = {items, lowest,
-              static_cast<int>(std::bit_width(static_cast<image>(highest - lowest)))};
+              static_cast<int>(std::bit_width(static_cast<radix_key>(highest - lowest)))};
     whole_.split_bits = choose_split(items, whole_.bits);
     counted_ = 0;
     if (whole_.split_bits > 0) clear_counts(whole_);
   }
 
-  /// Counts `count` of the items for the split, those that will lie at `position`; where all are
-  /// counted so, while they are in the cache anyway, sort() need not read them for that.
+  /// Counts `count` of the announced items, which begin at `position` in the input of sort(), while
+  /// they are in the cache. If all items are counted here, sort() reads them once less.
   void count(const Item* items, std::size_t position, std::size_t count) {
     counted_ += count;
     if (whole_.split_bits == 0) return;
@@ -55,9 +56,9 @@ class radix_sorter {
     }
   }
 
-  /// Sorts the items that were expected. Returns the result, which is in `items` or in `scratch`;
-  /// the other is overwritten. REQUIRES: both have room for all, aligned to a cache line, not
-  /// overlapping.
+  /// Sorts the announced items. Returns the result, which lies in `items` or in `scratch`; the
+  /// other one is overwritten. REQUIRES: both hold all items, are aligned to a cache line and do
+  /// not overlap.
   [[nodiscard]] std::span<Item> sort(Item* items, Item* scratch) {
     Item* const sorted = sort_all(items, scratch, whole_, counted_ == whole_.items);
     counted_ = 0;
@@ -65,29 +66,30 @@ class radix_sorter {
   }
 
  private:
-  // two of these fit into every second-level cache of today
+  // Two parts of this size fit into every second-level cache of today.
   static constexpr std::size_t part_bytes = std::size_t{128} << 10;
-  static constexpr std::size_t crowd_bytes = 8 * part_bytes;  // a part is split again
+  static constexpr std::size_t oversized_bytes = 8 * part_bytes;  // such a part is split again
   static constexpr int most_split_bits = 11;
-  static constexpr std::size_t fewest_in_part = 2048;  // when the split is chosen freely
+  static constexpr std::size_t fewest_in_part = 2048;  // where more split bits only save a pass
 
-  // Items that have all but their lowest `bits` bits in common.
-  struct range {
+  // Items whose radix keys differ in the lowest `bits` bits of their distance from `lowest` only.
+  // The split is by the highest `split_bits` of these bits.
+  struct item_range {
     std::size_t items = 0;
-    image lowest = 0;
+    radix_key lowest = 0;
     int bits = 0, split_bits = 0;
     [[nodiscard]] int rest() const noexcept { return bits - split_bits; }
     [[nodiscard]] std::size_t parts() const noexcept { return std::size_t{1} << split_bits; }
   };
-  struct of_task {
+  struct task_state {
     std::vector<std::size_t> counts;  // by part
-    std::vector<Item*> to;
-    line_scatter<Item> lines;
-    part_sorter<Item, ImageOf> sorter;
+    std::vector<Item*> to;            // by part
+    write_combining_scatter<Item> scatter;
+    lsd_radix_sorter<Item, RadixKeyOf> sorter;
   };
 
-  // Bits for the split: so many that parts fit, then as many more as save a pass and leave parts
-  // worth a pass.
+  // The number of bits for the split: enough for parts that fit into the cache, and more if that
+  // saves a pass and leaves parts that are not too small.
   static int choose_split(std::size_t items, int bits) noexcept {
     if (items == 0) return 0;
     const int needed = static_cast<int>(std::bit_width((items * sizeof(Item) - 1) / part_bytes));
@@ -99,74 +101,76 @@ class radix_sorter {
     return best;
   }
 
-  [[nodiscard]] auto part_of(const range& what) const noexcept {
-    return [image_of = image_of_, lowest = what.lowest, shift = what.rest(),
-            mask = what.parts() - 1](const Item& item) {
-      return (static_cast<std::size_t>(static_cast<image>(image_of(item) - lowest)) >> shift) &
+  [[nodiscard]] auto part_of(const item_range& range) const noexcept {
+    return [radix_key_of = radix_key_of_, lowest = range.lowest, shift = range.rest(),
+            mask = range.parts() - 1](const Item& item) {
+      return (static_cast<std::size_t>(static_cast<radix_key>(radix_key_of(item) - lowest)) >>
+              shift) &
              mask;
     };
   }
 
-  void clear_counts(const range& what) {
-    for (auto& task : tasks_) task.counts.assign(what.parts(), 0);
+  void clear_counts(const item_range& range) {
+    for (auto& task : tasks_) task.counts.assign(range.parts(), 0);
   }
   void count_into(std::vector<std::size_t>& counts, const Item* items, std::size_t count,
-                  const range& what) const {
+                  const item_range& range) const {
     std::size_t* const by_part = counts.data();
-    const auto part_of_item = part_of(what);
+    const auto part_of_item = part_of(range);
     for (std::size_t i = 0; i < count; ++i) ++by_part[part_of_item(items[i])];
   }
 
-  Item* sort_all(Item* items, Item* scratch, const range& what, bool counted) {
-    if (what.split_bits == 0)
-      return tasks_[0].sorter.sort(items, scratch, what.items, image_of_, what.lowest, what.bits);
-    if (!counted) count_shares(items, what);
-    if (all_in_one_part(what)) {  // nothing to split
-      range inner{what.items, what.lowest, what.rest()};
+  Item* sort_all(Item* items, Item* scratch, const item_range& range, bool counted) {
+    if (range.split_bits == 0)
+      return tasks_[0].sorter.sort(items, scratch, range.items, radix_key_of_, range.lowest,
+                                   range.bits);
+    if (!counted) count_shares(items, range);
+    if (all_in_one_part(range)) {
+      item_range inner{range.items, range.lowest, range.rest()};
       inner.split_bits = choose_split(inner.items, inner.bits);
       return sort_all(items, scratch, inner, false);
     }
-    const std::vector<std::size_t> starts = split(items, scratch, what);
-    // All parts shall end on the same side, where an average one does.
-    Item* const result = radix_passes(what.rest()) % 2 == 0 ? scratch : items;
-    std::vector<std::size_t> crowded;
-    for (std::size_t part = 0; part < what.parts(); ++part)
-      if ((starts[part + 1] - starts[part]) * sizeof(Item) > crowd_bytes && what.rest() > 0)
-        crowded.push_back(part);
-    sort_parts(items, scratch, result, starts, what, !crowded.empty());
-    for (const std::size_t part : crowded) {
+    const std::vector<std::size_t> starts = split(items, scratch, range);
+    // The result lies where the passes over a part of average size end.
+    Item* const result = radix_passes(range.rest()) % 2 == 0 ? scratch : items;
+    std::vector<std::size_t> oversized;
+    for (std::size_t part = 0; part < range.parts(); ++part)
+      if ((starts[part + 1] - starts[part]) * sizeof(Item) > oversized_bytes && range.rest() > 0)
+        oversized.push_back(part);
+    sort_parts(items, scratch, result, starts, range, !oversized.empty());
+    for (const std::size_t part : oversized) {
       const std::size_t begin = starts[part];
-      range inner{starts[part + 1] - begin, what.lowest, what.rest()};
+      item_range inner{starts[part + 1] - begin, range.lowest, range.rest()};
       inner.split_bits = choose_split(inner.items, inner.bits);
       move_to(result + begin, sort_all(scratch + begin, items + begin, inner, false), inner.items);
     }
     return result;
   }
 
-  void count_shares(const Item* items, const range& what) {
-    clear_counts(what);
+  void count_shares(const Item* items, const item_range& range) {
+    clear_counts(range);
     workers_.run([&](int task) {
-      const index_range share = static_share(what.items, task, workers_.count());
+      const index_range share = static_share(range.items, task, workers_.count());
       count_into(tasks_[static_cast<std::size_t>(task)].counts, items + share.begin, share.size(),
-                 what);
+                 range);
     });
   }
 
-  [[nodiscard]] bool all_in_one_part(const range& what) const {
-    for (std::size_t part = 0; part < what.parts(); ++part) {
+  [[nodiscard]] bool all_in_one_part(const item_range& range) const {
+    for (std::size_t part = 0; part < range.parts(); ++part) {
       std::size_t here = 0;
       for (const auto& task : tasks_) here += task.counts[part];
-      if (here > 0) return here == what.items;
+      if (here > 0) return here == range.items;
     }
     return true;
   }
 
-  // scratch = the items ordered by part. Returns where the parts begin.
-  std::vector<std::size_t> split(const Item* items, Item* scratch, const range& what) {
-    std::vector<std::size_t> starts(what.parts() + 1);
-    for (auto& task : tasks_) task.to.resize(what.parts());
+  // Copies the items to scratch, ordered by part. Returns the beginnings of the parts, and the end.
+  std::vector<std::size_t> split(const Item* items, Item* scratch, const item_range& range) {
+    std::vector<std::size_t> starts(range.parts() + 1);
+    for (auto& task : tasks_) task.to.resize(range.parts());
     std::size_t next = 0;
-    for (std::size_t part = 0; part < what.parts(); ++part) {
+    for (std::size_t part = 0; part < range.parts(); ++part) {
       starts[part] = next;
       for (auto& task : tasks_) {
         task.to[part] = scratch + next;
@@ -176,27 +180,27 @@ class radix_sorter {
     starts.back() = next;
     workers_.run([&](int task) {
       auto& mine = tasks_[static_cast<std::size_t>(task)];
-      const index_range share = static_share(what.items, task, workers_.count());
-      mine.lines.grow(what.parts());
-      mine.lines.run({items + share.begin, share.size()}, mine.to, part_of(what));
+      const index_range share = static_share(range.items, task, workers_.count());
+      mine.scatter.grow(range.parts());
+      mine.scatter.run({items + share.begin, share.size()}, mine.to, part_of(range));
     });
     return starts;
   }
 
-  // Sorts all parts that are not crowded; whoever is free takes the next.
+  // Sorts all parts that are not oversized. Each task takes the next part when it is free.
   void sort_parts(Item* items, Item* scratch, Item* result, const std::vector<std::size_t>& starts,
-                  const range& what, bool some_crowded) {
+                  const item_range& range, bool has_oversized) {
     std::atomic<std::size_t> next_part = 0;
     workers_.run([&](int task) {
       auto& sorter = tasks_[static_cast<std::size_t>(task)].sorter;
       for (std::size_t part = 0;
-           (part = next_part.fetch_add(1, std::memory_order_relaxed)) < what.parts();) {
+           (part = next_part.fetch_add(1, std::memory_order_relaxed)) < range.parts();) {
         const std::size_t begin = starts[part], count = starts[part + 1] - begin;
-        if (some_crowded && count * sizeof(Item) > crowd_bytes && what.rest() > 0) continue;
-        move_to(
-            result + begin,
-            sorter.sort(scratch + begin, items + begin, count, image_of_, what.lowest, what.rest()),
-            count);
+        if (has_oversized && count * sizeof(Item) > oversized_bytes && range.rest() > 0) continue;
+        move_to(result + begin,
+                sorter.sort(scratch + begin, items + begin, count, radix_key_of_, range.lowest,
+                            range.rest()),
+                count);
       }
     });
   }
@@ -206,9 +210,9 @@ class radix_sorter {
   }
 
   tasks& workers_;
-  ImageOf image_of_;
-  std::vector<of_task> tasks_;
-  range whole_;
+  RadixKeyOf radix_key_of_;
+  std::vector<task_state> tasks_;
+  item_range whole_;
   std::size_t counted_ = 0;
 };
 

@@ -1,8 +1,8 @@
-// The local sort, by any number of tasks, against std::stable_sort; the cut into buckets against
-// division.
+// Compares the local sort with std::stable_sort, for several numbers of tasks, and the division
+// into buckets with a plain division.
 #include <longshore/core/random.hpp>
 #include <longshore/machine/pages.hpp>
-#include <longshore/sort/detail/bucketize.hpp>
+#include <longshore/sort/detail/bucketizer.hpp>
 #include <longshore/sort/detail/radix_sort.hpp>
 #include <longshore/sort/detail/splitters.hpp>
 
@@ -15,7 +15,7 @@
 namespace longshore::detail {
 namespace {
 
-// Keys in memory that is aligned as the sort needs it.
+// Memory for keys with the alignment that the sort requires.
 template <class Key>
 class aligned_keys {
  public:
@@ -28,31 +28,32 @@ class aligned_keys {
 };
 
 template <class Key>
-using image = unsigned_of_size<sizeof(Key)>;
+using radix_key = unsigned_of_size<sizeof(Key)>;
 template <class Key>
-using whole_item = item_image<Key, std::identity>;
+using whole_item = item_radix_key<Key, std::identity>;
 
-// The sort by so many tasks, in which some of the items are counted as they arrive, or all, or
-// none.
+// Sorts with this number of tasks, three times: none, half and all of the items are counted before
+// the sort.
 template <class Item, class Projection>
 void check_sorter(std::span<const Item> items, Projection projection,
-                  image<typename item_image<Item, Projection>::key> lowest,
-                  image<typename item_image<Item, Projection>::key> highest, int task_count) {
-  const item_image<Item, Projection> image_of{projection};
+                  radix_key<typename item_radix_key<Item, Projection>::key> lowest,
+                  radix_key<typename item_radix_key<Item, Projection>::key> highest,
+                  int task_count) {
+  const item_radix_key<Item, Projection> radix_key_of{projection};
   std::vector<Item> expected(items.begin(), items.end());
   std::stable_sort(expected.begin(), expected.end(),
-                   [&](const Item& a, const Item& b) { return image_of(a) < image_of(b); });
+                   [&](const Item& a, const Item& b) { return radix_key_of(a) < radix_key_of(b); });
   tasks workers(task_count == 1 ? task_options{}
                                 : task_options{.layer = "threads", .count = task_count});
-  radix_sorter<Item, item_image<Item, Projection>> sorter(workers, image_of);
+  radix_sorter<Item, item_radix_key<Item, Projection>> sorter(workers, radix_key_of);
   for (const std::size_t counted : {std::size_t{0}, items.size() / 2, items.size()}) {
     aligned_keys<Item> from(items.size()), scratch(items.size());
     std::copy(items.begin(), items.end(), from.span().begin());
     sorter.expect(items.size(), lowest, highest);
-    // In two stretches, the later one first.
-    const std::size_t half = counted / 3;
-    sorter.count(from.span().data() + half, half, counted - half);
-    sorter.count(from.span().data(), 0, half);
+    // In two calls, of which the first counts the later items.
+    const std::size_t first = counted / 3;
+    sorter.count(from.span().data() + first, first, counted - first);
+    sorter.count(from.span().data(), 0, first);
     const auto sorted = sorter.sort(from.span().data(), scratch.span().data());
     ASSERT_EQ(sorted.size(), expected.size());
     ASSERT_TRUE(items.empty() ||
@@ -67,16 +68,16 @@ void check_sort(std::size_t count, Key lowest, std::uint64_t span, std::uint64_t
                 int task_count = 1) {
   std::vector<Key> keys(count);
   random_stream random(seed);
-  const std::uint64_t first = image_of(lowest);
+  const std::uint64_t first = radix_key_of(lowest);
   for (auto& key : keys)
-    key = key_of<Key>(static_cast<image<Key>>(
+    key = key_from_radix_key<Key>(static_cast<radix_key<Key>>(
         first + (span == ~std::uint64_t{0} ? random() : random.below(span + 1))));
-  check_sorter<Key>(keys, std::identity{}, static_cast<image<Key>>(first),
-                    static_cast<image<Key>>(first + span), task_count);
+  check_sorter<Key>(keys, std::identity{}, static_cast<radix_key<Key>>(first),
+                    static_cast<radix_key<Key>>(first + span), task_count);
 }
 
 TEST(RadixSort, sorts_any_number_of_keys_of_any_type_and_range) {
-  // Below and above what is sorted by insertion, and what fits into one part.
+  // Numbers around the limits of insertion sort and of a single part.
   for (const std::size_t count : {0, 1, 2, 63, 64, 1000, 32768, 32769}) {
     check_sort<std::uint32_t>(count, 0, (1u << 28) - 1, count);
     check_sort<std::uint32_t>(count, 12345, 0, count);  // all keys equal
@@ -88,11 +89,11 @@ TEST(RadixSort, sorts_any_number_of_keys_of_any_type_and_range) {
   check_sort<std::uint32_t>(100'000, 0, (1u << 28) - 1, 5, 4);
 }
 
-TEST(RadixSort, is_stable_also_where_keys_crowd) {
+TEST(RadixSort, is_stable_if_most_items_have_the_same_key) {
   struct record {
-    std::uint32_t key, place, more;  // 12 bytes do not fill a line
+    std::uint32_t key, place, more;  // 12 bytes: no divisor of a cache line
   };
-  constexpr std::size_t count = 120'000;  // one key has most: its part does not fit
+  constexpr std::size_t count = 120'000;  // the part of the most frequent keys exceeds the cache
   std::vector<record> records(count);
   random_stream random(1);
   for (std::uint32_t i = 0; i < count; ++i)
@@ -103,27 +104,28 @@ TEST(RadixSort, is_stable_also_where_keys_crowd) {
     check_sorter<record>(records, &record::key, 0, (1u << 28) - 1, task_count);
 }
 
-TEST(KeyImage, orders_keys_as_they_are_ordered) {
+TEST(RadixKey, radix_keys_compare_as_their_keys) {
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                inf = std::numeric_limits<double>::infinity();
   const std::vector<double> ascending = {
       std::copysign(nan, -1.0), -inf, -1e300, -1, -5e-324, -0.0, 0.0, 5e-324, 1, 1e300, inf, nan};
   for (std::size_t i = 1; i < ascending.size(); ++i)
-    EXPECT_LT(image_of(ascending[i - 1]), image_of(ascending[i])) << i;
+    EXPECT_LT(radix_key_of(ascending[i - 1]), radix_key_of(ascending[i])) << i;
   for (const double key : ascending)
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(key_of<double>(image_of(key))),
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(key_from_radix_key<double>(radix_key_of(key))),
               std::bit_cast<std::uint64_t>(key));
-  for (const float key : {-3.5F, -0.0F, 0.0F, 2.25F}) EXPECT_EQ(key_of<float>(image_of(key)), key);
+  for (const float key : {-3.5F, -0.0F, 0.0F, 2.25F})
+    EXPECT_EQ(key_from_radix_key<float>(radix_key_of(key)), key);
   for (const int key : {-128, -1, 0, 5, 127}) {
-    EXPECT_EQ(key_of<std::int8_t>(image_of(static_cast<std::int8_t>(key))), key);
-    EXPECT_EQ(int{image_of(static_cast<std::int8_t>(key))}, key + 128);
+    EXPECT_EQ(key_from_radix_key<std::int8_t>(radix_key_of(static_cast<std::int8_t>(key))), key);
+    EXPECT_EQ(int{radix_key_of(static_cast<std::int8_t>(key))}, key + 128);
   }
-  EXPECT_EQ(image_of(std::uint16_t{40000}), 40000);
+  EXPECT_EQ(radix_key_of(std::uint16_t{40000}), 40000);
 }
 
-// Buckets by division, in arithmetic that cannot overflow.
-template <class Image>
-std::size_t bucket_by_division(Image key, Image lowest, Image highest, int buckets) {
+// The bucket of a key by division, with 128-bit numbers, which cannot overflow.
+template <class RadixKey>
+std::size_t bucket_by_division(RadixKey key, RadixKey lowest, RadixKey highest, int buckets) {
   __extension__ using int128 = __int128;
   const int128 width = (static_cast<int128>(highest) - static_cast<int128>(lowest)) / buckets + 1;
   return static_cast<std::size_t>((static_cast<int128>(key) - static_cast<int128>(lowest)) / width);
@@ -131,7 +133,7 @@ std::size_t bucket_by_division(Image key, Image lowest, Image highest, int bucke
 
 template <class Key>
 void check_buckets(Key lowest, Key highest, int buckets, int task_count) {
-  using cut = bucket_cut<Key>;
+  using ranges = bucket_ranges<Key>;
   std::vector<Key> keys = {lowest, highest};
   random_stream random(9);
   const auto span = static_cast<std::uint64_t>(highest - lowest);
@@ -144,10 +146,10 @@ void check_buckets(Key lowest, Key highest, int buckets, int task_count) {
 
   tasks workers(task_count == 1 ? task_options{}
                                 : task_options{.layer = "threads", .count = task_count});
-  const std::vector<cut_stretch<Key>> cuts{
-      {keys.size(), cut::of_equal_width(lowest, highest, buckets)}};
+  const std::vector<section_ranges<Key>> where{
+      {keys.size(), ranges::of_equal_width(lowest, highest, buckets)}};
   bucketizer<Key, whole_item<Key>> bucketizer(workers, static_cast<std::size_t>(buckets), {});
-  EXPECT_EQ(bucketizer.count(keys, cuts, counts), keys.size());
+  EXPECT_EQ(bucketizer.count(keys, where, counts), keys.size());
   EXPECT_EQ(counts, expected) << buckets << " buckets of " << int{sizeof(Key)};
 
   aligned_keys<Key> out(keys.size());
@@ -157,14 +159,14 @@ void check_buckets(Key lowest, Key highest, int buckets, int task_count) {
     to.push_back(out.span().data() + next);
     next += count;
   }
-  bucketizer.scatter(keys, cuts, to);
+  bucketizer.scatter(keys, where, to);
   std::vector<Key> stable = keys;
   std::stable_sort(stable.begin(), stable.end(),
                    [&](Key a, Key b) { return bucket_of(a) < bucket_of(b); });
   EXPECT_TRUE(std::equal(stable.begin(), stable.end(), out.span().begin()))
       << buckets << " buckets";
   for (int bucket = 0; bucket < buckets; ++bucket) {
-    const auto range = cuts.front().cut.range_of(static_cast<std::size_t>(bucket));
+    const auto range = where.front().ranges.range_of(static_cast<std::size_t>(bucket));
     for (std::size_t i = 0; i < counts[bucket]; ++i) {
       ASSERT_GE(to[bucket][i], range.lowest);
       ASSERT_LE(to[bucket][i], range.highest);
@@ -172,38 +174,38 @@ void check_buckets(Key lowest, Key highest, int buckets, int task_count) {
   }
 }
 
-TEST(Bucketizer, counts_and_scatters_as_division_says) {
+TEST(Bucketizer, counts_and_scatters_as_a_plain_division) {
   for (const int buckets : {1, 2, 3, 4, 5, 8, 9, 64, 100}) {
     check_buckets<std::uint32_t>(0, (1u << 28) - 1, buckets, 1 + buckets % 3);
     check_buckets<std::uint32_t>(5, 5, buckets, 2);
-    check_buckets<std::uint32_t>(7, 3 * 64 + 6, buckets, 2);  // fewer images than 3 per bucket
+    check_buckets<std::uint32_t>(7, 3 * 64 + 6, buckets, 2);  // fewer than 3 radix keys per bucket
     check_buckets<std::uint8_t>(0, 255, buckets, 1);
     check_buckets<std::uint64_t>(0, ~std::uint64_t{0}, buckets, 3);
   }
 }
 
-TEST(Bucketizer, a_key_outside_is_found_where_it_is) {
+TEST(Bucketizer, count_returns_the_position_of_a_key_out_of_range) {
   tasks workers({.layer = "threads", .count = 2});
   bucketizer<std::int32_t, whole_item<std::int32_t>> bucketizer(workers, 3, {});
   std::vector<std::size_t> counts(3);
-  const std::vector<cut_stretch<std::uint32_t>> cuts{
-      {10000, bucket_cut<std::uint32_t>::of_equal_width(image_of(std::int32_t{0}),
-                                                        image_of(std::int32_t{99}), 3)}};
+  const std::vector<section_ranges<std::uint32_t>> where{
+      {10000, bucket_ranges<std::uint32_t>::of_equal_width(radix_key_of(std::int32_t{0}),
+                                                           radix_key_of(std::int32_t{99}), 3)}};
   for (const std::int32_t bad : {-1, 100, std::numeric_limits<std::int32_t>::min()})
     for (const std::size_t position : {0, 4095, 4096, 9999}) {
       std::vector<std::int32_t> keys(10000, 50);
-      EXPECT_EQ(bucketizer.count(keys, cuts, counts), keys.size());
+      EXPECT_EQ(bucketizer.count(keys, where, counts), keys.size());
       keys[position] = bad;
-      EXPECT_EQ(bucketizer.count(keys, cuts, counts), position);
+      EXPECT_EQ(bucketizer.count(keys, where, counts), position);
     }
 }
 
-// Items by the order of item_place, which is what splitters cut.
-TEST(Splitters, cut_items_as_their_order_says) {
+// The expected bucket of an item is the number of splitters that are not above its item_position.
+TEST(Splitters, divide_items_in_the_order_of_key_rank_and_position) {
   random_stream random(3);
   for (int trial = 0; trial < 20; ++trial) {
     const int ranks = 2 + trial % 9;
-    std::vector<item_place> splitters;
+    std::vector<item_position> splitters;
     for (int k = 1; k < ranks; ++k)
       splitters.push_back({random.below(4), random.below(300),
                            static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)))});
@@ -213,15 +215,17 @@ TEST(Splitters, cut_items_as_their_order_says) {
     tasks workers({.layer = "threads", .count = 1 + trial % 3});
     for (int rank = 0; rank < ranks; ++rank)
       for (const bool together : {false, true}) {
-        const auto cuts = cut_at<std::uint32_t>(splitters, rank, keys.size(), together, 0, 3);
+        const auto where =
+            ranges_at_splitters<std::uint32_t>(splitters, rank, keys.size(), together, 0, 3);
         bucketizer<std::uint32_t, whole_item<std::uint32_t>> bucketizer(
             workers, static_cast<std::size_t>(ranks), {});
         std::vector<std::size_t> counts(static_cast<std::size_t>(ranks));
-        ASSERT_EQ(bucketizer.count(keys, cuts, counts), keys.size());
+        ASSERT_EQ(bucketizer.count(keys, where, counts), keys.size());
         std::vector<std::vector<std::uint32_t>> expected(static_cast<std::size_t>(ranks));
         for (std::size_t i = 0; i < keys.size(); ++i) {
-          const auto below = [&](const item_place& splitter) {
-            return together ? splitter.image <= keys[i] : splitter <= item_place{keys[i], i, rank};
+          const auto below = [&](const item_position& splitter) {
+            return together ? splitter.radix_key <= keys[i]
+                            : splitter <= item_position{keys[i], i, rank};
           };
           expected[static_cast<std::size_t>(
                        std::count_if(splitters.begin(), splitters.end(), below))]
@@ -236,10 +240,10 @@ TEST(Splitters, cut_items_as_their_order_says) {
           to.push_back(out.span().data() + next);
           next += counts[bucket];
         }
-        bucketizer.scatter(keys, cuts, to);
+        bucketizer.scatter(keys, where, to);
         for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
           ASSERT_TRUE(std::equal(expected[bucket].begin(), expected[bucket].end(), to[bucket]));
-          const auto range = range_between<std::uint32_t>(splitters, bucket, 0, 3);
+          const auto range = range_of_bucket<std::uint32_t>(splitters, bucket, 0, 3);
           for (const std::uint32_t key : expected[bucket])
             ASSERT_TRUE(key >= range.lowest && key <= range.highest);
         }

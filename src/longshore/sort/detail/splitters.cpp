@@ -2,29 +2,30 @@
 
 namespace longshore::detail {
 
-std::vector<item_place> choose_splitters(team& team, std::vector<item_place> samples,
-                                         std::size_t items) {
+std::vector<item_position> choose_splitters(team& team, std::vector<item_position> samples,
+                                            std::size_t items) {
   const std::size_t each = samples.size(), ranks = static_cast<std::size_t>(team.size());
   const auto items_of = team.allgather_value(items);
-  std::vector<item_place> all(each * ranks);
+  std::vector<item_position> all(each * ranks);
   team.allgather(std::as_bytes(std::span(samples)), std::as_writable_bytes(std::span(all)));
 
   double total = 0;
   for (std::size_t rank = 0; rank < ranks; ++rank) total += static_cast<double>(items_of[rank]);
-  if (total == 0) return std::vector<item_place>(ranks - 1, {0, 0, 0});
-  std::erase_if(all, [&](const item_place& one) { return items_of[one.rank] == 0; });
+  if (total == 0) return std::vector<item_position>(ranks - 1, {0, 0, 0});
+  std::erase_if(all, [&](const item_position& sample) { return items_of[sample.rank] == 0; });
   std::sort(all.begin(), all.end());
 
-  // A sample stands for as many items as its rank has per sample, half of them below it.
-  std::vector<item_place> splitters;
+  // Each sample represents (items / samples) items of its rank, half of which are below it.
+  std::vector<item_position> splitters;
   double below = 0;
-  for (const auto& one : all) {
-    const double stands_for = static_cast<double>(items_of[one.rank]) / static_cast<double>(each);
+  for (const auto& sample : all) {
+    const double represents =
+        static_cast<double>(items_of[sample.rank]) / static_cast<double>(each);
     while (splitters.size() + 1 < ranks &&
-           below + stands_for / 2 >=
+           below + represents / 2 >=
                total * static_cast<double>(splitters.size() + 1) / static_cast<double>(ranks))
-      splitters.push_back(one);
-    below += stands_for;
+      splitters.push_back(sample);
+    below += represents;
   }
   splitters.resize(ranks - 1, all.back());
   return splitters;

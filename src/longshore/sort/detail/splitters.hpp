@@ -1,9 +1,9 @@
-// Splitters: where the buckets end when each shall hold as many items as the others, whatever the
-// keys are. Found from a sample, as in sample sort (W. D. Frazer, A. C. McKellar, JACM 1970).
+// Splitters: the ends of buckets with about equally many items, for any distribution of keys. They
+// are chosen from a sample, as in sample sort (W. D. Frazer, A. C. McKellar, JACM 1970).
 #pragma once
 
 #include <longshore/core/random.hpp>
-#include <longshore/sort/detail/bucket_cut.hpp>
+#include <longshore/sort/detail/bucket_ranges.hpp>
 #include <longshore/transport/team.hpp>
 
 #include <algorithm>
@@ -14,39 +14,40 @@
 
 namespace longshore::detail {
 
-/// An item as the whole run sees it: items are ordered by image, then rank, then position, which is
-/// the order that a stable sort gives them. So equal keys have an order too, and can be cut.
-struct item_place {
-  std::uint64_t image;
+/// An item's place in the order of all items: by radix key, then rank, then position. That is the
+/// order of a stable sort. Equal keys have an order too, so a splitter can lie between them.
+struct item_position {
+  std::uint64_t radix_key;
   std::uint64_t position;
   int rank;
-  friend auto operator<=>(const item_place& a, const item_place& b) noexcept {
-    if (a.image != b.image) return a.image <=> b.image;
+  friend auto operator<=>(const item_position& a, const item_position& b) noexcept {
+    if (a.radix_key != b.radix_key) return a.radix_key <=> b.radix_key;
     if (a.rank != b.rank) return a.rank <=> b.rank;
     return a.position <=> b.position;
   }
-  friend bool operator==(const item_place&, const item_place&) noexcept = default;
+  friend bool operator==(const item_position&, const item_position&) noexcept = default;
 };
 
-/// How many items of each rank are drawn: 1024, fewer in large teams. Bucket sizes vary by some n /
-/// (P sqrt(samples)) items.
-[[nodiscard]] constexpr std::size_t samples_of_rank(int ranks) noexcept {
+/// The number of samples of each rank: 1024, fewer in large teams. With n items over P ranks, the
+/// sizes of buckets vary by some n / (P sqrt(samples)) items.
+[[nodiscard]] constexpr std::size_t samples_per_rank(int ranks) noexcept {
   return ranks <= 64 ? 1024 : 256;
 }
 
-/// Collective. One splitter less than there are ranks, ascending, the same on all ranks: bucket b
-/// is to hold what is below splitter b. `samples`: those of this rank, as many on all, which stand
-/// for its `items` (samples of a rank without items are not looked at). Cost: an allgather of 24
-/// bytes per sample, and as much memory.
-[[nodiscard]] std::vector<item_place> choose_splitters(team& team, std::vector<item_place> samples,
-                                                       std::size_t items);
+/// Collective. Returns P - 1 splitters for P ranks, ascending, the same on all ranks: bucket b
+/// holds the items below splitter b. `samples` are drawn from the `items` items of this rank; all
+/// ranks give the same number. Samples of a rank without items are ignored. Cost: an allgather of
+/// 24 bytes per sample, and memory for its result.
+[[nodiscard]] std::vector<item_position> choose_splitters(team& team,
+                                                          std::vector<item_position> samples,
+                                                          std::size_t items);
 
-/// One item of each of samples_of_rank(ranks) equal stretches of `items`, at random.
-template <class Item, class ImageOf>
-[[nodiscard]] std::vector<item_place> draw_samples(std::span<const Item> items,
-                                                   const ImageOf& image_of, int rank, int ranks,
-                                                   std::uint64_t seed) {
-  std::vector<item_place> samples(samples_of_rank(ranks), {0, 0, rank});
+/// Divides `items` into samples_per_rank(ranks) equal parts and draws one item of each at random.
+template <class Item, class RadixKeyOf>
+[[nodiscard]] std::vector<item_position> draw_samples(std::span<const Item> items,
+                                                      const RadixKeyOf& radix_key_of, int rank,
+                                                      int ranks, std::uint64_t seed) {
+  std::vector<item_position> samples(samples_per_rank(ranks), {0, 0, rank});
   if (items.empty()) return samples;
   random_stream random(seed, static_cast<std::uint64_t>(rank));
   for (std::size_t k = 0; k < samples.size(); ++k) {
@@ -54,56 +55,60 @@ template <class Item, class ImageOf>
         (static_cast<double>(k) + random.uniform()) / static_cast<double>(samples.size());
     const std::size_t position = std::min(
         items.size() - 1, static_cast<std::size_t>(at * static_cast<double>(items.size())));
-    samples[k] = {image_of(items[position]), position, rank};
+    samples[k] = {radix_key_of(items[position]), position, rank};
   }
   return samples;
 }
 
-/// What the splitters mean for the items of one rank, stretch by stretch. `together`: equal keys
-/// stay on one rank, and the places of splitters among them are not looked at.
-template <class Image>
-[[nodiscard]] std::vector<cut_stretch<Image>> cut_at(std::span<const item_place> splitters,
-                                                     int rank, std::size_t items, bool together,
-                                                     Image lowest, Image highest) {
-  std::vector<std::size_t> ends;  // of stretches: this rank's own splitters
+/// The bucket ranges for the items of one rank, section by section. A section ends at each splitter
+/// that is an item of this rank. `together`: equal keys go to one rank, so there is one section.
+template <class RadixKey>
+[[nodiscard]] std::vector<section_ranges<RadixKey>> ranges_at_splitters(
+    std::span<const item_position> splitters, int rank, std::size_t items, bool together,
+    RadixKey lowest, RadixKey highest) {
+  std::vector<std::size_t> ends;  // of the sections
   if (!together)
-    for (const auto& one : splitters)
-      if (one.rank == rank && one.position > 0 && one.position < items)
-        ends.push_back(one.position);
+    for (const auto& splitter : splitters)
+      if (splitter.rank == rank && splitter.position > 0 && splitter.position < items)
+        ends.push_back(splitter.position);
   std::sort(ends.begin(), ends.end());
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   ends.push_back(items);
-  std::vector<cut_stretch<Image>> stretches;
+  std::vector<section_ranges<RadixKey>> sections;
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
-    std::vector<Image> last;
+    std::vector<RadixKey> last;
     std::size_t empty = 0;
-    for (const auto& one : splitters) {
-      // Of the items of this stretch with the splitter's key: are they below it?
-      const bool equal_below =
-          !together && (rank < one.rank || (rank == one.rank && begin < one.position));
-      if (one.image == 0 && !equal_below)
+    for (const auto& splitter : splitters) {
+      // Whether items of this section with the splitter's key are below the splitter.
+      const bool equal_below = !together && (rank < splitter.rank ||
+                                             (rank == splitter.rank && begin < splitter.position));
+      if (splitter.radix_key == 0 && !equal_below)
         ++empty;
       else
-        last.push_back(static_cast<Image>(equal_below ? one.image : one.image - 1));
+        last.push_back(
+            static_cast<RadixKey>(equal_below ? splitter.radix_key : splitter.radix_key - 1));
     }
-    stretches.push_back({end, bucket_cut<Image>::at(lowest, highest, std::move(last), empty)});
+    sections.push_back(
+        {end, bucket_ranges<RadixKey>::ending_at(lowest, highest, std::move(last), empty)});
     begin = end;
   }
-  return stretches;
+  return sections;
 }
 
-/// The images that may come to a rank from any rank.
-template <class Image>
-[[nodiscard]] typename bucket_cut<Image>::range range_between(std::span<const item_place> splitters,
-                                                              std::size_t bucket, Image lowest,
-                                                              Image highest) {
-  const Image from =
-      bucket == 0 ? lowest
-                  : std::clamp(static_cast<Image>(splitters[bucket - 1].image), lowest, highest);
-  const Image to = bucket == splitters.size()
-                       ? highest
-                       : std::clamp(static_cast<Image>(splitters[bucket].image), lowest, highest);
+/// The radix keys that a bucket may receive from any rank.
+template <class RadixKey>
+[[nodiscard]] typename bucket_ranges<RadixKey>::key_range range_of_bucket(
+    std::span<const item_position> splitters, std::size_t bucket, RadixKey lowest,
+    RadixKey highest) {
+  const RadixKey from =
+      bucket == 0
+          ? lowest
+          : std::clamp(static_cast<RadixKey>(splitters[bucket - 1].radix_key), lowest, highest);
+  const RadixKey to =
+      bucket == splitters.size()
+          ? highest
+          : std::clamp(static_cast<RadixKey>(splitters[bucket].radix_key), lowest, highest);
   return {from, std::max(from, to)};
 }
 

@@ -1,6 +1,6 @@
 #include <longshore/core/bytes.hpp>
+#include <longshore/sort/detail/growable_buffer.hpp>
 #include <longshore/sort/detail/mpi/rma_exchange.hpp>
-#include <longshore/sort/detail/room.hpp>
 #include <longshore/transport/mpi/team.hpp>
 
 #include <algorithm>
@@ -18,9 +18,10 @@ team& mpi_team(longshore::team& ranks) { return dynamic_cast<longshore::mpi::tea
 
 }  // namespace
 
-/// Memory of the library's, aligned to a cache line, open to all ranks for as long as it lives.
-/// Making and destroying it are collective. (Open MPI 4.1 gives memory that is aligned to 8 bytes:
-/// each rank begins where a line does, and tells the others.)
+/// An MPI window over memory that MPI allocates, which all ranks can access as long as it exists.
+/// The memory is aligned to a cache line. Creating and destroying it are collective. (Open MPI 4.1
+/// aligns to 8 bytes only. Each rank skips bytes up to the first line, and the ranks exchange how
+/// many they skipped.)
 class window {
  public:
   window(longshore::team& ranks, std::size_t bytes) : team_(mpi_team(ranks)), bytes_(bytes) {
@@ -39,7 +40,7 @@ class window {
     skipped_ = ranks.allgather_value(static_cast<unsigned char>(skipped));
   }
   ~window() {
-    // the others may never come: it stays until the run ends
+    // After an exception the other ranks may never call this, so the window is not freed.
     if (std::uncaught_exceptions() > unwinding_) return;
     const watchdog::section limit(team_.watchdog(), "freeing a window");
     MPI_Win_unlock_all(window_);
@@ -90,46 +91,47 @@ class window {
 rma_exchange::rma_exchange(longshore::team& team, std::size_t item_bytes, std::vector<int> targets)
     : block_exchange(team, item_bytes),
       targets_(std::move(targets)),
-      claimed_(std::make_unique<window>(team, 2 * sizeof(std::int64_t))) {
-  std::memset(claimed_->local(), 0, 2 * sizeof(std::int64_t));
-  claimed_->sync();
+      reserved_(std::make_unique<window>(team, 2 * sizeof(std::int64_t))) {
+  std::memset(reserved_->local(), 0, 2 * sizeof(std::int64_t));
+  reserved_->sync();
   team_.barrier();
 }
 
 rma_exchange::~rma_exchange() = default;
 
-std::byte* rma_exchange::make_room(std::size_t, std::size_t most_bytes) {
-  if (!room_ || room_->size_bytes() < most_bytes) {
-    room_.reset();
-    room_ = std::make_unique<window>(team_, detail::with_reserve(most_bytes));
+std::byte* rma_exchange::grow_incoming(std::size_t, std::size_t most_bytes) {
+  if (!buffer_ || buffer_->size_bytes() < most_bytes) {
+    buffer_.reset();
+    buffer_ = std::make_unique<window>(team_, detail::with_headroom(most_bytes));
   }
-  return room_->local();
+  return buffer_->local();
 }
 
-void rma_exchange::agree(const block_counts&) { ++runs_; }
+void rma_exchange::prepare_transfer(const block_counts&) { ++runs_; }
 
-void rma_exchange::move(const std::byte* outgoing, const arrival&) {
+void rma_exchange::transfer(const std::byte* outgoing, const arrival_callback&) {
   const int me = team_.rank();
   const std::size_t counter = runs_ % 2 * sizeof(std::int64_t),
                     other = sizeof(std::int64_t) - counter;
-  const auto claim = [&](int target) {
+  const auto reserve = [&](int target) {
     return static_cast<std::size_t>(
-        claimed_->fetch_add(target, counter, static_cast<std::int64_t>(bytes_to(target))));
+        reserved_->fetch_add(target, counter, static_cast<std::int64_t>(bytes_to(target))));
   };
-  if (bytes_to(me) > 0) room_->put(me, claim(me), outgoing + out_[me], bytes_to(me));
+  if (bytes_to(me) > 0)
+    buffer_->put(me, reserve(me), outgoing + outgoing_starts_[me], bytes_to(me));
   for (const int target : targets_) {
     if (bytes_to(target) == 0) continue;
-    room_->put(target, claim(target), outgoing + out_[target], bytes_to(target));
+    buffer_->put(target, reserve(target), outgoing + outgoing_starts_[target], bytes_to(target));
     count_message(target, sizeof(std::int64_t));
     count_message(target, bytes_to(target));
   }
-  room_->flush();
-  // The counter of the run before has been read by all, and nobody claims there before all have met
-  // once more.
-  const std::int64_t last = claimed_->fetch_add(me, other, 0);
-  if (last != 0) claimed_->fetch_add(me, other, -last);
+  buffer_->flush();
+  // Resets the counter of the last run. No rank reserves by it: all ranks have ended that run, and
+  // a barrier lies between this reset and the next use of this counter.
+  const std::int64_t last = reserved_->fetch_add(me, other, 0);
+  if (last != 0) reserved_->fetch_add(me, other, -last);
 }
 
-void rma_exchange::all_moved() { room_->sync(); }
+void rma_exchange::after_barrier() { buffer_->sync(); }
 
 }  // namespace longshore::mpi

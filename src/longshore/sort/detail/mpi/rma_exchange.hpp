@@ -1,5 +1,6 @@
-// The exchange rma: one-sided MPI. A fetch-and-op at the target says where a block goes, MPI_Put
-// brings it, one flush completes all. (ISx was to have this version and never got it.)
+// The exchange rma: one-sided MPI. A rank reserves a place at the target by MPI_Fetch_and_op,
+// stores its block by MPI_Put, and completes all blocks by one flush. (ISx planned this version and
+// did not have it.)
 #pragma once
 
 #include <longshore/sort/block_exchange.hpp>
@@ -10,7 +11,6 @@ namespace longshore::mpi {
 
 class window;
 
-/// Two windows: one over the memory for what comes, one for the counters.
 class rma_exchange final : public block_exchange {
  public:
   /// Collective. REQUIRES: a team of the mpi transport.
@@ -18,16 +18,16 @@ class rma_exchange final : public block_exchange {
   ~rma_exchange() override;
 
  private:
-  std::byte* make_room(std::size_t bytes, std::size_t most_bytes) override;
-  void agree(const block_counts& counts) override;
-  void move(const std::byte* outgoing, const arrival& arrived) override;
-  void all_moved() override;
+  std::byte* grow_incoming(std::size_t bytes, std::size_t most_bytes) override;
+  void prepare_transfer(const block_counts& counts) override;
+  void transfer(const std::byte* outgoing, const arrival_callback& arrived) override;
+  void after_barrier() override;
 
   std::vector<int> targets_;
-  std::unique_ptr<window> room_,
-      // `claimed_`: two counters of bytes that have a place on this rank; that of the last run is
-      // set back while nobody looks at it
-      claimed_;
+  std::unique_ptr<window> buffer_;
+  // Two counters of the bytes that are reserved on this rank. Runs use them in turn: the counter of
+  // the last run is reset while the other one is in use.
+  std::unique_ptr<window> reserved_;
   unsigned runs_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Memory that grows when it must and is kept.
+// Buffers that a sorter keeps between sorts and replaces by larger ones when necessary.
 #pragma once
 
 #include <longshore/machine/pages.hpp>
@@ -9,18 +9,19 @@
 
 namespace longshore::detail {
 
-/// 1/64 more than asked for, so that counts that vary a little do not make it grow again and again.
-[[nodiscard]] constexpr std::size_t with_reserve(std::size_t bytes) noexcept {
+/// `bytes` and 1/64 more: counts that vary a little between sorts do not cause a new allocation
+/// each time.
+[[nodiscard]] constexpr std::size_t with_headroom(std::size_t bytes) noexcept {
   return bytes + bytes / 64;
 }
 
-/// Of one rank. What was in it is lost when it grows.
-class private_room {
+/// Memory of one rank. The contents are lost when it grows.
+class growable_buffer {
  public:
   std::byte* grow(std::size_t bytes) {
     if (memory_.size_bytes() < bytes) {
       memory_ = pages();
-      memory_ = pages(with_reserve(bytes), true);
+      memory_ = pages(with_headroom(bytes), true);
     }
     return memory_.data();
   }
@@ -30,13 +31,14 @@ class private_room {
   pages memory_;
 };
 
-/// Symmetric: collective, with the same number of bytes on all ranks.
-class shared_room {
+/// Symmetric memory: grow() is collective, and all ranks give the same number of bytes. The
+/// contents are lost when it grows.
+class growable_segment {
  public:
   std::byte* grow(team& team, std::size_t bytes) {
     if (!memory_ || memory_->size_bytes() < bytes) {
       memory_.reset();
-      memory_ = team.allocate(with_reserve(bytes));
+      memory_ = team.allocate(with_headroom(bytes));
     }
     return memory_->local();
   }

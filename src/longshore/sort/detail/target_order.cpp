@@ -1,5 +1,5 @@
 #include <longshore/core/random.hpp>
-#include <longshore/sort/detail/order.hpp>
+#include <longshore/sort/detail/target_order.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -13,8 +13,8 @@ std::vector<int> shuffled(std::vector<int> ranks, random_stream random) {
   return ranks;
 }
 
-// All others along a ring, beginning behind the own place.
-std::vector<int> along(const std::vector<int>& ring, int rank) {
+// The other ranks of the ring, beginning after `rank`.
+std::vector<int> others_along(const std::vector<int>& ring, int rank) {
   const auto place =
       static_cast<std::size_t>(std::find(ring.begin(), ring.end(), rank) - ring.begin());
   std::vector<int> targets;
@@ -45,8 +45,8 @@ std::vector<int> targets_of(exchange_order order, int rank, int ranks, const nod
   std::vector<int> all(static_cast<std::size_t>(ranks)), targets;
   std::iota(all.begin(), all.end(), 0);
   switch (order) {
-    case exchange_order::round_robin: return along(all, rank);
-    case exchange_order::random: return along(shuffled(all, random_stream(seed)), rank);
+    case exchange_order::round_robin: return others_along(all, rank);
+    case exchange_order::random: return others_along(shuffled(all, random_stream(seed)), rank);
     case exchange_order::node_aware: return node_by_node(rank, ranks, nodes);
     case exchange_order::random_private:
       all = shuffled(std::move(all), random_stream(seed, static_cast<std::uint64_t>(rank) + 1));

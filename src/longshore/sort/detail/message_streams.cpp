@@ -1,4 +1,4 @@
-#include <longshore/sort/detail/piece_streams.hpp>
+#include <longshore/sort/detail/message_streams.hpp>
 #include <longshore/transport/waiter.hpp>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ std::vector<channel_end> ends_of(const std::vector<int>& peers, std::size_t slot
 
 }  // namespace
 
-piece_streams::piece_streams(team& team, std::vector<int> to, std::vector<int> from,
-                             std::size_t unit_bytes)
+message_streams::message_streams(team& team, std::vector<int> to, std::vector<int> from,
+                                 std::size_t unit_bytes)
     : team_(team),
       to_(std::move(to)),
       from_(std::move(from)),
@@ -28,34 +28,35 @@ piece_streams::piece_streams(team& team, std::vector<int> to, std::vector<int> f
       senders_(to_.size()),
       receivers_(from_.size()) {}
 
-void piece_streams::run(turns order, const std::function<void(int, std::size_t)>& sent,
-                        const std::function<void(std::byte*, std::size_t)>& came) {
-  std::vector<std::size_t> sending, receiving;  // streams that have not ended, in order
+void message_streams::run(send_order order, const std::function<void(int, std::size_t)>& sent,
+                          const std::function<void(std::byte*, std::size_t)>& received) {
+  std::vector<std::size_t> sending, receiving;  // the streams that have not ended
   for (std::size_t k = 0; k < senders_.size(); ++k)
     if (!senders_[k].ended()) sending.push_back(k);
   for (std::size_t k = 0; k < receivers_.size(); ++k)
     if (!receivers_[k].ended()) receiving.push_back(k);
   while (!sending.empty() || !receiving.empty()) {
-    for (waiter wait(team_, "room for items, or items");; wait.pause()) {
+    for (waiter wait(team_, "a free slot or a message");; wait.pause()) {
       bool moved = false;
-      if (order == turns::all_targets) {
+      if (order == send_order::interleaved) {
         for (const std::size_t k : sending) moved |= send_message(k, sent);
       } else if (!sending.empty()) {
         while (!senders_[sending.front()].ended() && send_message(sending.front(), sent))
           moved = true;
       }
       std::erase_if(sending, [&](std::size_t k) { return senders_[k].ended(); });
-      for (const std::size_t k : receiving) moved |= receive_from(k, came);
+      for (const std::size_t k : receiving) moved |= receive_message(k, received);
       std::erase_if(receiving, [&](std::size_t k) { return receivers_[k].ended(); });
       if (moved) break;
     }
   }
-  for (auto& one : senders_) one.forget();
-  for (auto& one : receivers_) one.forget();
+  for (auto& one : senders_) one.clear();
+  for (auto& one : receivers_) one.clear();
 }
 
-// Fills one slot, if there is one. Returns whether there was.
-bool piece_streams::send_message(std::size_t k, const std::function<void(int, std::size_t)>& sent) {
+// Fills and sends one slot if one is free. Returns whether it did.
+bool message_streams::send_message(std::size_t k,
+                                   const std::function<void(int, std::size_t)>& sent) {
   auto& from = senders_[k];
   std::byte* const slot = channels_->sender(k).reserve();
   if (slot == nullptr) return false;
@@ -72,9 +73,9 @@ bool piece_streams::send_message(std::size_t k, const std::function<void(int, st
   return true;
 }
 
-// Takes one message, if there is one. Returns whether there was.
-bool piece_streams::receive_from(std::size_t k,
-                                 const std::function<void(std::byte*, std::size_t)>& came) {
+// Stores one message if one has arrived. Returns whether it did.
+bool message_streams::receive_message(
+    std::size_t k, const std::function<void(std::byte*, std::size_t)>& received) {
   const auto message = channels_->receiver(k).front();
   if (!message) return false;
   auto& to = receivers_[k];
@@ -82,7 +83,7 @@ bool piece_streams::receive_from(std::size_t k,
     const auto& piece = to.pieces[to.at];
     const std::size_t part = std::min(message->size() - taken, piece.bytes - to.done);
     std::memcpy(piece.data + to.done, message->data() + taken, part);
-    if (came) came(piece.data + to.done, part);
+    if (received) received(piece.data + to.done, part);
     taken += part;
     to.done += part;
   }

@@ -1,11 +1,11 @@
-/* The C face from a C program, on whichever transport it is started: each pattern against an oracle
- * of its own, and what is refused. */
+/* Tests the C interface on any transport: checks the result of each pattern against values that the
+ * test computes itself, and checks that wrong arguments are refused. */
 #include "checked.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* of arrays: a build with sanitizers has no loops for elements of 4 bytes */
+/* Builds with sanitizers have no arrays with elements of 4 bytes. */
 #ifdef LONGSHORE_C_FEW_TYPES
 enum { least_bytes = 8, short_type = LONGSHORE_INT64 };
 #else
@@ -24,19 +24,20 @@ static int collectives(longshore_team* team) {
   CHECK(largest == (float)(size - 1));
   uint64_t high[2] = {UINT64_MAX - (uint64_t)rank, (uint64_t)rank}, low[2] = {high[0], high[1]},
            sum[1] = {UINT64_MAX};
-  /* above 2^63, too */
+  /* also values above 2^63 */
   CHECK_OK(longshore_allreduce(team, high, 2, LONGSHORE_UINT64, LONGSHORE_MAX));
   CHECK(high[0] == UINT64_MAX && high[1] == (uint64_t)(size - 1));
   CHECK_OK(longshore_allreduce(team, low, 2, LONGSHORE_UINT64, LONGSHORE_MIN));
   CHECK(low[0] == UINT64_MAX - (uint64_t)(size - 1) && low[1] == 0);
   CHECK_OK(longshore_allreduce(team, sum, 1, LONGSHORE_UINT64, LONGSHORE_SUM));
   CHECK(sum[0] == 0 - (uint64_t)size);
-  uint64_t mixed = rank == 0 ? UINT64_MAX : 1; /* as int64 the first is below the second */
+  uint64_t mixed =
+      rank == 0 ? UINT64_MAX : 1; /* as int64 the first value would be below the second */
   CHECK_OK(longshore_allreduce(team, &mixed, 1, LONGSHORE_UINT64, LONGSHORE_MAX));
   CHECK(mixed == UINT64_MAX);
-  int told = rank == size - 1 ? 42 : 0;
-  CHECK_OK(longshore_broadcast(team, &told, sizeof told, size - 1));
-  CHECK(told == 42);
+  int value = rank == size - 1 ? 42 : 0;
+  CHECK_OK(longshore_broadcast(team, &value, sizeof value, size - 1));
+  CHECK(value == 42);
   int* all = malloc((size_t)size * sizeof(int));
   int* out = malloc((size_t)size * sizeof(int));
   CHECK_OK(longshore_allgather(team, &rank, sizeof rank, all));
@@ -53,18 +54,19 @@ static int collectives(longshore_team* team) {
                 "LONGSHORE_INT8 (1) to");
   CHECK_REFUSED(longshore_allreduce(team, sums, 1, LONGSHORE_INT32, 9), LONGSHORE_ERROR_USAGE,
                 "LONGSHORE_MIN");
-  CHECK_REFUSED(longshore_broadcast(team, &told, 4, size), LONGSHORE_ERROR_USAGE, "there are 0 to");
+  CHECK_REFUSED(longshore_broadcast(team, &value, 4, size), LONGSHORE_ERROR_USAGE,
+                "the ranks are 0 to");
   CHECK_REFUSED(longshore_allreduce(team, NULL, 1, LONGSHORE_INT32, LONGSHORE_SUM),
                 LONGSHORE_ERROR_USAGE, "values is NULL");
   CHECK_REFUSED(longshore_broadcast(team, NULL, 4, 0), LONGSHORE_ERROR_USAGE, "is NULL");
-  CHECK_REFUSED(longshore_allgather(team, &told, 4, NULL), LONGSHORE_ERROR_USAGE, "is NULL");
-  CHECK_REFUSED(longshore_alltoall(team, NULL, 4, &told), LONGSHORE_ERROR_USAGE, "is NULL");
+  CHECK_REFUSED(longshore_allgather(team, &value, 4, NULL), LONGSHORE_ERROR_USAGE, "is NULL");
+  CHECK_REFUSED(longshore_alltoall(team, NULL, 4, &value), LONGSHORE_ERROR_USAGE, "is NULL");
   CHECK_OK(longshore_broadcast(team, NULL, 0, 0));
   CHECK_REFUSED(longshore_barrier(NULL), LONGSHORE_ERROR_USAGE, "the team is NULL");
   return LONGSHORE_OK;
 }
 
-/* Element i of every table is 3 i + 1, in the type that `bytes` stand for. */
+/* Element i of every table is 3 i + 1, in the given type. */
 static void store(void* memory, int64_t at, int64_t i, int type) {
   const double value = 3.0 * (double)i + 1;
   if (type == LONGSHORE_INT32) ((int32_t*)memory)[at] = (int32_t)value;
@@ -101,7 +103,7 @@ static int gather_and_scatter(longshore_team* team, int type, const char* distri
   CHECK_OK(longshore_barrier(team));
 
   int64_t indices[requests];
-  double room[requests]; /* as large as any type */
+  double values[requests]; /* enough memory for any type */
   for (int64_t i = 0; i < requests; ++i) indices[i] = (i * 7919 + rank * 31) % n;
   struct longshore_gather_options options = {0};
   options.strategy = strategy;
@@ -110,20 +112,20 @@ static int gather_and_scatter(longshore_team* team, int type, const char* distri
   CHECK_OK(longshore_gather_create(table, &options, &plan));
   CHECK(strcmp(longshore_gather_strategy(plan), strategy) == 0);
   for (int use = 0; use < 2; ++use) {
-    memset(room, 0, sizeof room);
-    CHECK_OK(longshore_gather_run(plan, indices, requests, room));
+    memset(values, 0, sizeof values);
+    CHECK_OK(longshore_gather_run(plan, indices, requests, values));
     for (int64_t i = 0; i < requests; ++i)
-      CHECK(load(room, i, type) == 3.0 * (double)indices[i] + 1);
+      CHECK(load(values, i, type) == 3.0 * (double)indices[i] + 1);
   }
   CHECK_REFUSED(longshore_array_free(table), LONGSHORE_ERROR_USAGE, "still used by 1");
   CHECK_OK(longshore_gather_free(plan));
 
-  /* Each rank writes the elements that are its own modulo the ranks, negated. */
+  /* Each rank writes the elements whose index modulo the number of ranks is its rank. */
   CHECK_OK(longshore_barrier(team));
   int64_t written = 0;
   for (int64_t i = rank; i < n && written < requests; i += size) indices[written++] = i;
-  for (int64_t k = 0; k < written; ++k) store(room, k, -indices[k] - 1, type);
-  CHECK_OK(longshore_scatter(table, indices, written, room, &options));
+  for (int64_t k = 0; k < written; ++k) store(values, k, -indices[k] - 1, type);
+  CHECK_OK(longshore_scatter(table, indices, written, values, &options));
   CHECK_OK(longshore_barrier(team));
   for (int64_t k = 0; k < longshore_array_local_size(table); ++k)
     CHECK(load(longshore_array_local(table), k, type) ==
@@ -132,7 +134,7 @@ static int gather_and_scatter(longshore_team* team, int type, const char* distri
   return LONGSHORE_OK;
 }
 
-/* Every rank adds to every element: by ones, then by amounts. */
+/* Every rank adds to every element: first 1, then an amount. */
 static int histogram(longshore_team* team, int type, const char* strategy) {
   const int size = longshore_team_size(team);
   const int64_t n = 10 * size + 3;
@@ -166,16 +168,16 @@ static int histogram(longshore_team* team, int type, const char* strategy) {
     if (type == LONGSHORE_INT32) found = ((const int32_t*)mine)[k];
     CHECK(found == expected);
   }
-  CHECK_OK(longshore_barrier(team)); /* all have looked */
+  CHECK_OK(longshore_barrier(team)); /* all ranks have checked */
   indices[1] = n;
   CHECK_REFUSED(longshore_histogram_run(plan, indices, n, NULL), LONGSHORE_ERROR_USAGE,
                 "histogram on rank");
   free(indices);
   free(amounts);
-  return LONGSHORE_OK; /* array and plan are left to the end of the run */
+  return LONGSHORE_OK; /* the end of the run frees array and plan */
 }
 
-/* Integers, and floats that are integers, of one type in memory. */
+/* Stores and loads an integer as an element of the given type. */
 static void put(void* memory, int64_t at, int64_t value, int type) {
   if (type == LONGSHORE_FLOAT32) ((float*)memory)[at] = (float)value;
   if (type == LONGSHORE_FLOAT64) ((double*)memory)[at] = (double)value;
@@ -188,7 +190,7 @@ static int64_t get(const void* memory, int64_t at, int type) {
   return type == LONGSHORE_INT32 || type == LONGSHORE_UINT32 ? ((const int32_t*)memory)[at]
                                                              : ((const int64_t*)memory)[at];
 }
-/* What is negative as a signed number is the largest as an unsigned one. */
+/* The expected result of an operation. Unsigned types compare as unsigned. */
 static int64_t combined(int operation, int type, int64_t a, int64_t b) {
   const int is_unsigned = type == LONGSHORE_UINT32 || type == LONGSHORE_UINT64;
   const int is_less = is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
@@ -202,7 +204,7 @@ static int64_t combined(int operation, int type, int64_t a, int64_t b) {
   }
 }
 
-/* Every rank updates every element, which is 3 before. */
+/* Every rank updates every element, which is 3 initially. */
 static int update(longshore_team* team, int type, int operation, const char* strategy) {
   const int rank = longshore_team_rank(team), size = longshore_team_size(team);
   const int64_t n = 10 * size + 3;
@@ -239,10 +241,10 @@ static int update(longshore_team* team, int type, int operation, const char* str
   return LONGSHORE_OK;
 }
 
-static int refused_requests(longshore_team* team) {
+static int wrong_requests_are_refused(longshore_team* team) {
   longshore_array* table = NULL;
   CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT16, 0, 10, NULL, &table),
-                LONGSHORE_ERROR_USAGE, "4 and of 8 bytes");
+                LONGSHORE_ERROR_USAGE, "4 or 8 bytes");
   CHECK_REFUSED(longshore_array_create(team, LONGSHORE_BYTES, 0, 10, NULL, &table),
                 LONGSHORE_ERROR_USAGE, "0 bytes");
   CHECK_REFUSED(longshore_array_create(team, LONGSHORE_INT32, 0, -1, NULL, &table),
@@ -278,7 +280,7 @@ static int refused_requests(longshore_team* team) {
   double out = 0;
   CHECK_OK(longshore_gather_create(table, &rounds, &plan));
   CHECK_REFUSED(longshore_gather_run(plan, &beyond, 1, &out), LONGSHORE_ERROR_USAGE, "10");
-  CHECK_OK(longshore_gather_run(plan, &first, 1, &out)); /* it can be used again */
+  CHECK_OK(longshore_gather_run(plan, &first, 1, &out)); /* the plan can be used again */
   CHECK_REFUSED(longshore_gather_run(plan, NULL, 1, &out), LONGSHORE_ERROR_USAGE,
                 "the array of indices is NULL");
   CHECK_OK(longshore_gather_free(plan));
@@ -286,11 +288,56 @@ static int refused_requests(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-/* Two fields of different types and halos on a grid that is open along x: cells know where they lie
- * in the whole domain. */
+/* The interior cells of a rank in the tests of halos. */
+enum { nx = 5, ny = 4, nz = 3 };
+
+/* The value of a cell in exchange number `use`, from its position in the whole domain, which is
+ * open along x and periodic along y and z; -1 beyond the domain. */
+static int64_t cell_value(const longshore_grid* grid, int use, int64_t x, int64_t y, int64_t z) {
+  int shape[3], at[3];
+  longshore_grid_shape(grid, shape);
+  longshore_grid_coordinates(grid, at);
+  x += at[0] * nx;
+  if (x < 0 || x >= shape[0] * nx) return -1;
+  y = (y + (at[1] + shape[1]) * ny) % (shape[1] * ny);
+  z = (z + (at[2] + shape[2]) * nz) % (shape[2] * nz);
+  return use + 1 + x + 1000 * (y + 1000 * z);
+}
+
+/* Fills the interior of a field of float64 and one of int32, exchanges and checks them. */
+static int exchange_and_check(longshore_team* team, const longshore_grid* grid,
+                              longshore_halo* plan, const struct longshore_field* fields, int use,
+                              int fault) {
+  double* const u = fields[0].first;
+  int32_t* const v = fields[1].first;
+  const int64_t *const u_strides = fields[0].strides, *const v_strides = fields[1].strides;
+  for (int64_t z = 0; z < nz; ++z)
+    for (int64_t y = 0; y < ny; ++y)
+      for (int64_t x = 0; x < nx; ++x) {
+        u[x + y * u_strides[1] + z * u_strides[2]] = (double)cell_value(grid, use, x, y, z);
+        v[x + y * v_strides[1] + z * v_strides[2]] = (int32_t)cell_value(grid, use, x, y, z);
+      }
+  CHECK_OK(longshore_barrier(team));
+  if (use == 0) CHECK_OK(longshore_halo_exchange(plan));
+  if (use > 0) CHECK_OK(longshore_halo_start(plan));
+  if (use == 1) CHECK_REFUSED(longshore_halo_free(plan), LONGSHORE_ERROR_USAGE, "in flight");
+  if (use == 1) CHECK_OK(longshore_halo_wait(plan));
+  for (int complete = use < 2; !complete;) CHECK_OK(longshore_halo_test(plan, &complete));
+  if (fault) u[-1] = 17;
+  for (int64_t z = -1; z < nz + 1; ++z)
+    for (int64_t y = -1; y < ny + 2; ++y)
+      for (int64_t x = -1; x < nx + 1; ++x) {
+        const int64_t expected = cell_value(grid, use, x, y, z);
+        CHECK(u[x + y * u_strides[1] + z * u_strides[2]] == (double)expected);
+        CHECK(v[x + y * v_strides[1] + z * v_strides[2]] == (int32_t)expected);
+      }
+  CHECK(u[-2] == -1); /* this cell of the halo is not exchanged */
+  return LONGSHORE_OK;
+}
+
+/* Exchanges two fields with different types and halo widths, on a grid that is open along x. */
 static int halo(longshore_team* team, const char* algorithm, const char* mode, int in_shared_memory,
                 int fault) {
-  enum { nx = 5, ny = 4, nz = 3 };
   static const int64_t extents[3] = {nx, ny, nz};
   static const int low_u[3] = {2, 1, 1}, high_u[3] = {1, 2, 1}, low_v[3] = {2, 2, 2},
                    high_v[3] = {2, 2, 2};
@@ -337,39 +384,11 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
     CHECK_REFUSED(longshore_memory_free(memory), LONGSHORE_ERROR_USAGE,
                   "the memory is still used by 1");
 
-  double* const u0 = fields[0].first;
-  int32_t* const v0 = fields[1].first;
   for (int use = 0; use < 3; ++use) {
     for (size_t i = 0; i < cells_u; ++i) u[i] = -1;
     for (size_t i = 0; i < cells_v; ++i) v[i] = -1;
-    for (int64_t z = 0; z < nz; ++z)
-      for (int64_t y = 0; y < ny; ++y)
-        for (int64_t x = 0; x < nx; ++x) {
-          const int64_t cell =
-              use + 1 + (at[0] * nx + x) + 1000 * ((at[1] * ny + y) + 1000 * (at[2] * nz + z));
-          u0[x + y * fields[0].strides[1] + z * fields[0].strides[2]] = (double)cell;
-          v0[x + y * fields[1].strides[1] + z * fields[1].strides[2]] = (int32_t)cell;
-        }
-    CHECK_OK(longshore_barrier(team));
-    if (use == 0) CHECK_OK(longshore_halo_exchange(plan));
-    if (use > 0) CHECK_OK(longshore_halo_start(plan));
-    if (use == 1) CHECK_REFUSED(longshore_halo_free(plan), LONGSHORE_ERROR_USAGE, "in flight");
-    if (use == 1) CHECK_OK(longshore_halo_wait(plan));
-    for (int complete = use < 2; !complete;) CHECK_OK(longshore_halo_test(plan, &complete));
-    if (fault) u0[-1] = 17;
-    for (int64_t z = -1; z < nz + 1; ++z)
-      for (int64_t y = -1; y < ny + 2; ++y)
-        for (int64_t x = -1; x < nx + 1; ++x) {
-          const int64_t X = at[0] * nx + x, Y = at[1] * ny + y + shape[1] * ny,
-                        Z = at[2] * nz + z + shape[2] * nz;
-          const int is_beyond = X < 0 || X >= shape[0] * nx;
-          const int64_t cell =
-              is_beyond ? -1
-                        : use + 1 + X + 1000 * (Y % (shape[1] * ny) + 1000 * (Z % (shape[2] * nz)));
-          CHECK(u0[x + y * fields[0].strides[1] + z * fields[0].strides[2]] == (double)cell);
-          CHECK(v0[x + y * fields[1].strides[1] + z * fields[1].strides[2]] == (int32_t)cell);
-        }
-    CHECK(u0[-2] == -1); /* halo in memory beyond what is exchanged */
+    const int status = exchange_and_check(team, grid, plan, fields, use, fault);
+    if (status != LONGSHORE_OK) return status;
   }
   CHECK_OK(longshore_halo_free(plan));
   CHECK_OK(longshore_memory_free(memory));
@@ -379,7 +398,7 @@ static int halo(longshore_team* team, const char* algorithm, const char* mode, i
   return LONGSHORE_OK;
 }
 
-static int refused_halos(longshore_team* team) {
+static int wrong_halos_are_refused(longshore_team* team) {
   longshore_grid* grid = NULL;
   longshore_halo* plan = NULL;
   const struct longshore_grid_options four = {.dimensions = 4}, nowhere = {.placement = "best"},
@@ -400,7 +419,7 @@ static int refused_halos(longshore_team* team) {
   CHECK_REFUSED(longshore_halo_create(grid, &mode, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
                 "isend-recv");
   CHECK_REFUSED(longshore_halo_create(grid, &half, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
-                "one is NULL");
+                "one of low and high");
   CHECK_REFUSED(longshore_halo_create(grid, NULL, NULL, 1, &plan), LONGSHORE_ERROR_USAGE, "NULL");
   field.type = 0;
   CHECK_REFUSED(longshore_halo_create(grid, NULL, &field, 1, &plan), LONGSHORE_ERROR_USAGE,
@@ -414,19 +433,36 @@ static int refused_halos(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-/* Keys of a type with the number that they were made of as payload; afterwards each key has its own
- * payload still, and order holds over all ranks. */
-static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t max_key) {
-  enum { n = 300 };
-  const int rank = longshore_team_rank(team), size = longshore_team_size(team);
+/* Key `at` of a type that is `bytes` bytes long, as a number. */
+static double number_of_key(const unsigned char* at, int type, size_t bytes) {
+  if (type == LONGSHORE_FLOAT32) {
+    float single;
+    memcpy(&single, at, sizeof single);
+    return single;
+  }
+  if (type == LONGSHORE_FLOAT64) {
+    double wide;
+    memcpy(&wide, at, sizeof wide);
+    return wide;
+  }
+  int64_t integer = 0;
+  memcpy(&integer, at, bytes); /* little-endian */
+  const int64_t sign = (int64_t)((uint64_t)1 << (8 * bytes - 1));
+  if (type <= LONGSHORE_INT64 && bytes < 8) integer = (integer ^ sign) - sign;
+  return (double)integer;
+}
+
+enum { keys_per_rank = 300 };
+
+/* Each payload begins with a copy of its key. */
+static void make_keys(int rank, int type, int64_t max_key, size_t payload_bytes,
+                      unsigned char* keys, unsigned char* payloads) {
   const size_t bytes = longshore_type_bytes(type);
-  unsigned char keys[n * 8], payloads[n * 56];
-  memset(payloads, 0, sizeof payloads);
-  for (int i = 0; i < n; ++i) {
-    int64_t value = ((int64_t)(i + n * rank) * 7919) % 251; /* from 0 to 250 */
+  for (int i = 0; i < keys_per_rank; ++i) {
+    int64_t value = ((int64_t)(i + keys_per_rank * rank) * 7919) % 251; /* from 0 to 250 */
     if (max_key == 0 && type != LONGSHORE_UINT8 && type != LONGSHORE_UINT16 &&
         type != LONGSHORE_UINT32 && type != LONGSHORE_UINT64)
-      value -= 125; /* and negative ones */
+      value -= 125; /* also negative keys */
     if (type == LONGSHORE_INT8 && max_key > 0) value %= max_key;
     const float single = (float)value / 2;
     const double wide = (double)value / 2;
@@ -437,76 +473,57 @@ static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t ma
     memcpy(payloads + (size_t)i * payload_bytes, keys + (size_t)i * bytes,
            payload_bytes < bytes ? payload_bytes : bytes);
   }
+}
+
+/* Sorts keys of one type over all ranks. Checks their order within and across ranks, their sum, and
+ * that each key has kept its payload. */
+static int sort(longshore_team* team, int type, size_t payload_bytes, int64_t max_key) {
+  const int rank = longshore_team_rank(team), size = longshore_team_size(team);
+  const size_t bytes = longshore_type_bytes(type);
+  unsigned char keys[keys_per_rank * 8], payloads[keys_per_rank * 56];
+  memset(payloads, 0, sizeof payloads);
+  make_keys(rank, type, max_key, payload_bytes, keys, payloads);
   const struct longshore_sort_options options = {.max_key = max_key, .stable = payload_bytes > 8};
   longshore_sorter* sorter = NULL;
   CHECK_OK(longshore_sorter_create(team, type, payload_bytes, &options, &sorter));
   int64_t received = -1;
   for (int use = 0; use < 2; ++use)
-    CHECK_OK(longshore_sorter_run(sorter, keys, payload_bytes > 0 ? payloads : NULL, n, &received));
+    CHECK_OK(longshore_sorter_run(sorter, keys, payload_bytes > 0 ? payloads : NULL, keys_per_rank,
+                                  &received));
   int64_t all = received;
   CHECK_OK(longshore_allreduce(team, &all, 1, LONGSHORE_INT64, LONGSHORE_SUM));
-  CHECK(all == (int64_t)n * size);
+  CHECK(all == (int64_t)keys_per_rank * size);
   CHECK(strcmp(longshore_sorter_exchange(sorter), "auto") != 0);
 
   unsigned char* sorted = malloc((size_t)(received + 1) * 8);
   unsigned char* with = malloc((size_t)(received + 1) * 56);
   CHECK_OK(longshore_sorter_result(sorter, sorted, payload_bytes > 0 ? with : NULL));
   CHECK_OK(longshore_sorter_free(sorter));
-  double before = -1e300, sum = 0, given = 0;
-  for (int pass = 0; pass < 2; ++pass)
-    for (int64_t i = 0; i < (pass == 0 ? n : received); ++i) {
-      const unsigned char* const at = (pass == 0 ? keys : sorted) + (size_t)i * bytes;
-      double value = 0;
-      int64_t integer = 0;
-      memcpy(&integer, at, bytes);
-      const int is_signed = type <= LONGSHORE_INT64;
-      const int64_t sign = (int64_t)((uint64_t)1 << (8 * bytes - 1));
-      if (is_signed && bytes < 8) integer = (integer ^ sign) - sign;
-      value = (double)integer;
-      if (type == LONGSHORE_FLOAT32) {
-        float single;
-        memcpy(&single, at, sizeof single);
-        value = single;
-      }
-      if (type == LONGSHORE_FLOAT64) memcpy(&value, at, sizeof value);
-      *(pass == 0 ? &given : &sum) += value;
-      if (pass == 0) continue;
-      CHECK(value >= before);
-      before = value;
-      if (payload_bytes > 0)
-        CHECK(memcmp(with + (size_t)i * payload_bytes, at,
-                     payload_bytes < bytes ? payload_bytes : bytes) == 0);
-    }
-  double* ends = malloc(2 * sizeof(double) * (size_t)size);
-  const double lowest_known = received > 0 ? before : -1e300;
-  /* the highest of this rank; what it gave and did not get */
-  double mine[2] = {lowest_known, given - sum};
-  CHECK_OK(longshore_allgather(team, mine, sizeof mine, ends));
-  double difference = 0;
-  for (int r = 0; r < size; ++r) {
-    difference += ends[2 * r + 1];
-    if (r < rank && received > 0) {
-      float first_single;
-      double first = 0;
-      int64_t integer = 0;
-      memcpy(&integer, sorted, bytes);
-      const int64_t sign = (int64_t)((uint64_t)1 << (8 * bytes - 1));
-      if (type <= LONGSHORE_INT64 && bytes < 8) integer = (integer ^ sign) - sign;
-      first = (double)integer;
-      memcpy(&first_single, sorted, sizeof first_single);
-      if (type == LONGSHORE_FLOAT32) first = first_single;
-      if (type == LONGSHORE_FLOAT64) memcpy(&first, sorted, sizeof first);
-      CHECK(ends[2 * r] <= first);
-    }
+  double highest = -1e300, difference = 0;
+  for (int64_t i = 0; i < received; ++i) {
+    const unsigned char* const at = sorted + (size_t)i * bytes;
+    const double value = number_of_key(at, type, bytes);
+    CHECK(value >= highest);
+    highest = value;
+    difference -= value;
+    CHECK(memcmp(with + (size_t)i * payload_bytes, at,
+                 payload_bytes < bytes ? payload_bytes : bytes) == 0);
   }
+  for (int64_t i = 0; i < keys_per_rank; ++i)
+    difference += number_of_key(keys + (size_t)i * bytes, type, bytes);
+  CHECK_OK(longshore_allreduce(team, &difference, 1, LONGSHORE_FLOAT64, LONGSHORE_SUM));
   CHECK(fabs(difference) < 1e-6);
-  free(ends);
+  double* highest_of = malloc(sizeof(double) * (size_t)size);
+  CHECK_OK(longshore_allgather(team, &highest, sizeof highest, highest_of));
+  for (int r = 0; r < rank && received > 0; ++r)
+    CHECK(highest_of[r] <= number_of_key(sorted, type, bytes));
+  free(highest_of);
   free(sorted);
   free(with);
   return LONGSHORE_OK;
 }
 
-static int refused_sorts(longshore_team* team) {
+static int wrong_sorts_are_refused(longshore_team* team) {
   longshore_sorter* sorter = NULL;
   const struct longshore_sort_options far = {.max_key = 200}, wrong = {.exchange = "pigeon"},
                                       few = {.max_key = 10};
@@ -532,8 +549,8 @@ static int refused_sorts(longshore_team* team) {
   return LONGSHORE_OK;
 }
 
-/* Every cell of a field's halo is the one of a neighbour; the exchange is begun, and left to the
- * end of the run. */
+/* Starts an exchange of a field of one cell and does not wait for it: the end of the run completes
+ * it. */
 static int leave_in_flight(longshore_team* team, double* cells) {
   static const int64_t extents[3] = {1, 1, 1};
   static const int one[3] = {1, 1, 1};
@@ -542,7 +559,7 @@ static int leave_in_flight(longshore_team* team, double* cells) {
   longshore_halo* plan = NULL;
   for (int i = 0; i < 27; ++i) cells[i] = i == 13 ? 7 : 0;
   longshore_field_dense(&field, cells, LONGSHORE_FLOAT64, extents, one, one);
-  /* what start() does is not all of it */
+  /* with this algorithm start() does not complete the exchange */
   const struct longshore_halo_options staged = {.algorithm = "staged"};
   CHECK_OK(longshore_grid_create(team, NULL, &grid));
   CHECK_OK(longshore_halo_create(grid, &staged, &field, 1, &plan));
@@ -584,15 +601,15 @@ static int stream(longshore_team* team) {
   } while (0)
 
 enum { most_threads = 8 };
-struct told {
+struct test_context {
   int fault;
-  /* cells of each rank of this process that an exchange fills at the end of the run */
-  double left[most_threads][27];
+  /* the cells that the end of the run fills, for each rank of this process */
+  double in_flight[most_threads][27];
 };
 
-static int all_of_it(longshore_team* team, void* context) {
-  struct told* const told = context;
-  const int fault = told->fault;
+static int run_all_checks(longshore_team* team, void* context) {
+  struct test_context* const test = context;
+  const int fault = test->fault;
   PASS(collectives(team));
   static const char* const strategies[] = {"agp",      "exstack",    "exstack2",
                                            "conveyor", "aggregator", "direct"};
@@ -607,11 +624,11 @@ static int all_of_it(longshore_team* team, void* context) {
         type == LONGSHORE_UINT64)
       continue;
     PASS(histogram(team, type, "exstack"));
-    /* between nodes 64-bit integers are added */
+    /* between nodes agp needs 64-bit integers */
     if (all_direct || type == LONGSHORE_INT64) PASS(histogram(team, type, "agp"));
     if (all_direct) PASS(histogram(team, type, "direct"));
   }
-  /* Each type by each operation, and each of these by one strategy after the other. */
+  /* Each type with each operation. The strategies take turns. */
   static const char* const for_updates[] = {"exstack", "direct", "agp", "conveyor"};
   for (int type = LONGSHORE_INT32; type <= LONGSHORE_FLOAT64; ++type)
     for (int operation = LONGSHORE_SUM; operation <= LONGSHORE_AND; ++operation) {
@@ -620,58 +637,57 @@ static int all_of_it(longshore_team* team, void* context) {
         continue;
       PASS(update(team, type, operation, for_updates[all_direct ? (type + operation) % 4 : 0]));
     }
-  PASS(refused_requests(team));
+  PASS(wrong_requests_are_refused(team));
   PASS(halo(team, "standard", "direct", 1, fault));
   PASS(halo(team, "staged", "channel", 0, fault));
-  PASS(refused_halos(team));
+  PASS(wrong_halos_are_refused(team));
   for (int type = LONGSHORE_INT8; type <= LONGSHORE_FLOAT64; ++type)
     PASS(sort(team, type, type % 3 == 0 ? 0 : type % 3 == 1 ? 3 : 20, 0));
   PASS(sort(team, LONGSHORE_FLOAT32, 0, 0));
   PASS(sort(team, LONGSHORE_INT64, 0, 0));
   PASS(sort(team, LONGSHORE_INT64, 56, 251));
   PASS(sort(team, LONGSHORE_INT8, 0, 100));
-  PASS(refused_sorts(team));
+  PASS(wrong_sorts_are_refused(team));
   PASS(stream(team));
   const int is_thread = strcmp(longshore_team_transport(team), "threads") == 0,
             rank = longshore_team_rank(team);
   CHECK(rank < most_threads);
-  return leave_in_flight(team, told->left[is_thread ? rank : 0]);
+  return leave_in_flight(team, test->in_flight[is_thread ? rank : 0]);
 }
 
-/* A status of the program's own is not taken for the error of a call before it. */
-static int says_two(longshore_team* team, void* context) {
+/* Returns 2, a value of the program's own, after a call failed with another code. */
+static int returns_two(longshore_team* team, void* context) {
   (void)context;
   CHECK_REFUSED(longshore_barrier(NULL), LONGSHORE_ERROR_USAGE, "NULL");
   CHECK_OK(longshore_barrier(team));
   return 2;
 }
 
-static int refuses(longshore_team* team, void* context) {
+static int fails_on_last_rank(longshore_team* team, void* context) {
   if (longshore_team_rank(team) < longshore_team_size(team) - 1) return longshore_barrier(team);
-  return context == NULL
-             ? 7
-             : longshore_fail(LONGSHORE_ERROR_UNSUPPORTED, "what the program says itself");
+  return context == NULL ? 7
+                         : longshore_fail(LONGSHORE_ERROR_UNSUPPORTED, "a message of the program");
 }
 
 int main(int argc, char** argv) {
-  struct told told = {0};
-  told.fault = argc > 1 && strcmp(argv[1], "--fault") == 0;
-  /* a rank that cannot go on ends the run, with its reason */
+  struct test_context test = {0};
+  test.fault = argc > 1 && strcmp(argv[1], "--fault") == 0;
+  /* a failure of one rank ends the run with the message of that rank */
   if (argc > 1 && strcmp(argv[1], "--refuse") == 0) {
-    const int code = longshore_run(argc, argv, refuses, NULL);
+    const int code = longshore_run(argc, argv, fails_on_last_rank, NULL);
     if (code == LONGSHORE_ERROR_PROGRAM) puts(longshore_error_message());
-    if (longshore_run(argc, argv, says_two, NULL) != LONGSHORE_ERROR_PROGRAM) return 1;
-    if (longshore_run(argc, argv, refuses, &argc) == LONGSHORE_ERROR_UNSUPPORTED)
+    if (longshore_run(argc, argv, returns_two, NULL) != LONGSHORE_ERROR_PROGRAM) return 1;
+    if (longshore_run(argc, argv, fails_on_last_rank, &argc) == LONGSHORE_ERROR_UNSUPPORTED)
       puts(longshore_error_message());
     return 1;
   }
   if (strcmp(longshore_error_message(), "") != 0 || strcmp(longshore_error_name(4), "timeout") != 0)
     return 2;
   if (longshore_run(argc, argv, NULL, NULL) != LONGSHORE_ERROR_USAGE) return 3;
-  const int code = longshore_run(argc, argv, all_of_it, &told);
+  const int code = longshore_run(argc, argv, run_all_checks, &test);
   if (code == LONGSHORE_OK) {
     for (int i = 0; i < 27; ++i)
-      if (told.left[0][i] < 7) return 4;
+      if (test.in_flight[0][i] < 7) return 4;
     return 0;
   }
   fprintf(stderr, "%s: %s\n", longshore_error_name(code), longshore_error_message());

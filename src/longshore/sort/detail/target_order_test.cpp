@@ -1,5 +1,5 @@
 #include <longshore/core/error.hpp>
-#include <longshore/sort/detail/order.hpp>
+#include <longshore/sort/detail/target_order.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace longshore::detail {
 namespace {
 
-// Nodes of `per_node` ranks each, the last one smaller where that does not divide.
+// Nodes of `per_node` ranks each; the last one may have fewer.
 node_map nodes_of(int rank, int ranks, int per_node) {
   std::vector<int> host_of;
   for (int r = 0; r < ranks; ++r) host_of.push_back(r / per_node);
@@ -21,30 +21,32 @@ std::vector<int> targets(exchange_order order, int rank, int ranks, std::uint64_
   return targets_of(order, rank, ranks, nodes_of(rank, ranks, per_node), seed);
 }
 
-TEST(ExchangeOrder, every_order_serves_all_others_once) {
+TEST(ExchangeOrder, every_order_has_each_other_rank_once) {
   for (const auto& known : exchange_orders)
     for (int ranks = 1; ranks <= 17; ++ranks)
       for (int rank = 0; rank < ranks; ++rank) {
-        const auto served = targets(known.order, rank, ranks, 3);
-        EXPECT_EQ(served.size(), static_cast<std::size_t>(ranks - 1)) << known.name;
-        EXPECT_EQ(std::set<int>(served.begin(), served.end()).size(), served.size()) << known.name;
-        for (const int target : served)
+        const auto others = targets(known.order, rank, ranks, 3);
+        EXPECT_EQ(others.size(), static_cast<std::size_t>(ranks - 1)) << known.name;
+        EXPECT_EQ(std::set<int>(others.begin(), others.end()).size(), others.size()) << known.name;
+        for (const int target : others)
           EXPECT_TRUE(target >= 0 && target < ranks && target != rank) << known.name;
       }
 }
 
-// How many ranks aim at the most wanted target of a round, over all rounds.
+// The largest number of ranks with the same target in one round.
 std::size_t most_at_one(exchange_order order, int ranks) {
   std::size_t most = 0;
   for (int round = 0; round < ranks - 1; ++round) {
-    std::multiset<int> wanted;
-    for (int rank = 0; rank < ranks; ++rank) wanted.insert(targets(order, rank, ranks, 11)[round]);
-    for (const int target : wanted) most = std::max(most, wanted.count(target));
+    std::multiset<int> targeted;
+    for (int rank = 0; rank < ranks; ++rank)
+      targeted.insert(targets(order, rank, ranks, 11)[round]);
+    for (const int target : targeted) most = std::max(most, targeted.count(target));
   }
   return most;
 }
 
-TEST(ExchangeOrder, ranks_of_a_round_aim_at_different_targets_except_by_incast) {
+TEST(ExchangeOrder,
+     ranks_have_different_targets_in_each_round_except_with_incast_and_random_private) {
   for (const int ranks : {2, 3, 8, 13}) {
     EXPECT_EQ(most_at_one(exchange_order::round_robin, ranks), 1u);
     EXPECT_EQ(most_at_one(exchange_order::random, ranks), 1u);
@@ -55,23 +57,23 @@ TEST(ExchangeOrder, ranks_of_a_round_aim_at_different_targets_except_by_incast) 
   EXPECT_GT(most_at_one(exchange_order::random_private, 13), 1u);
 }
 
-TEST(ExchangeOrder, node_aware_serves_the_own_node_last) {
+TEST(ExchangeOrder, node_aware_has_the_own_node_last) {
   for (int rank = 0; rank < 12; ++rank) {
     const auto nodes = nodes_of(rank, 12, 4);
-    const auto served = targets(exchange_order::node_aware, rank, 12, 1);
-    for (std::size_t round = 0; round < served.size(); ++round)
-      EXPECT_EQ(nodes.is_local(served[round]), round >= 8) << rank;
+    const auto others = targets(exchange_order::node_aware, rank, 12, 1);
+    for (std::size_t round = 0; round < others.size(); ++round)
+      EXPECT_EQ(nodes.is_local(others[round]), round >= 8) << rank;
   }
 }
 
-TEST(ExchangeOrder, random_depends_on_the_seed) {
+TEST(ExchangeOrder, random_orders_depend_on_the_seed) {
   for (const auto order : {exchange_order::random, exchange_order::random_private}) {
     EXPECT_NE(targets(order, 0, 20, 1), targets(order, 0, 20, 2));
     EXPECT_NE(targets(order, 0, 20, 1), targets(exchange_order::round_robin, 0, 20, 1));
   }
 }
 
-TEST(BucketStrategy, every_name_leads_back_and_unknown_ones_are_answered_with_a_list) {
+TEST(BucketStrategy, names_are_parsed_and_unknown_names_are_refused) {
   for (const auto& known : exchange_strategies) {
     EXPECT_EQ(exchange_strategy_of(known.name), known.exchange);
     EXPECT_EQ(name_of(known.exchange), known.name);
@@ -92,17 +94,17 @@ TEST(BucketStrategy, every_name_leads_back_and_unknown_ones_are_answered_with_a_
   }
 }
 
-TEST(BucketStrategy, what_cannot_be_used_says_why) {
+TEST(BucketStrategy, unusable_combinations_are_refused_with_a_reason) {
   const exchange_layout threads{false, 1, 4}, one_node{true, 1, 4}, nodes{true, 3, 4},
       single_ranks{true, 3, 1};
   for (const auto& known : exchange_strategies) {
-    const bool takes_orders = known.exchange != exchange_strategy::alltoallv &&
-                              known.exchange != exchange_strategy::direct &&
-                              known.exchange != exchange_strategy::two_hop &&
-                              known.exchange != exchange_strategy::automatic;
+    const bool uses_order = known.exchange != exchange_strategy::alltoallv &&
+                            known.exchange != exchange_strategy::direct &&
+                            known.exchange != exchange_strategy::two_hop &&
+                            known.exchange != exchange_strategy::automatic;
     for (const auto& order : exchange_orders) {
       const auto reason = why_not(known.exchange, order.order, nodes);
-      EXPECT_EQ(reason.has_value(), !takes_orders && order.order != exchange_order::round_robin)
+      EXPECT_EQ(reason.has_value(), !uses_order && order.order != exchange_order::round_robin)
           << known.name << " " << order.name;
       if (reason) {
         EXPECT_NE(reason->find(known.name), std::string::npos) << *reason;

@@ -1,7 +1,9 @@
-// Scattering items to many places, a whole cache line at a time.
+// Scattering items to many buckets by software write-combining: items of a bucket are collected in
+// a line of the cache, and a full line is stored to memory at once, past the caches.
 #pragma once
 
 #include <longshore/core/bytes.hpp>
+#include <longshore/core/streaming_store.hpp>
 #include <longshore/machine/pages.hpp>
 
 #include <algorithm>
@@ -11,21 +13,16 @@
 #include <span>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
-
 namespace longshore::detail {
 
-/// Items go to a line of their bucket that stays in the cache; full lines are stored past it.
-/// Without this every item would cost a line read from memory and, with many buckets, a miss of the
-/// address translation (J. Wassenberg, P. Sanders, "Engineering a multi-core radix sort", Euro-Par
-/// 2011, section 3). Items that do not fill a line evenly are collected in blocks and copied.
-/// Memory per bucket: a line (a block of about four) and 16 bytes.
+/// A plain store of every item would read a line from memory per item and, with many buckets, miss
+/// the TLB (J. Wassenberg, P. Sanders, "Engineering a multi-core radix sort", Euro-Par 2011,
+/// section 3). Items whose size does not divide a line are collected in blocks and copied with
+/// ordinary stores. Memory per bucket: one line (or a block of about four) and 16 bytes.
 template <class Item>
-class line_scatter {
+class write_combining_scatter {
  public:
-  explicit line_scatter(std::size_t buckets = 0) { grow(buckets); }
+  explicit write_combining_scatter(std::size_t buckets = 0) { grow(buckets); }
 
   void grow(std::size_t buckets) {
     if (buckets <= first_.size()) return;
@@ -35,9 +32,9 @@ class line_scatter {
     next_.resize(buckets);
   }
 
-  /// to[b][0 ...] = the items of bucket b, in their order. bucket_of(item) < to.size() <= buckets
-  /// given before. REQUIRES: items are aligned to their size where that is a power of two, and do
-  /// not overlap what is written.
+  /// Stores the items of bucket b to to[b][0 ...], in their order. bucket_of(item) < to.size(), and
+  /// to.size() <= the number of buckets given before. REQUIRES: items whose size is a power of two
+  /// are aligned to it, and the items do not overlap the destinations.
   template <class BucketOf>
   void run(std::span<const Item> items, std::span<Item* const> to,
            const BucketOf& bucket_of) noexcept {
@@ -56,12 +53,10 @@ class line_scatter {
       const std::size_t filled = slot_of(next[bucket], bucket);
       copy_part(bucket, std::max(first_[bucket], next[bucket] - filled), next[bucket]);
     }
-#if defined(__x86_64__)
-    _mm_sfence();
-#endif
+    end_streaming();
   }
 
-  /// Where the items of each bucket of the last run end.
+  /// Sets ends[b] to the end of the items that the last run stored to bucket b.
   void take_ends(std::span<Item*> ends) const noexcept {
     std::copy_n(next_.begin(), ends.size(), ends.begin());
   }
@@ -74,27 +69,23 @@ class line_scatter {
   static constexpr std::size_t block_bytes =
       fills_lines ? cache_line_bytes : round_up(block_items * sizeof(Item), cache_line_bytes);
 
-  // Items that fill lines lie in theirs as in memory; others are counted from where the bucket
-  // begins.
+  // The slot of the collecting block for the item that goes to address `at`. Items that fill lines
+  // have the same place in their collecting line as in the destination's line. Other items are
+  // counted from the beginning of the bucket.
   [[nodiscard]] std::size_t slot_of(const Item* at, std::size_t bucket) const noexcept {
     if constexpr (fills_lines)
       return reinterpret_cast<std::uintptr_t>(at) / sizeof(Item) % block_items;
     return static_cast<std::size_t>(at - first_[bucket]) % block_items;
   }
 
-  // The full block of a bucket that ends at `end`; where a bucket begins within a line, what is
-  // before it is not its own.
+  // Stores the full block of a bucket, which ends at `end`. If the bucket begins in the middle of
+  // this line, the line's earlier bytes belong to another bucket and stay as they are.
   void store_block(std::size_t bucket, Item* end) noexcept {
     Item* const begin = end - block_items;
-#if defined(__x86_64__)
-    if (fills_lines && begin >= first_[bucket]) {
-      const auto* from = reinterpret_cast<const __m128i*>(lines_.data() + bucket * block_bytes);
-      auto* line = reinterpret_cast<__m128i*>(begin);
-      for (int k = 0; k < 4; ++k) _mm_stream_si128(line + k, _mm_load_si128(from + k));
-      return;
-    }
-#endif
-    copy_part(bucket, std::max(first_[bucket], begin), end);
+    if (can_stream_lines && fills_lines && begin >= first_[bucket])
+      stream_line(begin, lines_.data() + bucket * block_bytes);
+    else
+      copy_part(bucket, std::max(first_[bucket], begin), end);
   }
   void copy_part(std::size_t bucket, Item* begin, Item* end) noexcept {
     const Item* const block = reinterpret_cast<const Item*>(lines_.data()) + bucket * block_items;

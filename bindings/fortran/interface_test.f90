@@ -1,20 +1,28 @@
-! The Fortran module, on whichever transport it is started: each pattern against an oracle of its own, and what is refused.
-module face_checks
+! Tests the Fortran module on any transport: checks the result of each pattern against values that
+! the test computes itself, and checks that wrong arguments are refused.
+module interface_checks
   use longshore
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real32, real64
   implicit none
-  logical :: fault = .false.  ! told by the command line: a cell is made wrong, and the test must fail
+  logical :: fault = .false.  ! option --fault: a cell is made wrong, and the test must fail
 contains
 
   subroutine check(fact, what)
     logical, intent(in) :: fact
     character(len=*), intent(in) :: what
     if (fact) return
-    write (error_unit, '(4a)') 'not so: ', what, '; last error: ', trim(longshore_error_message())
+    write (error_unit, '(4a)') 'check failed: ', what, '; last error: ', trim(longshore_error_message())
     flush (error_unit)
     error stop 1
   end subroutine check
+
+  ! Checks that a call was refused with a message that contains these words.
+  subroutine check_refused(ierr, words, what)
+    integer, intent(in) :: ierr
+    character(len=*), intent(in) :: words, what
+    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), words) > 0, what)
+  end subroutine check_refused
 
   subroutine collectives(team)
     type(longshore_team), intent(inout) :: team
@@ -34,7 +42,7 @@ contains
     call team%broadcast(told, team%size() - 1)
     call check(all(told == 1.5_real64), 'a broadcast')
     call team%broadcast(told, team%size(), ierr)
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'there are 0 to') > 0, 'a refused broadcast')
+    call check_refused(ierr, 'the ranks are 0 to', 'a refused broadcast')
     allocate (ranks(team%size()), twos(2*team%size()), came(2*team%size()))
     call team%allgather(team%rank(), ranks)
     call check(all(ranks == [(i, i=0, team%size() - 1)]), 'an allgather of scalars')
@@ -44,16 +52,16 @@ contains
     call team%alltoall(twos, came)
     call check(all(nint(came(2::2)) == [(100*i + 2*team%rank() + 1, i=0, team%size() - 1)]), 'an alltoall')
     call team%allgather(-1.0_real64, twos, ierr)
-    call check(ierr == longshore_error_usage, 'too much room for an allgather')
+    call check(ierr == longshore_error_usage, 'a result of an allgather that is too long')
     call team%alltoall(twos, came(2:), ierr)
-    call check(ierr == longshore_error_usage, 'blocks that are not one for each rank')
-    call check(team%nodes() >= 1 .and. len_trim(team%transport()) > 0, 'facts about the run')
+    call check(ierr == longshore_error_usage, 'a number of elements that is not a multiple of the ranks')
+    call check(team%nodes() >= 1 .and. len_trim(team%transport()) > 0, 'properties of the run')
     call check(len_trim(longshore_version()) >= 5, 'a version')
     call team%barrier(ierr)
     call check(ierr == longshore_ok, 'a barrier')
   end subroutine collectives
 
-  ! Every rank updates every element, by each operation of each kind of numbers; elements lie in blocks of four.
+  ! Every rank updates every element, with each operation. The array is block-cyclic.
   subroutine updates(team)
     type(longshore_team), intent(inout) :: team
     integer, parameter :: operations(6) = [longshore_sum, longshore_min, longshore_max, longshore_xor, longshore_or, longshore_and]
@@ -86,7 +94,7 @@ contains
       call team%barrier()
     end do
     call table%update([0_int64], [1_int32], 7, ierr=ierr)
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'LONGSHORE_XOR') > 0, 'no operation')
+    call check_refused(ierr, 'LONGSHORE_XOR', 'an unknown operation')
     call table%free()
     call table%create(team, longshore_float64, n)
     call table%update([n - 1], [-2.5_real64], longshore_min, strategy='exstack')
@@ -95,7 +103,7 @@ contains
     if (team%rank() == team%size() - 1) call check(reals(table%local_size() - 1) == -2.5_real64, 'the smallest of reals')
     call table%free()
     call blocks%create(team, longshore_int32, n, 'block-cyclic', ierr=ierr)
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'together') > 0, 'blocks of no size')
+    call check_refused(ierr, 'together', 'block-cyclic without block_items')
   contains
     integer(int32) function value(i, rank)
       integer(int64), intent(in) :: i
@@ -140,7 +148,7 @@ contains
     call check(lbound(mine, 1) == 0 .and. size(mine, kind=int64) == table%local_size(), 'a part of an array')
     call check(table%size() == n, 'the size of an array')
     do k = 0, table%local_size() - 1
-      call check(table%owner(table%index(k)) == team%rank(), 'who owns an element')
+      call check(table%owner(table%index(k)) == team%rank(), 'the owner of an element')
       mine(k) = 0.5_real64*real(table%index(k), real64)
     end do
     call team%barrier()
@@ -176,16 +184,17 @@ contains
     call add%free()
     call counts%free()
     call table%create(team, longshore_int32, 10_int64, 'diagonal', ierr=ierr)
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'block, cyclic') > 0, 'a refused distribution')
+    call check_refused(ierr, 'block, cyclic', 'a refused distribution')
   end subroutine gather_and_scatter
 
-  ! What cell (x, y, z) of the domain holds, cells counted from 0 and wrapped around.
+  ! The value of cell (x, y, z) of the periodic domain. Cells are counted from 0.
   integer function cell(x, y, z, cells, salt)
     integer, intent(in) :: x, y, z, cells(3), salt
     cell = salt + modulo(x, cells(1)) + 50*(modulo(y, cells(2)) + 50*modulo(z, cells(3)))
   end function cell
 
-  ! Three dimensions: lower bounds of their own, two arrays in one call, one of them every second cell of a larger array.
+  ! Three dimensions: two arrays in one call, one with its own lower bounds, and one that is every
+  ! second cell of a larger array.
   subroutine halo_3(team, mode)
     type(longshore_team), intent(inout) :: team
     character(len=*), intent(in) :: mode
@@ -234,37 +243,38 @@ contains
       end do
     end do
     call halo%exchange(wide(::2, :, 2::2), u, ierr=ierr)
-    call check(ierr == longshore_error_usage, 'other arrays than were planned for')
+    call check(ierr == longshore_error_usage, 'other arrays than the planned ones')
     call halo%exchange(u, ierr=ierr)
-    call check(ierr == longshore_error_usage, 'fewer arrays than were planned for')
+    call check(ierr == longshore_error_usage, 'fewer arrays than the planned ones')
     call halo%exchange(u(:n(1) + 1, :, :), wide(::2, :, 2::2), ierr=ierr)
-    call check(ierr == longshore_error_usage, 'other shapes than were planned for')
+    call check(ierr == longshore_error_usage, 'other shapes than the planned ones')
     call halo%free()
     call halo%create(grid, width=2)
     call halo%exchange(u(:, :4, :), ierr=ierr)
-    call check(ierr == longshore_error_usage, 'an array that is all halo')
+    call check(ierr == longshore_error_usage, 'an array without interior cells')
     call halo%exchange(u, u(:, :4, :), ierr=ierr)
-    call check(ierr == longshore_error_usage, 'a second array that is all halo')
+    call check(ierr == longshore_error_usage, 'a second array without interior cells')
     call halo%exchange(u, ierr=ierr)
-    call check(ierr == longshore_ok, 'the first array after a call that was refused')
+    call check(ierr == longshore_ok, 'the first array after a refused call')
     call halo%free()
     call halo%create(grid, low=[0, 0, 0], high=[0, 0, 1])
     call halo%exchange(wide(:n(1):1, :, :), ierr=ierr)
     call check(ierr == longshore_ok, 'a part of an array')
     call halo%exchange(wide(:2*n(1) - 1:2, :, :), ierr=ierr)
-    call check(ierr == longshore_error_usage, 'as many cells from the same one on, but further apart')
+    call check(ierr == longshore_error_usage, 'the same first cell and extents, but other strides')
     call halo%free()
     call halo%create(grid, low=[1, 1, 1, 1], high=[1, 1, 1], ierr=ierr)
     call check(ierr == longshore_error_usage, 'a halo of four dimensions')
     call halo%create(grid, width=1, mode='telepathy')
     call halo%exchange(u, ierr=ierr)
-    call check(ierr == longshore_error_usage, 'a mode that there is not')
+    call check(ierr == longshore_error_usage, 'an unknown mode')
     call halo%exchange(u, ierr=ierr)
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'isend-recv') > 0, 'a mode that there is not')
+    call check_refused(ierr, 'isend-recv', 'an unknown mode')
     call grid%free()
   end subroutine halo_3
 
-  ! Two dimensions: fields of several kinds together, different widths per side, memory that neighbours can read.
+  ! Two dimensions: fields of several kinds in one exchange, widths per side, and memory that the
+  ! ranks of the node can read.
   subroutine halo_2(team)
     type(longshore_team), intent(inout) :: team
     integer, parameter :: n(2) = [6, 4]
@@ -282,7 +292,7 @@ contains
     call check(ierr == longshore_error_usage .and. x == 1 .and. y == 0, 'a piece along dimension 0')
     call grid%block([4, 4, 4, 4], at, all_cells, ierr)
     call check(ierr == longshore_error_usage, 'a block of four dimensions')
-    call check(grid%neighbour([0, 0]) == team%rank(), 'a rank beside itself')
+    call check(grid%neighbour([0, 0]) == team%rank(), 'the rank at distance 0')
     at = grid%coordinates()
     all_cells = grid%shape()
     at(:2) = at(:2)*n
@@ -309,7 +319,7 @@ contains
     call halo%add(z)
     call halo%add(narrow)
     call halo%exchange()
-    call check(halo%algorithm() == 'staged' .and. halo%payload_bytes() > 0, 'facts about a plan')
+    call check(halo%algorithm() == 'staged' .and. halo%payload_bytes() > 0, 'properties of a plan')
     do y = -1, n(2) + 2
       do x = -1, n(1) + 2
         call check(nint(u(x, y)) == cell(at(1) + x, at(2) + y, 0, all_cells, 0), 'a cell of real32')
@@ -319,21 +329,21 @@ contains
       end do
     end do
     call grid%deallocate(u, ierr)
-    call check(ierr == longshore_error_usage .and. associated(u), 'a field that a halo still needs')
+    call check(ierr == longshore_error_usage .and. associated(u), 'a field that a halo still uses')
     call halo%free()
     call grid%deallocate(u, ierr)
     call check(ierr == longshore_ok .and. .not. associated(u), 'a deallocated field')
     call halo%create(grid, width=2)
     call halo%exchange(z)
     call halo%exchange(narrow, ierr=ierr)
-    call check(ierr == longshore_error_usage, 'a complex array of another kind than was planned for')
+    call check(ierr == longshore_error_usage, 'a complex array of another kind than the planned one')
     call halo%free()
     call grid%deallocate(narrow)
     call grid%deallocate(u, ierr)
-    call check(ierr == longshore_error_usage, 'a field that is not there')
+    call check(ierr == longshore_error_usage, 'a field that was not allocated')
   end subroutine halo_2
 
-  ! One dimension that ends at the domain's borders.
+  ! One dimension with borders.
   subroutine halo_1(team)
     type(longshore_team), intent(inout) :: team
     type(longshore_grid) :: grid
@@ -354,9 +364,9 @@ contains
     call grid%free()
   end subroutine halo_1
 
-  ! Objects that were not created, or were freed, vectors that are not allocated, and texts and arrays that are too long to be counted in
-  ! the usual way.
-  subroutine not_there(team)
+  ! Objects that were not created or were freed, vectors that are not allocated, a very long text,
+  ! and a field with more cells than a default integer can count.
+  subroutine missing_objects(team)
     type(longshore_team), intent(inout) :: team
     type(longshore_array) :: table
     type(longshore_grid) :: grid
@@ -367,38 +377,38 @@ contains
     real(real32), pointer :: large(:, :, :)
     integer :: first, count, ierr
     call table%get_local(mine, ierr)
-    call check(ierr == longshore_error_usage, 'the part of no array')
+    call check(ierr == longshore_error_usage, 'the elements of an array that was not created')
     call grid%piece(1, 10, first, count, ierr)
-    call check(ierr == longshore_error_usage .and. count == 0, 'a piece of no grid')
+    call check(ierr == longshore_error_usage .and. count == 0, 'a piece of a grid that was not created')
     call halo%exchange(u, ierr=ierr)
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'before it was created') > 0, 'no halo')
+    call check_refused(ierr, 'before it was created', 'a halo that was not created')
     call halo%add(u, ierr)
-    call check(ierr == longshore_error_usage, 'a field of no halo')
+    call check(ierr == longshore_error_usage, 'a field of a halo that was not created')
     call halo%plan(ierr)
-    call check(ierr == longshore_error_usage, 'a plan of no halo')
+    call check(ierr == longshore_error_usage, 'a plan of a halo that was not created')
     call halo%create(grid, width=1, ierr=ierr)
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'grid that was not created') > 0, 'no grid')
+    call check_refused(ierr, 'grid that was not created', 'a halo on a grid that was not created')
     call grid%create(team, dimensions=1, placement=repeat('far away ', 60), ierr=ierr)
-    call check(ierr == longshore_error_usage, 'a text that is longer than any that there is')
+    call check(ierr == longshore_error_usage, 'a very long text')
     call grid%create(team, dimensions=1)
     call halo%create(grid, width=1)
     call halo%exchange(u)
     call halo%free()
     call halo%exchange(u, ierr=ierr)
-    call check(ierr == longshore_error_usage .and. index(longshore_error_message(), 'freed') > 0, 'a halo that was freed')
+    call check_refused(ierr, 'freed', 'a halo that was freed')
     call grid%free()
     call grid%create(team, dimensions=2)
     call grid%allocate(field, [-8, -8], 1, ierr)
-    call check(ierr == longshore_error_usage .and. .not. associated(field), 'a field of less than no cells')
+    call check(ierr == longshore_error_usage .and. .not. associated(field), 'a field with a negative number of cells')
     call grid%free()
     call grid%create(team)
     call halo%create(grid, width=1)
-    call c_f_pointer(c_loc(cell), large, [4096, 1024, 1024])  ! nothing of it is looked at
+    call c_f_pointer(c_loc(cell), large, [4096, 1024, 1024])  ! no element of it is accessed
     call halo%add(large, ierr)
     call check(ierr == longshore_ok, 'a field of 2^32 cells')
     call halo%free()
     call grid%free()
-  end subroutine not_there
+  end subroutine missing_objects
 
   subroutine sorting(team)
     type(longshore_team), intent(inout) :: team
@@ -413,7 +423,7 @@ contains
     call check(all(keys(2:) >= keys(:size(keys) - 1)) .and. all(values == int(keys, int64)*3), 'sorted keys with their values')
     found = size(keys)
     call team%allreduce(found, longshore_sum)
-    call check(found == 400*team%size(), 'how many keys there are')
+    call check(found == 400*team%size(), 'the number of keys')
     reals = [(sin(real(i + 400*team%rank(), real64)), i=1, 400)]
     call longshore_sort(team, reals, exchange='sendrecv')
     call check(all(reals(2:) >= reals(:size(reals) - 1)), 'sorted reals')
@@ -421,13 +431,13 @@ contains
     if (size(reals) > 0) lowest = nint(1e6*reals(1))
     call team%allreduce(lowest, longshore_min)
     if (team%rank() == 0) call check(size(reals) > 0 .and. lowest(1) == nint(1e6*reals(1)), 'the smallest key on rank 0')
-    if (team%rank() > 0) few = [(int(2, int64)**mod(i, 40), i=1, 40)]  ! rank 0 has none: not allocated
+    if (team%rank() > 0) few = [(int(2, int64)**mod(i, 40), i=1, 40)]  ! on rank 0 it stays unallocated
     if (team%rank() > 0) with = -few
     call longshore_sort(team, few, with, sampled=.true.)
-    call check(all(few(2:) >= few(:size(few) - 1)) .and. all(with == -few), 'keys of all but one rank')
+    call check(all(few(2:) >= few(:size(few) - 1)) .and. all(with == -few), 'keys on all ranks but one')
     found = size(few)
     call team%allreduce(found, longshore_sum)
-    call check(found == 40*(team%size() - 1), 'how many keys of all but one rank')
+    call check(found == 40*(team%size() - 1), 'the number of keys of all ranks but one')
     deallocate (few)
     call longshore_sort(team, few)
     call check(size(few) == 0, 'no keys at all')
@@ -444,10 +454,10 @@ contains
     call check(stream%wrong() == 0 .and. stream%bytes() == 12000, 'a run of STREAM')
     call stream%free()
     call stream%create(team, 1000_int64, kernel='cubed', ierr=ierr)
-    call check(ierr == longshore_error_usage, 'a kernel that there is not')
+    call check(ierr == longshore_error_usage, 'an unknown kernel')
   end subroutine streams
 
-  subroutine all_of_it(team)
+  subroutine run_all_checks(team)
     type(longshore_team), intent(inout) :: team
     call collectives(team)
     call gather_and_scatter(team, 'block', 'exstack')
@@ -457,26 +467,26 @@ contains
     call halo_3(team, 'channel')
     call halo_2(team)
     call halo_1(team)
-    call not_there(team)
+    call missing_objects(team)
     call sorting(team)
     call streams(team)
-  end subroutine all_of_it
+  end subroutine run_all_checks
 
   subroutine stops(team)
     type(longshore_team), intent(inout) :: team
     type(longshore_array) :: table
     if (team%rank() == team%size() - 1) call table%create(team, longshore_int32, 10_int64, 'diagonal')
     call team%barrier()
-    print '(a)', 'it went on'
+    print '(a)', 'it continued'
   end subroutine stops
-end module face_checks
+end module interface_checks
 
-program face_test
-  use face_checks
+program interface_test
+  use interface_checks
   implicit none
   character(len=16) :: word
   call get_command_argument(1, word)
   fault = word == '--fault'
   if (word == '--stop') call longshore_run(stops)
-  call longshore_run(all_of_it)
-end program face_test
+  call longshore_run(run_all_checks)
+end program interface_test

@@ -1,0 +1,134 @@
+// The range of radix keys that each bucket holds. There is one bucket per rank, in rank order. All
+// buckets have one width (as in ISx), or they end at given splitters.
+#pragma once
+
+#include <longshore/core/invariant_divisor.hpp>
+#include <longshore/sort/detail/radix_key.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace longshore::detail {
+
+/// Divides the radix keys in [lowest, highest] among buckets. Invariant: bucket b holds the radix
+/// keys above last_[b - 1], up to and including last_[b].
+template <class RadixKey>
+class bucket_ranges {
+ public:
+  bucket_ranges() = default;
+
+  /// Buckets of one width. If the range is no multiple of it, the last bucket that is not empty is
+  /// narrower, and the buckets after it are empty. REQUIRES: lowest <= highest, buckets >= 1.
+  static bucket_ranges of_equal_width(RadixKey lowest, RadixKey highest, int buckets) {
+    bucket_ranges ranges(lowest, highest);
+    const std::uint64_t width_less_1 = ranges.span() / static_cast<std::uint64_t>(buckets);
+    for (int bucket = 0; bucket + 1 < buckets; ++bucket) {
+      const auto earlier = static_cast<std::uint64_t>(bucket);
+      const bool beyond =
+          width_less_1 == ~std::uint64_t{0} || earlier > ranges.span() / (width_less_1 + 1);
+      const std::uint64_t begin = beyond ? ranges.span() : earlier * (width_less_1 + 1);
+      ranges.last_.push_back(
+          static_cast<RadixKey>(lowest + (begin + std::min(width_less_1, ranges.span() - begin))));
+    }
+    // A single bucket may be as wide as 2^64, which no divisor can hold.
+    if (buckets > 1) ranges.width_ = invariant_divisor(width_less_1 + 1);
+    ranges.is_equal_ = ranges.span() >> 63 == 0 && width_less_1 > 0;
+    return ranges;
+  }
+
+  /// `empty` buckets that hold nothing, then one bucket up to and including each of the radix keys
+  /// `last`, which ascend, then one bucket for the rest.
+  static bucket_ranges ending_at(RadixKey lowest, RadixKey highest, std::vector<RadixKey> last,
+                                 std::size_t empty) {
+    bucket_ranges ranges(lowest, highest);
+    ranges.last_ = std::move(last);
+    ranges.empty_ = empty;
+    return ranges;
+  }
+
+  [[nodiscard]] std::size_t buckets() const noexcept { return empty_ + last_.size() + 1; }
+  [[nodiscard]] RadixKey lowest() const noexcept { return lowest_; }
+  [[nodiscard]] RadixKey highest() const noexcept { return highest_; }
+  [[nodiscard]] bool contains(RadixKey key) const noexcept {
+    return distance(key) <= static_cast<RadixKey>(highest_ - lowest_);
+  }
+
+  /// The radix keys that a bucket may hold. For an empty bucket: any single radix key.
+  struct key_range {
+    RadixKey lowest, highest;
+  };
+  [[nodiscard]] key_range range_of(std::size_t bucket) const noexcept {
+    if (bucket < empty_) return {lowest_, lowest_};
+    const std::size_t b = bucket - empty_;
+    const RadixKey highest = b == last_.size() ? highest_ : std::min(last_[b], highest_);
+    RadixKey lowest = lowest_;
+    if (b > 0)
+      lowest = last_[b - 1] >= highest
+                   ? highest
+                   : std::max<RadixKey>(lowest_, static_cast<RadixKey>(last_[b - 1] + 1));
+    return {lowest, std::max(lowest, highest)};
+  }
+
+  /// Calls body(bucket_of) once, with the cheapest function from a radix key to its bucket.
+  /// REQUIRES: more than most_plain_buckets buckets.
+  template <class Body>
+  void with_bucket_of(const Body& body) const {
+    if (is_equal_ && width_.is_power_of_two())
+      body([lowest = lowest_, shift = width_.shift()](RadixKey key) {
+        return static_cast<std::size_t>(static_cast<RadixKey>(key - lowest)) >> shift;
+      });
+    else if (is_equal_)
+      body([lowest = lowest_, width = width_](RadixKey key) {
+        return static_cast<std::size_t>(
+            width.quotient_of_half_range(static_cast<RadixKey>(key - lowest)));
+      });
+    else
+      body([last = last_.data(), count = last_.size(), empty = empty_](RadixKey key) {
+        return empty + search(last, count, key);
+      });
+  }
+
+  /// The last radix key of each bucket, without the first `empty` buckets and the last bucket.
+  [[nodiscard]] std::span<const RadixKey> ends() const noexcept { return last_; }
+  [[nodiscard]] std::size_t empty() const noexcept { return empty_; }
+
+ private:
+  bucket_ranges(RadixKey lowest, RadixKey highest) : lowest_(lowest), highest_(highest) {}
+  [[nodiscard]] std::uint64_t span() const noexcept {
+    return static_cast<RadixKey>(highest_ - lowest_);
+  }
+  [[nodiscard]] RadixKey distance(RadixKey key) const noexcept {
+    return static_cast<RadixKey>(key - lowest_);
+  }
+
+  // The number of ends that are below `key`, of `count` ascending ends. The loop has no branch that
+  // depends on the key.
+  static std::size_t search(const RadixKey* last, std::size_t count, RadixKey key) noexcept {
+    const RadixKey* from = last;
+    for (std::size_t n = count; n > 1;) {
+      const std::size_t half = n / 2;
+      from += from[half - 1] < key ? half : 0;
+      n -= half;
+    }
+    return static_cast<std::size_t>(from - last) + (count > 0 && *from < key ? 1 : 0);
+  }
+
+  RadixKey lowest_ = 0, highest_ = 0;
+  std::vector<RadixKey> last_;
+  std::size_t empty_ = 0;
+  invariant_divisor width_;
+  bool is_equal_ = false;
+};
+
+/// The bucket ranges for one section of a rank's items: those up to position `end`. Equal keys on
+/// either side of a splitter go to different buckets, so the ranges change there (splitters.hpp).
+template <class RadixKey>
+struct section_ranges {
+  std::size_t end;
+  bucket_ranges<RadixKey> ranges;
+};
+
+}  // namespace longshore::detail

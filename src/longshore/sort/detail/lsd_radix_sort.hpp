@@ -1,0 +1,90 @@
+// A radix sort from the lowest digit up (LSD), for items that fit into the cache. Stable.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace longshore::detail {
+
+inline constexpr int most_digit_bits = 9;
+/// The number of passes that sort by this many bits.
+[[nodiscard]] constexpr int radix_passes(int bits) noexcept {
+  return (bits + most_digit_bits - 1) / most_digit_bits;
+}
+
+/// Memory: 2 KiB per digit of a radix key. REQUIRES: less than 2^32 items at a time.
+template <class Item, class RadixKeyOf>
+class lsd_radix_sorter {
+ public:
+  using radix_key = typename RadixKeyOf::type;
+
+  /// Sorts `count` items by the lowest `bits` bits of (radix key - lowest). All higher bits are
+  /// equal. Returns the beginning of the result, which is `from` or `to`.
+  Item* sort(Item* from, Item* to, std::size_t count, const RadixKeyOf& radix_key_of,
+             radix_key lowest, int bits) {
+    if (bits == 0 || count < 2) return from;
+    if (count < insertion_sort_below) {
+      insertion_sort(from, count, radix_key_of);
+      return from;
+    }
+    const int passes = radix_passes(bits), digit_bits = (bits + passes - 1) / passes;
+    if (passes == 1)
+      return sort_by_digits<1>(from, to, count, radix_key_of, lowest, digit_bits, passes);
+    if (passes == 2)
+      return sort_by_digits<2>(from, to, count, radix_key_of, lowest, digit_bits, passes);
+    return sort_by_digits<0>(from, to, count, radix_key_of, lowest, digit_bits, passes);
+  }
+
+ private:
+  static constexpr std::size_t insertion_sort_below = 64;
+  static constexpr int most_passes = radix_passes(8 * sizeof(radix_key));
+
+  // `Passes`: the number of passes as a constant for the compiler, or 0: then it is `run_passes`.
+  template <int Passes>
+  Item* sort_by_digits(Item* from, Item* to, std::size_t count, const RadixKeyOf& radix_key_of,
+                       radix_key lowest, int digit_bits, int run_passes) {
+    const int passes = Passes > 0 ? Passes : run_passes;
+    const auto mask = static_cast<std::uint32_t>((1u << digit_bits) - 1);
+    const auto distance = [radix_key_of, lowest](const Item& item) {
+      return static_cast<radix_key>(radix_key_of(item) - lowest);
+    };
+    for (int pass = 0; pass < passes; ++pass) std::fill_n(counts_[pass].begin(), mask + 1, 0u);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint64_t rest = distance(from[i]);
+      for (int pass = 0; pass < passes; ++pass, rest >>= digit_bits) ++counts_[pass][rest & mask];
+    }
+    const std::uint64_t any_distance = distance(from[0]);
+    for (int pass = 0; pass < passes; ++pass) {
+      const int shift = pass * digit_bits;
+      std::uint32_t* const next = counts_[pass].data();
+      if (next[(any_distance >> shift) & mask] == count) continue;  // all items share this digit
+      std::uint32_t begin = 0;
+      for (std::uint32_t digit = 0; digit <= mask; ++digit)
+        begin += std::exchange(next[digit], begin);
+      for (std::size_t i = 0; i < count; ++i) {
+        const Item item = from[i];
+        to[next[(distance(item) >> shift) & mask]++] = item;
+      }
+      std::swap(from, to);
+    }
+    return from;
+  }
+
+  static void insertion_sort(Item* items, std::size_t count, const RadixKeyOf& radix_key_of) {
+    for (std::size_t i = 1; i < count; ++i) {
+      const Item item = items[i];
+      const radix_key key = radix_key_of(item);
+      std::size_t at = i;
+      for (; at > 0 && key < radix_key_of(items[at - 1]); --at) items[at] = items[at - 1];
+      items[at] = item;
+    }
+  }
+
+  // by pass, then digit
+  std::array<std::array<std::uint32_t, std::size_t{1} << most_digit_bits>, most_passes> counts_;
+};
+
+}  // namespace longshore::detail
