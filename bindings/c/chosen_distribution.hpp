@@ -1,5 +1,5 @@
 // A distribution that is chosen at run time, for the loops of this binding. It is any_distribution
-// with fewer locators (array/location.hpp). Loops are compiled once per locator, which takes most
+// with fewer locators (array/distribution.hpp). Loops are compiled once per locator, which takes most
 // of the build time: this class has two, while block, cyclic and block-cyclic together have seven.
 #pragma once
 

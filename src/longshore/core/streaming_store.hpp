@@ -58,8 +58,8 @@ inline void stream_line(void* to, const void* from) noexcept {
 #endif
 }
 
-/// After the last streaming store: they are ordered before everything that follows.
-inline void end_streaming() noexcept {
+/// Orders all streaming stores before the stores that follow. Call it after the last one.
+inline void fence_streaming_stores() noexcept {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif

@@ -1,7 +1,7 @@
 #include <longshore/halo/algorithm.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/names.hpp>
+#include <longshore/core/name_lookup.hpp>
 
 #include <array>
 
@@ -23,7 +23,7 @@ std::string_view name_of(halo_algorithm algorithm) noexcept {
 
 halo_algorithm halo_algorithm_from(std::string_view name) {
   return static_cast<halo_algorithm>(
-      place_of_name(algorithm_names, name, "no halo algorithm is named"));
+      index_of_name(algorithm_names, name, "no halo algorithm is named"));
 }
 
 std::span<const std::string_view> halo_reach_names() noexcept { return reach_names; }

@@ -1,7 +1,7 @@
 #include <longshore/halo/mode.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/names.hpp>
+#include <longshore/core/name_lookup.hpp>
 #ifdef LONGSHORE_HAVE_MPI
 #include <longshore/halo/detail/mpi/backends.hpp>
 #endif

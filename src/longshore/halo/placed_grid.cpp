@@ -1,7 +1,7 @@
 #include <longshore/halo/placed_grid.hpp>
 
 #include <longshore/core/error.hpp>
-#include <longshore/core/names.hpp>
+#include <longshore/core/name_lookup.hpp>
 #include <longshore/halo/rank_grid.hpp>
 #include <longshore/halo/rank_locations.hpp>
 #include <longshore/machine/placement_search.hpp>
@@ -156,7 +156,7 @@ std::string_view name_of(grid_placement placement) noexcept {
 }
 
 grid_placement grid_placement_from(std::string_view name) {
-  return static_cast<grid_placement>(place_of_name(placement_names, name, "no placement is named"));
+  return static_cast<grid_placement>(index_of_name(placement_names, name, "no placement is named"));
 }
 
 grid_triple placed_grid::coordinates_of(int rank) const noexcept {

@@ -4,7 +4,7 @@
 
 #include <longshore/aggregate/exstack.hpp>
 #include <longshore/aggregate/rank_cursors.hpp>
-#include <longshore/array/location.hpp>
+#include <longshore/array/distribution.hpp>
 #include <longshore/gather/detail/for_each_in_range.hpp>
 
 #include <algorithm>

@@ -53,7 +53,7 @@ class write_combining_scatter {
       const std::size_t filled = slot_of(next[bucket], bucket);
       copy_part(bucket, std::max(first_[bucket], next[bucket] - filled), next[bucket]);
     }
-    end_streaming();
+    fence_streaming_stores();
   }
 
   /// Sets ends[b] to the end of the items that the last run stored to bucket b.

@@ -5,6 +5,7 @@
 #include <longshore/gather/detail/tuning/profile.hpp>
 #include <longshore/gather/detail/tuning/profile_file.hpp>
 #include <longshore/machine/memory.hpp>
+#include <longshore/transport/team_attribute.hpp>
 
 #include <fmt/core.h>
 
@@ -41,7 +42,7 @@ std::string broadcast_text(team& team, std::string text) {
 }
 
 known_profile& profile_of(team& team) {
-  auto& profile = team.kept<known_profile>();
+  auto& profile = team_attribute<known_profile>(team);
   if (profile.loaded) return profile;
   // Only rank 0 reads the environment and files. An invalid value fails on all ranks.
   std::string complaint, text, word;

@@ -32,7 +32,7 @@ class tuning_table {
   /// all ranks. REQUIRES: size.table_items > 0.
   tuning_table(const auto& like, const tuning_size& size)
       : table(like.team(), size.table_items, distribution_of<Distribution>(like.map())) {
-    fail_together(like.team(), "measuring for strategy auto", [&] {
+    agree_on_errors(like.team(), "measuring for strategy auto", [&] {
       indices_memory_ = pages(size.requests * sizeof(std::int64_t), true);
       values_memory_ = pages(size.requests * sizeof(T), true);
     });
