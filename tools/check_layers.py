@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Check that every include and every link of the C++ goes down the layers of ARCHITECTURE.md.
+"""Check that all C++ includes and links go down the layers of ARCHITECTURE.md.
 
 An include never goes up, sideways, or into the folder detail/ of another layer. Includes within
 bench/ go down its rooms. Each header that an installed header includes is installed too.
 
-Usage: check_layers.py [REPOSITORY]. One line `file:line: what is wrong` per violation; exit status
-1 if there is any, or if no sources were found. Needs nothing but Python.
+Usage: check_layers.py [REPOSITORY]. Prints a line `file:line: message` per violation. The exit
+status is 1 if there is a violation or no source. Needs only Python.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# From the lowest up; layers of one step are siblings and never include each other. The single
-# header longshore.hpp, which only collects the others, is a step of its own.
+# Layers from the lowest up. Layers of one step never include each other. The header longshore.hpp,
+# which includes all others, is a step of its own.
 STEPS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("machine",),
@@ -32,26 +32,26 @@ STEPS: tuple[tuple[str, ...], ...] = (
 )
 STEP_OF = {layer: step for step, layers in enumerate(STEPS) for layer in layers}
 
-# Rooms of bench/, from the lowest up; rooms of one step are siblings and never include each other.
-# Main programs lie beside the rooms and include any of them.
+# Rooms (folders) of bench/ from the lowest up. Rooms of one step never include each other. Main
+# programs lie in bench/ itself and include any room.
 BENCH_STEPS: tuple[tuple[str, ...], ...] = (("facts",), ("harness",), ("patterns", "records"), ("commands",))
 BENCH_STEP_OF = {room: step for step, rooms in enumerate(BENCH_STEPS) for room in rooms}
 
-# The folder of transport/ that knows every transport: it chooses one at run time.
+# The folder of transport/ that chooses a transport at run time. It includes all transports.
 CHOOSER = "launch"
 
-# Folders of transport/ that transports beside them stand on, and which these are.
+# Folders of transport/ that other transports are built on, and these transports.
 BASES = {"one_sided": ("shmem", "ucx")}
 
-# Interfaces of communication libraries, each only in folders named after its transport:
-# transport/mpi/, halo/detail/mpi/, ...
+# Headers of communication libraries, and the folder name that may include them: transport/mpi/,
+# halo/detail/mpi/, ...
 FOREIGN_HEADERS = (
     (re.compile(r"mpi\.h$|mpi-ext\.h$"), "mpi"),
     (re.compile(r"shmem\.h$|shmemx\.h$"), "shmem"),
     (re.compile(r"uc[pstm]/"), "ucx"),
 )
 FOREIGN_FOLDER_PARENTS = ("transport", "halo", "sort")
-# Whose processes are started by another library.
+# Transports whose processes another library starts.
 STARTED_BY = {("transport", "ucx"): "mpi"}
 
 SOURCES = ("src/longshore", "bench", "bindings")
@@ -70,10 +70,9 @@ LAYER_OF_TARGET |= dict.fromkeys(
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file stands: its layer, its folder within the layer ('' at the top), and whether in
-    detail/.
+    """The place of a file: its layer, its folder within the layer, and whether it is in detail/.
 
-    The machinery of a layer lies in its folder detail/. The folder of LAYER/detail/mpi/ is mpi.
+    The folder is '' at the top of a layer. The folder of LAYER/detail/mpi/ is mpi.
     """
 
     layer: str
@@ -82,8 +81,7 @@ class Place:
 
     @classmethod
     def of(cls, path: str) -> Place | None:
-        """The place of a path relative to the repository, or None when it is no source of the
-        project."""
+        """The place of a path relative to the repository; None outside of the sources."""
         parts = path.split("/")
         if parts[:2] == ["src", "longshore"]:
             parts = parts[2:]
@@ -96,7 +94,7 @@ class Place:
 
 
 def violations_of_include(path: str, here: Place, included: str, *, quoted: bool) -> Iterator[str]:
-    """What is wrong with one include of the file at `path`, which stands `here`."""
+    """Messages about one include of the file at `path`."""
     for header, transport in FOREIGN_HEADERS:
         if header.match(included) and not may_include_foreign(path, here, transport):
             allowed = ", ".join(
@@ -128,9 +126,9 @@ def violations_of_include(path: str, here: Place, included: str, *, quoted: bool
 
 def violations_within_transport(path: str, here: Place, there: Place) -> Iterator[str]:
     if there.folder == CHOOSER and is_test(path):
-        return  # tests of what all transports share are run on each
+        return  # tests of the common interface run on each transport
     if here.folder == "" and there.folder != "":
-        yield f"layer 'transport' includes 'transport/{there.folder}': what all transports share includes none of them"
+        yield f"layer 'transport' includes 'transport/{there.folder}': the common interface includes no transport"
     elif here.folder in BASES.get(there.folder, ()):
         return
     elif here.folder not in (there.folder, CHOOSER) and there.folder != "":
@@ -145,7 +143,7 @@ def violations_within_bench(path: str, included: str) -> Iterator[str]:
         yield f"'{path}' includes '{included}': nothing but main programs lies in bench/ itself"
         return
     if here[0] not in BENCH_STEP_OF or there[0] not in BENCH_STEP_OF:
-        return  # check_file says so of the file in that folder
+        return  # check_file reports the file in that folder
     if BENCH_STEP_OF[there[0]] > BENCH_STEP_OF[here[0]]:
         yield f"'bench/{here[0]}' includes 'bench/{there[0]}', a room above it"
     elif here[0] != there[0] and BENCH_STEP_OF[there[0]] == BENCH_STEP_OF[here[0]]:
@@ -155,7 +153,7 @@ def violations_within_bench(path: str, included: str) -> Iterator[str]:
 
 
 def may_include_foreign(path: str, here: Place, transport: str) -> bool:
-    """True in <layer>/<transport>/, and in a test that is about that transport by its name."""
+    """True in <layer>/<transport>/, and in a test that has the transport in its name."""
     if here.layer in FOREIGN_FOLDER_PARENTS and here.folder == transport:
         return True
     if STARTED_BY.get((here.layer, here.folder)) == transport or transport in transports_in_name(path, here):
@@ -164,12 +162,12 @@ def may_include_foreign(path: str, here: Place, transport: str) -> bool:
 
 
 def transports_in_name(path: str, here: Place) -> list[str]:
-    """What a file of the bindings is about by its name: longshore_mpi.h takes a communicator."""
+    """Transports in the name of a file of the bindings, such as longshore_mpi.h."""
     return words_of(path) if here.layer == "bindings" else []
 
 
 def is_test(path: str) -> bool:
-    """True of x_test.cpp and of the main programs that tests share, by their names."""
+    """True if `test` is in the name: x_test.cpp, and the main programs of tests."""
     return "test" in words_of(path)
 
 
@@ -178,21 +176,19 @@ def words_of(path: str) -> list[str]:
 
 
 def resolved(path: str, included: str, *, quoted: bool) -> str:
-    """The included file's path relative to the repository; a path outside the project resolves to
-    itself."""
+    """The path of an included file, relative to the repository; unchanged if it is outside."""
     if included.startswith("longshore/"):
         return "src/" + included
     if not quoted:
         return "<" + included
     if path.startswith("bench/") and not included.startswith("."):
-        return "bench/" + included  # paths within bench/ begin there
+        return "bench/" + included  # bench/ is an include directory
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), included))
     return included if beside.startswith("..") else beside
 
 
 def violations_of_link(here: Place, target: str) -> Iterator[str]:
-    """What is wrong with naming a target in a layer's CMakeLists.txt; targets are named after their
-    layer."""
+    """Messages about a target in the CMakeLists.txt of a layer; its name begins with a layer."""
     there = target.partition("_")[0]
     there = LAYER_OF_TARGET.get(there, there)
     if there not in STEP_OF or there == here.layer:
@@ -212,7 +208,7 @@ def files_to_check(root: Path) -> list[Path]:
 
 
 def public_headers(root: Path) -> set[str]:
-    """Of all layers, relative to src/."""
+    """Installed headers of all layers, relative to src/."""
     listed: set[str] = set()
     for file in (root / "src" / "longshore").rglob("CMakeLists.txt"):
         folder = file.parent.relative_to(root / "src").as_posix()
@@ -222,13 +218,12 @@ def public_headers(root: Path) -> set[str]:
 
 
 def violations_of_publicity(root: Path) -> Iterator[str]:
-    """Installed headers that include one that is not installed: they compile here, and nowhere
-    else."""
+    """Messages about installed headers that include a header that is not installed."""
     listed = public_headers(root)
     for header in sorted(listed):
         file = root / "src" / header
         if not file.is_file():
-            continue  # CMake says so
+            continue  # CMake reports it
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
             match = INCLUDE.match(line)
             included = match and resolved(f"src/{header}", match[2], quoted=match[1] == '"')
@@ -242,7 +237,7 @@ def check_file(root: Path, file: Path) -> Iterator[str]:
     assert here is not None, path
     is_cmake = file.name == "CMakeLists.txt"
     if is_cmake and path == "src/longshore/CMakeLists.txt":
-        return  # it joins the layers into one target
+        return  # it joins all layers into one target
     if here.layer not in STEP_OF:
         yield f"{path}:1: folder '{here.layer}' is no layer ({order()})"
         return

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Run the checks and tests of Longshore, stage by stage, and end with their counts.
+"""Run the checks and tests of Longshore, stage by stage, and print their counts.
 
-Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]; without names all stages run,
-in an order that finds cheap mistakes first: with --quick those of `make test`, with --rest what
-`make test-all` has beyond them. Everything that a stage prints is shown and kept in
-build/test-logs/. The first stage that fails ends the run with exit status 1; so does one that was
-to run tests and found none. The stage fuzz starts random combinations of what longshore-bench can
-do for N seconds (300), drawn from the commit, or from the date where there is none.
+Usage: run_tests.py [--quick | --rest] [--fuzz-seconds N] [STAGE...]
 
-A test that carries one of the labels below is left to the rest; CONTRIBUTING.md has the reason of
-each label.
+Without names, all stages run, in an order that finds cheap mistakes first. --quick runs the stages
+of `make test`, --rest the other stages of `make test-all`. The output of a stage is shown and kept
+in build/test-logs/. The run ends with exit status 1 after the first stage that fails, or that
+should run tests and found none. The stage fuzz runs random combinations of options of
+longshore-bench for N seconds (300). Its seed is the commit, or the date without a commit.
+
+Tests with one of the labels below run with --rest. CONTRIBUTING.md has the reason for each label.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOGS = REPOSITORY / "build" / "test-logs"
 FUZZ_SECONDS = 300
-BUILD = Path("build") / "test"  # which the tests use
+BUILD = Path("build") / "test"  # the build that the tests use
 CTEST_LABELS = ("layouts", "one_sided", "programs")
 PYTEST_MARKS = ("browser", "consumer", "hosts", "simulation", "slurm", "thorough")
 CORES = len(os.sched_getaffinity(0))
-PLACES = str(2 * CORES)  # of tests that run at once: half of them wait for something
+TESTS_AT_A_TIME = str(2 * CORES)  # about half of the running tests wait
 
-# Of a stage that prints without end, as a broken program may, its beginning and its end are kept.
+# A broken program may print without end. These first and last lines of a stage are kept.
 FIRST_LINES = 50_000
 LAST_LINES = 500
 
-# The closing lines of the two test runners; CTest 4 does not mention failures when there are none.
+# The closing lines of the test runners. CTest 4 does not mention failures if there are none.
 CTEST_CLOSING = re.compile(r"^\d+% tests passed(, \d+ tests failed)? out of (?P<run>\d+)")
 FUZZ_CLOSING = re.compile(r"^fuzz: (?P<run>\d+) runs, .* 0 failed$")
 PYTEST_CLOSING = re.compile(r"^=+ .*?(?P<run>\d+) passed.* in [\d.]+s.*=+$")
@@ -51,8 +51,8 @@ PYTEST_CLOSING = re.compile(r"^=+ .*?(?P<run>\d+) passed.* in [\d.]+s.*=+$")
 class Stage:
     name: str
     commands: tuple[tuple[str, ...], ...]
-    closing: re.Pattern[str] | None = None  # of a stage that runs tests
-    why_not: Callable[[], str] = lambda: ""  # why it cannot run on this machine, if it cannot
+    closing: re.Pattern[str] | None = None  # the closing line, if the stage runs tests
+    why_not: Callable[[], str] = lambda: ""  # the reason why this machine cannot run it, or ""
     quick: bool = False  # whether it belongs to `make test`
 
 
@@ -65,11 +65,11 @@ def build(preset: str, *targets: str) -> tuple[tuple[str, ...], ...]:
 
 
 def ctest(preset: str, *options: str) -> tuple[str, ...]:
-    return ("ctest", "--preset", preset, "--no-tests=error", "--parallel", PLACES, *options)
+    return ("ctest", "--preset", preset, "--no-tests=error", "--parallel", TESTS_AT_A_TIME, *options)
 
 
 def labelled(*options: str) -> tuple[str, ...]:
-    """The tests of the build for tests, by their labels."""
+    """CTest on the preset test, with a selection by labels."""
     return ctest("test", *options, "^(" + "|".join(CTEST_LABELS) + ")$")
 
 
@@ -79,16 +79,15 @@ def pytest(expression: str, *words: str) -> tuple[str, ...]:
 
 REST = " or ".join(PYTEST_MARKS)
 QUICK = f"not ({REST})"
-SIDE_BY_SIDE = ("--numprocesses", PLACES)
+IN_PARALLEL = ("--numprocesses", TESTS_AT_A_TIME)
 
 
 def install_python_package() -> tuple[tuple[str, ...], ...]:
-    """Into .venv, over the library as the stage build has built it: the bindings alone are
-    compiled."""
+    """Installs the package into .venv, over the library of the stage build."""
     prefix = REPOSITORY / "build" / "python" / "longshore"
     pip = ("python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--force-reinstall")
     settings = (
-        "build-type=Debug",  # compiling its loops as fast as can be takes a minute more
+        "build-type=Debug",  # optimising its loops would take a minute more
         "define.CMAKE_CXX_FLAGS_DEBUG=-O0",
         "define.LONGSHORE_PYTHON_INSTALLED=ON",
         f"define.CMAKE_PREFIX_PATH={prefix}",
@@ -101,7 +100,7 @@ def install_python_package() -> tuple[tuple[str, ...], ...]:
 
 
 def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
-    """The same combinations for the same commit, as far as the time goes."""
+    """The same commit gives the same combinations; the time decides how many of them run."""
     commit = subprocess.run(
         ("git", "rev-parse", "--short=12", "HEAD"), cwd=REPOSITORY, capture_output=True, text=True, check=False
     )
@@ -110,10 +109,9 @@ def fuzz(seconds: int) -> tuple[tuple[str, ...], ...]:
 
 
 def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
-    """The command as ThreadSanitizer of gcc 12 needs it: where the kernel randomises 32 bits, it
-    finds no room.
+    """The command without address space randomisation, if the system permits that.
 
-    Some containers do not permit the change; there the kernel's setting has to do.
+    ThreadSanitizer of gcc 12 fails if the kernel randomises 32 bits of addresses.
     """
     setarch = ("setarch", os.uname().machine, "-R")
     if shutil.which("setarch") and subprocess.run((*setarch, "true"), capture_output=True, check=False).returncode == 0:
@@ -123,15 +121,15 @@ def without_address_randomisation(command: tuple[str, ...]) -> tuple[str, ...]:
 
 def why_no_python_package() -> str:
     header = Path(sysconfig.get_path("include")) / "Python.h"
-    return "" if header.exists() else f"Python's headers (python3-dev) are not there: no {header}"
+    return "" if header.exists() else f"Python's headers (python3-dev) are missing: no {header}"
 
 
 STAGES = (
     Stage("lint", (("tools/lint",), ("tools/check_layers.py",)), quick=True),
     Stage("build", build("test", "quick_tests"), quick=True),
     Stage("library", (labelled("--label-exclude"),), CTEST_CLOSING, quick=True),
-    Stage("study", (pytest(QUICK, *SIDE_BY_SIDE, "study/tests"),), PYTEST_CLOSING, quick=True),
-    Stage("system", (pytest(QUICK, *SIDE_BY_SIDE, "tests"),), PYTEST_CLOSING, quick=True),
+    Stage("study", (pytest(QUICK, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING, quick=True),
+    Stage("system", (pytest(QUICK, *IN_PARALLEL, "tests"),), PYTEST_CLOSING, quick=True),
     Stage(
         "python",
         (*install_python_package(), pytest(QUICK, "bindings/python/tests")),
@@ -142,11 +140,11 @@ STAGES = (
     Stage("build-rest", build("test")),
     Stage("headers", build("test", "all_verify_interface_header_sets")),
     Stage("library-rest", (labelled("--label-regex"),), CTEST_CLOSING),
-    Stage("study-rest", (pytest(REST, *SIDE_BY_SIDE, "study/tests"),), PYTEST_CLOSING),
+    Stage("study-rest", (pytest(REST, *IN_PARALLEL, "study/tests"),), PYTEST_CLOSING),
     Stage("python-rest", (pytest(REST, "bindings/python/tests"),), PYTEST_CLOSING, why_no_python_package),
-    Stage("system-rest", (pytest(REST, *SIDE_BY_SIDE, "--ignore", "tests/hosts", "tests"),), PYTEST_CLOSING),
+    Stage("system-rest", (pytest(REST, *IN_PARALLEL, "--ignore", "tests/hosts", "tests"),), PYTEST_CLOSING),
     Stage("hosts", (pytest("hosts", "tests/hosts"),), PYTEST_CLOSING),
-    Stage("bench", build("release", "longshore-bench")),  # as users have it
+    Stage("bench", build("release", "longshore-bench")),  # the build of users
     Stage("fuzz", fuzz(FUZZ_SECONDS), FUZZ_CLOSING),
     Stage("asan-build", build("asan")),
     Stage("asan", (ctest("asan"),), CTEST_CLOSING),
@@ -156,8 +154,7 @@ STAGES = (
 
 
 def environment() -> dict[str, str]:
-    """Tests share their cores with other tests, and take their programs from the build for
-    tests."""
+    """The environment of tests: programs of the preset test, and MPI that yields while it waits."""
     build = REPOSITORY / BUILD
     return os.environ | {
         "LONGSHORE_BUILD": str(build),
@@ -171,8 +168,8 @@ class Outcome:
     stage: Stage
     seconds: float
     tests: int | None
-    closing: str  # the runner's own closing line
-    problem: str  # empty when the stage passed
+    closing: str  # the closing line of the test runner
+    problem: str  # empty if the stage passed
 
 
 def start_command(command: tuple[str, ...]) -> subprocess.Popen[str]:
@@ -189,7 +186,7 @@ def start_command(command: tuple[str, ...]) -> subprocess.Popen[str]:
 
 
 def lines_of(process: subprocess.Popen[str]) -> Iterator[str]:
-    """What the process prints, without the middle where that is very long."""
+    """The output of the process. The middle of a very long output is left out."""
     assert process.stdout is not None
     last: deque[str] = deque(maxlen=LAST_LINES)
     left_out = -LAST_LINES
@@ -205,7 +202,7 @@ def lines_of(process: subprocess.Popen[str]) -> Iterator[str]:
 
 
 def run_stage(stage: Stage, show: Callable[[str], object]) -> Outcome:
-    """Run the commands of one stage, show and keep what they print, and judge it."""
+    """Run the commands of one stage, show and keep their output, and judge it."""
     start = time.monotonic()
     if why_not := stage.why_not():
         show(f"skipped: {why_not}\n")
@@ -256,13 +253,13 @@ def main(words: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
     options.add_argument("stage", nargs="*", help=", ".join(stage.name for stage in stages))
     part = options.add_mutually_exclusive_group()
     part.add_argument("--quick", action="store_true", help="the stages of `make test`")
-    part.add_argument("--rest", action="store_true", help="what `make test-all` has beyond `make test`")
+    part.add_argument("--rest", action="store_true", help="the other stages of `make test-all`")
     options.add_argument(
         "--fuzz-seconds",
         type=whole_seconds,
         metavar="N",
         default=FUZZ_SECONDS,
-        help=f"how long the stage fuzz starts random combinations (default: {FUZZ_SECONDS})",
+        help=f"seconds of the stage fuzz (default: {FUZZ_SECONDS})",
     )
     asked = options.parse_args(words)
     names = asked.stage
@@ -275,7 +272,7 @@ def main(words: list[str], stages: tuple[Stage, ...] = STAGES) -> int:
         print(f"run_tests: unknown stage '{unknown[0]}'; allowed: {', '.join(known)}", file=sys.stderr)
         return 2
     if names and (asked.quick or asked.rest):
-        print("run_tests: names of stages stand without --quick and --rest", file=sys.stderr)
+        print("run_tests: give names of stages, or --quick, or --rest", file=sys.stderr)
         return 2
     chosen = [
         stage

@@ -2,7 +2,7 @@
 
 The table is distributed: each rank owns a part of its elements. One call fetches any list of them.
 
-    python gather.py [REQUESTS]
+Usage: python gather.py [REQUESTS]
 """
 
 import sys

@@ -6,7 +6,7 @@ cells, which need no border.
 
 Verification: a cosine wave keeps its shape, and its height falls by a known factor per step.
 
-    python heat.py        mpirun -n 4 python heat.py
+Usage: python heat.py, or mpirun -n 4 python heat.py
 """
 
 import longshore

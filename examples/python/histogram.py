@@ -3,7 +3,7 @@
 Each rank reads one part of the file. The 65536 counters are a distributed table, and one call adds
 the words of the rank to counters on all ranks.
 
-    python histogram.py [FILE]
+Usage: python histogram.py [FILE]
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 After the sort, rank 0 holds the lowest numbers, rank 1 the next ones, and so on.
 
-    python sort.py [NUMBERS]
+Usage: python sort.py [NUMBERS]
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Measures the memory bandwidth of all ranks with the STREAM triad, a = b + q * c.
 
-    python stream.py [ELEMENTS]
+python stream.py [ELEMENTS]
 """
 
 import sys

@@ -1,5 +1,8 @@
-"""Recipe for Spack: `spack repo create here`, this file as packages/longshore/package.py, `spack
-install longshore`."""
+"""The recipe of Longshore for Spack.
+
+Run `spack repo create FOLDER`, copy this file to FOLDER/packages/longshore/package.py, and run
+`spack install longshore`.
+"""
 
 from spack.package import conflicts, depends_on, variant, version
 
@@ -11,10 +14,10 @@ except ImportError:
 
 class Longshore(CMakePackage):
     """Communication patterns of parallel programs: gather with aggregation, halo exchange, bucket
-    sort and STREAM, as a library for C++, C and Fortran, and a program that measures them over
-    several transports."""
+    sort and STREAM. A library for C++, C and Fortran, and a program that measures the patterns
+    over several transports."""
 
-    # A checkout is built where it lies: `spack dev-build longshore@main`.
+    # To build a checkout in place: `spack dev-build longshore@main`.
     version("main", branch="main")
 
     variant("mpi", default=True, description="Build the mpi transport")
@@ -23,7 +26,7 @@ class Longshore(CMakePackage):
     variant("hwloc", default=True, description="Read the topology of the machine")
     variant("openmp", default=True, description="Build the tasking layer openmp")
     variant("tbb", default=False, description="Build the tasking layer tbb")
-    variant("c", default=True, description="Build the C face")
+    variant("c", default=True, description="Build the C interface")
     variant("fortran", default=True, description="Build the Fortran module")
     variant("bench", default=True, description="Build longshore-bench")
 
@@ -43,12 +46,12 @@ class Longshore(CMakePackage):
     depends_on("nlohmann-json@3.11:", when="+bench")
 
     generator = "Ninja"
-    conflicts("%gcc@:11", msg="C++20 as it is used here came with gcc 12")
-    conflicts("+fortran", when="~c", msg="the Fortran module stands on the C face")
+    conflicts("%gcc@:11", msg="gcc 12 is the first with the C++20 features used here")
+    conflicts("+fortran", when="~c", msg="the Fortran module needs the C interface")
     conflicts("+ucx", when="~mpi", msg="MPI starts the processes of the ucx transport")
 
     def cmake_args(self):
-        """Every option said, so that nothing is found by accident."""
+        """Sets every option, so that CMake does not enable parts that it happens to find."""
         names = ("mpi", "shmem", "ucx", "hwloc", "openmp", "tbb", "c", "fortran", "bench")
         args = [self.define_from_variant(f"LONGSHORE_{name.upper()}", name) for name in names]
         return [*args, self.define("LONGSHORE_TESTS", False), self.define("LONGSHORE_EXAMPLES", False)]

@@ -144,7 +144,7 @@ def test_names_of_stages_cannot_be_combined_with_a_part(
     run_tests: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_tests.main(["--quick", "lint"]) == 2
-    assert "names of stages stand without --quick and --rest" in capsys.readouterr().err
+    assert "give names of stages, or --quick, or --rest" in capsys.readouterr().err
 
 
 def test_each_test_runs_in_one_of_the_two_parts(run_tests: ModuleType) -> None:

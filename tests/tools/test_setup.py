@@ -75,7 +75,7 @@ def test_without_root_setup_lists_the_missing_packages_and_three_ways_to_get_the
     assert done.returncode == 1
     assert "missing: CMake 3.25, " in done.stdout
     assert "an administrator installs all of it with: apt-get install cmake " in done.stdout
-    assert "cannot go on without: libfmt-dev, libcli11-dev" in done.stderr
+    assert "cannot continue without: libfmt-dev, libcli11-dev" in done.stderr
     for way in ("spack install fmt", "conda install -c conda-forge", "CMAKE_PREFIX_PATH="):
         assert way in done.stderr
     assert not (bare / ".venv").exists()
@@ -90,7 +90,7 @@ def test_without_root_cmake_is_installed_as_a_wheel_into_the_virtual_environment
     assert {*bare.iterdir()} - before == {bare / ".venv"}
     assert "installing in .venv: the study tool cmake>=3.25" in done.stdout
     assert done.returncode == 1
-    assert "pip could not install" in done.stderr, "there is no index here"
+    assert "pip could not install" in done.stderr, "the test has no package index"
 
 
 @pytest.mark.thorough
@@ -117,8 +117,8 @@ def test_setup_tries_to_install_optional_packages_only_once(bare: Path) -> None:
     replace_program(bare, "id", "echo 1000")
     replace_program(bare, "g++", 'cat >/dev/null; case "$*" in *-E*) echo oneTBB; echo hwloc;; esac')
     done = setup(bare)
-    assert "setup: good to have: oneTBB, hwloc\n" in done.stdout
-    assert "going on without oneTBB, which libtbb-dev brings: the tasking layer tbb will be missing" in done.stdout
-    assert "going on without hwloc, which libhwloc-dev brings: the topology" in done.stdout
-    assert "installing in .venv: the study tool" in done.stdout, "it did go on"
-    assert "good to have" not in setup(bare).stdout
+    assert "setup: optional: oneTBB, hwloc\n" in done.stdout
+    assert "continuing without oneTBB of libtbb-dev: the tasking layer tbb will be missing" in done.stdout
+    assert "continuing without hwloc of libhwloc-dev: the topology" in done.stdout
+    assert "installing in .venv: the study tool" in done.stdout, "setup continued"
+    assert "optional" not in setup(bare).stdout

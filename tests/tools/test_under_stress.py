@@ -105,7 +105,7 @@ def test_another_user_runs_in_a_separate_clone() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--times", "0"), "0 runs show nothing"),
+        (("--times", "0"), "at least 1 run is needed"),
         (("--busy", "many"), "'many' is no whole number"),
         (("--user", "no-such-user"), "there is no user 'no-such-user'"),
     ],

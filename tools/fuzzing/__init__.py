@@ -1,6 +1,7 @@
 """The parts of tools/fuzz.
 
-`offers` knows what a build can do, `drawing` draws combinations of it, `running` runs one,
-`judging` judges it, `shrinking` makes a failing one smaller, `keeping` stores it, `reporting` says
-what happened. `sweep` puts these together, and `command` is the command line.
+`capabilities` reads what a build can do. `drawing` draws combinations, with hints from `numbers`,
+`option_needs` and `variables`. `running` runs one, and `judging` judges it. `shrinking` makes a
+failing one smaller, and `failure_store` stores it. `reporting` prints. `sweep` puts these together;
+`command` is the command line.
 """

@@ -1,11 +1,11 @@
-"""One combination: everything that a run of longshore-bench depends on."""
+"""A combination: the arguments, transport, ranks and variables of one run of longshore-bench."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 Option = tuple[str, tuple[str, ...]]
-"""An option as typed, such as --halo, with its levels. A flag has none."""
+"""An option, such as --halo, with its levels as typed. A flag has no levels."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Combination:
     ranks: int
     options: tuple[Option, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
-    """Of the environment."""
+    """Environment variables and their values."""
 
     def levels(self, option: str) -> tuple[str, ...] | None:
         return dict(self.options).get(option)
@@ -24,14 +24,14 @@ class Combination:
         return replace(self, options=tuple(one for one in self.options if one[0] != option))
 
     def with_levels(self, option: str, levels: tuple[str, ...]) -> Combination:
-        """The levels take the place of those that the option has."""
+        """A copy in which the option has these levels."""
         return replace(self, options=tuple((name, levels if name == option else old) for name, old in self.options))
 
     def without_variable(self, variable: str) -> Combination:
         return replace(self, variables=tuple(one for one in self.variables if one[0] != variable))
 
     def words(self) -> list[str]:
-        """What follows the name of the program."""
+        """The arguments of the program."""
         words = [self.pattern]
         if self.transport == "threads":
             words += ["--ranks", str(self.ranks)]

@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from fuzzing.capabilities import Capabilities, read_capabilities
 from fuzzing.drawing import Choice, draw
 from fuzzing.errors import UsageError
-from fuzzing.keeping import Keeper
+from fuzzing.failure_store import FailureStore
 from fuzzing.launchers import Launchers, find_launchers
-from fuzzing.offers import Offers, ask
 from fuzzing.reporting import Reporter
 from fuzzing.running import Runner
 from fuzzing.shell_line import combination_of, line_of
@@ -27,22 +27,23 @@ BENCH = REPOSITORY / "build" / "release" / "bench" / "longshore-bench"
 KEEP = REPOSITORY / "build" / "fuzz"
 DESCRIPTION = """\
 Runs random combinations of the patterns, factors, transports, ranks and virtual nodes of longshore-bench, each once
-with verification, and judges how each ends. Right is exit status 0 with every variant verified, or 2 with a reason. A
-signal, the deadline, a wrong result, status 1 or 3, torn records, or something left behind is a failure: its command
-is kept, and made smaller. What can be drawn is asked of the program (--list), so new levels need no change here."""
+with verification. A run passes with exit status 0 and every variant verified, or with status 2 and a reason. A signal,
+the deadline, a wrong result, status 1 or 3, damaged records, and leftover processes or files are failures. The tool
+keeps the command of a failure and makes it smaller. It reads the possible levels from the program (--list), so new
+levels need no change here."""
 EPILOG = """\
 examples:
   tools/fuzz                                        five minutes
   tools/fuzz --seconds 3600 --seed release-1.2      an hour
   tools/fuzz --runs 500 --only halo,sort --transport threads
-  tools/fuzz --seed 7 --runs 20 --dry-run           the commands alone; the same seed always gives the same
-  tools/fuzz --replay build/fuzz/7/failures.txt     the commands of a file, one on each line
+  tools/fuzz --seed 7 --runs 20 --dry-run           print commands only; a seed always gives the same ones
+  tools/fuzz --replay build/fuzz/7/failures.txt     the commands of a file, one per line
 
-In KEEP/SEED/ are failures.txt (each failing command as drawn), smallest.txt (the smallest that fails in the same way),
-and a folder for each failure with its output and records. Both files can be replayed, and their lines pasted.
-Making commands smaller takes its time after --seconds, and --shrink-seconds at most for each fault.
+KEEP/SEED/ holds failures.txt (each failing command as drawn), smallest.txt (the smallest command that fails in the
+same way), and a folder for each failure with its output and records. Replay the files, or paste their lines into a
+shell. Shrinking begins after --seconds, and takes at most --shrink-seconds for each fault.
 
-exit status: 0 nothing failed; 1 something did; 2 the command line makes no sense, or nothing could be verified."""
+exit status: 0 no failure; 1 a failure; 2 a wrong command line, or nothing could be verified."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -51,20 +52,24 @@ def parser() -> argparse.ArgumentParser:
     )
     add = options.add_argument
     length = options.add_mutually_exclusive_group()
-    length.add_argument("--seconds", type=positive_number, metavar="N", help="how long runs are started (default: 300)")
-    length.add_argument("--runs", type=positive_whole, metavar="N", help="how many runs")
+    length.add_argument("--seconds", type=positive_number, metavar="N", help="start runs for N seconds (default: 300)")
+    length.add_argument("--runs", type=positive_whole, metavar="N", help="number of runs")
     length.add_argument("--replay", type=Path, metavar="FILE", help="run the commands of a file instead of drawn ones")
-    add("--seed", metavar="TEXT", help="a number or word from which all is drawn (default: the time; it is printed)")
-    add("--only", type=names, metavar="PATTERN,...", help="draw these patterns alone")
-    add("--transport", type=names, metavar="NAME,...", help="draw these transports alone")
-    add("--jobs", type=positive_whole, metavar="N", default=2, help="runs side by side (default: 2)")
-    add("--deadline", type=positive_number, metavar="S", default=60.0, help="seconds of a run (default: 60)")
+    add("--seed", metavar="TEXT", help="seed of all random draws (default: the time; it is printed)")
+    add("--only", type=names, metavar="PATTERN,...", help="draw only these patterns")
+    add("--transport", type=names, metavar="NAME,...", help="draw only these transports")
+    add("--jobs", type=positive_whole, metavar="N", default=2, help="runs at a time (default: 2)")
+    add("--deadline", type=positive_number, metavar="S", default=60.0, help="seconds that a run may take (default: 60)")
     add(
-        "--shrink-seconds", type=number_from_0, metavar="S", default=300.0, help="for each fault; 0: not (default: 300)"
+        "--shrink-seconds",
+        type=number_from_0,
+        metavar="S",
+        default=300.0,
+        help="per fault; 0: no shrinking (default: 300)",
     )
-    add("--bench", type=Path, metavar="FILE", default=BENCH, help="the program (default: that of build/release)")
-    add("--keep", type=Path, metavar="DIR", default=KEEP, help="where failures are kept (default: build/fuzz)")
-    add("--dry-run", action="store_true", help="print the commands, and run nothing")
+    add("--bench", type=Path, metavar="FILE", default=BENCH, help="the program (default: in build/release)")
+    add("--keep", type=Path, metavar="DIR", default=KEEP, help="folder for failures (default: build/fuzz)")
+    add("--dry-run", action="store_true", help="print the commands and run nothing")
     return options
 
 
@@ -101,11 +106,15 @@ def chosen(option: str, asked: list[str] | None, known: tuple[str, ...]) -> tupl
     return tuple(name for name in known if not asked or name in asked)
 
 
-def choice_of(asked: argparse.Namespace, offers: Offers, launchers: Launchers, reporter: Reporter) -> Choice:
-    """What is drawn from. A transport that nothing can start is left out with a word, or refused
-    when it is named."""
+def choice_of(
+    asked: argparse.Namespace, capabilities: Capabilities, launchers: Launchers, reporter: Reporter
+) -> Choice:
+    """The patterns and transports to draw from.
+
+    A transport without a launcher is left out with a message, or refused if it was named.
+    """
     transports = []
-    for transport in chosen("--transport", asked.transport, offers.transports):
+    for transport in chosen("--transport", asked.transport, capabilities.transports):
         why = launchers.why_not(transport)
         if why is None:
             transports.append(transport)
@@ -115,8 +124,8 @@ def choice_of(asked: argparse.Namespace, offers: Offers, launchers: Launchers, r
             reporter.say(f"transport {transport} is left out: {why}")
     if not transports:
         raise UsageError("no transport of this build can be started")
-    patterns = chosen("--only", asked.only, tuple(pattern.name for pattern in offers.patterns))
-    return Choice(offers, patterns, tuple(transports))
+    patterns = chosen("--only", asked.only, tuple(pattern.name for pattern in capabilities.patterns))
+    return Choice(capabilities, patterns, tuple(transports))
 
 
 def drawn(seed: str, choice: Choice, runs: int | None) -> Iterator[Numbered]:
@@ -124,12 +133,12 @@ def drawn(seed: str, choice: Choice, runs: int | None) -> Iterator[Numbered]:
     return ((number, draw(seed, number, choice)) for number in numbers)
 
 
-def replayed(file: Path, offers: Offers, launchers: Launchers, common: dict[str, str]) -> list[Numbered]:
+def replayed(file: Path, capabilities: Capabilities, launchers: Launchers, common: dict[str, str]) -> list[Numbered]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
         raise UsageError(f"--replay: '{file}' cannot be read: {problem}") from problem
-    found = [(number, combination_of(line, offers, common)) for number, line in enumerate(lines, start=1)]
+    found = [(number, combination_of(line, capabilities, common)) for number, line in enumerate(lines, start=1)]
     commands = [(number, combination) for number, combination in found if combination is not None]
     if not commands:
         raise UsageError(f"--replay: '{file}' has no commands")
@@ -142,38 +151,40 @@ def replayed(file: Path, offers: Offers, launchers: Launchers, common: dict[str,
 def sweep(asked: argparse.Namespace, work: Path) -> int:
     reporter = Reporter()
     bench = asked.bench.resolve()
-    offers, launchers = ask(bench), find_launchers()
+    capabilities, launchers = read_capabilities(bench), find_launchers()
     runner = Runner(bench, launchers, work, asked.deadline)
     seed = asked.seed or str(int(time.time()))
     if "/" in seed or seed.startswith("."):
-        raise UsageError(f"--seed: '{seed}' becomes the name of a folder: no slash in it, no dot before it")
+        raise UsageError(f"--seed: '{seed}' becomes the name of a folder: it must have no slash and no leading dot")
     seconds: float | None = None
     if asked.replay:
         seed = asked.seed or f"{asked.replay.stem}-replayed"
-        combinations = iter(replayed(asked.replay, offers, launchers, runner.common))
+        combinations = iter(replayed(asked.replay, capabilities, launchers, runner.common))
     else:
         seconds = asked.seconds or (None if asked.runs else 300.0)
         if asked.dry_run and not asked.runs:
-            raise UsageError("--dry-run: say how many commands, with --runs N")
-        combinations = drawn(seed, choice_of(asked, offers, launchers, reporter), asked.runs)
+            raise UsageError("--dry-run needs the number of commands: --runs N")
+        combinations = drawn(seed, choice_of(asked, capabilities, launchers, reporter), asked.runs)
     if asked.dry_run:
         for _, combination in combinations:
             print(line_of(combination, bench, launchers, runner.common))
         return 0
-    keeper = Keeper(asked.keep.resolve() / seed)
+    failures = FailureStore(asked.keep.resolve() / seed)
     limits = Limits(seconds, asked.jobs, asked.shrink_seconds)
-    reporter.say(f"fuzz: seed {seed}, {asked.jobs} runs side by side, deadline {asked.deadline:g} s each: {bench}")
-    return conclude(Sweep(runner, offers, keeper, reporter, limits), combinations)
+    reporter.say(f"fuzz: seed {seed}, {asked.jobs} runs at a time, deadline {asked.deadline:g} s each: {bench}")
+    return conclude(Sweep(runner, capabilities, failures, reporter, limits), combinations)
 
 
 def conclude(the_sweep: Sweep, combinations: Iterator[Numbered]) -> int:
-    tally, reporter, keeper = the_sweep.tally, the_sweep.reporter, the_sweep.keeper
+    tally, reporter, failures = the_sweep.tally, the_sweep.reporter, the_sweep.failures
     try:
         the_sweep.go(combinations)
-    finally:  # also when the user ends it
+    finally:  # also after an interrupt
         reporter.summary(tally)
         if tally.failures:
-            reporter.say(f"kept in {keeper.folder}; again: tools/fuzz --replay {keeper.folder / 'failures.txt'}")
+            reporter.say(
+                f"kept in {failures.folder}; to repeat: tools/fuzz --replay {failures.folder / 'failures.txt'}"
+            )
         reporter.say(f"fuzz: {tally.line()}")
     if tally.failures:
         return 1
@@ -185,9 +196,9 @@ def conclude(the_sweep: Sweep, combinations: Iterator[Numbered]) -> int:
 
 def main(words: list[str]) -> int:
     asked = parser().parse_args(words)
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts what is in the background with SIGINT ignored
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell ignores SIGINT in background processes
         signal.signal(number, signal.default_int_handler)
-    # Short, since launchers make sockets in it, whose paths have few characters.
+    # The path is short, because launchers make sockets in it, whose paths are limited.
     work = Path(tempfile.mkdtemp(prefix="fuzz-"))
     try:
         return sweep(asked, work)
@@ -195,7 +206,7 @@ def main(words: list[str]) -> int:
         print(f"tools/fuzz: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("tools/fuzz: ended before its time", file=sys.stderr)
+        print("tools/fuzz: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
     finally:
         shutil.rmtree(work, ignore_errors=True)

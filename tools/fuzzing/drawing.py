@@ -1,41 +1,43 @@
-"""Draws combinations of everything that a build offers. A seed and a number tell all of a
-combination."""
+"""Draws random combinations of everything that a build can do.
+
+A seed and a number determine a combination completely.
+"""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 
+from fuzzing.capabilities import Capabilities, Factor, Pattern
 from fuzzing.combination import Combination, Option
-from fuzzing.needs import drop_what_lacks_its_need, place_by_levels
-from fuzzing.numbers import draw_number, factors_of, taste_of
-from fuzzing.offers import Factor, Offers, Pattern
+from fuzzing.numbers import draw_number, factors_of, size_hint_of
+from fuzzing.option_needs import drop_options_without_their_need, place_by_levels
 from fuzzing.variables import draw_variables
 
 MOST_RANKS = 9
 MOST_VARIANTS = 6
-"""Of one run: the cross product of all lists."""
+"""The most variants of one run, which runs the cross product of its lists."""
 SHARE_GIVEN = 0.5
-"""Of the commands that have an option, where it may be left out."""
+"""The share of commands that give an optional option."""
 SHARE_OF_LISTS = 0.2
 SHARE_OF_ANY_LEVEL = 0.03
-"""Of the words that are drawn among all levels; the others can run on the transport."""
+"""The share of words drawn from all levels, also those that the transport cannot run."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a sweep draws from."""
+    """The patterns and transports that a sweep draws from."""
 
-    offers: Offers
+    capabilities: Capabilities
     patterns: tuple[str, ...]
     transports: tuple[str, ...]
 
 
 def draw(seed: str, number: int, choice: Choice) -> Combination:
-    """The combination of this number. Neither time nor other combinations have an influence."""
+    """The combination with this number. It depends on the seed and the number only."""
     random_numbers = random.Random(f"{seed}/{number}")  # noqa: S311 - reproducible, not secret
     transport = random_numbers.choice(choice.transports)
-    pattern = choice.offers.pattern(random_numbers.choice(choice.patterns))
+    pattern = choice.capabilities.pattern(random_numbers.choice(choice.patterns))
     ranks = random_numbers.randint(1, MOST_RANKS)
     options = [*common_options(random_numbers, ranks), *factor_options(random_numbers, pattern, transport, ranks)]
     variables = draw_variables(random_numbers, transport)
@@ -59,18 +61,17 @@ def common_options(random_numbers: random.Random, ranks: int) -> list[Option]:
 def factor_options(random_numbers: random.Random, pattern: Pattern, transport: str, ranks: int) -> list[Option]:
     options: list[Option] = []
     room = MOST_VARIANTS
-    # Which factors come first may have more levels; the order of the command line stays that of the
-    # listing.
+    # Factors drawn first may get more levels. The command line keeps the order of the listing.
     order = random_numbers.sample(pattern.factors, len(pattern.factors))
     for factor in order:
-        if not taste_of(factor.name).always and random_numbers.random() >= SHARE_GIVEN:
+        if not size_hint_of(factor.name).always and random_numbers.random() >= SHARE_GIVEN:
             continue
         count = random_numbers.randint(2, min(3, room)) if room > 1 and random_numbers.random() < SHARE_OF_LISTS else 1
         levels = dict.fromkeys(draw_level(random_numbers, factor, transport, ranks) for _ in range(count))
         room //= len(levels)
         options.append((factor.option, tuple(levels)))
     options = place_by_levels(random_numbers, options, ranks)
-    options = drop_what_lacks_its_need(random_numbers, pattern.name, options)
+    options = drop_options_without_their_need(random_numbers, pattern.name, options)
     place = {factor.option: at for at, factor in enumerate(pattern.factors)}
     return sorted(options, key=lambda option: place[option[0]])
 
@@ -83,16 +84,15 @@ def draw_level(random_numbers: random.Random, factor: Factor, transport: str, ra
         return random_numbers.choice(possible)
     if factor.type == "triple":
         return ",".join(str(number) for number in draw_triple(random_numbers, factor, ranks))
-    return str(draw_number(random_numbers, factor.low, factor.high, taste_of(factor.name), ranks))
+    return str(draw_number(random_numbers, factor.low, factor.high, size_hint_of(factor.name), ranks))
 
 
 def draw_triple(random_numbers: random.Random, factor: Factor, ranks: int) -> tuple[int, ...]:
-    """A triple without a default says how ranks are laid out: its product divides their number,
-    mostly."""
+    """A triple without a default is a grid of ranks. Its product mostly divides their number."""
     if factor.default or random_numbers.random() < 0.1:
-        taste = taste_of(factor.name)
-        return tuple(draw_number(random_numbers, factor.low, factor.high, taste, ranks) for _ in range(3))
+        hint = size_hint_of(factor.name)
+        return tuple(draw_number(random_numbers, factor.low, factor.high, hint, ranks) for _ in range(3))
     divisors = [count for count in range(1, ranks + 1) if ranks % count == 0]
-    whole = factor.low == 0 or random_numbers.random() < 0.3  # 0 stands for a number that the program finds
+    whole = factor.low == 0 or random_numbers.random() < 0.3  # the program chooses a number for 0
     numbers = factors_of(random_numbers, ranks if whole else random_numbers.choice(divisors))
     return tuple(0 if factor.low == 0 and random_numbers.random() < 0.2 else number for number in numbers)

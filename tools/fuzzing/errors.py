@@ -1,7 +1,7 @@
-"""The one error of this tool that a user can mend."""
+"""The error that a user of this tool can correct."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """Something that was given makes no sense, or nothing can run. The text says what to do."""
+    """An argument is wrong, or nothing can run. The text says what to do."""

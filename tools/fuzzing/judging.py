@@ -1,11 +1,11 @@
 """Judges how a run ended.
 
-Right is status 0 with every variant verified, or status 2 with a reason. Everything else is a
-failure: a signal, the deadline, a wrong result, a failure at run time, records that are torn or
-contradict the status, something left behind.
+A run passes with status 0 and every variant verified. It is skipped with status 2 and a reason.
+Everything else is a failure: a signal, the deadline, a wrong result, a failure at run time, records
+that are damaged or contradict the status, and leftover processes or files.
 
-A refusal for lack of memory is a failure as well, since what is drawn needs little. It is allowed
-only where less than SCARCE_BYTES of memory or of shared memory are free.
+A lack of memory is a failure too, since combinations need little. It counts as skipped only if less
+than SCARCE_BYTES of memory or of shared memory are free.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Verdict:
     """passed, skipped, or the kind of a failure."""
     reason: str = ""
     variants: int = 0
-    """Those that were verified."""
+    """The number of verified variants."""
 
     @property
     def failed(self) -> bool:
@@ -42,7 +42,7 @@ class Verdict:
 
     @property
     def signature(self) -> str:
-        """The same for failures that look like one fault: numbers do not count."""
+        """Equal for failures that look like one fault. Numbers in the reason are ignored."""
         return f"{self.kind}: {without_numbers(self.reason)}"
 
 
@@ -51,7 +51,7 @@ def without_numbers(text: str) -> str:
 
 
 def free_bytes() -> int:
-    """What is free of the scarcer one: memory, or shared memory."""
+    """The smaller one of free memory and free shared memory."""
     found = [shutil.disk_usage(SHARED_MEMORY).free] if SHARED_MEMORY.is_dir() else []
     try:
         available = re.search(r"^MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
@@ -63,14 +63,16 @@ def free_bytes() -> int:
 
 
 def said(run: Run) -> str:
-    """What the program says on standard error, else the last word of the library; launchers add
-    words of their own."""
+    """The first message of the program on standard error, else the last one of the library.
+
+    Messages of launchers are ignored.
+    """
     own = OF_PROGRAM.findall(run.errors)[:1] or OF_LIBRARY.findall(run.errors)[-1:]
     return own[0] if own else ""
 
 
 def signal_of(status: int) -> str:
-    """The signal that a status tells: of the program itself, or of a rank, told by its launcher."""
+    """The signal that ended the program, or a rank as reported by its launcher."""
     number = -status if status < 0 else status - 128
     try:
         return f"signal {signal.Signals(number).name}"
@@ -79,7 +81,7 @@ def signal_of(status: int) -> str:
 
 
 def judge(run: Run, free: Callable[[], int] = free_bytes) -> Verdict:
-    word = said(run) or "no word on standard error"
+    word = said(run) or "no message on standard error"
     if run.status is None:
         return Verdict("deadline", f"not ended after {run.seconds:.0f} s: {word}")
     if run.status < 0 or run.status > 128:
@@ -94,7 +96,7 @@ def judge(run: Run, free: Callable[[], int] = free_bytes) -> Verdict:
 
 
 def of_end(run: Run) -> Verdict:
-    """Of a run that says by its status that nothing went wrong."""
+    """The verdict on a run whose status is not an error."""
     records, torn = records_of(run)
     if torn:
         return Verdict("records", torn)
@@ -104,7 +106,7 @@ def of_end(run: Run) -> Verdict:
 
 
 def records_of(run: Run) -> tuple[Records | None, str]:
-    """The records, where they are whole, else what is wrong with them."""
+    """The records if they are whole, and a message if they are damaged."""
     if not run.records:
         return None, "status 0 without records" if run.status == ALL_RIGHT else ""
     try:
@@ -112,7 +114,7 @@ def records_of(run: Run) -> tuple[Records | None, str]:
     except TornError as problem:
         return None, str(problem)
     except (KeyError, TypeError, AttributeError) as problem:
-        return None, f"the records lack what a reader needs: {type(problem).__name__} {problem}"
+        return None, f"the records lack a required field: {type(problem).__name__} {problem}"
 
 
 def of_runtime_failure(run: Run, free: Callable[[], int]) -> Verdict:
@@ -122,7 +124,7 @@ def of_runtime_failure(run: Run, free: Callable[[], int]) -> Verdict:
     kind, reason = str(error.get("kind", "no record of it")), str(error.get("message") or said(run))
     if kind == "out_of_memory" and reason and free() < SCARCE_BYTES:
         return Verdict(SKIPPED, reason)
-    return Verdict(f"run-time failure ({kind})", reason or "no word on standard error")
+    return Verdict(f"run-time failure ({kind})", reason or "no message on standard error")
 
 
 def of_success(records: Records | None) -> Verdict:
@@ -136,7 +138,7 @@ def of_success(records: Records | None) -> Verdict:
 
 
 def of_refusal(run: Run, records: Records | None) -> Verdict:
-    """Status 2: a reason is needed, and nothing may have run."""
+    """The verdict on status 2, which needs a reason and no variant that ran."""
     if records and records.results:
         return Verdict("records", f"status {NOTHING_RAN}, but {len(records.results)} variants ran")
     reason = said(run) or (records.skipped[0] if records and records.skipped else "")

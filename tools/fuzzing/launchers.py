@@ -1,4 +1,4 @@
-"""What starts the ranks of each transport on this machine."""
+"""Finds the launcher of each transport on this machine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ VERSION_SECONDS = 30
 @dataclass(frozen=True)
 class Launchers:
     words: dict[str, tuple[str, ...]]
-    """By transport: the launcher with its options, but for the number of ranks. threads needs
-    none."""
+    """For each transport: the launcher and its options without the number of ranks."""
 
     def why_not(self, transport: str) -> str | None:
         if transport in self.words:
@@ -38,8 +37,7 @@ def find_launchers() -> Launchers:
 
 
 def words_of(name: str) -> tuple[str, ...] | None:
-    """The launcher and what it must be told so that it takes more ranks than cores; None where it
-    does not run."""
+    """The launcher, with options that allow more ranks than cores; None if it does not run."""
     if shutil.which(name) is None:
         return None
     try:

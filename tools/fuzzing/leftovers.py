@@ -1,8 +1,8 @@
-"""What a run leaves behind: processes, which a mark in their environment tells, and files of shared
-memory.
+"""Finds processes and files of shared memory that a run leaves behind.
 
-Other programs on the machine make files of shared memory, too. A file counts when it came up during
-the run, belongs to the same user and is mapped by no process, for as long as the patience lasts.
+A variable in their environment marks the processes of a run. Other programs on the machine make
+files of shared memory, too. A file counts only if it appeared during the run, belongs to the same
+user, and no process has mapped it for PATIENCE_SECONDS.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import time
 from pathlib import Path
 
 PROCESSES = Path("/proc")
-# Looked at, not written. The tests of this tool have a folder of their own, in which no other
-# program leaves files.
+# This folder is only read. Tests use another folder, in which no other program leaves files.
 SHARED_MEMORY = Path(os.environ.get("LONGSHORE_FUZZ_SHARED_MEMORY", "/dev/shm"))  # noqa: S108
 MARK = "LONGSHORE_FUZZ_RUN"
 PATIENCE_SECONDS = 5.0
@@ -22,14 +21,14 @@ LOOK_SECONDS = 0.1
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Those that were started by the run of this mark, however far they went from their parents."""
+    """The processes of the run with this mark, also those that left their session."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for folder in PROCESSES.glob("[0-9]*"):
         try:
             if wanted in (folder / "environ").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
-        except OSError:  # it ended meanwhile, or is another user's
+        except OSError:  # it has ended, or belongs to another user
             continue
     return found
 
@@ -50,7 +49,7 @@ def kill(processes: list[int]) -> None:
 
 
 def shared_files() -> set[str]:
-    """Those of this user."""
+    """The files of shared memory of this user."""
     found = set()
     for path in SHARED_MEMORY.glob("*"):
         try:
@@ -74,14 +73,14 @@ def mapped_files() -> set[str]:
 
 
 class Leftovers:
-    """What is left of one run. It is made before the run begins."""
+    """Finds the leftovers of one run. Create it before the run begins."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
         self.before = shared_files()
 
     def found(self) -> list[str]:
-        """What is left when the run has ended, in words. Processes that were left are killed."""
+        """Descriptions of everything left after the run. Kills the processes."""
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             processes, files = marked_processes(self.mark), shared_files() - self.before

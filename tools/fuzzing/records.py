@@ -1,4 +1,4 @@
-"""Reads the records of a run, and says what is wrong with them."""
+"""Reads the records of a run and checks that they are complete and consistent."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Record = dict[str, Any]
 
 
 class TornError(Exception):
-    """The records are not what docs/reference/records.md promises. The text says where."""
+    """The records violate docs/reference/records.md. The text says where."""
 
 
 @dataclass(frozen=True)
 class Records:
     end: Record
     results: list[Record]
-    """Of variants that ran."""
+    """The results of variants that ran."""
     skipped: list[str]
-    """The reasons of the others."""
+    """The reasons of variants that did not run."""
 
 
 def no_constant(name: str) -> float:
@@ -28,7 +28,7 @@ def no_constant(name: str) -> float:
 
 
 def lines_of(content: bytes) -> list[Record]:
-    """Raises TornError for a line that is not whole."""
+    """Raises TornError for an incomplete line."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -48,7 +48,7 @@ def lines_of(content: bytes) -> list[Record]:
 
 
 def read(content: bytes) -> Records:
-    """Raises TornError where something is missing, too much, or contradicts itself."""
+    """Raises TornError if a record is missing, extra or contradicts another."""
     found = lines_of(content)
     kinds = [record["record"] for record in found]
     if kinds[0] != "launch" or kinds.count("launch") != 1:

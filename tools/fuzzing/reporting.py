@@ -1,4 +1,4 @@
-"""Says how far a sweep is, on a terminal or in a log, and what it found."""
+"""Prints the progress and the results of a sweep, on a terminal or into a log."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ REASONS_SHOWN = 12
 
 @dataclass
 class Tally:
-    """What the runs of a sweep came to."""
+    """Counts of the verdicts of a sweep."""
 
     by_kind: Counter[str] = field(default_factory=Counter)
     by_layout: Counter[str] = field(default_factory=Counter)
-    """Runs that verified something, by pattern and transport."""
+    """Passed runs by pattern and transport."""
     reasons: Counter[str] = field(default_factory=Counter)
     variants: int = 0
 
@@ -47,7 +47,7 @@ class Tally:
 
 
 class Reporter:
-    """Prints. A terminal has one line that changes; a log gets a line now and then."""
+    """Prints progress in one changing line of a terminal, or in occasional lines of a log."""
 
     def __init__(self) -> None:
         self.terminal = sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""Runs one combination in a folder of its own, under a deadline."""
+"""Runs one combination in a separate folder, with a deadline."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fuzzing.variables import of_every_run
 
 LOOK_SECONDS = 0.5
 SECONDS_TO_END = 3.0
-"""After SIGTERM: a launcher ends its ranks and removes its files."""
+"""Time after SIGTERM, in which a launcher ends its ranks and removes its files."""
 KEPT_CHARACTERS = 200_000
 
 
-class Stopped(Exception):  # noqa: N818 - nothing went wrong: the user ended the sweep
-    """The sweep ends before this run did."""
+class Stopped(Exception):  # noqa: N818 - not an error: the user ended the sweep
+    """The sweep was ended during this run."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Run:
     """How a run ended."""
 
     status: int | None
-    """None: the deadline came first."""
+    """None: the run exceeded the deadline."""
     seconds: float
     output: str = ""
     errors: str = ""
     records: bytes | None = None
-    """What --json wrote; None: no file."""
+    """The file that --json wrote; None if there is none."""
     left: list[str] = field(default_factory=list)
 
 
@@ -47,15 +47,14 @@ class Runner:
         self.launchers = launchers
         self.work = work
         self.deadline = deadline
-        # A wait that is too long ends the run after it, or after as long again where a rank does
-        # not stop.
+        # A wait that exceeds its limit ends the run, or after twice the limit if a rank hangs.
         self.common = of_every_run(max(1, int(deadline / 3)))
         self.stop = threading.Event()
         self.count = 0
         self.lock = threading.Lock()
 
     def run(self, combination: Combination) -> Run:
-        """Run it once. Raises Stopped when the sweep is stopped meanwhile."""
+        """Run it once. Raises Stopped if the sweep is stopped meanwhile."""
         with self.lock:
             self.count += 1
             folder = self.work / str(self.count)
@@ -82,7 +81,7 @@ class Runner:
             text_of(folder / "stdout"),
             text_of(folder / "stderr"),
             records.read_bytes() if records.is_file() else None,
-            # After a kill the files stay, and that is no fault of the program.
+            # After a kill, remaining files are no fault of the program.
             leftovers.found() if status is not None and 0 <= status < 128 else [],
         )
         kill(marked_processes(mark))
@@ -94,7 +93,7 @@ class Runner:
         return [*prefix, str(self.bench), *combination.words()]
 
     def environment(self, combination: Combination, mark: str, folder: Path) -> dict[str, str]:
-        """Settings of the user's own would make a run depend on who runs it."""
+        """The environment without settings of the user, so that runs are reproducible."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LONGSHORE_", "SHMEM_"))}
         return clean | {"TMPDIR": str(folder), MARK: mark} | self.common | dict(combination.variables)
 
@@ -122,7 +121,7 @@ def end(process: subprocess.Popen[bytes], mark: str) -> None:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file, without the middle where it is very long."""
+    """The text of a file. The middle of a very long text is left out."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if len(text) <= KEPT_CHARACTERS:
         return text

@@ -1,4 +1,4 @@
-"""A combination as a line for a shell, and back."""
+"""Converts a combination to a shell command, and back."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 import shlex
 from pathlib import Path
 
+from fuzzing.capabilities import Capabilities, Factor
 from fuzzing.combination import Combination, Option
 from fuzzing.errors import UsageError
 from fuzzing.launchers import Launchers
-from fuzzing.offers import Factor, Offers
 
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 RANK_OPTIONS = ("-n", "-np", "--n", "--np")
-ALONE = ("--no-shuffle", "--no-noise-probe", "--no-pulse", "--no-verify")
+FLAGS = ("--no-shuffle", "--no-noise-probe", "--no-pulse", "--no-verify")
 
 
 def line_of(combination: Combination, bench: Path, launchers: Launchers, common: dict[str, str]) -> str:
@@ -23,13 +23,12 @@ def line_of(combination: Combination, bench: Path, launchers: Launchers, common:
     return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in variables.items()), shlex.join(words)])
 
 
-def combination_of(line: str, offers: Offers, common: dict[str, str]) -> Combination | None:
-    """What a line runs; None for an empty line and a comment. Variables that all runs have are left
-    out."""
+def combination_of(line: str, capabilities: Capabilities, common: dict[str, str]) -> Combination | None:
+    """The combination of a line, without variables that all runs have; None for an empty line."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as problem:
-        raise UsageError(f"a line is no command of a shell ({problem}): {line.strip()}") from problem
+        raise UsageError(f"not a shell command ({problem}): {line.strip()}") from problem
     if not words:
         return None
     variables = {}
@@ -38,11 +37,11 @@ def combination_of(line: str, offers: Offers, common: dict[str, str]) -> Combina
     while words and (assignment := ASSIGNMENT.fullmatch(words[0])):
         variables[assignment[1]] = assignment[2]
         words.pop(0)
-    names = [pattern.name for pattern in offers.patterns]
+    names = [pattern.name for pattern in capabilities.patterns]
     at = next((at for at, word in enumerate(words) if at > 0 and word in names), None)
     if at is None:
-        raise UsageError(f"a line names none of the patterns {', '.join(names)}: {line.strip()}")
-    options = options_of(words[at + 1 :], offers.pattern(words[at]).factors)
+        raise UsageError(f"the line has none of the patterns {', '.join(names)}: {line.strip()}")
+    options = options_of(words[at + 1 :], capabilities.pattern(words[at]).factors)
     transport, ranks = layout_of(words[: at - 1], dict(options), line)
     kept = tuple(one for one in options if one[0] not in ("--ranks", "--transport", "--json", "--no-verify"))
     changed = {name: value for name, value in variables.items() if common.get(name) != value}
@@ -55,7 +54,7 @@ def layout_of(launcher: list[str], options: dict[str, tuple[str, ...]], line: st
     counts = [after for word, after in itertools.pairwise(launcher) if word in RANK_OPTIONS]
     count = (counts or options.get("--ranks", ()) or ("",))[0]
     if not count.isdigit() or int(count) < 1:
-        raise UsageError(f"a line does not say how many ranks (-n N of the launcher, else --ranks N): {line.strip()}")
+        raise UsageError(f"the line lacks the number of ranks (-n N of the launcher, else --ranks N): {line.strip()}")
     return given, int(count)
 
 
@@ -64,7 +63,7 @@ def options_of(words: list[str], factors: tuple[Factor, ...]) -> list[Option]:
     options: list[Option] = []
     while words:
         name, _, value = words.pop(0).partition("=")
-        if name in ALONE:
+        if name in FLAGS:
             options.append((name, ()))
             continue
         if not value and words:

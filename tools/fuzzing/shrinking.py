@@ -1,8 +1,8 @@
 """Makes a failing combination smaller while it fails in the same way.
 
-Steps are tried in an order that makes later tries cheap: ranks as threads, fewer ranks, fewer
-options and variables, one level instead of a list, simpler levels, smaller numbers. What fails in
-the same way is taken, and all begins anew.
+Each round tries smaller candidates, in an order that makes later tries cheap: threads as transport,
+fewer ranks, fewer options and variables, one level instead of a list, simpler levels, smaller
+numbers. The first candidate that fails in the same way starts the next round.
 """
 
 from __future__ import annotations
@@ -11,29 +11,28 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from fuzzing.capabilities import Factor, Pattern
 from fuzzing.combination import Combination
-from fuzzing.numbers import taste_of
-from fuzzing.offers import Factor, Pattern
+from fuzzing.numbers import size_hint_of
 
 TRIES_OF_THE_DRAWN = 4
-"""How often the combination runs again at first."""
+"""How often the drawn combination runs again at first."""
 TRIES_OF_A_RARE_ONE = 4
-"""How often a smaller one runs before it counts as right, where the drawn one does not fail each
-time."""
+"""How often a candidate runs before it counts as passed, if the drawn combination fails only
+sometimes."""
 
 NO_SIZE = ("--seed",)
-"""Options whose numbers are no simpler when they are smaller."""
+"""Options whose smaller numbers are not simpler."""
 
 
 @dataclass(frozen=True)
 class Shrunk:
     combination: Combination
     failed: int
-    """Of the first tries of the drawn combination, those that failed in the same way; 0: it is as
-    it was drawn."""
+    """How many first tries failed in the same way. 0: the combination was not shrunk."""
     tries: int
     complete: bool
-    """No step makes it smaller; else the time was up first."""
+    """Whether no step makes it smaller. Otherwise the time was up."""
 
 
 def shrink(
@@ -43,8 +42,10 @@ def shrink(
     fails: Callable[[Combination], bool],
     until: float,
 ) -> Shrunk:
-    """`fails` runs a combination once and says whether it fails in the same way. `until` is of
-    time.monotonic()."""
+    """Shrinks a combination until no step is possible or time.monotonic() reaches `until`.
+
+    `fails` runs a combination once and returns whether it fails in the same way.
+    """
     failed = sum(fails(drawn) for _ in range(TRIES_OF_THE_DRAWN))
     tries = TRIES_OF_THE_DRAWN
     if not failed:
@@ -67,7 +68,7 @@ def shrink(
 
 
 def smaller(of: Combination, pattern: Pattern, transports: tuple[str, ...]) -> Iterator[Combination]:
-    """All that are one step smaller."""
+    """All combinations that are one step smaller."""
     if "threads" in transports and of.transport != "threads":
         yield replace(of, transport="threads")
     for ranks in falling(of.ranks, 1):
@@ -76,7 +77,7 @@ def smaller(of: Combination, pattern: Pattern, transports: tuple[str, ...]) -> I
         yield replace(of, variables=())
     for variable, _ in of.variables:
         yield of.without_variable(variable)
-    needed = {factor.option for factor in pattern.factors if taste_of(factor.name).always}
+    needed = {factor.option for factor in pattern.factors if size_hint_of(factor.name).always}
     optional = [option for option, _ in of.options if option not in needed]
     if optional:
         yield replace(of, options=tuple(option for option in of.options if option[0] in needed))
@@ -98,7 +99,7 @@ def without(levels: tuple[str, ...], level: str) -> tuple[str, ...]:
 
 
 def simpler_levels(level: str, factor: Factor | None) -> Iterator[str]:
-    """`factor` None: one of the options that all patterns have, whose levels are numbers."""
+    """Simpler levels. `factor` is None for common options, whose levels are numbers."""
     if factor is not None and factor.type == "word":
         names = [name for name, _ in factor.levels]
         yield from names[: names.index(level)] if level in names else ()
@@ -114,7 +115,7 @@ def simpler_levels(level: str, factor: Factor | None) -> Iterator[str]:
 
 
 def falling(number: int, low: int) -> Iterator[int]:
-    """Numbers below this one, the smallest first, each at half the distance of the one before."""
+    """Numbers from `low` up towards this one; each halves the remaining distance."""
     distance = number - low
     while distance > 0:
         yield number - distance

@@ -1,5 +1,7 @@
-"""Runs combinations side by side until the time or the number is up, then makes what failed
-smaller."""
+"""Runs combinations, several at a time, until the time or the number is reached.
+
+Then it shrinks the combinations that failed.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
+from fuzzing.capabilities import Capabilities
 from fuzzing.combination import Combination
+from fuzzing.failure_store import FailureStore
 from fuzzing.judging import Verdict, judge
-from fuzzing.keeping import Keeper
-from fuzzing.offers import Offers
 from fuzzing.reporting import Reporter, Tally
 from fuzzing.running import Run, Runner
 from fuzzing.shell_line import line_of
@@ -19,7 +21,7 @@ from fuzzing.shrinking import shrink
 
 PROGRESS_SECONDS = 1.0
 MOST_FAULTS = 20
-"""Different ones; a build with more is broken, and goes no further."""
+"""A sweep ends after this many different faults."""
 
 Numbered = tuple[int, Combination]
 Outcome = tuple[Combination, Run, Verdict]
@@ -30,14 +32,16 @@ class Limits:
     seconds: float | None
     jobs: int
     shrink_seconds: float
-    """Of each fault; 0: it stays as it was drawn."""
+    """Time for each fault; 0: do not shrink."""
 
 
 class Sweep:
-    def __init__(self, runner: Runner, offers: Offers, keeper: Keeper, reporter: Reporter, limits: Limits) -> None:
+    def __init__(
+        self, runner: Runner, capabilities: Capabilities, failures: FailureStore, reporter: Reporter, limits: Limits
+    ) -> None:
         self.runner = runner
-        self.offers = offers
-        self.keeper = keeper
+        self.capabilities = capabilities
+        self.failures = failures
         self.reporter = reporter
         self.limits = limits
         self.tally = Tally()
@@ -46,7 +50,7 @@ class Sweep:
         self.verdicts: dict[str, Verdict] = {}
 
     def go(self, combinations: Iterator[Numbered]) -> int:
-        """Run the combinations, and return how many failed."""
+        """Run the combinations, and return the number of failures."""
         try:
             self.run_all(combinations)
             self.shrink_all()
@@ -74,7 +78,7 @@ class Sweep:
                         self.take(pending.pop(future), *future.result())
                     self.reporter.progress(f"{time.monotonic() - start:.0f} s: {self.tally.line()}")
             except BaseException:
-                self.runner.stop.set()  # else leaving the pool waits for the runs
+                self.runner.stop.set()  # otherwise, leaving the pool waits for the runs
                 raise
 
     def may_start(self, start: float) -> bool:
@@ -90,7 +94,7 @@ class Sweep:
         if not verdict.failed:
             return
         line = self.line(combination)
-        beside = self.keeper.keep(number, line, verdict, run)
+        beside = self.failures.keep(number, line, verdict, run)
         fault = f"{combination.pattern} {verdict.signature}"
         self.reporter.say(f"FAILED {number}: {verdict.kind}: {verdict.reason}\n  {line}\n  its output: {beside}")
         if fault in self.faults:
@@ -106,16 +110,16 @@ class Sweep:
 
     def shrink_one(self, number: int, combination: Combination, verdict: Verdict) -> None:
         def fails(candidate: Combination) -> bool:
-            self.reporter.progress(f"making {number} smaller: {' '.join(candidate.words())}")
+            self.reporter.progress(f"shrinking {number}: {' '.join(candidate.words())}")
             return judge(self.runner.run(candidate)).kind == verdict.kind
 
-        pattern = self.offers.pattern(combination.pattern)
+        pattern = self.capabilities.pattern(combination.pattern)
         until = time.monotonic() + self.limits.shrink_seconds
-        shrunk = shrink(combination, pattern, self.offers.transports, fails, until)
+        shrunk = shrink(combination, pattern, self.capabilities.transports, fails, until)
         if not shrunk.failed:
-            self.reporter.say(f"{number}: it did not fail again, in {shrunk.tries} tries")
+            self.reporter.say(f"{number}: it did not fail again in {shrunk.tries} tries")
             return
         line = self.line(shrunk.combination)
-        self.keeper.keep_smallest(number, line, verdict)
-        how = "" if shrunk.complete else ", when the time was up"
+        self.failures.keep_smallest(number, line, verdict)
+        how = "" if shrunk.complete else ", the time was up"
         self.reporter.say(f"{number}, smallest after {shrunk.tries} tries{how}: {verdict.kind}\n  {line}")

@@ -1,4 +1,4 @@
-"""Environment variables that choose paths of the library, and those that every run has."""
+"""Draws environment variables that select code of the library, and has those of every run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Variable:
     name: str
     values: tuple[str, ...]
     share: float
-    """Of the runs that have it."""
+    """The share of runs with this variable."""
     transports: tuple[str, ...] = ALL
 
 
@@ -34,7 +34,8 @@ DRAWN = (
 def draw_variables(random_numbers: random.Random, transport: str) -> tuple[tuple[str, str], ...]:
     drawn = []
     for variable in DRAWN:
-        # Every variable takes its numbers, so that a further transport changes no other variable.
+        # Each variable draws its random numbers always, so that a new transport does not change the
+        # draws of other variables.
         has, value = random_numbers.random() < variable.share, random_numbers.choice(variable.values)
         if has and transport in variable.transports:
             drawn.append((variable.name, value))
@@ -42,5 +43,5 @@ def draw_variables(random_numbers: random.Random, transport: str) -> tuple[tuple
 
 
 def of_every_run(wait_seconds: int) -> dict[str, str]:
-    """No profile of an earlier run decides, and a wait ends before the deadline of the run does."""
+    """Variables of every run: no profile of earlier runs, and waits end before the run must end."""
     return {"LONGSHORE_PROFILE": "off", "LONGSHORE_TIMEOUT": str(wait_seconds)}

@@ -1,7 +1,6 @@
-"""Communication patterns of parallel programs: gather, scatter, histogram, halo exchange, sort and
-stream.
+"""Communication patterns of parallel programs: gather, scatter, update, halo, sort, stream.
 
-Ranks are threads of this process or processes of MPI; the same script runs on both::
+Ranks are threads of this process, or processes over MPI. The same script runs on both::
 
     import longshore
 
@@ -12,8 +11,8 @@ Ranks are threads of this process or processes of MPI; the same script runs on b
 
     longshore.run(main)          # python script.py, or mpirun -n 4 python script.py
 
-In a notebook, ``longshore.Table(None, n)`` is on a team of this one rank. docs/reference/python.md
-says more.
+In a notebook, ``longshore.Table(None, n)`` uses a team of this rank alone. docs/reference/python.md
+is the guide to this package.
 """
 
 from __future__ import annotations

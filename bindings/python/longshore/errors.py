@@ -1,33 +1,37 @@
-"""The errors of Longshore: one class for each kind, each also the built-in exception that it
-resembles."""
+"""The exceptions of Longshore: one class for each kind of error.
+
+Each class also derives from the built-in exception that it resembles.
+"""
 
 from __future__ import annotations
 
 
 class Error(RuntimeError):
-    """What every error of the library is; its text says what happened, on which rank, and what to
-    do."""
+    """The base class of all errors of the library.
+
+    The text says what happened, on which rank, and what to do.
+    """
 
 
 class UsageError(Error, ValueError):
-    """The caller asked for something that makes no sense; nothing was done."""
+    """An argument or a call is wrong; nothing was done."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """It makes sense, but not on this transport, in this build or on this machine."""
+    """The call is right, but this transport, build or machine does not support it."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """The memory asked for is not there."""
+    """The requested memory is not available."""
 
 
 class DeadlineError(Error, TimeoutError):
-    """A wait passed its deadline (LONGSHORE_TIMEOUT)."""
+    """A wait exceeded its deadline (LONGSHORE_TIMEOUT)."""
 
 
 class PeerFailedError(Error):
-    """Another rank of the team failed first; its error is the one to read."""
+    """Another rank of the team failed first; read its error."""
 
 
 class TransportError(Error):
-    """The library underneath (MPI, ...) reported an error."""
+    """The communication library (MPI, OpenSHMEM, UCX) reported an error."""

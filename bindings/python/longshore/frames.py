@@ -1,5 +1,7 @@
-"""What studies have measured, as data frames: over `longshore export` of the study tool, a package
-of its own."""
+"""Results of studies as data frames.
+
+The data comes from the command `longshore export` of the study tool, which is a separate package.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,18 @@ def results(
     samples: bool = False,
     frame: Literal["pandas", "polars"] | None = None,
 ) -> Any:
-    """The figures of studies or tags, or of all that is stored, as a data frame: a row per launch,
-    variant and metric.
+    """Returns the results of studies or tags as a data frame: a row per launch, variant and metric.
 
-    store: the folder of results (default: ./longshore-results, or what LONGSHORE_STORE says).
-    samples: a row for each repetition and variant instead, in seconds. frame: 'pandas' or 'polars';
-    without it the one that is installed.
+    names: studies and tags; without names, everything in the store.
+    store: the folder of results (default: LONGSHORE_STORE, else ./longshore-results).
+    samples: return a row per repetition and variant instead, with its time in seconds.
+    frame: 'pandas' or 'polars'; by default the one that is installed.
+
+    Raises ImportError if the study tool or the data frame library is missing, and ValueError for an
+    unknown name. Warns about damaged records, and leaves them out.
     """
     if importlib.util.find_spec("longshore_study") is None:
-        raise ImportError(
-            "results() needs the study tool, a package of the same sources: pip install study/ of the sources"
-        )
+        raise ImportError("results() needs the study tool, a separate package: pip install study/ of the sources")
     library = _frame_library(frame)
     rows = _exported(names, store, samples=samples)
     data_frame = importlib.import_module(library).DataFrame
@@ -52,7 +55,7 @@ def _exported(names: tuple[str, ...], store: str | Path | None, *, samples: bool
     if store is not None:
         command += ["--store", str(store)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell, our own tool
-    damaged = 3  # the tool's status where it names on stderr what it could not read, and gives the rest
+    damaged = 3  # status of the tool if it could read only a part; stderr names the rest
     if done.returncode == damaged and done.stdout:
         warnings.warn(done.stderr.strip(), stacklevel=3)
     elif done.returncode != 0:

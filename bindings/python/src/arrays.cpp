@@ -41,7 +41,7 @@ std::string names_of(std::span<const element> types) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Elements of a type that is not allowed here.
+// Throws the error for an array of a type that is not allowed here.
 [[noreturn]] void refuse_type(const std::string& type, const char* what,
                               std::span<const element> allowed) {
   if (allowed.size() > 1)
@@ -52,7 +52,7 @@ std::string names_of(std::span<const element> types) {
                          what, wanted, type, wanted));
 }
 
-// Why what was given is not looked at as an array.
+// Throws the error for an object that nanobind could not take as an array.
 [[noreturn]] void refuse(nb::handle given, const char* what, std::span<const element> allowed) {
   if (!nb::hasattr(given, "__array_interface__"))
     type_error(fmt::format(
@@ -62,34 +62,34 @@ std::string names_of(std::span<const element> types) {
   const nb::object type = given.attr("dtype");
   const auto name = nb::cast<std::string>(nb::str(type));
   if (holds(allowed, element_named(name)))
-    throw nb::value_error(fmt::format("{}: the elements of the array do not lie whole elements "
-                                      "apart; array.copy() is one where they do",
+    throw nb::value_error(fmt::format("{}: the strides of the array are not multiples of the "
+                                      "size of its elements; array.copy() has such strides",
                                       what)
                               .c_str());
   const auto in_this_order = nb::cast<std::string>(nb::str(type.attr("newbyteorder")("=")));
   if (in_this_order != name && holds(allowed, element_named(in_this_order)))
     type_error(
-        fmt::format("{}: the bytes of elements of {} are swapped; array.astype('{}') has them as "
-                    "this machine does",
+        fmt::format("{}: the bytes of elements of {} are swapped; array.astype('{}') has the byte "
+                    "order of this machine",
                     what, name, in_this_order));
   refuse_type(name, what, allowed);
 }
 
-// A mask says which elements are not to be used, which nothing here would look at.
+// Refuses masked arrays, because the library would ignore the mask.
 void refuse_mask(nb::handle given, const char* what) {
-  static PyObject* plain = nullptr;  // kept for ever; with Python's lock
+  static PyObject* plain = nullptr;  // never freed; guarded by the GIL
   if (plain == nullptr) plain = of_numpy("ndarray").release().ptr();
   if (given.type().ptr() == plain || PyObject_IsInstance(given.ptr(), plain) != 1 ||
       !nb::hasattr(given, "mask"))
     return;
   type_error(
-      fmt::format("{}: a masked array, whose mask would not be heeded; array.filled() and "
-                  "array.compressed() have none",
+      fmt::format("{}: a masked array, whose mask would be ignored; array.filled() and "
+                  "array.compressed() have no mask",
                   what));
 }
 
 template <class Byte, class Array>
-array_memory<Byte> look_at(nb::handle given, const char* what, std::span<const element> allowed) {
+array_memory<Byte> view_of(nb::handle given, const char* what, std::span<const element> allowed) {
   refuse_mask(given, what);
   Array array;
   if (!nb::try_cast(given, array)) {
@@ -121,8 +121,8 @@ array_memory<Byte> look_at(nb::handle given, const char* what, std::span<const e
   }
   const std::size_t alignment = is_complex(*type) ? bytes_of(*type) / 2 : bytes_of(*type);
   if (memory.items > 0 && reinterpret_cast<std::uintptr_t>(memory.data) % alignment != 0)
-    throw nb::value_error(fmt::format("{}: the array does not begin at a multiple of {} bytes, as "
-                                      "its elements must; array.copy() does",
+    throw nb::value_error(fmt::format("{}: the array must begin at a multiple of {} bytes; "
+                                      "array.copy() does",
                                       what, alignment)
                               .c_str());
   memory.owner = nb::borrow(given);
@@ -133,8 +133,8 @@ template <class Memory>
 Memory require_contiguous(Memory memory, const char* what) {
   if (!memory.contiguous)
     throw nb::value_error(
-        fmt::format(
-            "{}: the array must be contiguous; numpy.ascontiguousarray makes a copy that is", what)
+        fmt::format("{}: the array must be contiguous; numpy.ascontiguousarray makes such a copy",
+                    what)
             .c_str());
   return memory;
 }
@@ -147,10 +147,10 @@ element element_of(nb::handle dtype, std::span<const element> allowed) {
     type = of_numpy("dtype")(dtype);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;
-    type_error(fmt::format("dtype: {} is none; allowed are {}",
+    type_error(fmt::format("dtype: {} is no type; allowed are {}",
                            nb::cast<std::string>(nb::repr(dtype)), names_of(allowed)));
   }
-  const auto name = nb::cast<std::string>(nb::str(type));  // says >f8 where bytes are swapped
+  const auto name = nb::cast<std::string>(nb::str(type));  // for example >f8 if bytes are swapped
   const auto found = element_named(name);
   if (holds(allowed, found)) return *found;
   type_error(fmt::format("dtype {}: allowed are {}", name, names_of(allowed)));
@@ -165,7 +165,7 @@ nb::dlpack::dtype dlpack_of(element type) noexcept {
 }
 
 nb::object dtype_of(element type) {
-  // kept for ever; with Python's lock
+  // never freed; guarded by the GIL
   static std::array<PyObject*, element_names.size()> made = {};
   PyObject*& known = made[static_cast<std::size_t>(type)];
   const std::string_view name = name_of(type);
@@ -176,20 +176,20 @@ nb::object dtype_of(element type) {
 
 array_to_write array_for_writing(nb::handle array, const char* what,
                                  std::span<const element> allowed) {
-  return look_at<std::byte, nb::ndarray<>>(array, what, allowed);
+  return view_of<std::byte, nb::ndarray<>>(array, what, allowed);
 }
 array_to_read contiguous_for_reading(nb::handle array, const char* what,
                                      std::span<const element> allowed) {
-  return require_contiguous(look_at<const std::byte, nb::ndarray<nb::ro>>(array, what, allowed),
+  return require_contiguous(view_of<const std::byte, nb::ndarray<nb::ro>>(array, what, allowed),
                             what);
 }
 array_to_write contiguous_for_writing(nb::handle array, const char* what,
                                       std::span<const element> allowed) {
-  return require_contiguous(look_at<std::byte, nb::ndarray<>>(array, what, allowed), what);
+  return require_contiguous(view_of<std::byte, nb::ndarray<>>(array, what, allowed), what);
 }
 
 nb::object new_array(const std::vector<std::size_t>& shape, element type) {
-  static PyObject* empty = nullptr;  // kept for ever; with Python's lock
+  static PyObject* empty = nullptr;  // never freed; guarded by the GIL
   if (empty == nullptr) empty = of_numpy("empty").release().ptr();
   const auto dtype = dtype_of(type);
   if (shape.size() == 1) return nb::handle(empty)(shape[0], dtype);
@@ -207,7 +207,7 @@ nb::object array_over(void* data, const std::vector<std::size_t>& shape, element
       nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner,
                                       strides.empty() ? nullptr : strides.data(), dlpack_of(type)),
                nb::rv_policy::reference);
-  // Integers of 64 bits come as long long, which NumPy tells from its int64 when it prints.
+  // nanobind makes long long of 64-bit integers, which NumPy prints differently from int64.
   return type == element::int64 || type == element::uint64 ? array.attr("view")(dtype_of(type))
                                                            : array;
 }

@@ -1,5 +1,5 @@
-// NumPy arrays as memory: what came from Python is looked at, never copied, and what does not fit
-// is refused with words that help.
+// The memory of NumPy arrays. Arrays from Python are never copied. An unsuitable array is refused
+// with a message that says how to make a suitable one.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,7 +17,7 @@ namespace longshore::python {
 
 namespace nb = nanobind;
 
-/// Types of elements, in the order of their names. The last two are for what is moved, and not
+/// Types of elements, in the order of element_names. Complex elements can be moved, but not
 /// computed with.
 enum class element {
   int8,
@@ -56,18 +56,18 @@ inline constexpr auto all_elements = [] {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<element>(i);
   return all;
 }();
-/// Without complex numbers.
+/// All types except for the complex ones.
 inline constexpr std::span real_elements(all_elements.data(),
                                          static_cast<std::size_t>(element::complex64));
 
-/// The type that Python means by a name, a NumPy dtype or type. Throws TypeError, which lists the
+/// The type for a name, a NumPy dtype or a NumPy scalar type. Throws TypeError that lists the
 /// allowed types.
 [[nodiscard]] element element_of(nb::handle dtype, std::span<const element> allowed = all_elements);
 [[nodiscard]] nb::dlpack::dtype dlpack_of(element type) noexcept;
 /// numpy.dtype of the type.
 [[nodiscard]] nb::object dtype_of(element type);
 
-/// An array of Python. The memory lives as long as this.
+/// The memory of a Python array. It stays valid during the lifetime of this object.
 template <class Byte>
 struct array_memory {
   Byte* data = nullptr;
@@ -83,8 +83,9 @@ struct array_memory {
 using array_to_read = array_memory<const std::byte>;
 using array_to_write = array_memory<std::byte>;
 
-/// `what` is how the message calls the array. Throw TypeError, which lists the allowed types, for
-/// what is no array of one of them. ... contiguous: ValueError for other strides.
+/// These throw TypeError that lists the allowed types unless `array` is an array of one of them,
+/// and ValueError if it is read-only but must be written. The functions named contiguous_... also
+/// throw ValueError for other strides. `what` names the array in messages.
 [[nodiscard]] array_to_write array_for_writing(nb::handle array, const char* what,
                                                std::span<const element> allowed = all_elements);
 [[nodiscard]] array_to_read contiguous_for_reading(nb::handle array, const char* what,
@@ -94,7 +95,7 @@ using array_to_write = array_memory<std::byte>;
 
 /// numpy.empty(shape, dtype).
 [[nodiscard]] nb::object new_array(const std::vector<std::size_t>& shape, element type);
-/// An array over memory that `owner` keeps. Strides in bytes; none: contiguous.
+/// An array over memory that `owner` keeps valid. Without strides it is contiguous.
 [[nodiscard]] nb::object array_over(void* data, const std::vector<std::size_t>& shape, element type,
                                     nb::handle owner,
                                     const std::vector<std::ptrdiff_t>& strides_bytes = {});

@@ -1,5 +1,5 @@
-// Errors of the library as exceptions of Python: one class for each code, declared in
-// longshore/errors.py.
+// Translates errors of the library to Python exceptions. longshore/errors.py declares one class for
+// each error code.
 #pragma once
 
 #include <nanobind/nanobind.h>

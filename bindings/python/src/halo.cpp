@@ -1,8 +1,8 @@
 #include "halo.hpp"
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "halo_plans.hpp"
-#include "python_lock.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 
@@ -25,18 +25,18 @@ namespace {
 using namespace nb::literals;
 using shape_list = std::vector<std::size_t>;
 
-/// The class Halo. Shapes are in the order of arrays, the contiguous dimension last; the library's
-/// order is the reverse.
+/// The class Halo. Shapes are in the order of NumPy, with the contiguous dimension last. The order
+/// of the library is the reverse.
 struct rank_halo {
-  held<halo_plans> plans;
-  nb::tuple fields;  // arrays, in the order of the plans' fields
+  collective_handle<halo_plans> plans;
+  nb::tuple fields;  // arrays, in the order of the fields of the plans
   shape_list cells, local_cells, offset;
   std::vector<int> grid, coordinates;
   std::vector<int> low, high;
   std::vector<std::string> types;
 };
 
-// A list, a tuple, an array of one dimension; not a text, nor a number of NumPy.
+// Whether it is a list, a tuple or an array of one dimension, but no text and no scalar of NumPy.
 bool is_sequence(nb::handle value) {
   return PySequence_Check(value.ptr()) != 0 && PyUnicode_Check(value.ptr()) == 0 &&
          plain_number(value).is(value);
@@ -60,7 +60,7 @@ shape_list shape_of(nb::handle cells) {
   return {shape.begin(), shape.end()};
 }
 
-// A value for all dimensions, or one for each, as `read(value, what)` reads it.
+// Reads one value for all dimensions, or one for each, with `read(value, what)`.
 template <class Read>
 auto per_dimension(nb::handle given, std::size_t dimensions, const char* what, const Read& read) {
   std::vector<decltype(read(given, what))> values;
@@ -80,15 +80,15 @@ void read_widths(rank_halo& halo, nb::handle width) {
   if (is_sequence(width)) {
     if (nb::len(width) != dimensions)
       fail(errc::usage,
-           "width: {} values for {} dimensions; one for all, one for each, or (low, high) for each",
+           "width: {} values for {} dimensions; give one for all, one for each, or (low, high) for "
+           "each",
            nb::len(width), dimensions);
     for (std::size_t d = 0; d < dimensions; ++d) sides[d] = width[d];
   }
   for (const nb::object& side : sides) {
     const bool pair = is_sequence(side);
     if (pair && nb::len(side) != 2)
-      fail(errc::usage, "width: {} values for the sides of a dimension: (low, high)",
-           nb::len(side));
+      fail(errc::usage, "width: {} values for one dimension; give (low, high)", nb::len(side));
     halo.low.push_back(count_of(pair ? nb::object(side[0]) : side, "width"));
     halo.high.push_back(count_of(pair ? nb::object(side[1]) : side, "width"));
   }
@@ -120,14 +120,15 @@ field_memory field_in(const rank_halo& halo, std::byte* data, element type,
   return field;
 }
 
-// A field of our own, in memory that neighbours on the node can read.
+// A new field, in memory that neighbours on the node can read.
 nb::object new_field(const rank_halo& halo, const team& ranks, element type,
                      std::vector<field_memory>& fields) {
   const shape_list shape = shape_with_halo(halo);
   std::size_t items = 1;
   for (const std::size_t extent : shape)
     if (__builtin_mul_overflow(items, extent, &items) || items > PTRDIFF_MAX / bytes_of(type))
-      fail(errc::out_of_memory, "a field of {} cells with its halo is more than any memory holds",
+      fail(errc::out_of_memory,
+           "a field of {} cells with its halo is larger than the address space",
            fmt::format("{}", fmt::join(shape, " x ")));
   auto memory = std::make_unique<shareable_memory>(ranks, items * bytes_of(type));
   std::vector<std::ptrdiff_t> strides(shape.size());
@@ -150,8 +151,9 @@ nb::object field_of_user(const rank_halo& halo, nb::handle array, std::vector<fi
   const auto memory = array_for_writing(array, "fields");
   const shape_list shape = shape_with_halo(halo);
   if (memory.shape != shape)
-    fail(errc::usage, "fields: an array of shape ({}); with its halo the block of rank {} is ({})",
-         fmt::format("{}", fmt::join(memory.shape, ", ")), halo.plans.members().rank(),
+    fail(errc::usage,
+         "fields: an array of shape ({}); the block of rank {} with its halo has shape ({})",
+         fmt::format("{}", fmt::join(memory.shape, ", ")), halo.plans.owner().rank(),
          fmt::format("{}", fmt::join(shape, ", ")));
   type = name_of(memory.type);
   fields.push_back(field_in(halo, memory.data, memory.type, memory.strides_bytes));
@@ -208,7 +210,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
                std::string_view placement) {
   const rank_team mine = team_or_world(team);
   auto& all = mine.ranks();
-  rank_halo halo{{mine.members, nullptr}, {}, shape_of(cells), {}, {}, {}, {}, {}, {}, {}};
+  rank_halo halo{{mine.owner, nullptr}, {}, shape_of(cells), {}, {}, {}, {}, {}, {}, {}};
   const std::size_t dimensions = halo.cells.size();
   read_widths(halo, width);
   grid_options where;
@@ -227,8 +229,8 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
       {}, halo_algorithm_from(algorithm), halo_mode_from(mode), halo_reach_from(reach), nullptr};
   std::shared_ptr<halo_plans> plans;
   {
-    const without_python unlocked;
-    mine.members->free_dropped();
+    const release_gil unlocked;
+    mine.owner->free_dropped();
     plans = std::make_shared<halo_plans>(all, where, how);
   }
   place(halo, plans->grid());
@@ -237,11 +239,11 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
   std::vector<python_reference> keep;
   for (const nb::handle array : halo.fields) keep.emplace_back(nb::borrow(array));
   {
-    const without_python unlocked;
+    const release_gil unlocked;
     plans->use(std::move(memory), std::move(keep));
   }
-  mine.members->keep(plans);
-  new (self) rank_halo{{mine.members, std::move(plans)},
+  mine.owner->keep(plans);
+  new (self) rank_halo{{mine.owner, std::move(plans)},
                        std::move(halo.fields),
                        halo.cells,
                        halo.local_cells,
@@ -253,7 +255,7 @@ void make_halo(rank_halo* self, nb::handle team, nb::handle cells, nb::handle wi
                        halo.types};
 }
 
-// Fields by what they are, not by what they look like: u is u.
+// Finds fields by identity, not by equality.
 std::uint64_t fields_named(const rank_halo& self, const nb::args& fields) {
   if (fields.size() == 0) return halo_plans::all;
   std::uint64_t named = 0;
@@ -261,7 +263,8 @@ std::uint64_t fields_named(const rank_halo& self, const nb::args& fields) {
     std::size_t i = 0;
     while (i < self.fields.size() && self.fields[i].ptr() != field.ptr()) ++i;
     if (i == self.fields.size())
-      fail(errc::usage, "exchange of an array that is none of the halo's {} fields (halo.fields)",
+      fail(errc::usage,
+           "exchange of an array that is not one of the {} fields of the halo (halo.fields)",
            self.fields.size());
     named |= std::uint64_t{1} << i;
   }
@@ -269,14 +272,14 @@ std::uint64_t fields_named(const rank_halo& self, const nb::args& fields) {
 }
 
 halo_plans& plans_of(const rank_halo& self) {
-  (void)self.plans.members().ranks();
-  return *self.plans.thing();
+  (void)self.plans.owner().ranks();
+  return *self.plans.object();
 }
 
 void start(const rank_halo& self, const nb::args& fields) {
   halo_plans& plans = plans_of(self);
   const std::uint64_t named = fields_named(self, fields);
-  const without_python unlocked;
+  const release_gil unlocked;
   plans.start(named);
 }
 
@@ -294,7 +297,7 @@ shape_list interior_end(const rank_halo& self) {
   return end;
 }
 
-// Cells whose neighbours within a width are all this rank's own.
+// The cells whose neighbours within a width belong to this rank.
 std::pair<shape_list, shape_list> inner_box(const rank_halo& self) {
   shape_list begin = interior_begin(self), end = interior_end(self);
   for (std::size_t d = 0; d < begin.size(); ++d) {
@@ -306,7 +309,7 @@ std::pair<shape_list, shape_list> inner_box(const rank_halo& self) {
   return {begin, end};
 }
 
-// What is left, in boxes that do not overlap.
+// The rest of the interior, in boxes that do not overlap.
 nb::list shell(const rank_halo& self) {
   nb::list boxes;
   const auto [inner_begin, inner_end] = inner_box(self);
@@ -346,19 +349,29 @@ std::string text_of(const rank_halo& self) {
       self.low == self.high && std::equal(self.low.begin() + 1, self.low.end(), self.low.begin())
           ? fmt::format("{}", self.low[0])
           : fmt::format("({}), ({})", fmt::join(self.low, ", "), fmt::join(self.high, ", ")),
-      self.plans.members().rank(), fmt::join(self.types, ", "), name_of(self.plans->algorithm()));
+      self.plans.owner().rank(), fmt::join(self.types, ", "), name_of(self.plans->algorithm()));
 }
 
 }  // namespace
 
 void bind_halo(nb::module_& module) {
-  nb::class_<rank_halo>(
-      module, "Halo",
-      R"(Fields on a grid of cells that is spread over the ranks, and the exchange of their halos.
+  nb::class_<rank_halo>(module, "Halo",
+                        R"(Fields on a distributed grid of cells, and the exchange of their halos.
 
-Collective. ``cells`` is the whole grid in the order of arrays, 1 to 3 dimensions; each rank has a block of it. ``fields``: how many
-fields to make (in memory that neighbours on a node read directly), or arrays of your own, each a block with its halo. ``width``: one for
-all sides, one for each dimension, or (low, high) for each. Cells may be complex. The plan is made once and used often.
+Collective. Each rank owns a block of the grid. The plan is made once and used often.
+
+cells: the shape of the whole grid, in the order of NumPy: 1 to 3 dimensions, the contiguous one
+    last.
+width: the width of the halo: one for all sides, one for each dimension, or (low, high) for each.
+fields: the number of fields to make, from 1 to 64. They lie in memory that neighbours on the node
+    read directly. Or arrays of your own; each holds the block of this rank with its halo, and may
+    have any strides. The halo keeps a reference to them.
+dtype: the type of the cells, or a list with one for each field. Complex types are allowed.
+periodic: whether the grid wraps around, for all dimensions or for each.
+ranks: ranks along each dimension; 0 where Longshore chooses.
+algorithm, mode, reach, placement: docs/reference/halo.md lists them, with messages and memory.
+
+Raises UsageError, OutOfMemoryError, or TypeError for unsuitable arrays.
 
 >>> halo = longshore.Halo(None, cells=4, width=1)
 >>> u, = halo.fields
@@ -380,13 +393,12 @@ array([4., 1., 2., 3., 4., 1.])
                "collections.abc.Sequence[int] | None = None, "
                "algorithm: str = 'standard', mode: str = 'direct', reach: str = 'corners', "
                "placement: str = 'linear') -> None"),
-           "ranks: along each dimension, 0 where it is to be found. The rest as in "
-           "docs/reference/halo.md.")
+           "Collective. The arguments are those of the class.")
       .def(
           "exchange",
           [](const rank_halo& self) {
             halo_plans& plans = plans_of(self);
-            const without_python unlocked;
+            const release_gil unlocked;
             plans.start(halo_plans::all);
             plans.wait();
           },
@@ -396,50 +408,52 @@ array([4., 1., 2., 3., 4., 1.])
           [](const rank_halo& self, const nb::args& fields) {
             halo_plans& plans = plans_of(self);
             const std::uint64_t named = fields_named(self, fields);
-            const without_python unlocked;
+            const release_gil unlocked;
             plans.start(named);
             plans.wait();
           },
           nb::sig("def exchange(self, *fields: numpy.ndarray) -> None"),
-          "Fills the halos of these fields of the plan, or of all: start() and wait(). The same "
-          "fields on all ranks.")
-      .def(
-          "start", &start, nb::sig("def start(self, *fields: numpy.ndarray) -> None"),
-          R"(Begins an exchange of these fields, or of all. Until it is complete neither the cells that leave (within a width of a face) may
-be written nor the halo read. What may be computed meanwhile is ``inner``.)")
+          "Fills the halos of the given fields, or of all: start() and wait(). All ranks give the "
+          "same fields.")
+      .def("start", &start, nb::sig("def start(self, *fields: numpy.ndarray) -> None"),
+           R"(Begins an exchange of the given fields, or of all.
+
+Until it is complete, do not write cells within a width of a face, and do not read the halo. The
+cells of ``inner`` may be computed meanwhile. All ranks give the same fields.)")
       .def(
           "test",
           [](const rank_halo& self) {
             halo_plans& plans = plans_of(self);
-            const without_python unlocked;
+            const release_gil unlocked;
             return plans.test();
           },
-          "Goes on with the exchange; True when it is complete.")
+          "Makes progress on the exchange. Returns True when it is complete.")
       .def(
           "wait",
           [](const rank_halo& self) {
             halo_plans& plans = plans_of(self);
-            const without_python unlocked;
+            const release_gil unlocked;
             plans.wait();
           },
-          "Returns when the halo of this rank is filled.")
+          "Completes the exchange: returns when the halo of this rank is filled.")
       .def_prop_ro(
           "fields", [](const rank_halo& self) { return self.fields; },
-          nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"), "The arrays, with their halos.")
+          nb::sig("def fields(self) -> tuple[numpy.ndarray, ...]"),
+          "The arrays of the fields, with their halos.")
       .def_prop_ro(
           "cells", [](const rank_halo& self) { return tuple_of(self.cells); },
-          nb::sig("def cells(self) -> tuple[int, ...]"), "The whole grid.")
+          nb::sig("def cells(self) -> tuple[int, ...]"), "The shape of the whole grid.")
       .def_prop_ro(
           "local_cells", [](const rank_halo& self) { return tuple_of(self.local_cells); },
           nb::sig("def local_cells(self) -> tuple[int, ...]"),
-          "The block of this rank, without halo.")
+          "The shape of the block of this rank, without its halo.")
       .def_prop_ro("owned", &owned, nb::sig("def owned(self) -> tuple[slice, ...]"),
-                   "Where the block of this rank lies in the whole grid.")
+                   "The slices of this rank's block in the whole grid.")
       .def_prop_ro(
           "interior",
           [](const rank_halo& self) { return box(interior_begin(self), interior_end(self)); },
           nb::sig("def interior(self) -> tuple[slice, ...]"),
-          "Where the block lies in a field with its halo.")
+          "The slices of the block in a field with its halo.")
       .def_prop_ro(
           "inner",
           [](const rank_halo& self) {
@@ -447,20 +461,21 @@ be written nor the halo read. What may be computed meanwhile is ``inner``.)")
             return box(begin, end);
           },
           nb::sig("def inner(self) -> tuple[slice, ...]"),
-          "Of the interior, what needs no halo: to be computed while an exchange is under way.")
+          "The slices of the cells that need no halo. Compute them during an exchange.")
       .def_prop_ro(
           "shell", &shell, nb::sig("def shell(self) -> list[tuple[slice, ...]]"),
-          "The rest of the interior, in boxes that do not overlap: to be computed after it.")
+          "The rest of the interior, in boxes that do not overlap. Compute it after an exchange.")
       .def_prop_ro(
           "grid", [](const rank_halo& self) { return tuple_of(self.grid); },
-          nb::sig("def grid(self) -> tuple[int, ...]"), "Ranks along each dimension.")
+          nb::sig("def grid(self) -> tuple[int, ...]"), "The number of ranks along each dimension.")
       .def_prop_ro(
           "coordinates", [](const rank_halo& self) { return tuple_of(self.coordinates); },
-          nb::sig("def coordinates(self) -> tuple[int, ...]"), "Where this rank sits in the grid.")
+          nb::sig("def coordinates(self) -> tuple[int, ...]"),
+          "The coordinates of this rank in the grid of ranks.")
       .def_prop_ro(
           "algorithm",
           [](const rank_halo& self) { return std::string(name_of(self.plans->algorithm())); },
-          "The algorithm: what auto has become.")
+          "The algorithm in use, also if auto chose it.")
       .def("__repr__", &text_of);
 }
 

@@ -1,4 +1,4 @@
-// The class Halo: fields on a grid of ranks, and plans that exchange them.
+// The class Halo of Python: fields on a grid of ranks, and the exchange of their halos.
 #pragma once
 
 #include <nanobind/nanobind.h>

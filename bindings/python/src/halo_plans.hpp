@@ -1,9 +1,9 @@
-// What the ranks of a Halo have together: the grid, and a plan for each choice of fields that was
-// exchanged.
+// The collective part of a Halo: its grid, and a plan for each set of fields that was exchanged
+// together.
 #pragma once
 
-#include "membership.hpp"
 #include "python_reference.hpp"
+#include "team_owner.hpp"
 
 #include <longshore/halo/halo_exchange.hpp>
 
@@ -16,10 +16,10 @@
 
 namespace longshore::python {
 
-class halo_plans final : public shared_thing {
+class halo_plans final : public collective_object {
  public:
   static constexpr int most_fields = 64;
-  static constexpr std::uint64_t all = 0;  ///< instead of a bit for each field
+  static constexpr std::uint64_t all = 0;  ///< means all fields
 
   halo_plans(team& ranks, const grid_options& where, const halo_options& how)
       : grid_(std::in_place, ranks, where), how_(how) {}
@@ -27,7 +27,7 @@ class halo_plans final : public shared_thing {
   [[nodiscard]] const rank_grid& grid() const { return *grid_; }
   [[nodiscard]] halo_algorithm algorithm() const noexcept { return algorithm_; }
 
-  /// Collective. Makes the plan for all fields. `keep`: whose memory they are in.
+  /// Collective. Makes the plan for all fields. `keep`: the arrays that own their memory.
   void use(std::vector<field_memory> fields, std::vector<python_reference> keep) {
     fields_ = std::move(fields);
     keep_ = std::move(keep);
@@ -35,9 +35,10 @@ class halo_plans final : public shared_thing {
     algorithm_ = for_all_->algorithm();
   }
 
-  /// Bit i of `named` is field i. Collective when these fields are first named together.
+  /// Bit i of `named` stands for field i. Collective when a set of fields occurs first.
   void start(std::uint64_t named) {
-    if (in_flight_ != nullptr) fail(errc::usage, "halo: an exchange is under way; wait() ends it");
+    if (in_flight_ != nullptr)
+      fail(errc::usage, "halo: an exchange is in progress; wait() ends it");
     halo_exchange& plan = named == all ? *for_all_ : plan_of(named);
     in_flight_ = &plan;  // also when the start fails halfway
     plan.start();
@@ -55,7 +56,7 @@ class halo_plans final : public shared_thing {
   void finish() override {
     if (in_flight_ != nullptr) wait();
   }
-  /// An exchange under way reads and writes the fields of all ranks, whichever of them has failed.
+  /// After the failure of a rank, an exchange in progress may still access the fields of all ranks.
   void abandon() override {
     if (in_flight_ != nullptr) {
       static_cast<void>(for_all_.release());
@@ -74,7 +75,7 @@ class halo_plans final : public shared_thing {
  private:
   halo_exchange& flight() const {
     if (in_flight_ == nullptr)
-      fail(errc::usage, "halo: no exchange is under way; start() begins one");
+      fail(errc::usage, "halo: no exchange is in progress; start() begins one");
     return *in_flight_;
   }
   halo_exchange& plan_of(std::uint64_t named) {

@@ -1,4 +1,4 @@
-// The extension longshore._core: what longshore/__init__.py shows.
+// The extension module longshore._core. longshore/__init__.py exports its names.
 #include "errors.hpp"
 #include "halo.hpp"
 #include "rank_team.hpp"
@@ -8,7 +8,7 @@
 
 NB_MODULE(_core, module) {
   using namespace longshore::python;
-  module.doc() = "What C++ gives the package longshore.";
+  module.doc() = "The compiled part of the package longshore.";
   register_errors();
   bind_team(module);
   bind_run(module);

@@ -11,7 +11,7 @@
 namespace longshore::python {
 namespace {
 
-// As it is written, but for what may be long.
+// The value of a number or text; the name of the type for objects whose text may be long.
 std::string text_of(nb::handle given) {
   const bool is_number = PyNumber_Check(given.ptr()) != 0 && !nb::hasattr(given, "__len__");
   if (is_number || PyUnicode_Check(given.ptr()) != 0 || given.is_none())
@@ -25,7 +25,7 @@ std::string text_of(nb::handle given) {
 }
 
 [[noreturn]] void out_of_range(nb::handle given, element type, const char* what) {
-  fail(errc::usage, "{}: {} is not a number that {} holds", what, text_of(given), name_of(type));
+  fail(errc::usage, "{}: {} is out of the range of {}", what, text_of(given), name_of(type));
 }
 
 template <class Number>
@@ -35,8 +35,8 @@ element_bytes bytes_of_number(Number number) {
   return bytes;
 }
 
-// The low bytes of a number that fits are the number in fewer bytes: little-endian, as the library
-// is elsewhere.
+// Narrow elements take the low bytes of the number. Like the whole library, this needs a
+// little-endian machine.
 element_bytes integer_from(nb::handle number, element type, const char* what) {
   const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
   if (!whole.is_valid()) nb::raise_python_error();
@@ -58,7 +58,7 @@ element_bytes integer_from(nb::handle number, element type, const char* what) {
 
 element_bytes float_from(nb::handle number, element type, const char* what) {
   const double value = PyFloat_AsDouble(number.ptr());
-  if (value == -1 && PyErr_Occurred() != nullptr) {  // an int that no double holds
+  if (value == -1 && PyErr_Occurred() != nullptr) {  // an int beyond the range of double
     PyErr_Clear();
     out_of_range(number, type, what);
   }

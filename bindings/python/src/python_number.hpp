@@ -1,5 +1,5 @@
-// Numbers of Python as numbers of C++: exactly what was given, or refused with words that help.
-// Those of NumPy are as good as Python's own.
+// Converts Python numbers to C++ numbers, exactly or with an error that says what is needed.
+// Scalars of NumPy count as numbers.
 #pragma once
 
 #include "arrays.hpp"
@@ -10,12 +10,12 @@
 
 namespace longshore::python {
 
-/// A number of Python for a scalar of NumPy, also for an array of no dimension; else what was
-/// given.
+/// The Python number of a NumPy scalar or of an array without dimensions. Returns anything else
+/// unchanged.
 [[nodiscard]] nb::object plain_number(nb::handle given);
 
-/// Throws TypeError for what is no whole number, errc::usage for one that is not from `least` to
-/// `most`.
+/// Throws TypeError unless `given` is a whole number, and errc::usage unless it is from `least` to
+/// `most`. `what` names the argument in messages.
 [[nodiscard]] std::int64_t whole_number(
     nb::handle given, const char* what,
     std::int64_t least = std::numeric_limits<std::int64_t>::min(),
@@ -25,8 +25,8 @@ namespace longshore::python {
 
 /// The bytes of one element.
 using element_bytes = std::array<std::byte, 8>;
-/// Throws TypeError for what is no number, or no whole one where elements are integers; errc::usage
-/// for one that such an element does not hold. Floats may round.
+/// Throws TypeError unless `given` is a number, and a whole one if elements are integers. Throws
+/// errc::usage if it is out of the range of the type. Floats may be rounded.
 [[nodiscard]] element_bytes element_from(nb::handle given, element type, const char* what);
 
 }  // namespace longshore::python

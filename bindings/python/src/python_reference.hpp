@@ -1,7 +1,7 @@
-// Objects of Python in the hands of code that runs without Python's lock.
+// References to Python objects, for code that runs without the GIL.
 #pragma once
 
-#include "python_lock.hpp"
+#include "gil.hpp"
 
 #include <nanobind/nanobind.h>
 
@@ -11,7 +11,8 @@ namespace longshore::python {
 
 namespace nb = nanobind;
 
-/// An object of Python that is kept where Python's lock is not held.
+/// A reference that may be destroyed without the GIL. It then acquires the GIL to release the
+/// object.
 class python_reference {
  public:
   python_reference() = default;
@@ -23,14 +24,14 @@ class python_reference {
       static_cast<void>(object_.release());
       return;
     }
-    const with_python lock;
+    const acquire_gil lock;
     object_.reset();
   }
 
-  /// With the lock.
+  /// REQUIRES: the thread holds the GIL.
   void hold(nb::object object) { object_ = std::move(object); }
   [[nodiscard]] nb::object take() { return std::move(object_); }
-  /// Never freed: others may still read what it has.
+  /// Never releases the object: other ranks may still read its memory.
   void leak() noexcept { static_cast<void>(object_.release()); }
 
  private:

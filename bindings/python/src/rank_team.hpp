@@ -1,7 +1,7 @@
-// The team as Python sees it, and how a run starts: by run(), or by joining one.
+// The class Team of Python, and the functions that start a run or join one.
 #pragma once
 
-#include "membership.hpp"
+#include "team_owner.hpp"
 
 #include <nanobind/nanobind.h>
 
@@ -13,15 +13,15 @@ namespace nb = nanobind;
 
 /// The class Team.
 struct rank_team {
-  std::shared_ptr<membership> members;
+  std::shared_ptr<team_owner> owner;
 
-  [[nodiscard]] team& ranks() const { return members->ranks(); }
+  [[nodiscard]] team& ranks() const { return owner->ranks(); }
 };
 
-/// The team of this rank inside run(); outside that of all processes under an MPI launcher, else
-/// the calling thread alone.
+/// Inside run(): the team of this rank. Outside, under an MPI launcher: the team of all processes.
+/// Else: a team of the calling thread alone.
 [[nodiscard]] rank_team world();
-/// That team for None. Throws TypeError for what is no Team.
+/// The given Team, or world() for None. Throws TypeError for anything else.
 [[nodiscard]] rank_team team_or_world(nb::handle team);
 
 void bind_team(nb::module_& module);

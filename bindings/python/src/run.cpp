@@ -1,10 +1,10 @@
-// run(), world(), Team(comm): how ranks come to be, and what ends with the interpreter.
-#include "python_lock.hpp"
+// The functions run() and world(), and Team(comm). They start or join a run, and end it with the
+// interpreter.
+#include "gil.hpp"
 #include "python_reference.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/core/clock.hpp>
-#include <longshore/core/environment.hpp>
 #include <longshore/core/error.hpp>
 #include <longshore/transport/launch/join.hpp>
 #include <longshore/transport/launch/run.hpp>
@@ -24,21 +24,20 @@ namespace {
 
 using namespace nb::literals;
 
-// What a process has once; with Python's lock.
+// State of the process; guarded by the GIL.
 struct process_state {
-  std::shared_ptr<runtime> started;  // keeps MPI until the interpreter ends,
-  // teams that were joined, to be ended before MPI is
-  std::vector<std::shared_ptr<membership>> joined;
-  std::shared_ptr<membership> world;  // of processes
-  int started_in = 0;                 // which generation of processes
+  std::shared_ptr<launcher> started;                // keeps MPI until the interpreter ends
+  std::vector<std::shared_ptr<team_owner>> joined;  // joined teams, which end before MPI
+  std::shared_ptr<team_owner> world;                // the team of all processes
+  int started_in = 0;                               // the generation of processes that has started
 };
 process_state& process() {
-  static auto* state = new process_state;  // outlives whatever Python drops last
+  static auto* state = new process_state;  // outlives every Python object
   return *state;
 }
 
-thread_local std::shared_ptr<membership> of_this_rank;  // inside run
-thread_local std::shared_ptr<membership> alone;         // outside, without a launcher
+thread_local std::shared_ptr<team_owner> current_team;  // inside run()
+thread_local std::shared_ptr<team_owner> lone_team;     // outside run(), without a launcher
 
 run_options options_for(std::optional<std::string> transport, std::optional<int> ranks,
                         std::optional<int> ranks_per_node, std::optional<double> timeout) {
@@ -50,43 +49,43 @@ run_options options_for(std::optional<std::string> transport, std::optional<int>
   }
   if (ranks_per_node) options.ranks_per_node = *ranks_per_node;
   if (timeout && !(*timeout >= 0))
-    fail(errc::usage, "timeout {}: seconds, 0 or more; 0 is no deadline", *timeout);
+    fail(errc::usage, "timeout {}: seconds, 0 or more; 0 means no deadline", *timeout);
   if (timeout) options.timeout_seconds = *timeout;
   return options;
 }
 
-// Ctrl-C while a rank waits: Python only notes a signal until its main thread asks.
-void look_for_signals() {
-  constexpr double seconds_between_looks = 0.05;
-  thread_local double looked = 0;
+// Makes Ctrl-C end a wait. Python only records a signal until its main thread checks for it.
+void check_signals() {
+  constexpr double check_interval_seconds = 0.05;
+  thread_local double checked = 0;
   const double now = monotonic_seconds();
-  if (now - looked < seconds_between_looks) return;
-  looked = now;
-  const with_python lock;
+  if (now - checked < check_interval_seconds) return;
+  checked = now;
+  const acquire_gil lock;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// With Python's lock.
-void heed_signals(team& ranks) {
+// REQUIRES: the thread holds the GIL.
+void check_signals_in_waits(team& ranks) {
   const nb::module_ threading = nb::module_::import_("threading");
   if (threading.attr("current_thread")().is(threading.attr("main_thread")()))
-    detail::team_attribute<wait_callback>(ranks).call = look_for_signals;
+    ranks.kept<wait_hook>().call = check_signals;
 }
 
-// What was started stays so: the libraries underneath start once in a process.
-std::shared_ptr<runtime> start(const run_options& options) {
+// A launcher of processes is kept, since communication libraries can start only once in a process.
+std::shared_ptr<launcher> start(const run_options& options) {
   auto& started = process().started;
   if (started && started->options().transport == options.transport) return started;
   auto starter = std::make_shared<runtime>(options);
   if (options.transport != "threads" && !started) {
     started = starter;
-    process().started_in = membership::generation();
+    process().started_in = team_owner::generation();
   }
   return starter;
 }
 
-// An exception of Python as the end of a run of processes tells it: type, message and traceback.
-// With Python's lock.
+// The failure of a process whose program raised an exception: type, message and traceback.
+// REQUIRES: the thread holds the GIL.
 program_failure failure_of_program(nb::python_error& thrown) {
   const auto type = nb::cast<std::string>(nb::str(thrown.type().attr("__qualname__")));
   const auto message = nb::cast<std::string>(nb::str(thrown.value()));
@@ -98,50 +97,49 @@ program_failure failure_of_program(nb::python_error& thrown) {
                                      message.empty() ? "" : ": ", message, traceback));
 }
 
-// What one rank does: calls main with its team, and ends with the others what was made meanwhile.
+// Runs one rank: calls main with its team, then frees with the other ranks the objects it has made.
 void run_rank(team& ranks, nb::handle main, nb::handle arguments, python_reference& result) {
-  const auto members = std::make_shared<membership>(std::shared_ptr<team>(&ranks, [](team*) {}));
+  const auto owner = std::make_shared<team_owner>(std::shared_ptr<team>(&ranks, [](team*) {}));
   struct leaving {
-    const std::shared_ptr<membership>& members;
-    ~leaving() { members->abandon(); }  // nothing where it has ended
-  } const leaving{members};
+    const std::shared_ptr<team_owner>& owner;
+    ~leaving() { owner->abandon(); }  // does nothing after end()
+  } const leaving{owner};
   {
-    const with_python lock;
-    heed_signals(ranks);
-    of_this_rank = members;
+    const acquire_gil lock;
+    check_signals_in_waits(ranks);
+    current_team = owner;
     struct forgetting {
-      ~forgetting() { of_this_rank.reset(); }
+      ~forgetting() { current_team.reset(); }
     } const forgetting;
     try {
-      result.hold(main(rank_team{members}, *nb::borrow<nb::tuple>(arguments)));
+      result.hold(main(rank_team{owner}, *nb::borrow<nb::tuple>(arguments)));
     } catch (nb::python_error& thrown) {
       if (ranks.transport_name() == "threads") throw;  // run() raises it
       throw failure_of_program(thrown);
     }
   }
-  members->end();
+  owner->end();
 }
 
 nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple args,
                      std::optional<std::string> transport, std::optional<int> ranks_per_node,
                      std::optional<double> timeout) {
-  if (of_this_rank)
-    fail(errc::usage, "run() inside run(): the ranks of a run start no further ones");
+  if (current_team) fail(errc::usage, "run() inside run(): ranks cannot start further ranks");
   if (PyCallable_Check(main.ptr()) == 0)
     throw nb::type_error("run(main): main must be a function of a Team");
   run_options options = options_for(std::move(transport), ranks, ranks_per_node, timeout);
   options.transport = chosen_transport(options.transport);
   const bool of_processes = options.transport != "threads";
-  if (of_processes) options.ranks = 0;  // the launcher has said how many
+  if (of_processes) options.ranks = 0;  // the launcher decides
   const auto starter = start(options);
   nb::object result;
   {
-    const without_python unlocked;
+    const release_gil unlocked;
     starter->run(options, [&](team& mine) {
-      const turn_to_ask::crowd crowd(of_processes ? 1 : mine.size());
-      python_reference own;  // goes with Python's lock, also when the end of this rank fails
+      const gil_turn::many_threads many_threads(of_processes ? 1 : mine.size());
+      python_reference own;  // released with the GIL, also when this rank fails
       run_rank(mine, main, args, own);
-      const with_python lock;
+      const acquire_gil lock;
       nb::object value = own.take();
       if (mine.rank() == 0 || of_processes) result = std::move(value);
     });
@@ -150,14 +148,14 @@ nb::object run_ranks(const nb::object& main, std::optional<int> ranks, nb::tuple
 }
 
 rank_team joined(std::shared_ptr<team> ranks) {
-  heed_signals(*ranks);
-  rank_team mine{std::make_shared<membership>(std::move(ranks))};
-  process().joined.push_back(mine.members);
+  check_signals_in_waits(*ranks);
+  rank_team mine{std::make_shared<team_owner>(std::move(ranks))};
+  process().joined.push_back(mine.owner);
   return mine;
 }
 
-// mpi4py.MPI._addressof says where the communicator lies; nothing of mpi4py is needed to build
-// this.
+// The address of an mpi4py communicator. mpi4py.MPI._addressof gives it, so that this file builds
+// without mpi4py.
 std::uintptr_t address_of(nb::handle comm) {
   const nb::handle type = comm.type();
   const auto module = nb::cast<std::string>(type.attr("__module__"));
@@ -168,17 +166,15 @@ std::uintptr_t address_of(nb::handle comm) {
   const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
   if (PyObject_IsInstance(comm.ptr(), mpi.attr("Comm").ptr()) != 1)
     throw nb::type_error(
-        "Team(comm): a communicator of mpi4py is needed, got another object of it");
+        "Team(comm): a communicator of mpi4py is needed, got another object of mpi4py");
   if (comm.equal(mpi.attr("COMM_NULL")))
     fail(errc::usage,
-         "Team(comm): COMM_NULL, of which ranks that are not in a communicator, or have freed it, "
-         "make no team");
+         "Team(comm): the communicator is COMM_NULL: this rank is not in it, or has freed it");
   const bool can_ask =
       nb::cast<bool>(mpi.attr("Is_initialized")()) && !nb::cast<bool>(mpi.attr("Is_finalized")());
   if (can_ask && nb::cast<bool>(comm.attr("Is_inter")()))
     fail(errc::usage,
-         "Team(comm): an intercommunicator, which has two groups of ranks: comm.Merge() is one of "
-         "all of them");
+         "Team(comm): an intercommunicator has two groups of ranks; comm.Merge() joins them");
   return nb::cast<std::uintptr_t>(mpi.attr("_addressof")(comm));
 }
 
@@ -188,26 +184,26 @@ rank_team join_comm(nb::handle comm, std::optional<int> ranks_per_node,
   const std::uintptr_t address = address_of(comm);
   std::shared_ptr<team> ranks;
   {
-    const without_python unlocked;
+    const release_gil unlocked;
     ranks = join_communicator(reinterpret_cast<const void*>(address), options);
   }
   return joined(std::move(ranks));
 }
 
-// Called by atexit, before mpi4py ends MPI. After an exception that nobody caught the other ranks
-// may not come: then the processes just end. What a process that was forked has of its parent is
-// its parent's to end.
+// Ends joined teams and MPI. atexit calls it, before mpi4py finalises MPI. After an uncaught
+// exception other ranks may not arrive, so nothing collective is done. A forked process leaves the
+// teams of its parent alone.
 void end_all() {
   auto& state = process();
   const bool failed = PySys_GetObject("last_value") != nullptr;
   auto joined_teams = std::move(state.joined);
   state.world.reset();
-  alone.reset();
-  if (failed || state.started_in != membership::generation())
-    // nobody ends MPI: a launcher then ends the others
+  lone_team.reset();
+  if (failed || state.started_in != team_owner::generation())
+    // MPI is not finalised; the launcher therefore ends the other processes.
     new std::shared_ptr(std::move(state.started));
   if (failed) return;
-  const without_python unlocked;
+  const release_gil unlocked;
   while (!joined_teams.empty()) {
     if (!joined_teams.back()->is_of_parent()) joined_teams.back()->end();
     joined_teams.pop_back();
@@ -218,26 +214,26 @@ void end_all() {
 }  // namespace
 
 rank_team world() {
-  if (of_this_rank) return {of_this_rank};
+  if (current_team) return {current_team};
   auto& state = process();
   if (state.world && !state.world->ended()) return {state.world};
-  if (alone && !alone->ended()) return {alone};
+  if (lone_team && !lone_team->ended()) return {lone_team};
   run_options options = options_from_environment();
   options.transport = chosen_transport(options.transport);
   if (options.transport == "threads") {
     options.ranks = 1;
-    alone = std::make_shared<membership>(join(options));
-    return {alone};
+    lone_team = std::make_shared<team_owner>(join(options));
+    return {lone_team};
   }
-  // others are refused by join, and need not be started
+  // join() refuses other transports of processes, so they need no start.
   if (options.transport == "mpi") static_cast<void>(start(options));
   std::shared_ptr<team> ranks;
   {
-    const without_python unlocked;
+    const release_gil unlocked;
     ranks = join(options);
   }
   const rank_team all = joined(std::move(ranks));
-  state.world = all.members;
+  state.world = all.owner;
   return all;
 }
 
@@ -245,37 +241,44 @@ rank_team team_or_world(nb::handle team) {
   if (team.is_none()) return world();
   rank_team mine;
   if (nb::try_cast(team, mine)) return mine;
-  throw nb::type_error(
-      fmt::format("team: a Team is needed, as main gets from run(), or world() gives; got {}",
-                  nb::cast<std::string>(nb::str(team.type().attr("__name__"))))
-          .c_str());
+  throw nb::type_error(fmt::format("team: a Team is needed, from run() or world(); got {}",
+                                   nb::cast<std::string>(nb::str(team.type().attr("__name__"))))
+                           .c_str());
 }
 
 void bind_run(nb::module_& module) {
-  module.def("run", &run_ranks, "main"_a, "ranks"_a = nb::none(), nb::kw_only(),
-             "args"_a = nb::make_tuple(), "transport"_a = nb::none(),
-             "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
-             nb::sig("def run(main: collections.abc.Callable[typing.Concatenate[Team, ...], T], "
-                     "ranks: int | None = None, *, "
-                     "args: tuple[typing.Any, ...] = (), "
-                     "transport: str | None = None, ranks_per_node: int | None = None, timeout: "
-                     "float | None = None) -> T"),
-             R"(Run ``main(team, *args)`` once on every rank, and return when all have ended.
+  module.def(
+      "run", &run_ranks, "main"_a, "ranks"_a = nb::none(), nb::kw_only(),
+      "args"_a = nb::make_tuple(), "transport"_a = nb::none(), "ranks_per_node"_a = nb::none(),
+      "timeout"_a = nb::none(),
+      nb::sig("def run(main: collections.abc.Callable[typing.Concatenate[Team, ...], T], "
+              "ranks: int | None = None, *, "
+              "args: tuple[typing.Any, ...] = (), "
+              "transport: str | None = None, ranks_per_node: int | None = None, timeout: "
+              "float | None = None) -> T"),
+      R"(Runs ``main(team, *args)`` once on every rank, and returns when all ranks have ended.
 
-Ranks are threads of this process, ``ranks`` of them (else LONGSHORE_RANKS, else all cores); under an MPI
-launcher they are processes, and the launcher has said how many: the same script, unchanged.
+Ranks are threads of this process. Under an MPI launcher they are processes, and the launcher
+decides their number. The same script runs on both.
 
-The result is what main returned on rank 0; of processes, each gets what its own rank returned. The first exception of any rank
-ends the run: on threads it is raised here, of processes all end with status 3.
-``ranks_per_node`` makes virtual nodes, ``timeout`` is the deadline of every wait in seconds (300; 0: none).
+ranks: the number of threads; by default LONGSHORE_RANKS, else one per core.
+args: further arguments of main.
+transport: a name of transports(); by default mpi under its launcher, else threads.
+ranks_per_node: makes virtual nodes of this many ranks.
+timeout: the deadline of every wait, in seconds (300 by default; 0: none).
+
+Returns the result of main on rank 0; with processes, each returns the result of its own rank. The
+first exception of any rank ends the run. Threads raise it here; processes all end with status 3.
 
 >>> longshore.run(lambda team: team.allreduce(team.rank), ranks=4)
 6
 )");
-  module.def(
-      "world", &world,
-      R"(The team of this rank: inside run() that of the run; outside it that of all processes under an
-MPI launcher, else this thread alone, so that a notebook needs no run().
+  module.def("world", &world,
+             R"(Returns the team of this rank.
+
+Inside run() it is the team of the run. Outside, under an MPI launcher, it is the team of all
+processes; the first call is then collective. Without a launcher it is this thread alone, so that a
+notebook needs no run().
 
 >>> longshore.world().size
 1
@@ -283,13 +286,14 @@ MPI launcher, else this thread alone, so that a notebook needs no run().
   module.def("_join", &join_comm, "comm"_a, "ranks_per_node"_a = nb::none(),
              "timeout"_a = nb::none());
   module.def("_end_all", &end_all);
-  module.def("transports", &available_transports, R"(Names of the transports of this build.
+  module.def("transports", &available_transports,
+             R"(Returns the names of the transports of this build.
 
 >>> 'threads' in longshore.transports()
 True
 )");
-  membership::count_generations();
-  turn_to_ask::prepare();
+  team_owner::count_generations();
+  gil_turn::prepare();
   nb::module_::import_("atexit").attr("register")(module.attr("_end_all"));
 }
 

@@ -1,12 +1,12 @@
-// sort(): keys of any type, with values.
+// The function sort(): keys of any type, with or without values.
 //
-// Keys lie in memory as they are; a projection sees their bits as unsigned numbers that compare as
-// the keys do, so that two sizes of keys are compiled instead of ten types. Keys of 8 and 16 bits
-// are widened. Keys with values travel in pairs of 16 bytes.
+// A projection maps the bits of a key to an unsigned number of the same order. The sort is
+// therefore compiled for two sizes of keys instead of ten types. Keys of 8 and 16 bits are widened.
+// Keys with values travel in pairs of 16 bytes.
 #include "sort.hpp"
 
 #include "arrays.hpp"
-#include "python_lock.hpp"
+#include "gil.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/core/error.hpp>
@@ -28,20 +28,19 @@ namespace {
 
 using namespace nb::literals;
 
-/// radix_key_of of radix_key.hpp for a type known at run time: what the sign bit and the other bits are
-/// flipped by.
+/// The bits to flip in a key, so that it compares like an unsigned number. It does the same as
+/// image_of in key_image.hpp, for a type known at run time.
 template <class Bits>
 struct key_bits {
-  Bits sign = 0;      // the sign bit where it counts
-  Bits negative = 0;  // floats: all bits, flipped where the sign is set
+  Bits sign = 0;      // the sign bit, if the type has one
+  Bits negative = 0;  // for floats: all bits, which negative numbers flip
 
   [[nodiscard]] Bits operator()(const Bits& key) const noexcept {
     const auto set = static_cast<Bits>(0 - (key >> (8 * sizeof(Bits) - 1)));
     return static_cast<Bits>(key ^ ((set & negative) | sign));
   }
   [[nodiscard]] Bits key_of(Bits image) const noexcept {
-    const auto clear =
-        // the key's sign was set where the image's is not
+    const auto clear =  // all ones if the key was negative: the sign bit of its image is 0
         static_cast<Bits>((image >> (8 * sizeof(Bits) - 1)) - 1);
     return static_cast<Bits>(image ^ ((clear & negative) | sign));
   }
@@ -54,7 +53,7 @@ key_bits<Bits> bits_of(element type, bool from_zero) {
   return {is_signed(type) && !from_zero ? sign : Bits{0}, 0};
 }
 
-// Integers of any type as 32 or 64 bits of the same value.
+// Converts integers of any type to 32 or 64 bits of the same value.
 template <class Bits>
 void widen(const array_to_read& from, Bits* to) {
   const auto each = [&]<class Given>(Given) {
@@ -73,31 +72,31 @@ void widen(const array_to_read& from, Bits* to) {
   }
 }
 
-// The lowest bytes of each number.
+// Copies the low bytes of each number.
 template <class Bits>
 void narrow(const Bits* from, std::size_t items, std::byte* to, std::size_t bytes) {
   for (std::size_t i = 0; i < items; ++i) std::memcpy(to + i * bytes, from + i, bytes);
 }
 
-/// Collective. Calls take(span of this rank's sorted items) before the sorter ends.
+/// Collective. Calls take(span of this rank's sorted items), which are valid during the call.
 template <class Item, class Projection, class Take>
 void sort_items(team& ranks, std::span<const Item> items, const bucket_options& options,
                 const Projection& projection, const Take& take) {
   bucket_sorter<Item, Projection> sorter(ranks, options, projection);
   take(sorter.sort(items));
-  ranks.barrier();  // others may still read what lies in this sorter
+  ranks.barrier();  // other ranks may still read memory of this sorter
 }
 
 struct sorted_arrays {
   nb::object keys, values;
 };
 
-// Python's lock is held outside and released around all that may wait.
+// REQUIRES: the thread holds the GIL. It is released during the sort.
 template <class Bits>
 nb::object sort_keys(team& ranks, const array_to_read& keys, const bucket_options& options) {
   const std::size_t key_bytes = bytes_of(keys.type);
   nb::object sorted;
-  const without_python unlocked;
+  const release_gil unlocked;
   std::vector<Bits> wide;
   std::span<const Bits> items{reinterpret_cast<const Bits*>(keys.data), keys.items};
   if (key_bytes < sizeof(Bits)) {
@@ -109,7 +108,7 @@ nb::object sort_keys(team& ranks, const array_to_read& keys, const bucket_option
              [&](std::span<const Bits> mine) {
                std::byte* to = nullptr;
                {
-                 const with_python lock;
+                 const acquire_gil lock;
                  sorted = new_array({mine.size()}, keys.type);
                  to = contiguous_for_writing(sorted, "keys").data;
                }
@@ -127,7 +126,7 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
   const auto wide_bits = bits_of<std::uint64_t>(keys.type, from_zero);
   const bool narrow_float = keys.type == element::float32;
   sorted_arrays sorted;
-  const without_python unlocked;
+  const release_gil unlocked;
   std::vector<std::uint64_t> wide(narrow_float ? 0 : keys.items);
   if (!narrow_float) widen(keys, wide.data());
   std::vector<pair> items(keys.items);
@@ -142,7 +141,7 @@ sorted_arrays sort_pairs(team& ranks, const array_to_read& keys, const array_to_
       ranks, std::span<const pair>(items), options, &pair::key, [&](std::span<const pair> mine) {
         std::byte *to_keys = nullptr, *to_values = nullptr;
         {
-          const with_python lock;
+          const acquire_gil lock;
           sorted = {new_array({mine.size()}, keys.type), new_array({mine.size()}, values.type)};
           to_keys = contiguous_for_writing(sorted.keys, "keys").data;
           to_values = contiguous_for_writing(sorted.values, "values").data;
@@ -172,8 +171,7 @@ bucket_options options_from(element type, std::string_view exchange, std::string
       splitters == "sampled" ? bucket_splitters::sampled : bucket_splitters::equal_width;
   if (!max_key) return options;
   if (is_floating(type))
-    fail(errc::usage, "max_key {} is for integer keys: leave it out, and the range is found",
-         *max_key);
+    fail(errc::usage, "max_key {} is for integer keys: leave it out for floats", *max_key);
   const std::uint64_t most =
       ~std::uint64_t{0} >> (64 - 8 * bytes_of(type) + (is_signed(type) ? 1 : 0));
   if (*max_key < 1 || *max_key - 1 > most)
@@ -229,13 +227,24 @@ void bind_sort(nb::module_& module) {
               "max_key: int | None = None, stable: bool = False, together: bool = False, "
               "splitters: str = 'sampled', "
               "exchange: str = 'auto', order: str = 'round-robin', tasks: int = 1) -> typing.Any"),
-      R"(Collective. Sorts keys that are spread over the ranks: returns this rank's part, ascending, as a new array;
-no key of a rank is above one of a later rank. With values, one for each key: the pair of both.
+      R"(Collective. Sorts keys that are distributed over the ranks.
 
-Keys are numbers of any type, any number of them, different on each rank. splitters 'sampled' gives each rank about as many,
-'equal-width' cuts the range of keys in equal parts (quicker, for keys that are spread evenly); max_key says that integer keys are in
-[0, max_key), and saves finding the range. stable: equal keys stay in the order of rank and place. together: equal keys come to one
-rank. exchange, order: docs/reference/sort.md.
+Returns the part of this rank as a new array, in ascending order. No key of a rank is above a key
+of a later rank. With ``values`` it returns a pair of new arrays: the keys, and their values.
+
+keys: a contiguous array of one dimension, of integers or floats of any type. Each rank may give
+    another number of keys, also none. All ranks give the same type. The array is not changed.
+values: one number for each key, of any integer or float type.
+max_key: integer keys are in [0, max_key). This saves a search for their range.
+stable: equal keys stay in the order of their ranks and positions.
+together: equal keys come to the same rank.
+splitters: 'sampled' gives each rank about the same number of keys. 'equal-width' divides the range
+    of keys into equal parts; it is faster for evenly distributed keys.
+exchange, order: the exchange between ranks; docs/reference/sort.md lists them.
+tasks: threads per rank.
+
+Raises TypeError or ValueError for unsuitable arrays, and UsageError for a key outside the range
+[0, max_key). docs/reference/sort.md has the messages and the memory of each exchange.
 
 >>> longshore.sort(None, np.array([2.5, -1.0, 0.0]))
 array([-1. ,  0. ,  2.5])

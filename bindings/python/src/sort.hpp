@@ -1,4 +1,4 @@
-// sort(): keys of any type, with values.
+// The function sort() of Python.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,7 +1,7 @@
 #include "stream.hpp"
 
 #include "arrays.hpp"
-#include "python_lock.hpp"
+#include "gil.hpp"
 #include "rank_team.hpp"
 
 #include <longshore/core/error.hpp>
@@ -22,13 +22,13 @@ namespace {
 
 using namespace nb::literals;
 
-/// What stream() measured.
+/// The result of stream().
 struct stream_result {
   std::string kernel, type;
-  std::size_t elements = 0;     ///< of each rank
-  std::vector<double> seconds;  ///< of each repetition, of the slowest rank
-  double node_bytes = 0;        ///< that the kernel counts, on the node with most ranks
-  std::int64_t wrong = 0;       ///< elements of all ranks
+  std::size_t elements = 0;     ///< per rank
+  std::vector<double> seconds;  ///< of the slowest rank, for each repetition
+  double node_bytes = 0;        ///< moved per repetition, on the node with most ranks
+  std::int64_t wrong = 0;       ///< wrong elements of all ranks
 
   [[nodiscard]] double median_seconds() const {
     std::vector<double> sorted = seconds;
@@ -98,7 +98,7 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
       {.layer = tasking, .count = task_count, .cpus = ranks.cpus(), .spin = ranks.waiting().spin}};
   stream_result result;
   {
-    const without_python unlocked;
+    const release_gil unlocked;
     result =
         type == element::float32 ? measure<float>(ranks, request) : measure<double>(ranks, request);
   }
@@ -111,17 +111,19 @@ stream_result run_stream(nb::handle team_given, std::string_view kernel, std::in
 }  // namespace
 
 void bind_stream(nb::module_& module) {
-  nb::class_<stream_result>(module, "StreamResult", "What stream() measured.")
-      .def_ro("kernel", &stream_result::kernel)
-      .def_ro("elements", &stream_result::elements, "Of each of the three arrays of a rank.")
-      .def_ro("seconds", &stream_result::seconds, "Of each repetition: of the slowest rank.")
+  nb::class_<stream_result>(module, "StreamResult", "The result of stream().")
+      .def_ro("kernel", &stream_result::kernel, "The kernel that was measured.")
+      .def_ro("elements", &stream_result::elements,
+              "Elements of each of the three arrays of a rank.")
+      .def_ro("seconds", &stream_result::seconds,
+              "Seconds of each repetition, of the slowest rank.")
       .def_prop_ro("bandwidth", &stream_result::bandwidth,
-                   "GB/s of a node, by the median of the repetitions.")
+                   "GB/s of a node, from the median of the repetitions.")
       .def_prop_ro("best_bandwidth", &stream_result::best_bandwidth,
-                   "GB/s of a node, by the best repetition, as STREAM has it.")
+                   "GB/s of a node, from the fastest repetition, as STREAM reports it.")
       .def_prop_ro(
           "verified", [](const stream_result& self) { return self.wrong == 0; },
-          "Whether every element is right.")
+          "Whether every element is correct.")
       .def("__repr__", [](const stream_result& self) {
         return fmt::format(
             "<longshore.StreamResult: {} of {} {} per rank, {:.3g} GB/s per node, {}>", self.kernel,
@@ -137,9 +139,15 @@ void bind_stream(nb::module_& module) {
               "dtype: numpy.typing.DTypeLike = 'float64', tasks: int = 1, tasking: str = 'serial', "
               "memory: str = 'malloc') -> "
               "StreamResult"),
-      R"(Collective. Measures a kernel of STREAM, copy, scale, add or triad, on arrays of each rank, and checks every element.
+      R"(Collective. Measures a kernel of STREAM on arrays of each rank, and verifies every element.
 
-tasking: serial, threads, openmp or tbb with ``tasks`` tasks in each rank; memory: a policy of docs/reference/stream.md.
+kernel: 'copy', 'scale', 'add' or 'triad'.
+elements: of each array of a rank. dtype: float32 or float64.
+repetitions: timed runs. One run before them is not timed.
+tasks: tasks in each rank. tasking: 'serial', 'threads', 'openmp' or 'tbb'.
+memory: a policy of docs/reference/stream.md.
+
+Raises UsageError for a wrong argument, and OutOfMemoryError. A rank needs memory for three arrays.
 
 >>> longshore.stream(None, "copy", elements=1000).verified
 True

@@ -1,6 +1,6 @@
-// block, cyclic or block-cyclic, chosen at run time as in the C face, with one locator for all:
-// loops are compiled once instead of seven times. It costs an index some instructions more than the
-// distributions of the library, whose maps it agrees with.
+// The distribution of a Table: block, cyclic or block-cyclic, chosen at run time as in the C
+// interface. One locator serves all three, so that loops are compiled once instead of seven times.
+// An index costs some instructions more than with the distributions of the library. The maps agree.
 #pragma once
 
 #include "../../c/chosen_distribution.hpp"
@@ -21,7 +21,7 @@ struct table_distribution : bindings::chosen_distribution {
     map(table_distribution kind, std::uint64_t size, int ranks) : chosen(kind, size, ranks) {
       const auto all = static_cast<std::uint64_t>(ranks);
       if (kind.block_items > 0) {
-        locate_.deal = kind.block_items == 1 ? dealt::one_by_one : dealt::in_blocks;
+        locate_.kind = kind.block_items == 1 ? layout::cyclic : layout::block_cyclic;
         locate_.early = invariant_divisor(all);
         locate_.later = invariant_divisor(kind.block_items == 1 ? all : kind.block_items);
         return;
@@ -37,22 +37,22 @@ struct table_distribution : bindings::chosen_distribution {
       return locate_(index);
     }
 
-    enum class dealt : std::uint8_t { not_at_all, one_by_one, in_blocks };
-    /// A quotient and a rest: of a block they are rank and offset, of cyclic offset and rank. The
-    /// first pieces of a block may be longer by one. What is dealt in blocks has two quotients:
-    /// `later` says which block, `early` in which round.
+    enum class layout : std::uint8_t { block, cyclic, block_cyclic };
+    /// Divides an index. block: the quotient is the rank, the remainder the offset; the first
+    /// pieces may be longer by one element. cyclic: the quotient is the offset, the remainder the
+    /// rank. block_cyclic: two divisions; `later` gives the block, `early` the round of blocks.
     struct locator {
       invariant_divisor early, later;
       std::uint64_t early_end = 0, long_pieces = 0;
-      dealt deal = dealt::not_at_all;
+      layout kind = layout::block;
       location operator()(std::uint64_t index) const noexcept {
         const bool in_early = index < early_end;
         const std::uint64_t i = in_early ? index : index - long_pieces;
         const invariant_divisor& piece = in_early ? early : later;
         const std::uint64_t quotient = piece.quotient(i);
         const std::uint64_t rest = i - quotient * piece.divisor();
-        if (deal == dealt::not_at_all) return {static_cast<int>(quotient), rest};
-        if (deal == dealt::one_by_one) return {static_cast<int>(rest), quotient};
+        if (kind == layout::block) return {static_cast<int>(quotient), rest};
+        if (kind == layout::cyclic) return {static_cast<int>(rest), quotient};
         const std::uint64_t round = early.quotient(quotient);
         return {static_cast<int>(quotient - round * early.divisor()),
                 round * later.divisor() + rest};

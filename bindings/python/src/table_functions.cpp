@@ -1,6 +1,6 @@
 #include "table_functions.hpp"
 
-#include "python_lock.hpp"
+#include "gil.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 #include "table.hpp"
@@ -24,11 +24,11 @@ using namespace nb::literals;
 
 /// The class Table.
 struct rank_table {
-  held<table> array;
+  collective_handle<table> array;
   element type;
   std::string distribution;
   std::optional<std::int64_t> block_items;
-  std::string last_strategy;  ///< that the last operation used
+  std::string last_strategy;  ///< the strategy of the last operation
 };
 
 table_distribution distribution_of(std::string_view name, std::optional<std::int64_t> block_items) {
@@ -36,10 +36,9 @@ table_distribution distribution_of(std::string_view name, std::optional<std::int
     fail(errc::usage, "distribution '{}': allowed are block, cyclic, block-cyclic", name);
   if (block_items.has_value() != (name == "block-cyclic"))
     fail(errc::usage,
-         "distribution block-cyclic and block_items, the size of its blocks, are given together or "
-         "not at all");
+         "block_items is the block size of distribution 'block-cyclic': give both or neither");
   if (block_items.value_or(1) < 1)
-    fail(errc::usage, "a block-cyclic table with blocks of {} elements: 1 or more", *block_items);
+    fail(errc::usage, "block_items {}: blocks need at least 1 element", *block_items);
   table_distribution where;
   where.block_items = name == "block" ? 0 : static_cast<std::uint64_t>(block_items.value_or(1));
   return where;
@@ -61,13 +60,13 @@ void make_table(rank_table* self, nb::handle team, std::int64_t size, nb::handle
   auto& ranks = mine.ranks();
   std::shared_ptr<table> made;
   {
-    const without_python unlocked;
-    mine.members->free_dropped();
+    const release_gil unlocked;
+    mine.owner->free_dropped();
     made = make(ranks, size, type, where);
   }
-  mine.members->keep(made);
+  mine.owner->keep(made);
   new (self)
-      rank_table{{mine.members, std::move(made)}, type, std::move(distribution), block_items, ""};
+      rank_table{{mine.owner, std::move(made)}, type, std::move(distribution), block_items, ""};
 }
 
 array_to_read indices_given(nb::handle indices) {
@@ -84,11 +83,11 @@ plan_key key_of(std::string_view strategy, std::int64_t buffer_items, int hops, 
           operation::sum};
 }
 
-// An operation between two barriers: before it, so that what others stored is there, and after it,
-// also when this rank's indices were refused: its peers wait for it there.
+// Runs an operation between two barriers. The first makes stored data of all ranks visible. The
+// second also runs if the indices of this rank were refused, since its peers wait there.
 template <class Operation>
 gather_strategy between_barriers(team& ranks, bool barriers, const Operation& operation) {
-  const without_python unlocked;
+  const release_gil unlocked;
   if (!barriers) return operation();
   ranks.barrier();
   try {
@@ -104,18 +103,18 @@ gather_strategy between_barriers(team& ranks, bool barriers, const Operation& op
 
 nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::string_view strategy,
                   std::int64_t buffer_items, int hops, bool combine, bool barrier) {
-  team& ranks = self.array.members().ranks();
+  team& ranks = self.array.owner().ranks();
   const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
   if (out.is_none()) out = new_array(wanted.shape, self.type);
   const auto to = contiguous_for_writing(out, "out", std::array{self.type});
   if (to.items != where.size())
-    fail(errc::usage, "gather: {} indices, but room for {} values in out: both must be the same",
+    fail(errc::usage, "gather: {} indices, but {} elements in out: both numbers must be the same",
          where.size(), to.items);
   if (to.data < wanted.data + wanted.bytes() && wanted.data < to.data + to.bytes())
     fail(errc::usage,
-         "gather: out lies in the memory of the indices, which are read while it is written: give "
-         "it memory of its own");
+         "gather: out overlaps the indices, which are read while it is written: give it other "
+         "memory");
   const plan_key key = key_of(strategy, buffer_items, hops, combine);
   self.last_strategy = name_of(
       between_barriers(ranks, barrier, [&] { return self.array->gather(key, where, to.data); }));
@@ -124,20 +123,20 @@ nb::object gather(rank_table& self, nb::handle indices, nb::object out, std::str
 
 void scatter(rank_table& self, nb::handle indices, nb::handle values, std::string_view strategy,
              std::int64_t buffer_items, int hops, bool combine, bool barrier) {
-  team& ranks = self.array.members().ranks();
+  team& ranks = self.array.owner().ranks();
   const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
   const auto from = contiguous_for_reading(values, "values", std::array{self.type});
   if (from.items != where.size())
-    fail(errc::usage, "scatter: {} indices, but {} values: both must be the same", where.size(),
-         from.items);
+    fail(errc::usage, "scatter: {} indices, but {} values: both numbers must be the same",
+         where.size(), from.items);
   const plan_key key = key_of(strategy, buffer_items, hops, combine);
   self.last_strategy = name_of(
       between_barriers(ranks, barrier, [&] { return self.array->scatter(key, where, from.data); }));
 }
 
-// What an update may do: as NumPy calls it, whose functions may be given themselves, and as
-// allreduce does.
+// The operations of update, under their names in NumPy and in allreduce. A function of NumPy is
+// found by its name.
 constexpr std::array<std::pair<std::string_view, operation>, 9> operations = {
     {{"add", operation::sum},
      {"minimum", operation::min},
@@ -156,15 +155,13 @@ operation operation_of(nb::handle given, element type) {
   for (const auto& [known, how] : operations) {
     if (known != name) continue;
     if (how >= operation::bit_xor && is_floating(type))
-      fail(errc::usage, "update by {} in a table of {}: bitwise operations are of integers", name,
+      fail(errc::usage, "update by {} in a table of {}: bitwise operations need integers", name,
            name_of(type));
     return how;
   }
   fail(errc::usage,
        "update by '{}': allowed are add, minimum, maximum, bitwise_xor, bitwise_or, bitwise_and, "
-       "or the functions of NumPy of "
-       "these "
-       "names",
+       "or the functions of NumPy with these names",
        name);
 }
 
@@ -175,10 +172,11 @@ bool is_array(nb::handle given) {
   return nb::len(nb::object(given.attr("shape"))) > 0;
 }
 
-// `values`: one for all, or one for each; messages call them `named`, and the call `what`.
+// `values`: one for all indices, or one for each. Messages use `named` for them and `what` for the
+// call.
 void update_by(rank_table& self, nb::handle indices, nb::handle values, plan_key key, bool barrier,
                const char* what, const char* named) {
-  team& ranks = self.array.members().ranks();
+  team& ranks = self.array.owner().ranks();
   const auto wanted = indices_given(indices);
   const auto where = indices_in(wanted);
   const bool each = is_array(values);
@@ -186,8 +184,8 @@ void update_by(rank_table& self, nb::handle indices, nb::handle values, plan_key
   const array_to_read many =
       each ? contiguous_for_reading(values, named, std::array{self.type}) : array_to_read{};
   if (each && many.items != where.size())
-    fail(errc::usage, "{}: {} indices, but {} numbers in {}: one for all, or one for each", what,
-         where.size(), many.items, named);
+    fail(errc::usage, "{}: {} indices, but {} numbers in {}: give one for all, or one for each",
+         what, where.size(), many.items, named);
   const std::byte* const from = each ? many.data : one.data();
   self.last_strategy = name_of(between_barriers(
       ranks, barrier, [&] { return self.array->update(key, where, from, !each, what); }));
@@ -216,28 +214,39 @@ nb::object indices_of(const rank_table& self) {
 }
 
 std::string text_of(const rank_table& self) {
-  const membership& members = self.array.members();
+  const team_owner& owner = self.array.owner();
   const std::string blocks = self.block_items ? fmt::format(" by {}", *self.block_items) : "";
   return fmt::format("<longshore.Table: {} {} elements, {}{} over {} ranks, {} on rank {}>",
                      self.array->size(), name_of(self.type), self.distribution, blocks,
-                     members.size(), self.array->local().size() / bytes_of(self.type),
-                     members.rank());
+                     owner.size(), self.array->local().size() / bytes_of(self.type), owner.rank());
 }
 
 constexpr const char* options_text = R"(
-strategy: agp, exstack, exstack2, conveyor, aggregator, direct, or auto, which measures once in each layout what is fastest.
-A plan is made when options are first met, and kept with the table. A barrier before and after the operation makes what is in the table
-certain; barrier=False leaves that to the caller.)";
+strategy: 'agp', 'exstack', 'exstack2', 'conveyor', 'aggregator' or 'direct', whose messages and
+    memory are in docs/reference/gather.md. 'auto' measures once per layout which is fastest.
+buffer_items, hops, combine: options of the strategy.
+barrier: make a barrier before and after the operation, so that it sees all stored data and later
+    changes do not disturb it. With False the caller makes the barriers.
+
+A plan is made when its options first occur, and kept with the table. An index outside the table
+raises UsageError; unsuitable arrays raise TypeError or ValueError.)";
 
 }  // namespace
 
 void bind_table(nb::module_& module) {
   nb::class_<rank_table>(module, "Table",
-                         R"(A one-dimensional array spread over the ranks of a team, zero at first.
+                         R"(A one-dimensional array that is distributed over the ranks of a team.
 
-Collective. Each rank has its part in ``local``, a NumPy array over the very memory that the others reach; where an element lies says
-the distribution: 'block', 'cyclic', or 'block-cyclic', which deals blocks of ``block_items`` elements to the ranks in turn. Without a
-team (None) it is that of world(). Freed when all ranks have dropped it, at the next making of something or the end of the run.
+Collective. All elements are zero at first. Each rank has its part in ``local``.
+
+team: None means world().
+size: the number of elements on all ranks together.
+dtype: an integer or float type of 1 to 8 bytes.
+distribution: 'block', 'cyclic', or 'block-cyclic', which gives blocks of ``block_items`` elements
+    to the ranks in turn.
+
+Raises UsageError, TypeError or OutOfMemoryError. The memory is freed after all ranks have dropped
+the table, when the next table or halo is made or the run ends. Arrays over it keep it valid.
 
 >>> table = longshore.Table(None, 10, "int64")
 >>> table.local[:] = 3 * np.arange(10)
@@ -261,23 +270,25 @@ array([0, 1, 6, 7])
             return array_over(memory.data(), {memory.size() / bytes_of(mine.type)}, mine.type,
                               self);
           },
-          nb::sig("def local(self) -> numpy.ndarray"), "The elements of this rank: no copy.")
+          nb::sig("def local(self) -> numpy.ndarray"),
+          "The elements of this rank: an array over the memory of the table, not a copy.")
       .def_prop_ro("indices", &indices_of, nb::sig("def indices(self) -> numpy.ndarray"),
-                   "Global indices of the elements of this rank: a new array of int64.")
+                   "The global indices of the elements of this rank: a new array of int64.")
       .def_prop_ro(
-          "size", [](const rank_table& self) { return self.array->size(); }, "Elements in all.")
+          "size", [](const rank_table& self) { return self.array->size(); },
+          "The number of elements on all ranks together.")
       .def_prop_ro(
           "dtype", [](const rank_table& self) { return dtype_of(self.type); },
-          nb::sig("def dtype(self) -> numpy.dtype"), "Type of the elements.")
+          nb::sig("def dtype(self) -> numpy.dtype"), "The type of the elements.")
       .def_prop_ro(
           "distribution", [](const rank_table& self) { return self.distribution; },
           "'block', 'cyclic' or 'block-cyclic'.")
       .def_prop_ro(
           "block_items", [](const rank_table& self) { return self.block_items; },
-          "Elements of a block of a 'block-cyclic' table; of others None.")
+          "The elements of a block of a 'block-cyclic' table; None for other distributions.")
       .def_prop_ro(
           "strategy", [](const rank_table& self) { return self.last_strategy; },
-          "The strategy that the last operation used: what auto has become. '' before the first.")
+          "The strategy of the last operation, also if auto chose it; '' before the first one.")
       .def(
           "owner",
           [](const rank_table& self, std::int64_t index) {
@@ -286,15 +297,20 @@ array([0, 1, 6, 7])
                   fmt::format("element {} of a table of {}", index, self.array->size()).c_str());
             return self.array->owner_of(static_cast<std::size_t>(index));
           },
-          "index"_a, "The rank that has an element.")
+          "index"_a,
+          "Returns the rank that owns an element. Raises IndexError if there is no such element.")
       .def("__len__", [](const rank_table& self) { return self.array->size(); })
       .def("__repr__", &text_of);
 
   static const std::string gather_text = fmt::format(
-      R"(Collective. The elements of the table at these global indices, as a new array or in ``out``.
+      R"(Collective. Reads the elements of the table at the given global indices.
 
-indices: int64, of any shape, any number of them, different on each rank, each from 0 to the size of the table less one (-1 is not the last
-element). Nothing is copied on the way in or out; ``out`` must not lie in the memory of the indices.
+Returns a new array with the shape of the indices, or ``out``.
+
+indices: a contiguous array of int64, of any shape, from 0 to size - 1 (-1 is not the last element).
+    Each rank may give other indices and another number of them, also none.
+out: a contiguous array for the result, with the type of the table and one element per index. It
+    must not overlap the indices.
 {}
 
 >>> table = longshore.Table(None, 4)
@@ -313,7 +329,13 @@ array([[1.5, 1.5],
                      "bool = True) -> numpy.ndarray"),
              gather_text.c_str());
   static const std::string scatter_text = fmt::format(
-      R"(Collective. Stores values[i] at the global index indices[i]. Of two values for one element one wins, whole.
+      R"(Collective. Stores values[i] at the global index indices[i].
+
+If several values go to one element, one of them is stored, never a mixture.
+
+indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
+    indices and another number of them, also none.
+values: a contiguous array with the type of the table and one element per index.
 {}
 
 >>> table = longshore.Table(None, 3, "int32")
@@ -331,12 +353,18 @@ array([8, 0, 7], dtype=int32)
                      "bool = True) -> None"),
              scatter_text.c_str());
   static const std::string update_text = fmt::format(
-      R"(Collective. The element at each index becomes what ``op`` makes of it and a value: one number for all, or an array with one for
-each index. Nothing is lost however many ranks meet at one element. It is what ``np.minimum.at(a, indices, values)`` is for an array.
+      R"(Collective. Replaces the element at each index by ``op`` of the element and a value.
 
-op: 'add', 'minimum', 'maximum' and, of integers, 'bitwise_xor', 'bitwise_or', 'bitwise_and', or NumPy's functions of these names; 'sum', 'min'
-and 'max' as in allreduce will do. What an element was before counts, and tables are zero at first. Elements of 4 and 8 bytes. Minimum and
-maximum are not for NaN, which is neither.
+This is the distributed form of ``np.minimum.at(a, indices, values)``. No update is lost if several
+ranks update one element. Elements have 4 or 8 bytes; others raise UnsupportedError.
+
+indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
+    indices and another number of them, also none.
+values: one number for all indices, or a contiguous array with the type of the table and one element
+    per index.
+op: 'add', 'minimum' or 'maximum' (also 'sum', 'min', 'max'); for integers also 'bitwise_xor',
+    'bitwise_or', 'bitwise_and'; or the function of NumPy with such a name. The old element counts:
+    a new table is zero. Minimum and maximum do not support NaN.
 {}
 
 >>> table = longshore.Table(None, 3, "int64")
@@ -359,8 +387,15 @@ array([0, 0, 1])
           "hops: int = 0, combine: bool = False, barrier: bool = True) -> None"),
       update_text.c_str());
   static const std::string histogram_text = fmt::format(
-      R"(Collective. Adds ``amount`` to the element at each index: one number for all, or an array with one for each index.
-Nothing is lost however many ranks meet at one element. Elements of 4 and 8 bytes. Other operations than adding: update().
+      R"(Collective. Adds ``amount`` to the element at each index. update() has other operations.
+
+No update is lost if several ranks update one element. Elements have 4 or 8 bytes; others raise
+UnsupportedError.
+
+indices: a contiguous array of int64, of any shape, from 0 to size - 1. Each rank may give other
+    indices and another number of them, also none.
+amount: one number for all indices, or a contiguous array with the type of the table and one element
+    per index.
 {}
 
 >>> table = longshore.Table(None, 3, "int64")

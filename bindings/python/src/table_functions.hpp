@@ -1,4 +1,4 @@
-// The class Table, and gather, scatter and histogram.
+// The class Table of Python, and the functions gather, scatter, update and histogram.
 #pragma once
 
 #include <nanobind/nanobind.h>

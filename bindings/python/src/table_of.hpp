@@ -1,5 +1,5 @@
-// Tables of one size of element, for the files that instantiate them: table_narrow.cpp,
-// table_wide.cpp.
+// The implementation of tables, for one size of elements. table_narrow.cpp and table_wide.cpp
+// instantiate it.
 #pragma once
 
 #include "table.hpp"
@@ -15,7 +15,7 @@
 
 namespace longshore::python {
 
-/// What words of such elements are to an operation.
+/// The kind of number that the bits of an element represent.
 [[nodiscard]] constexpr bindings::number number_of(element type) noexcept {
   if (is_floating(type)) return bindings::number::floating;
   return is_signed(type) ? bindings::number::signed_integer : bindings::number::unsigned_integer;
@@ -61,13 +61,14 @@ class table_of final : public table {
       return run(plan_of(updates_, key, on_words), indices, values, common, what);
     } else {
       fail(errc::unsupported,
-           "elements of 1 or 2 bytes, which overflow soon, are not updated: use int32 or int64");
+           "a table with elements of 1 or 2 bytes cannot be updated, since they overflow soon: use "
+           "int32 or int64");
     }
   }
 
   void outlive_team() override {
     gathers_.clear(), scatters_.clear(), additions_.clear(), updates_.clear();
-    // Of processes, freeing the memory would unmap it under arrays that Python still has.
+    // With processes, freeing the memory would unmap it while arrays of Python still use it.
     if (array_->team().transport_name() != "threads") static_cast<void>(array_.release());
   }
 
@@ -75,8 +76,8 @@ class table_of final : public table {
   template <class Plan>
   using plans = std::map<plan_key, std::unique_ptr<Plan>>;
   static constexpr bool has_updates = sizeof(Bits) >= sizeof(float);
-  // Transports add 64-bit integers by themselves, which they do for op::add only; of what else
-  // there is one plan for all operations.
+  // Transports have an own addition of 64-bit integers, which needs a plan for op::add. One type of
+  // plan serves all other operations.
   static constexpr bool adds_by_itself = sizeof(Bits) == sizeof(std::int64_t);
 
   template <class Plan, class... Operation>
@@ -112,7 +113,7 @@ class table_of final : public table {
   std::unique_ptr<dist_array<Bits, table_distribution>> array_;
   table_distribution::map map_;
   std::span<Bits> local_;
-  int rank_;  // the team may have ended when Python asks
+  int rank_;  // a copy: Python may ask after the end of the team
   element type_;
   plans<gather_plan<Bits, table_distribution>> gathers_;
   plans<scatter_plan<Bits, table_distribution>> scatters_;

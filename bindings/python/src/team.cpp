@@ -1,6 +1,6 @@
-// The class Team: who the ranks are, and collectives of small values.
+// The class Team of Python: its ranks and nodes, and collectives of small values.
 #include "arrays.hpp"
-#include "python_lock.hpp"
+#include "gil.hpp"
 #include "python_number.hpp"
 #include "rank_team.hpp"
 
@@ -19,7 +19,7 @@ namespace longshore::python {
 namespace {
 
 using namespace nb::literals;
-using unlocked = nb::call_guard<without_python>;
+using unlocked = nb::call_guard<release_gil>;
 
 reduction reduction_of(std::string_view name) {
   if (name == "sum") return reduction::sum;
@@ -28,34 +28,36 @@ reduction reduction_of(std::string_view name) {
   fail(errc::usage, "allreduce: operation '{}'; allowed are sum, min, max", name);
 }
 
-// What a rank gives to a collective call. All compare it before anything moves, without Python's
-// lock: on threads bytes go straight from array to array, and those of a longer one would be
-// written past the end of a shorter.
+// The arguments of a rank in a collective call. All ranks compare them before any data moves,
+// without the GIL. On threads, bytes go straight from array to array, and a longer array would
+// otherwise be written past the end of a shorter one.
 enum class call : std::int64_t { allreduce, broadcast, allgather, alltoall };
-// no array; below all types of elements
+// The type of a number that is not in an array; below all element types.
 enum class number : std::int64_t { integer = -2, floating = -1 };
-struct gift {
+struct call_arguments {
   call made;
-  std::int64_t type;  // number or element
+  std::int64_t type;  // a number or an element
   std::size_t bytes = 0;
-  int choice = 0;  // root, operation
+  int choice = 0;  // the root or the operation
 };
 
-// The least type of all ranks and the greatest, of gifts that are alike but for that.
+// The least and the greatest type over the ranks, whose other arguments are equal.
 struct type_range {
   std::int64_t least, most;
 };
 
-type_range compare(team& ranks, const gift& mine, const char* what) {
+type_range compare(team& ranks, const call_arguments& mine, const char* what) {
   if (ranks.size() == 1) return {mine.type, mine.type};
   std::array<std::int64_t, 8> most{static_cast<std::int64_t>(mine.made), mine.type,
                                    static_cast<std::int64_t>(mine.bytes), mine.choice};
-  for (std::size_t i = 0; i < 4; ++i) most[4 + i] = -most[i];  // the least, negated
+  for (std::size_t i = 0; i < 4; ++i) most[4 + i] = -most[i];  // the maximum of -x is -minimum
   ranks.allreduce(std::span<std::int64_t>(most), reduction::max);
   if (most[0] != -most[4])
-    fail(errc::usage,
-         "{}: another rank calls another collective; all make the same calls in the same order",
-         what);
+    fail(
+        errc::usage,
+        "{}: another rank is in another collective call; all ranks must make the same calls in the "
+        "same order",
+        what);
   if (most[2] != -most[6])
     fail(errc::usage,
          "{}: {} bytes on rank {}, {} to {} bytes on the ranks: all must give the same", what,
@@ -74,7 +76,7 @@ void require_alike(team& ranks, call made, const auto& array, int choice, const 
          what, name_of(array.type), ranks.rank());
 }
 
-// Of ints, or of floats when one rank gives a float: sum([]) is an int.
+// Reduces ints, or floats if any rank gives a float.
 nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction operation) {
   const double real = floating ? PyFloat_AsDouble(value.ptr()) : 0;
   const std::int64_t integer = floating ? 0 : whole_number(value, "allreduce");
@@ -82,7 +84,7 @@ nb::object reduce_one(team& ranks, nb::handle value, bool floating, reduction op
   double sum = floating ? real : static_cast<double>(integer);
   bool all_whole = false;
   {
-    const without_python unlock;
+    const release_gil unlock;
     const auto mine = static_cast<std::int64_t>(floating ? number::floating : number::integer);
     const type_range types =
         compare(ranks, {call::allreduce, mine, 0, static_cast<int>(operation)}, "allreduce");
@@ -110,7 +112,7 @@ nb::object allreduce(const rank_team& self, nb::object value, std::string_view n
   const auto values =
       contiguous_for_writing(value, "allreduce", std::array{element::int64, element::float64});
   {
-    const without_python unlock;
+    const release_gil unlock;
     require_alike(ranks, call::allreduce, values, static_cast<int>(operation), "allreduce");
     if (values.type == element::int64)
       ranks.allreduce(std::span(reinterpret_cast<std::int64_t*>(values.data), values.items),
@@ -126,7 +128,7 @@ nb::object broadcast(const rank_team& self, nb::object array, int root) {
   if (root < 0 || root >= ranks.size())
     fail(errc::usage, "broadcast: root {}; ranks are 0 to {}", root, ranks.size() - 1);
   const auto memory = contiguous_for_writing(array, "broadcast");
-  const without_python unlock;
+  const release_gil unlock;
   require_alike(ranks, call::broadcast, memory, root, "broadcast");
   ranks.broadcast({memory.data, memory.bytes()}, root);
   return array;
@@ -139,7 +141,7 @@ nb::object allgather(const rank_team& self, nb::handle array) {
   shape.insert(shape.begin(), static_cast<std::size_t>(ranks.size()));
   nb::object all = new_array(shape, mine.type);
   const auto to = contiguous_for_writing(all, "allgather");
-  const without_python unlock;
+  const release_gil unlock;
   require_alike(ranks, call::allgather, mine, 0, "allgather");
   ranks.allgather({mine.data, mine.bytes()}, {to.data, to.bytes()});
   return all;
@@ -150,31 +152,33 @@ nb::object alltoall(const rank_team& self, nb::handle array) {
   const auto outgoing = contiguous_for_reading(array, "alltoall");
   if (outgoing.shape.empty() || outgoing.shape[0] != static_cast<std::size_t>(ranks.size()))
     fail(errc::usage,
-         "alltoall: an array of {} along its first dimension; it must be {}, a block for each rank",
+         "alltoall: the first dimension of the array has {} elements; it must have {}, a block for "
+         "each "
+         "rank",
          outgoing.shape.empty() ? 0 : outgoing.shape[0], ranks.size());
   nb::object incoming = new_array(outgoing.shape, outgoing.type);
   const auto to = contiguous_for_writing(incoming, "alltoall");
-  const without_python unlock;
+  const release_gil unlock;
   require_alike(ranks, call::alltoall, outgoing, 0, "alltoall");
   ranks.alltoall({outgoing.data, outgoing.bytes()}, {to.data, to.bytes()});
   return incoming;
 }
 
 void close(const rank_team& self) {
-  if (self.members->ended()) return;
-  (void)self.ranks();  // of this thread
-  const without_python unlock;
-  self.members->end();
+  if (self.owner->ended()) return;
+  (void)self.ranks();  // throws in another thread
+  const release_gil unlock;
+  self.owner->end();
 }
 
 std::string text_of(const rank_team& self) {
-  const membership& members = *self.members;
-  if (members.ended())
-    return fmt::format("<longshore.Team: rank {} of {}, ended>", members.rank(), members.size());
-  if (!members.is_usable())
-    return fmt::format("<longshore.Team: rank {} of {}, of another thread>", members.rank(),
-                       members.size());
-  const team& ranks = members.ranks();
+  const team_owner& owner = *self.owner;
+  if (owner.ended())
+    return fmt::format("<longshore.Team: rank {} of {}, ended>", owner.rank(), owner.size());
+  if (!owner.is_usable())
+    return fmt::format("<longshore.Team: rank {} of {}, of another thread>", owner.rank(),
+                       owner.size());
+  const team& ranks = owner.ranks();
   const node_map& nodes = ranks.nodes();
   return fmt::format("<longshore.Team: rank {} of {}, transport {}, node {} of {}>", ranks.rank(),
                      ranks.size(), ranks.transport_name(), nodes.my_node(), nodes.node_count());
@@ -183,11 +187,12 @@ std::string text_of(const rank_team& self) {
 }  // namespace
 
 void bind_team(nb::module_& module) {
-  nb::class_<rank_team>(module, "Team", R"(The ranks of a run, as one of them sees it.
+  nb::class_<rank_team>(module, "Team", R"(The ranks of a run, seen from one rank.
 
-main gets one from run(); world() is that of all, Team(comm) that of a communicator of mpi4py. Collective calls are made by all
-ranks in the same order; only the thread that runs the rank may use it. A wait that lasts longer than the deadline
-raises DeadlineError, which names the rank, the peer and the operation.
+run() passes a Team to main. world() returns the team of all processes, and Team(comm) makes one of
+an mpi4py communicator. All ranks make the same collective calls in the same order. Only the thread
+that runs the rank may use its team. A wait beyond the deadline raises DeadlineError, which names
+the rank, the peer and the operation.
 
 >>> longshore.run(lambda team: (team.rank, team.size), ranks=3)
 (0, 3)
@@ -203,32 +208,34 @@ raises DeadlineError, which names the rank, the peer and the operation.
           "comm"_a, nb::kw_only(), "ranks_per_node"_a = nb::none(), "timeout"_a = nb::none(),
           nb::sig("def __init__(self, comm: typing.Any, *, ranks_per_node: int | None = None, "
                   "timeout: float | None = None) -> None"),
-          "Collective over a communicator of mpi4py. It ends with close(), or with the program.")
+          R"(Collective. Makes a team of all ranks of an mpi4py communicator.
+
+It ends with close(), at the end of a with block, or with the program. ranks_per_node makes virtual
+nodes; timeout is the deadline of every wait, in seconds (300 by default; 0: none).)")
       .def_prop_ro(
-          "rank", [](const rank_team& self) { return self.members->rank(); }, "This rank, from 0.")
+          "rank", [](const rank_team& self) { return self.owner->rank(); }, "This rank, from 0.")
       .def_prop_ro(
-          "size", [](const rank_team& self) { return self.members->size(); },
-          "How many ranks there are.")
+          "size", [](const rank_team& self) { return self.owner->size(); }, "The number of ranks.")
       .def_prop_ro(
           "transport",
           [](const rank_team& self) { return std::string(self.ranks().transport_name()); },
-          "How bytes travel: 'threads', 'mpi', ...")
+          "The transport: 'threads', 'mpi', 'shmem' or 'ucx'.")
       .def_prop_ro(
           "library", [](const rank_team& self) { return self.ranks().library_version(); },
-          "The library underneath with its version; '' when there is none.")
+          "The communication library and its version; '' on threads.")
       .def_prop_ro(
           "node", [](const rank_team& self) { return self.ranks().nodes().my_node(); },
           "The node of this rank, from 0.")
       .def_prop_ro(
           "node_count", [](const rank_team& self) { return self.ranks().nodes().node_count(); },
-          "How many nodes.")
+          "The number of nodes.")
       .def_prop_ro(
           "node_ranks",
           [](const rank_team& self) {
             const auto ranks = self.ranks().nodes().my_ranks();
             return std::vector<int>(ranks.begin(), ranks.end());
           },
-          "The ranks of this rank's node, ascending.")
+          "The ranks of this rank's node, in ascending order.")
       .def(
           "node_of",
           [](const rank_team& self, int rank) {
@@ -244,42 +251,49 @@ raises DeadlineError, which names the rank, the peer and the operation.
             const auto cpus = self.ranks().cpus();
             return std::vector<int>(cpus.begin(), cpus.end());
           },
-          "The CPUs that are this rank's to use.")
+          "The CPUs that this rank may use.")
       .def_prop_ro(
           "waited_seconds", [](const rank_team& self) { return self.ranks().waited_seconds(); },
-          "Seconds that this rank has waited for others so far.")
+          "Seconds that this rank has waited for other ranks so far.")
       .def(
           "now", [](const rank_team& self) { return self.ranks().now(); },
-          "Seconds on the transport's clock; differences mean something on one rank only.")
+          "Seconds on the clock of the transport. Only differences between times of one rank "
+          "count.")
       .def(
           "barrier", [](const rank_team& self) { self.ranks().barrier(); }, unlocked(),
-          "Collective. Returns when every rank has called it, and what they stored before is "
-          "visible.")
-      .def(
-          "allreduce", &allreduce, "value"_a, "op"_a = "sum",
-          nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
-          R"(Collective. The sum, min or max over the ranks: of an int or a float, also of NumPy's, which gives Python's; or element by
-element of an array of int64 or float64, in place. Where one rank gives a float and another an int, all get a float.
+          "Collective. Returns after every rank has called it. Data stored before is then visible.")
+      .def("allreduce", &allreduce, "value"_a, "op"_a = "sum",
+           nb::sig("def allreduce(self, value: V, op: str = 'sum') -> V"),
+           R"(Collective. Reduces a number or an array over all ranks; every rank gets the result.
+
+value: an int or a float, also a scalar of NumPy; the result is a Python number. If one rank gives a
+    float, all ranks get a float. Or a contiguous array of int64 or float64 with the same shape on
+    all ranks: it is reduced element by element, in place, and returned.
+op: 'sum', 'min' or 'max'.
+
+Raises UsageError on all ranks if their arguments differ.
 
 >>> longshore.run(lambda team: team.allreduce(0.5 * team.rank, 'max'), ranks=3)
 1.0
 )")
       .def("broadcast", &broadcast, "array"_a, "root"_a = 0,
            nb::sig("def broadcast(self, array: V, root: int = 0) -> V"),
-           "Collective. Copies the array of rank root into the arrays of all, of the same type and "
-           "shape.")
+           "Collective. Copies the array of rank root into the arrays of all ranks, and returns "
+           "this "
+           "rank's array. All arrays are contiguous, of the same type and number of bytes.")
       .def("allgather", &allgather, "array"_a,
            nb::sig("def allgather(self, array: numpy.ndarray) -> numpy.ndarray"),
-           "Collective. A new array whose element r along its first dimension is the array of rank "
-           "r; equal shapes on all ranks.")
-      .def("alltoall", &alltoall, "array"_a,
-           nb::sig("def alltoall(self, array: numpy.ndarray) -> numpy.ndarray"),
-           "Collective. Block r along the first dimension goes to rank r; a new array with the "
-           "blocks that came.")
+           "Collective. Returns a new array of shape (size, *array.shape); element r is the array "
+           "of "
+           "rank r. All ranks give contiguous arrays of the same type and shape.")
+      .def(
+          "alltoall", &alltoall, "array"_a,
+          nb::sig("def alltoall(self, array: numpy.ndarray) -> numpy.ndarray"),
+          "Collective. Sends block r along the first dimension, of length size, to rank r. Returns "
+          "a new array of the same shape with the received blocks, in the order of their ranks.")
       .def("close", &close,
-           "Collective. Ends a team that was made of a communicator, and frees what it made; else "
-           "that is done when the program "
-           "ends.")
+           "Collective. Ends a team made by Team(comm), and frees its tables and halos. Without a "
+           "call, this happens at the end of the program.")
       .def(
           "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> Team"))
       .def(

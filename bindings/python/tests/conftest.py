@@ -1,5 +1,7 @@
-"""Tests of the installed package longshore: on threads within the process, and over MPI by scripts
-of their own."""
+"""Settings of the tests of the installed package longshore.
+
+Most tests run on threads in this process. Tests over MPI start scripts.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ import os
 import signal
 
 os.environ.setdefault("LONGSHORE_TIMEOUT", "300")
-os.environ.setdefault("LONGSHORE_PROFILE", "off")  # what strategy auto measured for a user is not theirs
+os.environ.setdefault("LONGSHORE_PROFILE", "off")  # do not use measurements of strategy auto by a user
 os.environ.setdefault("LONGSHORE_TRANSPORT", "threads")
-# A shell that starts the tests in the background has SIGINT ignored, and so would they and what
-# they start.
+# A shell ignores SIGINT in what it starts in the background. The tests and their child processes
+# must not inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

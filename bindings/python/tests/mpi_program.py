@@ -1,4 +1,4 @@
-"""What test_mpi.py starts under mpirun: each case is one function, named on the command line."""
+"""The program that test_mpi.py starts under mpirun. Its argument names one of the functions."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def check_everything(team: longshore.Team) -> None:
-    """What the tests on threads check one by one, on whatever ranks these are."""
+    """Checks all patterns on the ranks of the team."""
     size = 301
     for distribution in ("block", "cyclic"):
         table = longshore.Table(team, size, "float64", distribution)
@@ -36,12 +36,12 @@ def check_everything(team: longshore.Team) -> None:
 
 
 def run() -> None:
-    longshore.run(check_everything, 2)  # the launcher has said how many
+    longshore.run(check_everything, 2)  # the launcher decides the number of ranks
     longshore.run(check_everything)
 
 
 def runs() -> None:
-    for _ in range(3):  # what is underneath starts once
+    for _ in range(3):  # MPI starts only once
         ranks, transport = longshore.run(lambda team: (team.allreduce(1), team.transport))
     print(f"three runs on {ranks} ranks of {transport}")
 
@@ -58,7 +58,7 @@ def between_halves(world: Any) -> Any:
 
 
 def communicator() -> None:
-    from mpi4py import MPI  # noqa: PLC0415 - of this case alone
+    from mpi4py import MPI  # noqa: PLC0415 - only this case needs it
 
     for wrong, words in ((MPI.COMM_NULL, "COMM_NULL"), (between_halves(MPI.COMM_WORLD), "intercommunicator")):
         said = ""
@@ -123,7 +123,7 @@ def forks() -> None:
             team.barrier()
         except longshore.UsageError:
             print("the child was refused", flush=True)
-        return  # to the end of the interpreter, which must not end MPI
+        return  # the interpreter of the child ends, and must not finalise MPI
     assert os.waitpid(child, 0)[1] == 0
     assert team.allreduce(1) == team.size
     print("all right after a fork")

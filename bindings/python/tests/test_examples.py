@@ -1,4 +1,4 @@
-"""The examples and the docstrings, as a user runs them, and the same scripts over MPI."""
+"""The examples and the examples in docstrings run, on threads and over MPI."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[3]
 EXAMPLES = REPOSITORY / "examples" / "python"
 MPI_RANKS = 3
-HEAT_LINES = 20  # without the words at its head
+HEAT_LINES = 20  # without the docstring
 
 
 def documented() -> Iterator[tuple[str, Any]]:
@@ -33,7 +33,7 @@ def documented() -> Iterator[tuple[str, Any]]:
                     yield f"{name}.{member}", value
 
 
-def test_docstrings_say_what_is_so() -> None:
+def test_examples_in_docstrings_are_true() -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for name, thing in documented():
         found = doctest.DocTestParser().get_doctest(
@@ -81,7 +81,7 @@ def big_file(tmp_path: Path) -> Path:
     return path
 
 
-# What the one line says before its verdict; arguments; a fault that the verdict must find.
+# For each example: its line of output, its arguments, and a fault that its verification must find.
 EXPECTED = {
     "gather.py": (
         r"gather: ranks=RANKS requests=2000 strategy=\w+",
@@ -97,7 +97,7 @@ EXPECTED = {
         ("result.verified", "False"),
     ),
 }
-# heat.py is started over MPI by test_packages.py, and what the others do by mpi_program.py.
+# test_packages.py starts heat.py over MPI. mpi_program.py tests the other patterns over MPI.
 STARTS = [
     *((example, "4") for example in sorted(EXPECTED)),
     pytest.param("sort.py", "mpi", marks=pytest.mark.thorough),
@@ -107,7 +107,7 @@ STARTS = [
 
 
 @pytest.mark.parametrize(("example", "ranks"), STARTS)
-def test_examples_verify_what_they_do(example: str, ranks: str, big_file: Path) -> None:
+def test_examples_verify_their_results(example: str, ranks: str, big_file: Path) -> None:
     line, given, _ = EXPECTED[example]
     arguments = [str(big_file) if word == "FILE" else word for word in given]
     script = EXAMPLES / example
@@ -121,7 +121,7 @@ def test_examples_verify_what_they_do(example: str, ranks: str, big_file: Path) 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("example", sorted(EXPECTED))
-def test_examples_that_are_wrong_say_so(example: str, big_file: Path, tmp_path: Path) -> None:
+def test_a_wrong_example_says_so_and_ends_with_status_1(example: str, big_file: Path, tmp_path: Path) -> None:
     _, given, (right, wrong) = EXPECTED[example]
     text = (EXAMPLES / example).read_text(encoding="utf-8")
     assert right in text
@@ -134,7 +134,8 @@ def test_examples_that_are_wrong_say_so(example: str, big_file: Path, tmp_path: 
     assert (done.returncode, done.stdout.endswith(" verified=no\n")) == (1, True), done.stdout + done.stderr
 
 
-def test_the_list_of_examples_is_whole() -> None:
+def test_every_example_is_tested_and_heat_is_short() -> None:
     assert sorted(path.name for path in EXAMPLES.glob("*.py")) == sorted(EXPECTED)
-    code = (EXAMPLES / "heat.py").read_text(encoding="utf-8").splitlines()[1:]
-    assert len([line for line in code if line]) <= HEAT_LINES
+    text = (EXAMPLES / "heat.py").read_text(encoding="utf-8")
+    code = text.split('"""', 2)[2]
+    assert len([line for line in code.splitlines() if line]) <= HEAT_LINES

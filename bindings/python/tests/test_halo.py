@@ -1,4 +1,4 @@
-"""Halos against the whole grid, wrapped around by NumPy."""
+"""Halo exchanges, compared with the whole periodic grid in NumPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def whole_grid(cells: tuple[int, ...], dtype: str = "float64") -> Any:
 
 
 def expected_block(halo: longshore.Halo, grid: Any, low: list[int], high: list[int]) -> Any:
-    """The block with its halo, of a grid that is periodic in all dimensions."""
+    """The block of this rank with its halo, cut from a grid that is periodic in all dimensions."""
     axes = [
         np.arange(owned.start - below, owned.stop + above) % extent
         for owned, below, above, extent in zip(halo.owned, low, high, halo.cells, strict=True)
@@ -29,7 +29,7 @@ def expected_block(halo: longshore.Halo, grid: Any, low: list[int], high: list[i
 @pytest.mark.parametrize(
     ("cells", "width"), [((23,), 1), ((14, 15), 2), ((9, 8, 15), 1), ((16, 15, 14), ((1, 0), (0, 2), (2, 1)))]
 )
-def test_a_halo_has_the_cells_of_the_neighbours(ranks: int, cells: tuple[int, ...], width: Any) -> None:
+def test_a_halo_holds_the_cells_of_the_neighbours(ranks: int, cells: tuple[int, ...], width: Any) -> None:
     def main(team: longshore.Team) -> None:
         halo = longshore.Halo(team, cells, width, fields=2, dtype=["float64", "int16"])
         sides = width if isinstance(width, tuple) else [(width, width)] * len(cells)
@@ -47,7 +47,7 @@ def test_a_halo_has_the_cells_of_the_neighbours(ranks: int, cells: tuple[int, ..
 
 @pytest.mark.parametrize("algorithm", ["standard", "staged", "sequenced", "staged-sequenced", "hybrid", "auto"])
 @pytest.mark.parametrize("mode", ["direct", "channel"])
-def test_every_algorithm_and_mode(algorithm: str, mode: str) -> None:
+def test_every_algorithm_and_mode_fills_the_halo(algorithm: str, mode: str) -> None:
     def main(team: longshore.Team) -> None:
         halo = longshore.Halo(team, (10, 9, 8), 1, algorithm=algorithm, mode=mode)
         (u,) = halo.fields
@@ -61,7 +61,7 @@ def test_every_algorithm_and_mode(algorithm: str, mode: str) -> None:
     longshore.run(main, 4)
 
 
-def test_arrays_of_the_user_are_exchanged_where_they_lie() -> None:
+def test_arrays_of_the_user_are_exchanged_in_place() -> None:
     cells = (6, 8)
 
     def main(team: longshore.Team) -> None:
@@ -100,7 +100,7 @@ def test_cells_may_be_complex(dtype: str) -> None:
     longshore.run(main, 3)
 
 
-def test_fields_are_exchanged_by_name() -> None:
+def test_only_the_given_fields_are_exchanged() -> None:
     def main(team: longshore.Team) -> None:
         halo = longshore.Halo(team, 12, fields=3)
         u, v, w = halo.fields
@@ -112,13 +112,13 @@ def test_fields_are_exchanged_by_name() -> None:
         assert u[0] == w[0] == -1
         halo.exchange(w, u)
         assert u[0] == w[0] == v[0]
-        with pytest.raises(longshore.UsageError, match="none of the halo's 3 fields"):
+        with pytest.raises(longshore.UsageError, match="not one of the 3 fields of the halo"):
             halo.exchange(u.copy())
 
     longshore.run(main, 3)
 
 
-def test_beyond_a_border_nothing_is_written() -> None:
+def test_halo_cells_beyond_a_border_are_not_written() -> None:
     def main(team: longshore.Team) -> None:
         halo = longshore.Halo(team, (6, 6), periodic=(False, True), ranks=(3, 1))
         (u,) = halo.fields
@@ -134,7 +134,7 @@ def test_beyond_a_border_nothing_is_written() -> None:
 
 @pytest.mark.parametrize("width", [0, 1, 2, ((1, 2), (0, 3))])
 @pytest.mark.parametrize("cells", [(5, 7), (3, 4), (9, 6)])
-def test_inner_and_shell_are_the_interior_once(cells: tuple[int, int], width: Any) -> None:
+def test_inner_and_shell_cover_the_interior_once(cells: tuple[int, int], width: Any) -> None:
     halo = longshore.Halo(None, cells, width)
     count = np.zeros_like(halo.fields[0], dtype=int)
     count[halo.inner] += 1
@@ -164,7 +164,7 @@ def test_fields_outlive_the_halo_and_the_run() -> None:
 
 @pytest.mark.parametrize("mode", ["direct", "channel"])
 @pytest.mark.parametrize("at_the_end", [False, True])
-def test_an_exchange_under_way_ends_before_its_halo_is_freed(mode: str, at_the_end: bool) -> None:
+def test_a_pending_exchange_completes_before_its_halo_is_freed(mode: str, at_the_end: bool) -> None:
     cells = (64, 70)
 
     def main(team: longshore.Team) -> tuple[Any, Any]:
@@ -175,7 +175,7 @@ def test_an_exchange_under_way_ends_before_its_halo_is_freed(mode: str, at_the_e
         halo.start()
         del halo
         if not at_the_end:
-            longshore.Table(team, 1)  # frees what all have dropped
+            longshore.Table(team, 1)  # frees the objects that all ranks have dropped
             assert np.array_equal(u, block)
         return u, block
 
@@ -197,14 +197,14 @@ def test_a_rank_may_fail_during_an_exchange() -> None:
             longshore.run(main, 4)
 
 
-def test_wrong_halos_say_what_is_allowed() -> None:
+def test_a_wrong_argument_of_a_halo_is_refused_with_the_allowed_values() -> None:
     with pytest.raises(ValueError, match="cells in 4 dimensions: 1, 2 or 3"):
         longshore.Halo(None, (2, 2, 2, 2))
     with pytest.raises(ValueError, match="each at least 1"):
         longshore.Halo(None, (2, 0))
     with pytest.raises(ValueError, match="width: 3 values for 2 dimensions"):
         longshore.Halo(None, (4, 4), (1, 1, 1))
-    with pytest.raises(ValueError, match=r"array of shape \(4\); with its halo the block of rank 0 is \(6\)"):
+    with pytest.raises(ValueError, match=r"array of shape \(4\); the block of rank 0 with its halo has shape \(6\)"):
         longshore.Halo(None, 4, fields=np.zeros(4))
     with pytest.raises(TypeError, match="fields: a NumPy array"):
         longshore.Halo(None, 4, fields=["u"])  # type: ignore[list-item]

@@ -1,4 +1,4 @@
-"""What comes from outside while ranks wait: Ctrl-C, and processes that are forked."""
+"""Ctrl-C ends a wait, and forked processes cannot use the team of their parent."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from test_mpi import start
 
 
 def test_an_interrupt_ends_a_wait() -> None:
-    """Rank 0 waits in the main thread; rank 1 comes only when that was interrupted, or after the
-    limit."""
+    """Rank 0 waits in the main thread. Rank 1 arrives after the interrupt, or after the limit."""
     waiting, interrupted = threading.Event(), threading.Event()
     limit_seconds = 120
 
@@ -26,7 +25,7 @@ def test_an_interrupt_ends_a_wait() -> None:
             waiting.wait(limit_seconds)
             time.sleep(0.2)
             os.kill(os.getpid(), signal.SIGINT)
-            assert interrupted.wait(limit_seconds), "the interrupt waited, too"
+            assert interrupted.wait(limit_seconds), "the interrupt came only after the wait"
         try:
             waiting.set()
             team.barrier()
@@ -39,7 +38,7 @@ def test_an_interrupt_ends_a_wait() -> None:
     assert longshore.run(lambda team: team.allreduce(1), 2) == 2
 
 
-def test_a_team_shows_itself_in_other_threads() -> None:
+def test_repr_of_a_team_works_in_other_threads() -> None:
     shown: list[str] = []
 
     def main(team: longshore.Team) -> None:
@@ -59,7 +58,7 @@ def in_child(queue: Any, use: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_process_has_a_team_of_its_own_rank_only() -> None:
+def test_a_forked_process_can_use_only_a_team_of_one_rank() -> None:
     processes = multiprocessing.get_context("fork")
     table = longshore.Table(None, 4, "int64")
     table.local[:] = 7 * np.arange(4)
@@ -72,9 +71,9 @@ def test_a_forked_process_has_a_team_of_its_own_rank_only() -> None:
         child.join()
         return answer
 
-    # One rank needs no other.
+    # A team of one rank depends on no other process.
     assert ask(lambda: longshore.gather(table, np.array([3]), strategy="direct").tolist()) == [21]
-    for ranks in (2, 20):  # the second are a crowd, which takes turns at the lock of Python
+    for ranks in (2, 20):  # 20 threads take turns to wait for the GIL
         assert "forked" in longshore.run(lambda team: ask(team.barrier) if team.rank == 0 else None, ranks)
 
 

@@ -1,4 +1,4 @@
-"""The same package when ranks are processes: programs under mpirun."""
+"""The package over MPI: programs under mpirun, whose ranks are processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_everything_works_on_processes(case: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("transport", "launcher"), [("shmem", "oshrun"), ("ucx", "mpirun")])
-def test_one_sided_transports_run_again(transport: str, launcher: str) -> None:
+def test_run_works_on_one_sided_transports(transport: str, launcher: str) -> None:
     if transport not in longshore.transports() or shutil.which(launcher) is None:
         pytest.skip(f"this longshore has no {transport}, or there is no {launcher}")
     command = [launcher, *mpirun(PROGRAM, "runs")[1:]]
@@ -51,7 +51,7 @@ def test_one_sided_transports_run_again(transport: str, launcher: str) -> None:
 
 
 @pytest.mark.thorough
-def test_views_stay_when_the_run_has_ended() -> None:
+def test_arrays_over_tables_stay_valid_after_the_run() -> None:
     done = start("views")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("views are still there") == MPI_RANKS
@@ -65,7 +65,7 @@ def test_the_exception_of_one_rank_ends_all_processes() -> None:
     assert "not reached" not in done.stdout
 
 
-def test_an_error_of_the_library_that_ends_all_processes_has_its_name() -> None:
+def test_a_library_error_that_ends_all_processes_is_printed_with_its_class() -> None:
     done = start("misuses")
     assert done.returncode == 3
     assert (

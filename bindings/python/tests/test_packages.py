@@ -1,5 +1,4 @@
-"""The two distributions, their types, what docs/reference/python.md shows, and results as data
-frames."""
+"""The two distributions, their type stubs, the page docs/reference/python.md, data frames."""
 
 from __future__ import annotations
 
@@ -60,7 +59,7 @@ def test_the_wheel_of_the_study_tool_shares_no_file_with_the_bindings(tmp_path: 
 
 @pytest.mark.consumer
 def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Path) -> None:
-    """What `pip install .` does, up to compiling, from the files of a source distribution alone."""
+    """Runs `pip install .` from a source distribution, but does not compile."""
     if (
         not all(shutil.which(tool) for tool in ("cmake", "ninja"))
         or not has("nanobind")
@@ -73,7 +72,7 @@ def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Pa
     with tarfile.open(archive) as packed:
         top = {name.split("/")[1] for name in packed.getnames() if name.count("/") > 1}
         packed.extractall(tmp_path, filter="data")
-    assert top == {"bindings", "cmake", "packaging", "src"}, "what is built, or belongs to other packages"
+    assert top == {"bindings", "cmake", "packaging", "src"}, "the archive holds other folders"
     sources, build = tmp_path / archive.name.removesuffix(".tar.gz") / "bindings" / "python", tmp_path / "build"
     configure = ["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(build), "-Wno-dev"]
     configure.append(f"-DPython_EXECUTABLE={sys.executable}")
@@ -82,11 +81,11 @@ def test_a_plain_install_configures_the_library_around_the_bindings(tmp_path: Pa
     planned = ["ninja", "-C", str(build), "-n", "_core"]
     done = subprocess.run(planned, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "longshore_launch" in done.stdout  # of the library
+    assert "longshore_launch" in done.stdout  # a target of the library
 
 
-def test_what_pip_is_told_to_fetch_is_there() -> None:
-    """The study tool is no package of an index, but a folder of the sources."""
+def test_no_optional_dependency_is_a_package_of_longshore() -> None:
+    """No package index has the study tool; it is a folder of the sources."""
     extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
     ]
@@ -118,7 +117,7 @@ def test_programs_of_the_documentation_run(capsys: pytest.CaptureFixture[str]) -
     programs = fenced("python")
     assert len(programs) >= 5
     names: dict[str, object] = {}
-    for program in programs:  # one after the other, as a reader types them
+    for program in programs:  # in order, since later programs use names of earlier ones
         exec(compile(program, str(DOCUMENT), "exec"), names)  # noqa: S102 - it is our own page
     said = re.findall(r"print\(\w+\)  # (.*)", "\n".join(programs))
     assert capsys.readouterr().out.splitlines() == said
@@ -166,7 +165,7 @@ def test_results_of_studies_are_data_frames(library: str, tmp_path: Path) -> Non
         longshore.results("publshed", store=tmp_path / "store", frame=library)  # type: ignore[arg-type]
 
 
-def test_results_without_what_they_need_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_names_the_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "longshore_study" else found(name))
     with pytest.raises(ImportError, match="pip install study/ of the sources"):
@@ -178,8 +177,8 @@ def test_results_without_what_they_need_say_what_to_install(monkeypatch: pytest.
         longshore.results(frame="excel")  # type: ignore[arg-type]
 
 
-def test_every_public_name_says_what_it_is() -> None:
-    """The page of the interface is made of these texts, and leaves out what has none."""
+def test_every_public_name_has_a_docstring() -> None:
+    """The reference page shows docstrings, and omits names without one."""
     silent = []
     for name in longshore.__all__:
         thing = getattr(longshore, name)

@@ -1,4 +1,4 @@
-"""sort() against numpy.sort over all ranks."""
+"""sort(), compared with numpy.sort over all ranks, and stream()."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def keys_of(rank: int, dtype: str) -> Any:
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("dtype", TYPES)
-def test_keys_of_every_type(ranks: int, dtype: str) -> None:
+def test_keys_of_every_type_are_sorted(ranks: int, dtype: str) -> None:
     parts: list[Any] = [None] * ranks
     pairs: list[Any] = [None] * ranks
 
@@ -44,7 +44,7 @@ def test_keys_of_every_type(ranks: int, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("exchange", ["put", "put-scan", "direct", "channel", "two-hop", "auto"])
-def test_every_exchange(exchange: str) -> None:
+def test_every_exchange_sorts(exchange: str) -> None:
     parts: list[Any] = [None] * 4
 
     def main(team: longshore.Team) -> None:
@@ -69,7 +69,7 @@ def test_a_key_beyond_max_key_is_refused() -> None:
         longshore.sort(None, np.zeros(2), max_key=200)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_unsuitable_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="each key needs one"):
         longshore.sort(None, np.zeros(3), np.zeros(2))
     with pytest.raises(ValueError, match="2 dimensions; one is needed"):

@@ -1,4 +1,4 @@
-"""Tables, gather, scatter and histogram against NumPy on the whole table."""
+"""Tables, gather, scatter and histogram, compared with NumPy on the whole table."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_histogram_adds_in_the_type_of_the_table(dtype: str) -> None:
     longshore.run(main, 3)
 
 
-def test_local_is_the_memory_of_the_table_and_stays() -> None:
+def test_local_is_the_memory_of_the_table_and_stays_valid() -> None:
     table = longshore.Table(None, 100, "float32")
     first, second = table.local, table.local
     assert np.shares_memory(first, second)
@@ -116,7 +116,7 @@ def test_local_is_the_memory_of_the_table_and_stays() -> None:
     assert longshore.gather(table, np.array([7]))[0] == 2.5
     del table, second
     gc.collect()
-    longshore.Table(None, 10)  # frees what was dropped, and not what an array is still over
+    longshore.Table(None, 10)  # frees dropped tables, unless an array uses their memory
     assert first[7] == 2.5
 
     def main(team: longshore.Team) -> Any:
@@ -129,7 +129,7 @@ def test_local_is_the_memory_of_the_table_and_stays() -> None:
 
 def test_dropped_tables_are_freed_by_all_ranks_together() -> None:
     def resident_pages() -> int:
-        with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - no file of ours
+        with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - a file of the kernel
             return int(statm.read().split()[1])
 
     def main(team: longshore.Team) -> None:
@@ -139,7 +139,7 @@ def test_dropped_tables_are_freed_by_all_ranks_together() -> None:
             table = longshore.Table(team, 1 << 21)
             table.local[:] = turn
             if turn % 5 == team.rank:
-                kept = [table]  # dropped later by this rank than by others
+                kept = [table]  # this rank drops it later than others
             team.barrier()
             if turn == 4:
                 first = resident_pages()
@@ -160,7 +160,7 @@ def test_out_and_values_are_used_without_a_copy() -> None:
     assert not memory[2000:].any()
 
 
-def test_an_index_out_of_range_is_refused_and_the_table_goes_on() -> None:
+def test_an_index_out_of_range_is_refused_and_the_table_stays_usable() -> None:
     refused: list[str] = []
 
     def main(team: longshore.Team) -> None:
@@ -181,7 +181,7 @@ def test_an_index_out_of_range_is_refused_and_the_table_goes_on() -> None:
     assert all("10" in text for text in refused)
 
 
-def test_arrays_that_do_not_fit_are_refused_with_words_that_help() -> None:
+def test_unsuitable_arrays_are_refused_with_the_requirement() -> None:
     table = longshore.Table(None, 10)
     good = np.arange(4)
     with pytest.raises(TypeError, match=r"indices: elements of int64 are needed, got int32; array.astype\('int64'\)"):
@@ -199,7 +199,7 @@ def test_arrays_that_do_not_fit_are_refused_with_words_that_help() -> None:
         longshore.gather(table, np.arange(8)[::2])
     with pytest.raises(TypeError, match="out: elements of float64 are needed, got float32"):
         longshore.gather(table, good, np.empty(4, "float32"))
-    with pytest.raises(ValueError, match="4 indices, but room for 3 values"):
+    with pytest.raises(ValueError, match="4 indices, but 3 elements in out"):
         longshore.gather(table, good, np.empty(3))
     with pytest.raises(ValueError, match="out: the array must be contiguous"):
         longshore.gather(table, good, np.empty((4, 2))[:, 0])
@@ -235,7 +235,7 @@ def test_arrays_that_do_not_fit_are_refused_with_words_that_help() -> None:
         longshore.Table(3, 3)  # type: ignore[arg-type]
 
 
-def test_a_table_says_what_it_is() -> None:
+def test_repr_describes_a_table() -> None:
     assert (
         repr(longshore.Table(None, 10, "int16", "cyclic"))
         == "<longshore.Table: 10 int16 elements, cyclic over 1 ranks, 10 on rank 0>"

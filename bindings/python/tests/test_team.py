@@ -1,4 +1,4 @@
-"""Runs, teams and what ends them."""
+"""Runs and teams: start, collectives, end, errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_collectives_of_numbers_and_arrays(ranks: int) -> None:
     longshore.run(main, ranks)
 
 
-def test_the_team_says_who_and_where_it_is() -> None:
+def test_the_team_knows_its_rank_and_node() -> None:
     def main(team: longshore.Team) -> None:
         assert (team.transport, team.node_count, team.node_of(3), team.node) == ("threads", 2, 1, team.rank // 2)
         assert team.node_ranks == [0, 1] if team.rank < 2 else [2, 3]
@@ -81,8 +81,7 @@ def test_the_exception_of_one_rank_ends_the_run_and_is_raised(failing: int) -> N
 
 
 def test_other_threads_make_progress_while_a_rank_waits() -> None:
-    """With Python's lock held in barrier() the counting thread would stand still, and rank 1 never
-    come."""
+    """If barrier() held the GIL, the counting thread would stop and rank 1 would never arrive."""
     counted = [0]
     stop = threading.Event()
 
@@ -110,7 +109,7 @@ def test_other_threads_make_progress_while_a_rank_waits() -> None:
     assert counted[0] > 1000
 
 
-def test_a_number_is_of_one_kind_on_all_ranks() -> None:
+def test_a_reduced_number_has_one_type_on_all_ranks() -> None:
     def main(team: longshore.Team) -> None:
         assert team.allreduce(sum([]) if team.rank == 1 else 0.5) == 1.0
         whole = team.allreduce(team.rank)
@@ -157,8 +156,8 @@ def test_different_calls_and_roots_are_refused() -> None:
     longshore.run(main, 2)
 
 
-def test_what_main_returned_goes_where_the_end_fails() -> None:
-    """The ranks that end find that one has failed; their arrays are freed with Python's lock."""
+def test_results_are_freed_when_the_end_of_a_rank_fails() -> None:
+    """Other ranks notice the failure at their end. Their arrays are freed with the GIL."""
 
     def main(team: longshore.Team) -> object:
         kept.append(longshore.Table(team, 10))
@@ -173,12 +172,12 @@ def test_what_main_returned_goes_where_the_end_fails() -> None:
             longshore.run(main, 3)
 
 
-def test_a_deadline_names_what_was_waited_for() -> None:
+def test_the_error_of_a_deadline_names_the_operation() -> None:
     given_up = threading.Event()
 
     def main(team: longshore.Team) -> None:
         if team.rank == 1:
-            given_up.wait(60)  # a run in which a rank still does not stop after twice the deadline ends the process
+            given_up.wait(60)  # a rank that runs past twice the deadline ends the process
             return
         try:
             team.barrier()
@@ -190,7 +189,7 @@ def test_a_deadline_names_what_was_waited_for() -> None:
     assert isinstance(caught.value, TimeoutError)
 
 
-def test_a_team_is_of_its_thread_and_its_run() -> None:
+def test_a_team_belongs_to_its_thread_and_its_run() -> None:
     kept: list[longshore.Team] = []
 
     def main(team: longshore.Team) -> None:
@@ -207,13 +206,13 @@ def test_a_team_is_of_its_thread_and_its_run() -> None:
     assert repr(kept[0]).endswith("ended>")
 
 
-def test_world_is_this_thread_alone_outside_a_run_and_the_run_inside() -> None:
+def test_world_is_the_team_of_the_run_inside_and_of_one_rank_outside() -> None:
     assert (longshore.world().rank, longshore.world().size) == (0, 1)
     assert longshore.run(lambda _: longshore.world().size, 3) == 3
     assert longshore.world().size == 1
 
 
-def test_wrong_uses_say_what_is_allowed() -> None:
+def test_the_error_of_a_wrong_argument_has_the_allowed_values() -> None:
     with pytest.raises(TypeError, match="main must be a function"):
         longshore.run(3)  # type: ignore[arg-type]
     with pytest.raises(longshore.UsageError, match="0 ranks"):
@@ -234,13 +233,13 @@ def test_wrong_uses_say_what_is_allowed() -> None:
         longshore.world().alltoall(np.zeros(3))
 
 
-def test_a_crowd_of_ranks_takes_turns_at_the_lock_of_python() -> None:
+def test_many_ranks_take_turns_to_wait_for_the_gil() -> None:
     def main(team: longshore.Team) -> int:
         for _ in range(3):
             team.barrier()
         return team.allreduce(team.rank)
 
-    ranks = 200  # many times as many as may ask for the lock at a time
+    ranks = 200  # far more than may wait for the GIL at a time
     assert longshore.run(main, ranks) == ranks * (ranks - 1) // 2
     with pytest.raises(ZeroDivisionError):
         longshore.run(lambda team: 1 // (team.rank - 150), ranks)

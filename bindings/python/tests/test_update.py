@@ -1,5 +1,4 @@
-"""Updates by each operation, and tables that are dealt in blocks, against NumPy on the whole
-table."""
+"""Updates by each operation, and block-cyclic tables, compared with NumPy on the whole table."""
 
 from __future__ import annotations
 
@@ -42,15 +41,15 @@ def expected(ranks: int, dtype: str, function: Any) -> Any:
 
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
-def test_every_operation_of_every_type(operation: str, dtype: str) -> None:
+def test_every_operation_works_for_every_type(operation: str, dtype: str) -> None:
     def main(team: longshore.Team) -> None:
         table = longshore.Table(team, SIZE, dtype, "block-cyclic", block_items=10)
         indices, values = requests(team.rank, dtype)
         if "float" in dtype and "bitwise" in operation:
-            with pytest.raises(longshore.UsageError, match="bitwise operations are of integers"):
+            with pytest.raises(longshore.UsageError, match="bitwise operations need integers"):
                 longshore.update(table, indices, values, operation)
             return
-        for given in (operation, OPERATIONS[operation]):  # by name, and NumPy's function itself
+        for given in (operation, OPERATIONS[operation]):  # its name, and the function of NumPy
             table.local[:] = before(dtype)[table.indices]
             longshore.update(table, indices, values, given, strategy="exstack")
             assert np.array_equal(table.local, expected(team.size, dtype, OPERATIONS[operation])[table.indices])
@@ -60,7 +59,7 @@ def test_every_operation_of_every_type(operation: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("strategy", ["agp", "exstack", "exstack2", "conveyor", "aggregator", "direct", "auto"])
-def test_every_strategy_and_combining(ranks: int, strategy: str) -> None:
+def test_every_strategy_agrees_with_and_without_combining(ranks: int, strategy: str) -> None:
     def main(team: longshore.Team) -> None:
         table = longshore.Table(team, SIZE, "float32", "block-cyclic", block_items=3)
         for combine in (False, True):
@@ -80,7 +79,7 @@ def test_plans_of_different_operations_are_kept_apart() -> None:
         assert table.local.tolist() == [0, result, 0]
 
 
-def test_gather_and_scatter_where_blocks_are_dealt() -> None:
+def test_gather_and_scatter_in_block_cyclic_tables() -> None:
     def main(team: longshore.Team) -> None:
         for dtype in ("int8", "uint16", "float32", "int64"):
             table = longshore.Table(team, SIZE, dtype, "block-cyclic", block_items=8)
@@ -94,7 +93,7 @@ def test_gather_and_scatter_where_blocks_are_dealt() -> None:
     longshore.run(main, 3)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_unsuitable_arguments_are_refused() -> None:
     table = longshore.Table(None, 10, "int64")
     one = np.array([1])
     operations: tuple[Any, ...] = ("product", np.multiply, lambda a, _: a)
@@ -105,11 +104,11 @@ def test_what_does_not_fit_is_refused() -> None:
         longshore.update(longshore.Table(None, 3, "int16"), one, 1, "minimum")
     with pytest.raises(longshore.UsageError, match="1 indices, but 2 numbers in values"):
         longshore.update(table, one, np.arange(2), "add")
-    with pytest.raises(longshore.UsageError, match="given together"):
+    with pytest.raises(longshore.UsageError, match="give both or neither"):
         longshore.Table(None, 3, distribution="block-cyclic")
-    with pytest.raises(longshore.UsageError, match="given together"):
+    with pytest.raises(longshore.UsageError, match="give both or neither"):
         longshore.Table(None, 3, block_items=2)
-    with pytest.raises(longshore.UsageError, match="blocks of 0 elements"):
+    with pytest.raises(longshore.UsageError, match="block_items 0"):
         longshore.Table(None, 3, distribution="block-cyclic", block_items=0)
     assert repr(longshore.Table(None, 10, "int8", "block-cyclic", block_items=4)) == (
         "<longshore.Table: 10 int8 elements, block-cyclic by 4 over 1 ranks, 10 on rank 0>"
@@ -117,11 +116,11 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["agp", "exstack", "conveyor", "direct"])
-def test_a_bad_index_is_told_by_the_call_that_had_it(strategy: str) -> None:
+def test_the_error_of_a_bad_index_names_its_call(strategy: str) -> None:
     def main(team: longshore.Team) -> None:
         table = longshore.Table(team, 10, "int64")
         bad = np.array([3, 10])
-        for _ in range(2):  # both calls have one plan
+        for _ in range(2):  # both calls use one plan
             with pytest.raises(longshore.UsageError, match=r"^histogram on rank \d: index 10 at position 1 is outside"):
                 longshore.histogram(table, bad, strategy=strategy)
             with pytest.raises(longshore.UsageError, match=r"^update on rank \d: index 10 at position 1 is outside"):

@@ -1,7 +1,7 @@
-"""Hints about factors that make sense only together, so that few of the runs are refused.
+"""Options that need a level of another option. Heeding these needs avoids refused runs.
 
-A hint is no rule: a combination that ignores it must be refused with a reason, and some of those
-that are drawn do. A factor that is not named here is drawn alone.
+Some draws ignore a need on purpose: the program must refuse them with a reason. A factor without a
+need here is drawn independently.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Need:
     options: tuple[str, ...]
     other: str
     levels: tuple[str, ...]
-    """The options make sense where each level of the other is one of these."""
+    """The options need the other option, and all its levels must be among these."""
 
     def is_met(self, options: dict[str, tuple[str, ...]]) -> bool:
         given = options.get(self.other, ())
@@ -41,7 +41,7 @@ NEEDS = (
 )
 
 
-def drop_what_lacks_its_need(random_numbers: random.Random, pattern: str, options: list[Option]) -> list[Option]:
+def drop_options_without_their_need(random_numbers: random.Random, pattern: str, options: list[Option]) -> list[Option]:
     given = dict(options)
     for need in NEEDS:
         ignored = random_numbers.random() < SHARE_THAT_IGNORES
@@ -51,7 +51,7 @@ def drop_what_lacks_its_need(random_numbers: random.Random, pattern: str, option
 
 
 def place_by_levels(random_numbers: random.Random, options: list[Option], ranks: int) -> list[Option]:
-    """Some of the placements name levels of the machine, whose grids have as many ranks in all."""
+    """Replaces some placements by one with levels of the machine, whose grids hold all ranks."""
     if "--placement" not in dict(options) or random_numbers.random() >= SHARE_BY_LEVELS:
         return options
     names = sorted(

@@ -1,4 +1,4 @@
-"""What a build of longshore-bench can do, as `longshore-bench --list` says it."""
+"""Reads from `longshore-bench --list` what a build can do: patterns, factors and transports."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Factor:
     type: str
     """word, integer or triple."""
     default: tuple[str, ...]
-    """As typed; empty: the program decides when the option is not given."""
+    """As typed. Empty: the program chooses."""
     levels: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Of a word: each level, with the transports on which it can run."""
+    """For words: each level, with the transports that can run it."""
     low: int = 0
     high: int = 0
 
@@ -40,10 +40,10 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Offers:
+class Capabilities:
     patterns: tuple[Pattern, ...]
     transports: tuple[str, ...]
-    """Those that this build has."""
+    """The transports in this build."""
 
     def pattern(self, name: str) -> Pattern:
         return next(pattern for pattern in self.patterns if pattern.name == name)
@@ -66,22 +66,22 @@ def factor_from(entry: dict[str, Any]) -> Factor:
     )
 
 
-def offers_from(listing: dict[str, Any]) -> Offers:
+def capabilities_from(listing: dict[str, Any]) -> Capabilities:
     patterns = (
         Pattern(entry["name"], tuple(factor_from(factor) for factor in entry["factors"]))
         for entry in listing["patterns"]
     )
     transports = (entry["name"] for entry in listing["transports"] if entry["available"])
-    return Offers(tuple(patterns), tuple(transports))
+    return Capabilities(tuple(patterns), tuple(transports))
 
 
-def ask(bench: Path) -> Offers:
-    """Ask the program what it can do. Raises UsageError when it does not answer."""
+def read_capabilities(bench: Path) -> Capabilities:
+    """Run `bench --list` and parse its output. Raises UsageError if that fails."""
     try:
         done = subprocess.run([bench, "--list"], capture_output=True, text=True, check=True, timeout=LIST_SECONDS)
-        return offers_from(json.loads(done.stdout))
+        return capabilities_from(json.loads(done.stdout))
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as problem:
         raise UsageError(
-            f"'{bench} --list' does not say what the build can do ({type(problem).__name__}: {problem}); "
+            f"'{bench} --list' failed ({type(problem).__name__}: {problem}); "
             "run 'make build' first, or name the program with --bench"
         ) from problem

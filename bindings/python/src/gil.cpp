@@ -1,4 +1,4 @@
-#include "python_lock.hpp"
+#include "gil.hpp"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -10,19 +10,19 @@ namespace {
 
 sem_t turns;
 
-void free_all_turns() { sem_init(&turns, 0, turn_to_ask::most_askers); }
+void free_all_turns() { sem_init(&turns, 0, gil_turn::most_waiting); }
 
 }  // namespace
 
-void turn_to_ask::prepare() {
+void gil_turn::prepare() {
   free_all_turns();
   static_cast<void>(pthread_atfork(nullptr, nullptr, free_all_turns));
 }
 
-void turn_to_ask::take() noexcept {
+void gil_turn::take() noexcept {
   while (sem_wait(&turns) != 0 && errno == EINTR) {
   }
 }
-void turn_to_ask::give_back() noexcept { sem_post(&turns); }
+void gil_turn::give_back() noexcept { sem_post(&turns); }
 
 }  // namespace longshore::python

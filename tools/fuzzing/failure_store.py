@@ -1,5 +1,4 @@
-"""Stores failures: a file with one line for a shell each, and what each printed and recorded beside
-it."""
+"""Stores failures: a file with one shell command per failure, and a folder with its output."""
 
 from __future__ import annotations
 
@@ -13,14 +12,14 @@ DRAWN = "failures.txt"
 SMALLEST = "smallest.txt"
 
 
-class Keeper:
-    """The folder of one sweep. It is made with the first failure."""
+class FailureStore:
+    """The folder of one sweep. The first failure creates it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def keep(self, number: int, line: str, verdict: Verdict, run: Run) -> Path:
-        """Store a failure, and return the folder of what it printed."""
+        """Store a failure, and return the folder with its output."""
         beside = self.folder / f"{number}-{re.sub(r'[^A-Za-z0-9]+', '-', verdict.kind).strip('-')}"
         beside.mkdir(parents=True, exist_ok=True)
         (beside / "command").write_text(line + "\n")
