@@ -8,6 +8,7 @@
 #include <longshore/core/error.hpp>
 #include <longshore/halo/algorithm.hpp>
 #include <longshore/halo/mode.hpp>
+#include <longshore/machine/tasks.hpp>
 
 #include <span>
 

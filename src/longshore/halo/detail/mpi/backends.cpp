@@ -57,9 +57,9 @@ std::vector<std::unique_ptr<detail::exchange_backend>> make_backends(
     const detail::backend_options& options) {
   const auto communicators = make_round_communicators(grid, rounds.size());
   std::vector<std::unique_ptr<detail::exchange_backend>> backends;
+  const auto make_backend = maker_of(mode);
   for (std::size_t r = 0; r < rounds.size(); ++r)
-    backends.push_back(
-        make_one(mode, grid, std::move(rounds[r]), communicators[r], options.workers));
+    backends.push_back(make_backend(grid, std::move(rounds[r]), communicators[r], options.workers));
   return backends;
 }
 
